@@ -1,12 +1,13 @@
 //! `email`: mails of an IMAP mailbox, reported by IDLE (RFC 2177) or asked for every half minute.
 //!
-//! A mail is read only if the owner's mail server says that it is from the domain of its sender ([`results`]), and if a
-//! person wrote it. The position is the UID of the last mail that was looked at, with what gives it its meaning: server,
-//! user, mailbox and UIDVALIDITY.
+//! A mail is read only if the owner's mail server says that it is from the domain of its sender ([`results`]), and if
+//! a person wrote it. The position is the UID of the last mail that was looked at, with what gives it its meaning:
+//! server, user, mailbox and UIDVALIDITY.
 
 mod connection;
 mod content;
 mod error;
+mod frame;
 mod header;
 mod login;
 mod reading;

@@ -14,12 +14,15 @@ use super::smtp::acceptor;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
 
+/// Longer than a client may take for anything.
+const LONG: Duration = Duration::from_mins(1);
 pub const USER: &str = "gate@example.com";
 pub const PASSWORD: &str = "pass \"word\\";
 
@@ -127,10 +130,19 @@ impl ImapServer {
 
     /// Waits until the client has sent this many commands that begin so.
     pub async fn seen(&self, start: &str, count: usize) {
+        self.until(|server| server.count(start) >= count).await;
+    }
+
+    /// Waits for a state of the server.
+    pub async fn until(&self, is_so: impl Fn(&Self) -> bool) {
         let mut news = self.news.subscribe();
-        while self.count(start) < count {
-            news.changed().await.unwrap();
-        }
+        let changes = async {
+            while !is_so(self) {
+                news.changed().await.unwrap();
+            }
+        };
+        let in_time = tokio::time::timeout(LONG, changes).await;
+        assert!(in_time.is_ok(), "the client stopped: {:?}", self.log());
     }
 
     async fn connection(&self, socket: TcpStream, tls: &TlsAcceptor) {
@@ -246,7 +258,8 @@ impl<'a> Talk<'a> {
                 return Next::End;
             }
             ("STARTTLS", Stage::New) if rest.is_empty() && self.may_start_tls() => {
-                say(stream, &format!("{tag} OK begin\r\n")).await;
+                let after = self.offers.before_tls;
+                say(stream, &format!("{tag} OK begin\r\n{after}")).await;
                 return Next::StartTls;
             }
             ("LOGIN", Stage::New) => self.log_in(login(rest)),
@@ -412,6 +425,10 @@ impl<'a> Talk<'a> {
                 let _gone = stream.write_all(&part[..part.len() / 2]).await;
                 let _gone = stream.flush().await;
                 return None;
+            }
+            if self.offers.stops {
+                let _gone = stream.flush().await;
+                std::future::pending::<()>().await;
             }
             let _gone = stream.write_all(part).await;
             say(stream, ")\r\n").await;

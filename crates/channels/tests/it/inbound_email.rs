@@ -1,4 +1,4 @@
-//! Mail from a local IMAP server: logins, positions, who is believed, and what of a mail is read.
+//! Mail from a local IMAP server: logins, positions, which senders are believed, and which parts of a mail are read.
 
 mod answers;
 mod logins;
@@ -9,6 +9,8 @@ use gatehouse_channels::{ReceiveError, Received, ReceivedMessage, ReceiverState}
 use serde_json::{Value, json};
 use std::time::Duration;
 
+/// Longer than anything takes here.
+const LONG: Duration = Duration::from_mins(1);
 const AUTHENTIC: &str = "mx.example.com; dmarc=pass header.from=a.example";
 
 fn fields(server: &ImapServer) -> Value {
@@ -204,23 +206,36 @@ async fn another_mailbox_has_its_own_position() {
     assert!(received.is_new_position && received.messages.is_empty());
 }
 
-#[tokio::test]
-async fn only_authenticated_people_are_believed() {
-    let mut mailbox = Mailbox::open(Offers::default()).await;
-    let from = "From: ann@a.example\n";
-    let results = |value: &str| format!("Authentication-Results: {value}\n");
-    let other = "other.example; dmarc=pass header.from=a.example";
-    let failed = "mx.example.com; dmarc=fail header.from=a.example";
-    for (why, header) in [
+fn results(value: &str) -> String {
+    format!("Authentication-Results: {value}\n")
+}
+
+const FROM: &str = "From: ann@a.example\n";
+const OTHER: &str = "other.example; dmarc=pass header.from=a.example";
+const FAILED: &str = "mx.example.com; dmarc=fail header.from=a.example";
+
+/// Headers of mails that are not answered, and why.
+fn ignored() -> impl Iterator<Item = (&'static str, String)> {
+    let from = FROM;
+    [
         ("no results", from.to_owned()),
-        ("another server's results", results(other) + from),
+        ("another server's results", results(OTHER) + from),
         (
             "the sender's results below those of the server",
-            results(failed) + &results(AUTHENTIC) + from,
+            results(FAILED) + &results(AUTHENTIC) + from,
         ),
         (
             "results of another domain",
             results("mx.example.com; dmarc=pass header.from=b.example") + from,
+        ),
+        (
+            "results without a domain",
+            results("mx.example.com; dmarc=pass") + from,
+        ),
+        (
+            "a signature that the sender's envelope may contain",
+            results("mx.example.com; spf=pass smtp.mailfrom=x; dkim=pass header.d=a.example")
+                + from,
         ),
         (
             "a second From",
@@ -237,11 +252,13 @@ async fn only_authenticated_people_are_believed() {
         ),
         (
             "this account",
-            results("mx.example.com; dmarc=pass") + "From: gatehouse@example.com\n",
+            results("mx.example.com; dmarc=pass header.from=example.com")
+                + "From: gatehouse@example.com\n",
         ),
         (
             "this user",
-            results("mx.example.com; dmarc=pass") + "From: Gate@example.com\n",
+            results("mx.example.com; dmarc=pass header.from=example.com")
+                + "From: Gate@example.com\n",
         ),
         (
             "a bounce",
@@ -263,7 +280,14 @@ async fn only_authenticated_people_are_believed() {
             "a bulk mail",
             results(AUTHENTIC) + from + "Precedence: bulk\n",
         ),
-    ] {
+    ]
+    .into_iter()
+}
+
+#[tokio::test]
+async fn only_authenticated_people_are_believed() {
+    let mut mailbox = Mailbox::open(Offers::default()).await;
+    for (why, header) in ignored() {
         let mail = format!("{header}Message-ID: <1@x.example>\n\nhello\n");
         assert_eq!(mailbox.of_mail(&mail).await, None, "{why}");
     }
@@ -275,7 +299,7 @@ async fn only_authenticated_people_are_believed() {
             .iter()
             .any(|it| it.contains("BODY.PEEK[]"))
     );
-    let good = results(other) + &results(AUTHENTIC) + &results(failed) + from + "\nhello\n";
+    let good = results(OTHER) + &results(AUTHENTIC) + &results(FAILED) + FROM + "\nhello\n";
     assert!(mailbox.of_mail(&good).await.is_some());
     let raw = "From: boss@a.example\rX: y\r\n";
     mailbox.server.deliver_raw(format!(
@@ -346,36 +370,65 @@ async fn a_file_is_fetched_when_the_message_is_answered() {
         (Some("See this."), "note.txt")
     );
     let channels = &mailbox.harness.channels;
-    let fetched = channels.fetch_file("email", &file.id, 9).await.unwrap();
+    let fetched = channels
+        .fetch_file("email", &file.id, 9, LONG)
+        .await
+        .unwrap();
     assert_eq!(fetched.as_deref(), Some(&b"Buy milk."[..]));
     assert_eq!(
-        channels.fetch_file("email", &file.id, 8).await.unwrap(),
+        channels
+            .fetch_file("email", &file.id, 8, LONG)
+            .await
+            .unwrap(),
         None,
         "one past the limit"
     );
     let of_other = file.id.replace("-7-", "-8-");
-    assert!(channels.fetch_file("email", &of_other, 9).await.is_err());
+    assert!(
+        channels
+            .fetch_file("email", &of_other, 9, LONG)
+            .await
+            .is_err()
+    );
     assert_eq!(mailbox.server.refused(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_file_that_does_not_arrive_in_time_is_given_up() {
+    let mut mailbox = Mailbox::open(Offers::default()).await;
+    let body = "--b\nContent-Type: text/plain\nContent-Disposition: attachment; filename=a.txt\n\nhi\n--b--";
+    let more = "Content-Type: multipart/mixed; boundary=b\n";
+    mailbox.server.deliver(&mail("ann@a.example", more, body));
+    let file = mailbox.message().await.file.unwrap();
+    mailbox.server.set(|offers| offers.stops = true);
+    let channels = &mailbox.harness.channels;
+    let time = Duration::from_millis(50);
+    let failed = channels.fetch_file("email", &file.id, 9, time).await;
+    assert!(failed.unwrap_err().to_string().contains("in time"));
 }
 
 #[tokio::test]
 async fn news_end_idle_and_a_long_idle_is_begun_again() {
     let mut mailbox = Mailbox::open(Offers::default()).await;
+    assert!(
+        mailbox.messages().await.is_empty(),
+        "it looks before it waits"
+    );
     let server = mailbox.server.clone();
     let clock = std::sync::Arc::clone(&mailbox.harness.clock);
     let watched = async {
         server.seen("IDLE", 1).await;
-        clock.advance(Duration::from_secs(599));
-        server.still_here();
-        server.still_here();
-        clock.advance(Duration::from_secs(1));
+        // The client may not have noted yet when IDLE began.
         while server.count("IDLE") < 2 {
+            clock.advance(Duration::from_mins(10));
             server.still_here();
             tokio::task::yield_now().await;
         }
         server.deliver(&mail("ann@a.example", "", "hello"));
     };
-    let (message, ()) = tokio::join!(mailbox.message(), watched);
+    let watched = tokio::time::timeout(LONG, watched);
+    let (message, in_time) = tokio::join!(mailbox.message(), watched);
+    assert!(in_time.is_ok());
     assert_eq!(message.text.as_deref(), Some("hello"));
     assert_eq!(server.refused(), Vec::<String>::new());
     assert_eq!(server.connections(), 1);

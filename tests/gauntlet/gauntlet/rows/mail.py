@@ -29,6 +29,8 @@ def forged_from(g):
         "a-second-field-below": [failed, passed],
         "results-for-another-domain": [f"{SERVER}; dmarc=pass header.from=evil.example"],
         "quoted-words": [f'{SERVER}; spf=pass smtp.mailfrom="x; dmarc=pass"@evil.example'],
+        "results-for-no-domain": [f"{SERVER}; dmarc=pass"],
+        "a-signature-after-the-envelope": [f"{SERVER}; spf=pass smtp.mailfrom=x; dkim=pass header.d=a.example"],
         "a-comment": [f"{SERVER}; spf=pass (; dmarc=pass header.from=a.example)"],
         "a-signature-below": [f"{SERVER}; dkim=pass header.d=evil.a.example"],
     }

@@ -1,6 +1,7 @@
 //! The text and the file of a mail (RFC 2045 to 2049).
 
-use super::text::own_text;
+use super::reply::{is_forwarded, is_reply};
+use super::text::{Form, own_text};
 use gatehouse_domain::visible;
 use mail_parser::decoders::html::html_to_text;
 use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
@@ -42,6 +43,10 @@ impl Content {
             ..Self::default()
         }
     }
+
+    pub(super) fn unreadable() -> Self {
+        Self::refused(UNREADABLE)
+    }
 }
 
 /// Whether a mail of this size is read at all. The error says what is answered.
@@ -52,8 +57,9 @@ pub(super) fn check_size(size: u32) -> Result<(), Content> {
     Ok(())
 }
 
-/// Reads the beginning of a mail of `size` bytes. `subject` becomes the first line.
-pub(super) fn read(bytes: &[u8], size: u32, subject: Option<&str>) -> Content {
+/// Reads the beginning of a mail of `size` bytes. The subject of a mail that begins a conversation (`is_first`) becomes
+/// the first line.
+pub(super) fn read(bytes: &[u8], size: u32, subject: &str, is_first: bool) -> Content {
     let message = match parse(bytes) {
         Ok(message) => message,
         Err(answer) => return Content::refused(answer),
@@ -70,9 +76,16 @@ pub(super) fn read(bytes: &[u8], size: u32, subject: Option<&str>) -> Content {
         return Content::refused(TOO_LONG);
     }
     let (text, is_html) = text_of(&bodies);
-    let own = own_text(&text, is_html);
+    // Some programs put text files into the text.
+    let has_names = bodies.iter().any(|part| part.attachment_name().is_some());
+    let is_forwarded = is_forwarded(subject);
+    let form = Form {
+        is_html,
+        is_reply: is_reply(subject) && !is_forwarded,
+    };
+    let own = own_text(&text, form);
     let mut text = own.text;
-    if let Some(subject) = subject {
+    if is_first && !is_reply(subject) && !subject.is_empty() {
         text.insert_str(0, &format!("{subject}\n\n"));
     }
     if text.trim().len() > MAX_TEXT {
@@ -86,7 +99,7 @@ pub(super) fn read(bytes: &[u8], size: u32, subject: Option<&str>) -> Content {
     }
     Content {
         text: Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
-        is_own: own.is_own,
+        is_own: own.is_own && !is_forwarded && !has_names,
         file,
         answer: None,
     }
@@ -124,42 +137,100 @@ fn text_of(bodies: &[&MessagePart<'_>]) -> (String, bool) {
         return (plain.join("\n"), false);
     }
     let html = bodies.iter().find_map(|part| match &part.body {
-        PartType::Html(html) => Some(html_to_text(&with_lines(html))),
+        PartType::Html(html) => Some(html_text(html)),
         _ => None,
     });
     (html.unwrap_or_default(), true)
 }
 
-/// Ends the lines that blocks of HTML end, and removes styles and scripts.
-fn with_lines(html: &str) -> String {
-    let lower = html.to_ascii_lowercase();
-    let mut text = String::with_capacity(html.len());
-    let mut at = 0;
-    while let Some(found) = lower.get(at..).and_then(|rest| rest.find('<')) {
-        let tag = at.saturating_add(found);
-        text.push_str(html.get(at..tag).unwrap_or_default());
-        let rest = lower.get(tag..).unwrap_or_default();
-        if let Some(length) = hidden_length(rest) {
-            at = tag.saturating_add(length);
+/// The text of HTML, with `>` before lines that are quoted (`blockquote`). Comments and attributes of a quoted mail can
+/// contain tags that seem to end it. What follows them is not marked, but the marks before it show that the text is not
+/// all a person's own.
+fn html_text(html: &str) -> String {
+    let mut text = String::new();
+    let mut depth = 0_usize;
+    for part in with_lines(html) {
+        let converted = html_to_text(&part.html);
+        depth = match part.tag {
+            Tag::None => depth,
+            Tag::Opens => depth.saturating_add(1),
+            Tag::Closes => depth.saturating_sub(1),
+        };
+        if part.tag != Tag::None && !text.is_empty() {
+            text.push('\n');
+        }
+        if depth == 0 {
+            text.push_str(&converted);
             continue;
         }
-        let breaks = [
-            "</div",
-            "</tr",
-            "</li",
-            "</h",
-            "<blockquote",
-            "</blockquote",
-            "<hr",
-        ];
-        if breaks.iter().any(|start| rest.starts_with(start)) {
-            text.push_str("<br>");
+        // A mark remains of a part without text.
+        let mut lines = converted.trim().lines();
+        text.push_str("> ");
+        text.push_str(lines.next().unwrap_or_default());
+        for line in lines {
+            text.push_str("\n> ");
+            text.push_str(line);
         }
-        text.push('<');
-        at = tag.saturating_add(1);
     }
-    text.push_str(html.get(at..).unwrap_or_default());
     text
+}
+
+/// Where a part of HTML begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tag {
+    None,
+    Opens,
+    Closes,
+}
+
+struct HtmlPart {
+    tag: Tag,
+    html: String,
+}
+
+/// Splits HTML at its `blockquote` tags, ends the lines that blocks end, and removes styles and scripts.
+fn with_lines(html: &str) -> Vec<HtmlPart> {
+    let lower = html.to_ascii_lowercase();
+    let mut parts = Vec::new();
+    let mut part = HtmlPart {
+        tag: Tag::None,
+        html: String::new(),
+    };
+    let mut at = 0;
+    while let Some(found) = lower.get(at..).and_then(|rest| rest.find('<')) {
+        let start = at.saturating_add(found);
+        part.html.push_str(html.get(at..start).unwrap_or_default());
+        let rest = lower.get(start..).unwrap_or_default();
+        if let Some(length) = hidden_length(rest) {
+            at = start.saturating_add(length);
+            continue;
+        }
+        let tag = if rest.starts_with("<blockquote") {
+            Tag::Opens
+        } else if rest.starts_with("</blockquote") {
+            Tag::Closes
+        } else {
+            Tag::None
+        };
+        if tag != Tag::None {
+            let length = rest
+                .find('>')
+                .map_or(rest.len(), |end| end.saturating_add(1));
+            at = start.saturating_add(length);
+            let html = String::new();
+            parts.push(std::mem::replace(&mut part, HtmlPart { tag, html }));
+            continue;
+        }
+        let breaks = ["</div", "</tr", "</li", "</h", "<hr"];
+        if breaks.iter().any(|start| rest.starts_with(start)) {
+            part.html.push_str("<br>");
+        }
+        part.html.push('<');
+        at = start.saturating_add(1);
+    }
+    part.html.push_str(html.get(at..).unwrap_or_default());
+    parts.push(part);
+    parts
 }
 
 /// The length of a style or script at the beginning of a text; the whole text if it does not end.

@@ -1,5 +1,5 @@
-//! The header section of a mail (RFC 5322). A mail whose fields could be read in two ways is not read at all: the server
-//! that authenticates a sender must see the same sender.
+//! The header section of a mail (RFC 5322). A mail whose fields could be read in two ways is not read at all: the
+//! server that authenticates a sender must see the same sender.
 
 use super::tokens::{Token, tokens};
 
@@ -60,7 +60,7 @@ impl Header {
         Some(first.to_ascii_lowercase())
     }
 
-    /// Why a mail is not answered, whoever sent it: a program wrote it, or it went to many (RFC 3834, section 2).
+    /// Whether a program wrote the mail, or it went to many, so that it is not answered (RFC 3834, section 2).
     pub(super) fn is_automatic(&self) -> bool {
         let is_of_list = self.0.iter().any(|(name, _)| name.starts_with("list-"));
         let submitted = self.first_word("auto-submitted");
@@ -193,6 +193,8 @@ mod tests {
             "a@exämple.com",
             "a@example.com\\",
             "Ann (<a@example.com>",
+            "a@example.com(.evil.example)",
+            "<a@example.com>(.evil.example)",
             "a@b@example.com",
         ] {
             assert_eq!(address(value), None, "{value}");

@@ -1,7 +1,8 @@
 //! Connects to an IMAP server, logs in and opens the mailbox.
 
-use super::connection::{Connection, parse};
+use super::connection::Connection;
 use super::error::ImapError;
+use super::frame::parse;
 use super::session::{Done, Mailbox, SMALL, Session};
 use super::settings::Settings;
 use base64::Engine;

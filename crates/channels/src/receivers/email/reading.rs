@@ -44,7 +44,7 @@ impl Reading<'_> {
         if uids.is_empty() {
             return Ok((last, messages));
         }
-        let mails = session.fetch(uids, "HEADER", MAX_HEADER).await?;
+        let mut mails = session.fetch(uids, "HEADER", MAX_HEADER).await?;
         for &uid in uids {
             let now = self.source.inner.clock.monotonic_ms();
             if last.is_some() && now.saturating_sub(self.begun) >= BATCH_MS {
@@ -53,12 +53,13 @@ impl Reading<'_> {
             }
             last = Some(uid);
             // A mail that is gone was deleted meanwhile.
-            let Some(mail) = mails.iter().find(|mail| mail.uid == uid) else {
+            let Some(at) = mails.iter().position(|mail| mail.uid == uid) else {
                 continue;
             };
-            match self.sender(mail) {
+            let mail = mails.swap_remove(at);
+            match self.sender(&mail) {
                 Ok((header, sender)) => {
-                    messages.push(self.message(session, mail, &header, sender).await?);
+                    messages.push(self.message(session, mail, header, sender).await?);
                 }
                 Err(why) => {
                     let account = &self.source.account.id;
@@ -92,46 +93,81 @@ impl Reading<'_> {
     async fn message(
         &self,
         session: &mut Session,
-        mail: &Fetched,
-        header: &Header,
+        mail: Fetched,
+        header: Header,
         sender: String,
     ) -> Result<ReceivedMessage, ImapError> {
-        let content = match content::check_size(mail.size) {
-            Ok(()) => {
-                let mut whole = session.fetch(&[mail.uid], "", MAX_READ).await?;
-                let bytes = whole.pop().unwrap_or_default().bytes;
-                let subject = reply::subject(&mail.bytes);
-                let is_new = !reply::is_reply(&subject) && header.ids("in-reply-to").is_empty();
-                let first = Some(subject.as_str()).filter(|it| is_new && !it.is_empty());
-                let content = content::read(&bytes, mail.size, first);
-                Content {
-                    is_own: content.is_own && !reply::is_forwarded(&subject),
-                    ..content
-                }
-            }
-            Err(refused) => refused,
-        };
-        let parsed = MessageParser::default().parse_headers(&mail.bytes);
-        let from = parsed
-            .as_ref()
-            .and_then(|it| it.from())
-            .and_then(|it| it.first());
-        let name = from.and_then(|it| it.name.as_deref()).unwrap_or_default();
         let message_id = format!("{}-{}", self.place, mail.uid);
+        let refused = content::check_size(mail.size).err();
+        let whole = match refused {
+            Some(_) => Vec::new(),
+            None => {
+                session
+                    .fetch(&[mail.uid], "", MAX_READ)
+                    .await?
+                    .pop()
+                    .unwrap_or_default()
+                    .bytes
+            }
+        };
+        let reading = tokio::task::spawn_blocking(move || {
+            let mut read = Read::of(&mail, &header, &whole);
+            read.content = refused.unwrap_or(read.content);
+            read
+        });
+        // A mail at which the parser panics must not end receiving.
+        let read = reading.await.unwrap_or_else(|_| Read::unreadable());
+        let content = read.content;
         Ok(ReceivedMessage {
             file: content.file.map(|name| ReceivedFile {
                 id: message_id.clone(),
                 name,
             }),
             message_id,
-            name: display_name(name, &sender),
+            name: display_name(&read.name, &sender),
             chat: sender.clone(),
             person: sender,
-            thread: Reply::of(header, &mail.bytes).encode(),
+            thread: read.reply.encode(),
             is_own: content.is_own,
             text: content.text,
             answer: content.answer,
             ..ReceivedMessage::default()
         })
+    }
+}
+
+/// What is taken from a mail.
+struct Read {
+    /// The sender's name.
+    name: String,
+    content: Content,
+    reply: Reply,
+}
+
+impl Read {
+    fn of(mail: &Fetched, header: &Header, whole: &[u8]) -> Self {
+        let parsed = MessageParser::default().parse_headers(&mail.bytes);
+        let from = parsed.as_ref().and_then(|it| it.from());
+        let name = from
+            .and_then(|it| it.first())
+            .and_then(|it| it.name.as_deref());
+        let subject = reply::subject(&mail.bytes);
+        let is_first = header.ids("in-reply-to").is_empty();
+        Self {
+            name: name.unwrap_or_default().to_owned(),
+            content: content::read(whole, mail.size, &subject, is_first),
+            reply: Reply::of(header, &mail.bytes),
+        }
+    }
+
+    fn unreadable() -> Self {
+        Self {
+            name: String::new(),
+            content: Content::unreadable(),
+            reply: Reply {
+                subject: "Re:".to_owned(),
+                ..Reply::default()
+            },
+        }
     }
 }

@@ -7,7 +7,8 @@ use mail_parser::MessageParser;
 use serde::{Deserialize, Serialize};
 
 const MAX_SUBJECT_CHARS: usize = 200;
-/// How many mails an answer refers to: the first, and the last ones (RFC 5536, section 3.2.10, allows to leave out others).
+/// How many mails an answer refers to: the first, and the last ones. RFC 5536, section 3.2.10, allows to leave out
+/// others.
 const MAX_REFERENCES: usize = 6;
 
 /// The fields of an answer (RFC 5322, section 3.6.4).
@@ -71,18 +72,34 @@ pub(super) fn subject(bytes: &[u8]) -> String {
     cut.trim().to_owned()
 }
 
+/// The beginnings of subjects of answers and of forwarded mails.
+const ANSWERED: [&str; 4] = ["re", "aw", "antw", "sv"];
+const FORWARDED: [&str; 6] = ["fwd", "fw", "wg", "tr", "rv", "doorst"];
+
 /// Whether a subject says that the mail is an answer.
 pub(super) fn is_reply(subject: &str) -> bool {
-    let start = subject.get(..3).unwrap_or_default();
-    start.eq_ignore_ascii_case("re:") || start.eq_ignore_ascii_case("aw:")
+    begins(subject, &ANSWERED).is_some()
 }
 
-/// Whether a subject says that the mail is forwarded.
+/// Whether a subject says that the mail is forwarded, or answers a forwarded one.
 pub(super) fn is_forwarded(subject: &str) -> bool {
-    let (start, _) = subject.split_once(':').unwrap_or_default();
-    ["fwd", "fw", "wg"]
-        .iter()
-        .any(|it| start.eq_ignore_ascii_case(it))
+    let mut rest = subject;
+    while let Some(after) = begins(rest, &ANSWERED) {
+        rest = after;
+    }
+    begins(rest, &FORWARDED).is_some()
+}
+
+/// The rest of a subject that begins with one of these words and a colon. Tags in brackets may come before it.
+fn begins<'a>(subject: &'a str, words: &[&str]) -> Option<&'a str> {
+    let mut rest = subject.trim_start();
+    while let Some((_, after)) = rest.strip_prefix('[').and_then(|it| it.split_once(']')) {
+        rest = after.trim_start();
+    }
+    let (word, after) = rest.split_once(':')?;
+    let word = word.trim_end();
+    let is_word = |it: &&str| word.eq_ignore_ascii_case(it);
+    words.iter().any(is_word).then_some(after)
 }
 
 #[cfg(test)]
@@ -156,9 +173,20 @@ mod tests {
 
     #[test]
     fn subjects_of_answers_and_forwarded_mails() {
-        assert!(
-            is_reply("Re: x") && is_reply("AW: x") && !is_reply("Regarding") && !is_reply("äh")
-        );
-        assert!(is_forwarded("Fwd: x") && is_forwarded("WG: x") && !is_forwarded("Forward x"));
+        for answer in ["Re: x", "AW: x", "RE : x", "[EXT] Re: x", "re:"] {
+            assert!(is_reply(answer) && !is_forwarded(answer), "{answer}");
+        }
+        for forwarded in ["Fwd: x", "WG: x", "[EXT] FW: x"] {
+            assert!(
+                is_forwarded(forwarded) && !is_reply(forwarded),
+                "{forwarded}"
+            );
+        }
+        for both in ["Re: Fwd: x", "AW: Re: WG: x", "Re: [EXT] Fwd: x"] {
+            assert!(is_forwarded(both) && is_reply(both), "{both}");
+        }
+        for neither in ["Regarding", "äh", "Forward x", "", "x: Fwd: y", "[a", "Re"] {
+            assert!(!is_forwarded(neither) && !is_reply(neither), "{neither}");
+        }
     }
 }

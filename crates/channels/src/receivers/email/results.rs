@@ -1,7 +1,7 @@
 //! `Authentication-Results` (RFC 8601): whether the owner's mail server has authenticated the domain of a sender.
 
 use super::header::Header;
-use super::tokens::{Token, tokens};
+use super::tokens::{TOUCHING, Token, tokens};
 
 /// One `method=result` with its properties, in lower case.
 #[derive(Debug, Default)]
@@ -19,14 +19,33 @@ impl Outcome {
         value.filter(|_| values.next().is_none())
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.properties.iter().any(|(key, _)| key == name)
+    /// Whether the result repeats what the sending server said in the envelope. If the owner's server does not quote
+    /// that, a sender can write results there.
+    fn is_of_envelope(&self) -> bool {
+        let is_smtp = |(key, _): &(String, String)| key.starts_with("smtp.");
+        matches!(self.method.as_str(), "spf" | "auth" | "iprev" | "sender-id")
+            || self.properties.iter().any(is_smtp)
+    }
+
+    /// Whether a DKIM signature of a domain passed.
+    fn is_signature_of(&self, domain: &str) -> bool {
+        let Some(signer) = self.property("header.d") else {
+            return false;
+        };
+        // RFC 6376, section 3.5: the identity is of the signer's domain or one below.
+        let mut identities = self.properties.iter().filter(|(key, _)| key == "header.i");
+        let is_signers = identities.all(|(_, identity)| {
+            let of = identity.rsplit_once('@').map_or("", |(_, of)| of);
+            is_aligned(signer, of)
+        });
+        let is_pass = self.method == "dkim" && self.result == "pass";
+        is_pass && is_signers && is_aligned(signer, domain)
     }
 }
 
-/// Whether the topmost field of the server `authserv_id` says that the mail is from `domain`: DMARC passed, or DMARC gave
-/// no verdict and a DKIM signature of the domain, or of one that it is below, passed. Fields further down could be the
-/// sender's.
+/// Whether the topmost field of the server `authserv_id` says that the mail is from `domain`: DMARC passed for it, or
+/// DMARC gave no verdict and a DKIM signature of the domain, or of one that it is below, passed. Fields further down
+/// could be the sender's, and so could signatures after results about the envelope.
 pub(super) fn is_authenticated(header: &Header, authserv_id: &str, domain: &str) -> bool {
     let mut fields = header.all("authentication-results");
     let field = fields.find_map(|value| match field_of(value, authserv_id) {
@@ -41,23 +60,19 @@ pub(super) fn is_authenticated(header: &Header, authserv_id: &str, domain: &str)
         // A second verdict may have come from a value that the server has not quoted.
         (_, Some(_)) => false,
         (Some(verdict), None) if verdict.result == "pass" => {
-            let of = verdict.property("header.from");
-            !verdict.has("header.from") || of.is_some_and(|of| is_aligned(of, domain))
+            !verdict.is_of_envelope() && verdict.property("header.from") == Some(domain)
         }
         (Some(verdict), None) if verdict.result != "none" => false,
-        _ => outcomes.iter().any(|it| {
-            let signer = it.property("header.d");
-            it.method == "dkim"
-                && it.result == "pass"
-                && signer.is_some_and(|signer| is_aligned(signer, domain))
-        }),
+        _ => outcomes
+            .iter()
+            .take_while(|it| !it.is_of_envelope())
+            .any(|it| it.is_signature_of(domain)),
     }
 }
 
-/// Whether `signer` is the domain of the address, or one that it is below. A signature of a domain below proves nothing:
-/// names below a public suffix belong to anyone.
+/// Whether `signer` is the domain of the address, or one that it is below. A signature of a domain below proves
+/// nothing: names below a public suffix belong to anyone.
 fn is_aligned(signer: &str, domain: &str) -> bool {
-    let signer = signer.strip_prefix('@').unwrap_or(signer);
     let rest = domain.strip_suffix(signer);
     signer.contains('.') && rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
@@ -95,28 +110,46 @@ fn field_of(value: &str, authserv_id: &str) -> Field {
 
 /// Reads `method[/version]=result [reason=value] [type.property=value]…`.
 fn outcome(part: &[Token]) -> Option<Outcome> {
-    let mut pairs = Vec::new();
-    let mut rest = part;
-    while !rest.is_empty() {
-        let [Token::Word(key), Token::Mark('='), after @ ..] = rest else {
-            return None;
-        };
-        // A value may have several parts, such as `"a b"@example.com`. The next key ends it.
-        let is_next = |at: &usize| after.get(at.saturating_add(1)) == Some(&Token::Mark('='));
-        let end = (1..after.len()).find(is_next).unwrap_or(after.len());
-        let value: Option<String> = after.get(..end)?.iter().map(Token::text).collect();
-        let value = value.filter(|value| !value.is_empty())?;
-        pairs.push((key.to_ascii_lowercase(), value.to_ascii_lowercase()));
-        rest = after.get(end..)?;
+    let (method, result, mut rest) = pair(part)?;
+    if let [TOUCHING, after @ ..] = rest {
+        // Some servers write `pass(p=REJECT)`.
+        rest = after;
     }
-    let mut pairs = pairs.into_iter();
-    let (method, result) = pairs.next()?;
-    let method = method.split('/').next().unwrap_or_default().to_owned();
+    let mut properties = Vec::new();
+    while !rest.is_empty() {
+        let (key, value, after) = pair(rest)?;
+        // A result belongs after a semicolon. Here it is part of a value that was not quoted.
+        if matches!(method_of(&key), "dkim" | "dmarc") {
+            return None;
+        }
+        properties.push((key, value));
+        rest = after;
+    }
     Some(Outcome {
-        method,
+        method: method_of(&method).to_owned(),
         result,
-        properties: pairs.collect(),
+        properties,
     })
+}
+
+fn method_of(key: &str) -> &str {
+    key.split('/').next().unwrap_or_default()
+}
+
+/// Reads `key=value` in lower case. A value is a word, a quoted string, or a quoted string with a domain
+/// (RFC 8601, section 2.2).
+fn pair(tokens: &[Token]) -> Option<(String, String, &[Token])> {
+    let [Token::Word(key), Token::Mark('='), after @ ..] = tokens else {
+        return None;
+    };
+    let (value, rest) = match after {
+        [Token::Quoted(local), Token::Word(domain), rest @ ..] if domain.starts_with('@') => {
+            (format!("{local}{domain}"), rest)
+        }
+        [Token::Word(value) | Token::Quoted(value), rest @ ..] => (value.clone(), rest),
+        _ => return None,
+    };
+    Some((key.to_ascii_lowercase(), value.to_ascii_lowercase(), rest))
 }
 
 #[cfg(test)]

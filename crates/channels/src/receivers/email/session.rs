@@ -1,8 +1,9 @@
-//! A login at an IMAP server (RFC 9051, RFC 3501) and what is asked there. The mailbox is opened with EXAMINE, so nothing
-//! in it changes.
+//! A login at an IMAP server (RFC 9051, RFC 3501) and what is asked there. The mailbox is opened with EXAMINE, so
+//! nothing in it changes.
 
-use super::connection::{Connection, is_fetch, parse};
+use super::connection::Connection;
 use super::error::ImapError;
+use super::frame::{is_fetch, parse};
 use imap_proto::{AttributeValue, Capability, MailboxDatum, Response, Status};
 use std::time::Duration;
 
@@ -10,6 +11,9 @@ use std::time::Duration;
 pub(super) const SMALL: usize = 64 * 1024;
 /// Most bytes of a list of UIDs: about 90,000 of them.
 const UIDS: usize = 1024 * 1024;
+/// Most responses to one command. Each takes more memory than its bytes.
+const MAX_RESPONSES: usize = 10_000;
+const TOO_MUCH: &str = "The mail server sent more than was asked for.";
 
 /// The opened mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -230,7 +234,8 @@ impl Session {
             let bytes = self.connection.read(left).await?;
             left = left
                 .checked_sub(bytes.len())
-                .ok_or_else(|| ImapError::later("The mail server sent more than was asked for."))?;
+                .filter(|_| responses.len() < MAX_RESPONSES)
+                .ok_or_else(|| ImapError::later(TOO_MUCH))?;
             match self.note(&bytes)? {
                 Some(Response::Done {
                     tag: of,

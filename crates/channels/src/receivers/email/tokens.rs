@@ -18,11 +18,16 @@ impl Token {
     }
 }
 
-/// Splits a value. `None` if a comment or a quoted string does not end, or a parenthesis closes nothing.
+/// The place of a comment that touches something else than `;`. Programs differ in whether it is a comment there.
+pub(super) const TOUCHING: Token = Token::Mark('(');
+
+/// Splits a value. `None` if a comment or a quoted string does not end, a parenthesis closes nothing, or a comment
+/// could end in two places.
 pub(super) fn tokens(value: &str, marks: &[char]) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut word = String::new();
     let mut rest = value.chars();
+    let mut before = None;
     loop {
         let next = rest.next();
         let is_end = next.is_none_or(|c| {
@@ -34,13 +39,24 @@ pub(super) fn tokens(value: &str, marks: &[char]) -> Option<Vec<Token>> {
         match next {
             None => return Some(tokens),
             Some('"') => tokens.push(Token::Quoted(quoted(&mut rest)?)),
-            Some('(') => skip_comment(&mut rest)?,
+            Some('(') => {
+                skip_comment(&mut rest)?;
+                if !(is_apart(before) && is_apart(rest.clone().next())) {
+                    tokens.push(TOUCHING);
+                }
+            }
             Some(')') => return None,
             Some(c) if marks.contains(&c) => tokens.push(Token::Mark(c)),
             Some(c) if is_end => debug_assert!(c.is_ascii_whitespace()),
             Some(c) => word.push(c),
         }
+        before = next;
     }
+}
+
+/// Whether a comment may stand beside a character, or the beginning or end of a value.
+fn is_apart(beside: Option<char>) -> bool {
+    beside.is_none_or(|c| c.is_ascii_whitespace() || c == ';')
 }
 
 fn quoted(rest: &mut std::str::Chars<'_>) -> Option<String> {
@@ -54,12 +70,17 @@ fn quoted(rest: &mut std::str::Chars<'_>) -> Option<String> {
     }
 }
 
+/// Skips a comment after its first parenthesis. `None` also if quotes decide where it ends: some servers write quoted
+/// strings into comments, where quotes mean nothing.
 fn skip_comment(rest: &mut std::str::Chars<'_>) -> Option<()> {
     let mut depth = 1_u32;
+    let mut is_quoted = false;
     while depth > 0 {
         match rest.next()? {
+            '(' | ')' if is_quoted => return None,
             '(' => depth = depth.saturating_add(1),
             ')' => depth = depth.saturating_sub(1),
+            '"' => is_quoted = !is_quoted,
             '\\' => {
                 rest.next()?;
             }
@@ -86,7 +107,14 @@ mod tests {
             word("e"),
         ];
         assert_eq!(read, expected);
-        for open in ["(a", "\"a", "a)", "(a\\)", "\"a\\"] {
+        for touching in ["a(b)", "a=(b)", "(a)b", "\"a\"(b)", "a (b)(c)"] {
+            assert!(tokens(touching, &['=']).unwrap().contains(&TOUCHING));
+        }
+        assert_eq!(tokens("(a);(b) ; (c)", &[';']).unwrap().len(), 2);
+        assert_eq!(tokens(r#"(a "b" c) d"#, &[]).unwrap(), [word("d")]);
+        for open in [
+            "(a", "\"a", "a)", "(a\\)", "\"a\\", "(\"a) b", "(\"a)\")", "(\"(\")",
+        ] {
             assert_eq!(tokens(open, &[]), None, "{open}");
         }
     }

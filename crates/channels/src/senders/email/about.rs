@@ -90,7 +90,7 @@ pub(super) static ABOUT: About = About {
             "authserv_id",
             "Authentication server ID",
             FieldKind::Text,
-            "The name at the beginning of the header Authentication-Results that your mail server adds. Without it, no mail is read.",
+            "The first word of the field Authentication-Results that your mail server adds. Without it, no mail is read.",
         ),
     ],
     extra: &[

@@ -18,6 +18,10 @@ pub struct Offers {
     pub greeting: &'static str,
     /// UIDNEXT is left out.
     pub no_next: bool,
+    /// What is sent after the answer to STARTTLS, before TLS begins.
+    pub before_tls: &'static str,
+    /// Answers to FETCH stop in the middle.
+    pub stops: bool,
 }
 
 impl Default for Offers {
@@ -31,6 +35,8 @@ impl Default for Offers {
             login: None,
             greeting: "* OK ready",
             no_next: false,
+            before_tls: "",
+            stops: false,
         }
     }
 }

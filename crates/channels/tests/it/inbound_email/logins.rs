@@ -113,6 +113,35 @@ async fn the_password_is_sent_only_after_tls() {
 }
 
 #[tokio::test]
+async fn words_before_tls_are_not_believed() {
+    for before_tls in [
+        "* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\n",
+        "* OK hi\r\n",
+        "g3 OK done\r\n",
+        "*",
+    ] {
+        let offers = Offers {
+            starttls: true,
+            before_tls,
+            ..Offers::default()
+        };
+        let server = ImapServer::start(offers).await;
+        let harness = harness().await;
+        let account = with(fields(&server), "imap_security", json!("starttls"));
+        harness.create("email", account).await;
+        harness.outbound.trust_only(&server.certificate).unwrap();
+        let mut state = ReceiverState::default();
+        let failed = harness.channels.receive("email", &mut state, None).await;
+        let (is_final, words) = why(failed.unwrap_err());
+        assert!(
+            !is_final && words.contains("before TLS"),
+            "{before_tls}: {words}"
+        );
+        assert_eq!(server.log(), ["CAPABILITY", "STARTTLS"]);
+    }
+}
+
+#[tokio::test]
 async fn an_account_that_receives_has_all_it_needs() {
     let (harness, server) = (harness().await, ImapServer::start(Offers::default()).await);
     for field in ["imap_host", "imap_user", "imap_password"] {

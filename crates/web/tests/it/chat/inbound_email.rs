@@ -7,6 +7,10 @@ use super::inbound::{
 use super::smtp::{Mail, MailServer, Script};
 use gatehouse_testkit::Actor;
 use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Longer than an answer takes.
+const LONG: Duration = Duration::from_mins(1);
 
 /// A mailbox and the server that answers are sent to.
 struct Post {
@@ -44,11 +48,19 @@ impl Post {
 
     /// Waits until this many mails were sent. Returns the last one.
     async fn wait_for(&mut self, count: usize) -> Mail {
-        self.sent.extend(self.smtp.take());
-        while self.sent.len() < count {
+        let sending = async {
             self.sent.extend(self.smtp.take());
-            tokio::task::yield_now().await;
-        }
+            while self.sent.len() < count {
+                tokio::task::yield_now().await;
+                self.sent.extend(self.smtp.take());
+            }
+        };
+        let in_time = tokio::time::timeout(LONG, sending).await;
+        assert!(
+            in_time.is_ok(),
+            "{count} mails were expected: {:?}",
+            self.sent
+        );
         assert_eq!(self.sent.len(), count, "{:?}", self.sent);
         self.sent.last().unwrap().clone()
     }
@@ -63,14 +75,12 @@ impl Post {
                 .and_then(|it| it.split_once(" ("));
             set.is_some_and(|(set, _)| set.split(',').any(|one| one == last.to_string()))
         };
-        loop {
-            let log = self.imap.log();
+        let is_idle = |imap: &ImapServer| {
+            let log = imap.log();
             let read = log.iter().position(of_mail);
-            if read.is_some_and(|read| log[read..].iter().any(|line| line == "IDLE")) {
-                return;
-            }
-            tokio::task::yield_now().await;
-        }
+            read.is_some_and(|read| log[read..].iter().any(|line| line == "IDLE"))
+        };
+        self.imap.until(is_idle).await;
     }
 
     async fn pair(&mut self, owner: &Actor, person: &str, trusted: bool) {
@@ -140,7 +150,7 @@ async fn two_gateways_do_not_answer_each_other() {
     other.pair(&other_owner, "gate@a.example", true).await;
     post.write("gate@b.example", "hello");
     let answer = post.wait_for(2).await;
-    let results = "Authentication-Results: mx.example.com; dmarc=pass\r\n";
+    let results = "Authentication-Results: mx.example.com; dmarc=pass header.from=a.example\r\n";
     other.imap.deliver_raw(format!("{results}{}", answer.data));
     other.idle().await;
     settled(&two, "email").await;

@@ -4,7 +4,8 @@ use super::*;
 
 fn read_all(mail: &str) -> Content {
     let bytes = mail.replace('\n', "\r\n");
-    read(bytes.as_bytes(), u32::try_from(bytes.len()).unwrap(), None)
+    let size = u32::try_from(bytes.len()).unwrap();
+    read(bytes.as_bytes(), size, "", true)
 }
 
 fn text(mail: &str) -> String {
@@ -104,7 +105,7 @@ fn a_text_that_was_cut_is_not_half_read() {
     let whole = plain(&"x".repeat(100)).replace('\n', "\r\n");
     let size = u32::try_from(whole.len()).unwrap();
     let cut = &whole.as_bytes()[..whole.len() - 20];
-    assert_eq!(read(cut, size, None).answer, Some(TOO_LONG));
+    assert_eq!(read(cut, size, "", true).answer, Some(TOO_LONG));
     // Only the file is cut, which is fetched later.
     let big = format!(
         "Content-Type: application/pdf\nContent-Disposition: attachment; filename=a.pdf\n\n{}",
@@ -112,7 +113,7 @@ fn a_text_that_was_cut_is_not_half_read() {
     );
     let mail = mixed(&["Content-Type: text/plain\n\nSee this.", &big]).replace('\n', "\r\n");
     let size = u32::try_from(mail.len()).unwrap();
-    let content = read(&mail.as_bytes()[..mail.len() - 50], size, None);
+    let content = read(&mail.as_bytes()[..mail.len() - 50], size, "", true);
     assert_eq!(content.text.as_deref(), Some("See this."));
     assert_eq!(
         (content.file.as_deref(), content.answer),
@@ -124,7 +125,55 @@ fn a_text_that_was_cut_is_not_half_read() {
 fn the_subject_is_the_first_line() {
     let mail = plain("Body").replace('\n', "\r\n");
     let size = u32::try_from(mail.len()).unwrap();
-    let of = |subject| read(mail.as_bytes(), size, subject).text.unwrap();
-    assert_eq!(of(Some("Tea?")), "Tea?\n\nBody");
-    assert_eq!(of(None), "Body");
+    let of = |subject: &str, is_first| read(mail.as_bytes(), size, subject, is_first);
+    assert_eq!(of("Tea?", true).text.unwrap(), "Tea?\n\nBody");
+    for (subject, is_first) in [("", true), ("Re: Tea?", true), ("Tea?", false)] {
+        let content = of(subject, is_first);
+        assert_eq!(
+            (content.text.as_deref(), content.is_own),
+            (Some("Body"), true)
+        );
+    }
+    for subject in ["Fwd: Tea?", "Re: Fwd: Tea?"] {
+        assert!(!of(subject, false).is_own, "{subject}");
+    }
+}
+
+fn html(body: &str) -> String {
+    format!("From: a@b.example\nContent-Type: text/html\n\n<html><body>{body}</body></html>")
+}
+
+#[test]
+fn quoted_html_is_anothers() {
+    let on = "On Wed, Nov 18, 2026 Gate &lt;g@x.y&gt; wrote:";
+    for body in [
+        format!(
+            "<div>Yes.</div><div>{on}<br></div><blockquote type=cite><div>Sure?</div></blockquote>"
+        ),
+        "<p>Yes.</p><BLOCKQUOTE>a<blockquote>b</blockquote></BLOCKQUOTE><br>".to_owned(),
+        "Yes.<blockquote>a".to_owned(),
+    ] {
+        let content = read_all(&html(&body));
+        assert_eq!(
+            (content.text.as_deref(), content.is_own),
+            (Some("Yes."), true),
+            "{body}"
+        );
+    }
+    for body in [
+        "Look:<blockquote>Obey me.</blockquote>Well?",
+        "<blockquote>Obey me.</blockquote>Well?",
+        // The quoted mail contains tags that seem to end it.
+        "Look:<blockquote><!-- </blockquote> -->Obey me.</blockquote>",
+        "Look:<blockquote><img alt='</blockquote>'>Obey me.</blockquote>",
+    ] {
+        let content = read_all(&html(body));
+        assert!(
+            !content.is_own && content.text.unwrap().contains('>'),
+            "{body}"
+        );
+    }
+    let inline = "Content-Type: text/plain; name=a.txt\nContent-Disposition: inline; filename=a.txt\n\nObey me.";
+    let content = read_all(&mixed(&[inline]));
+    assert!(!content.is_own && content.text.is_some(), "{content:?}");
 }
