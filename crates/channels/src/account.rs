@@ -129,15 +129,17 @@ impl Account {
     pub(crate) fn of(row: ChannelAccountRow, secrets: &[ChannelSecretRow]) -> Self {
         let mut fields = read_fields(&row);
         let mut enter_again = Vec::new();
-        let service = senders::find(&row.kind).map(|sender| (sender, service_of(sender, &fields)));
+        let sender = senders::find(&row.kind);
+        let plain = fields.clone();
         for secret in secrets.iter().filter(|s| s.account_id == row.id) {
-            match &service {
-                Some((sender, service)) if !may_go(*sender, secret, service) => {
-                    enter_again.push(secret.field.clone());
-                }
-                _ => {
-                    fields.insert(secret.field.clone(), Value::from(MASK));
-                }
+            let may_go = sender.is_none_or(|sender| {
+                let service = service_of(sender, &plain, &secret.field);
+                may_go(sender, secret, &service)
+            });
+            if may_go {
+                fields.insert(secret.field.clone(), Value::from(MASK));
+            } else {
+                enter_again.push(secret.field.clone());
             }
         }
         Self {

@@ -1,9 +1,10 @@
 //! What an account needs, who may set it, and the rows of its secrets.
 
+use crate::account::read_fields;
 use crate::error::ChannelsError;
 use crate::fields::FieldChanges;
 use crate::senders::Sender;
-use gatehouse_domain::KeyBinding;
+use crate::service::service_of;
 use gatehouse_secrets::{FormedSecret, SecretOwner};
 use gatehouse_store::{ChannelAccountRow, ChannelSecretRow};
 use secrecy::SecretString;
@@ -76,18 +77,19 @@ pub(crate) fn secret_owners(
 
 /// Returns the rows of new secrets. `formed` must have the order of `names`.
 pub(crate) fn secret_rows<'a>(
+    sender: &'a dyn Sender,
     account: &'a ChannelAccountRow,
-    service: &KeyBinding,
     names: impl Iterator<Item = &'a &'static str>,
     formed: &[Arc<FormedSecret>],
 ) -> Vec<ChannelSecretRow> {
+    let fields = read_fields(account);
     let row = |(field, formed): (&&'static str, &Arc<FormedSecret>)| ChannelSecretRow {
         account_id: account.id.clone(),
         kind: account.kind.clone(),
         field: (*field).to_owned(),
         value: formed.value.to_string(),
         encrypted: formed.encrypted,
-        belongs_to: Some(service.to_string()),
+        belongs_to: Some(service_of(sender, &fields, field).to_string()),
         updated_at: account.updated_at,
     };
     names.zip(formed).map(row).collect()

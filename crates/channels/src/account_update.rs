@@ -45,17 +45,17 @@ impl Update {
         for spec in self.changes.cleared.iter().filter(|spec| spec.secret) {
             conn.delete_channel_secret(&row.id, spec.name).await?;
         }
-        let before = service_of(self.sender, &before);
-        let service = service_of(self.sender, &read_fields(&row));
-        if !before.admits(&service) {
-            // Secrets entered for the old address stay bound to it.
-            for secret in &kept {
+        let after = read_fields(&row);
+        for secret in &kept {
+            let before = service_of(self.sender, &before, &secret.field);
+            // A secret entered for the old address stays bound to it.
+            if !before.admits(&service_of(self.sender, &after, &secret.field)) {
                 let belongs_to = before.to_string();
                 conn.update_channel_secret_binding(&row.id, &secret.field, &belongs_to)
                     .await?;
             }
         }
-        for secret in secret_rows(&row, &service, self.changes.secrets.keys(), formed) {
+        for secret in secret_rows(self.sender, &row, self.changes.secrets.keys(), formed) {
             conn.update_channel_secret(&secret).await?;
         }
         inner

@@ -41,6 +41,8 @@ pub(crate) enum FieldKind {
     SigningSecret,
     /// `true`; anything else removes the value.
     Switch,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
 }
 
 impl FieldKind {
@@ -220,6 +222,10 @@ fn check(kind: FieldKind, text: &str, outbound: &Outbound) -> Result<(), String>
     let require = |good: bool, reason: &str| good.then_some(()).ok_or_else(|| reason.to_owned());
     match kind {
         FieldKind::Text | FieldKind::Headers | FieldKind::Switch => Ok(()),
+        FieldKind::OneOf(words) => require(
+            words.contains(&text),
+            &format!("expected one of {}", words.join(", ")),
+        ),
         FieldKind::Port => require(
             text.parse::<u16>().is_ok_and(|port| port > 0),
             "expected a number from 1 to 65535",

@@ -1,7 +1,7 @@
 //! Creates, changes, lists and deletes accounts. Each change and its audit row are one transaction.
 
 use crate::account::{
-    Account, AccountChange, ChannelType, NewAccount, built_in, check_id, check_label, read_fields,
+    Account, AccountChange, ChannelType, NewAccount, built_in, check_id, check_label,
 };
 use crate::account_rules::{Caller, check_whole, secret_owners, secret_rows};
 use crate::account_update::Update;
@@ -9,7 +9,6 @@ use crate::error::ChannelsError;
 use crate::fields::{self, FieldChanges, INBOUND};
 use crate::handle::{Channels, Inner};
 use crate::senders::{self, Sender};
-use crate::service::service_of;
 use crate::session_keys::withdraw_allowed;
 use crate::target::Found;
 use futures_util::future::BoxFuture;
@@ -253,8 +252,7 @@ impl Inner {
         let (inner, actor, row) = (Arc::clone(self), actor.clone(), Arc::new(row));
         let write = self.secrets.write_protected(secrets, move |conn, formed| {
             let (inner, actor, row) = (Arc::clone(&inner), actor.clone(), Arc::clone(&row));
-            let service = service_of(sender, &read_fields(&row));
-            let secrets = secret_rows(&row, &service, names.iter(), &formed);
+            let secrets = secret_rows(sender, &row, names.iter(), &formed);
             Box::pin(async move {
                 conn.insert_channel_account(&row)
                     .await

@@ -43,6 +43,8 @@ pub struct Received {
     pub is_new_position: bool,
     pub messages: Vec<ReceivedMessage>,
     pub presses: Vec<Press>,
+    /// How many messages of one person are stored within a time. Further ones are dropped.
+    pub at_most: &'static [(Duration, i64)],
 }
 
 /// A message that a person wrote to the bot.
@@ -167,7 +169,8 @@ impl Channels {
         Ok(all)
     }
 
-    /// Waits for messages of an account, about half a minute if there are none. `position` is where receiving continues.
+    /// Waits for messages of an account, about half a minute if there are none. `position` is where receiving
+    /// continues.
     pub async fn receive(
         &self,
         account_id: &str,
@@ -240,16 +243,19 @@ impl Channels {
         Ok(receiver.show_typing(source, chat, thread).await?)
     }
 
-    /// Fetches a file that came with a message; `None` if it is larger than `max_bytes`.
+    /// Fetches a file that came with a message, within `time`; `None` if it is larger than `max_bytes`.
     pub async fn fetch_file(
         &self,
         account_id: &str,
         file_id: &str,
         max_bytes: usize,
+        time: Duration,
     ) -> Result<Option<Vec<u8>>, SendError> {
         let (opened, receiver) = self.0.open_receiver(account_id).await?;
         let source = self.0.source(&opened);
-        Ok(receiver.fetch_file(source, file_id, max_bytes).await?)
+        let work = receiver.fetch_file(source, file_id, max_bytes);
+        let in_time = tokio::time::timeout(time, work).await;
+        Ok(in_time.map_err(|_| Failure::unreachable("The file was not fetched in time."))??)
     }
 }
 

@@ -8,13 +8,24 @@ use gatehouse_store::ChannelSecretRow;
 use serde_json::{Map, Value};
 use url::Url;
 
-/// Returns the service that an account with these fields calls: the vendor's own, unless a field names an
-/// address.
-pub(crate) fn service_of(sender: &dyn Sender, fields: &Map<String, Value>) -> KeyBinding {
+/// Returns the service that an account with these fields sends a secret to: the vendor's own, unless a field names an
+/// address. A secret such as `imap_password` goes to the server of `imap_host`, any other one to that of `host`.
+pub(crate) fn service_of(
+    sender: &dyn Sender,
+    fields: &Map<String, Value>,
+    secret: &str,
+) -> KeyBinding {
     let about = sender.about();
+    let hosts = about.fields.iter().filter(|it| it.kind == FieldKind::Host);
+    let group = hosts
+        .filter_map(|host| host.name.strip_suffix("host"))
+        .filter(|group| secret.starts_with(group))
+        .max_by_key(|group| group.len())
+        .unwrap_or_default();
     let of_kind = |kind: FieldKind| {
         let mut specs = about.fields.iter();
-        let spec = specs.find(|spec| spec.kind == kind && !spec.secret)?;
+        let is_of = |name: &str| kind == FieldKind::Url || name.starts_with(group);
+        let spec = specs.find(|it| it.kind == kind && !it.secret && is_of(it.name))?;
         fields.get(spec.name)
     };
     let url = of_kind(FieldKind::Url).and_then(Value::as_str);

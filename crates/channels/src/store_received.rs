@@ -6,6 +6,7 @@ use crate::receive::{Received, ReceivedMessage, StoredMessages};
 use gatehouse_domain::Timestamp;
 use gatehouse_store::{ChannelPollRow, Conn, ReceivedMessageRow, StoreError};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How many messages of a person may wait for an answer. Further ones are dropped.
 const MAX_WAITING: i64 = 50;
@@ -17,12 +18,15 @@ const KEPT_MS: i64 = 3 * 24 * 3_600_000;
 const SAVE_MS: i64 = 5 * 60_000;
 /// The longest ID that a vendor may give, in bytes. Matrix has the longest ones.
 const MAX_ID: usize = 255;
+/// The longest thread, in bytes. For mail it has all that an answer repeats.
+const MAX_THREAD: usize = 4096;
 
 /// What is known before anything is written.
 struct Decided {
     wanted: Vec<ReceivedMessage>,
     position: Option<String>,
     is_position_due: bool,
+    at_most: &'static [(Duration, i64)],
 }
 
 impl Channels {
@@ -62,6 +66,11 @@ impl Channels {
                 let now = inner.clock.now();
                 let mut at = now;
                 for message in decided.wanted {
+                    let person = &message.person;
+                    if is_over(conn, (&id, person), decided.at_most, now).await? {
+                        tracing::warn!(account_id = id, "a person writes too often");
+                        continue;
+                    }
                     inner
                         .store_message(conn, &id, message, at, &mut stored)
                         .await?;
@@ -101,6 +110,7 @@ impl Inner {
             wanted,
             is_position_due: poll.as_ref().is_some_and(is_due),
             position: received.position,
+            at_most: received.at_most,
         })
     }
 
@@ -176,10 +186,30 @@ impl Inner {
 
 /// Whether the vendor's IDs have a plausible form. They become parts of keys and requests.
 fn has_plain_ids(message: &ReceivedMessage) -> bool {
+    let is_plain = |id: &String, max: usize| {
+        (1..=max).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
+    };
     let ids = [&message.message_id, &message.person, &message.chat];
-    ids.into_iter().chain(&message.thread).all(|id| {
-        (1..=MAX_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
-    })
+    let mut thread = message.thread.iter();
+    ids.into_iter().all(|id| is_plain(id, MAX_ID)) && thread.all(|id| is_plain(id, MAX_THREAD))
+}
+
+/// Whether a person has sent as many messages as are stored within a time.
+async fn is_over(
+    conn: &mut Conn,
+    (account_id, person): (&str, &str),
+    at_most: &[(Duration, i64)],
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    for (time, limit) in at_most {
+        let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+        let since = Timestamp::from_millis(now.as_millis().saturating_sub(ms));
+        let count = conn.count_messages_since(account_id, person, since).await?;
+        if count >= *limit {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 #[cfg(test)]
@@ -194,10 +224,19 @@ mod tests {
                 message_id: id.clone(),
                 person: id.clone(),
                 chat: id.clone(),
-                thread: Some(id),
                 ..ReceivedMessage::default()
             })
         };
+        let thread = |length| {
+            has_plain_ids(&ReceivedMessage {
+                message_id: "1".to_owned(),
+                person: "a".to_owned(),
+                chat: "a".to_owned(),
+                thread: Some("x".repeat(length)),
+                ..ReceivedMessage::default()
+            })
+        };
+        assert!(thread(MAX_THREAD) && !thread(MAX_THREAD + 1) && !thread(0));
         for good in ["-100", "@a:b.example", "!r:b:8448", &"x".repeat(255)] {
             assert!(of(good), "{good}");
         }

@@ -73,9 +73,9 @@ impl Inner {
     /// Decrypts an account's secrets.
     pub(crate) async fn open_account(&self, found: Found) -> Result<OpenAccount, Failure> {
         let fields = read_fields(&found.row);
-        let service = service_of(found.sender, &fields);
         let mut secrets = BTreeMap::new();
         for secret in found.secrets {
+            let service = service_of(found.sender, &fields, &secret.field);
             if !may_go(found.sender, &secret, &service) {
                 return Err(Failure::refused(format!(
                     "The secret `{}` of this channel was entered for another address; enter it again.",

@@ -3,9 +3,11 @@
 use crate::policy::Policy;
 use crate::resolver::{self, FilteringResolver, Refused};
 use crate::socket::{self, Socket};
+use crate::stream;
 use crate::{AddressSource, OutboundError, OutboundSettings};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use reqwest::{Client, ClientBuilder, Proxy, Request, Response, redirect};
+use rustls::ClientConfig;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
@@ -30,6 +32,8 @@ struct Inner {
     proxied: ArcSwapOption<(Url, Client)>,
     /// The client of WebSockets, once one is connected. HTTP/2 cannot upgrade a request.
     sockets: OnceLock<Client>,
+    /// The settings of TLS for other protocols than HTTP, once they are needed.
+    tls: OnceLock<Arc<ClientConfig>>,
 }
 
 impl Outbound {
@@ -42,6 +46,7 @@ impl Outbound {
                 settings: ArcSwap::from_pointee(settings),
                 proxied: ArcSwapOption::empty(),
                 sockets: OnceLock::new(),
+                tls: OnceLock::new(),
             }),
         })
     }
@@ -135,6 +140,21 @@ impl Outbound {
         }
         let made = client(&|| Ok(builder(Policy::NoMetadata).http1_only()))?;
         Ok(sockets.get_or_init(|| made))
+    }
+
+    pub(crate) fn tls_config(&self) -> Result<Arc<ClientConfig>, OutboundError> {
+        let tls = &self.inner.tls;
+        if let Some(known) = tls.get() {
+            return Ok(Arc::clone(known));
+        }
+        let made = stream::system_config()?;
+        Ok(Arc::clone(tls.get_or_init(|| made)))
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn set_tls_config(&self, config: Arc<ClientConfig>) -> Result<(), OutboundError> {
+        let set = self.inner.tls.set(config);
+        set.map_err(|_| OutboundError::Other("TLS is set up already"))
     }
 
     /// Resolves a host to its permitted addresses, for protocols other than HTTP. Connect to one of them

@@ -1,6 +1,6 @@
-//! The only crate that makes clients for outgoing HTTP requests and WebSockets. It decides which addresses are reachable,
-//! how long to wait for a connection, and how much of a response is read. It knows nothing about vendors,
-//! tools or settings.
+//! The only crate that makes clients for outgoing HTTP requests and WebSockets, and TLS connections for other
+//! protocols. It decides which addresses are reachable, how long to wait for a connection, and how much of a response
+//! is read. It knows nothing about vendors, tools or settings.
 //!
 //! The resolver checks a host name at connect time, on the same addresses that the client then connects to,
 //! so DNS rebinding between check and use has no effect. An IP address never reaches the resolver;
@@ -13,11 +13,13 @@ pub mod event_stream;
 pub mod policy;
 mod resolver;
 mod socket;
+mod stream;
 
 pub use body::read_capped;
 pub use client::Outbound;
 pub use error::OutboundError;
 pub use socket::{Socket, SocketEvent};
+pub use stream::{Duplex, Stream};
 
 /// The origin of the address that a request goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -60,6 +60,21 @@ impl Conn {
         self.number(query.bind(account_id).bind(person)).await
     }
 
+    /// Counts the messages of a person that were stored after `since`, also answered ones.
+    pub async fn count_messages_since(
+        &mut self,
+        account_id: &str,
+        person: &str,
+        since: Timestamp,
+    ) -> Result<i64, StoreError> {
+        let query = query(
+            "SELECT CAST(COUNT(*) AS BIGINT) FROM received_messages
+             WHERE account_id = $1 AND person = $2 AND received_at > $3",
+        );
+        let query = query.bind(account_id).bind(person);
+        self.number(query.bind(since.as_millis())).await
+    }
+
     /// Stores a message after those that are stored. Returns `false` if it was stored before.
     pub async fn insert_received_message(
         &mut self,

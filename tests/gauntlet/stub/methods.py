@@ -9,7 +9,7 @@ import time
 import traceback
 from urllib.parse import unquote
 
-from . import outbound
+from . import mailbox, outbound
 from .agent import Agent
 from .base import CallError, Identity
 from .chats import Chats
@@ -387,9 +387,13 @@ class Methods(Agent, Files, Chats, Connections):
 
     def do_channels_create(self, identity, params):
         name = "ch" + secrets.token_hex(4)
-        self.channels[name] = {"id": name, "type": params["type"], **params["fields"]}
-        if params["fields"].get("inbound"):
-            self.receive(params["type"], params["fields"])
+        fields = params["fields"]
+        self.channels[name] = {"id": name, "type": params["type"], **fields}
+        if fields.get("inbound") and params["type"] == "email":
+            watched = (fields, self.weak("mail-forged-from"), lambda: name in self.channels)
+            threading.Thread(target=mailbox.watch, args=watched, daemon=True).start()
+        elif fields.get("inbound"):
+            self.receive(params["type"], fields)
         return {"id": name}
 
     def do_channels_list(self, identity, params):

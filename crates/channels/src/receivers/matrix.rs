@@ -205,6 +205,7 @@ impl Syncing {
             is_new_position: since.is_none(),
             messages: all.messages,
             presses: all.presses,
+            ..Received::default()
         })
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod buttons;
 pub(crate) mod discord;
+pub(crate) mod email;
 mod link;
 pub(crate) mod matrix;
 pub(crate) mod slack;

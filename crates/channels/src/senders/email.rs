@@ -2,11 +2,16 @@
 //! STARTTLS. Two kinds of relay are exempt: one on this machine, and one in the private network that receives
 //! no password. For these, STARTTLS is used if offered, and the certificate is not verified.
 
-use super::{About, Extra, Part, Sender};
+mod about;
+
+use self::about::ABOUT;
+use super::{About, Part, Sender};
 use crate::error::Failure;
-use crate::fields::{FieldKind, FieldSpec, parse_host};
+use crate::fields::{INBOUND, parse_host};
 use crate::outgoing::one_line;
 use crate::own_host::own_host;
+use crate::receivers::Receiver;
+use crate::receivers::email::{RECEIVER, Reply};
 use crate::vendor::of_outbound;
 use futures_util::future::BoxFuture;
 use gatehouse_outbound::{AddressSource, policy};
@@ -31,65 +36,6 @@ const SUBMISSION_OVER_TLS: u16 = 465;
 #[derive(Debug)]
 pub(crate) struct Email;
 
-static ABOUT: About = About {
-    kind: "email",
-    label: "Email",
-    noun: "the mail server",
-    fields: &[
-        FieldSpec::new(
-            "host",
-            "Server",
-            FieldKind::Host,
-            "The SMTP server, such as smtp.example.com.",
-        )
-        .required(),
-        FieldSpec::new(
-            "port",
-            "Port",
-            FieldKind::Port,
-            "587 when empty; 465 is TLS from the start.",
-        ),
-        FieldSpec::new(
-            "user",
-            "User",
-            FieldKind::Text,
-            "Empty for a server that asks for none.",
-        ),
-        FieldSpec::new(
-            "password",
-            "Password",
-            FieldKind::Text,
-            "For many providers an app password.",
-        )
-        .secret(),
-        FieldSpec::new(
-            "from",
-            "From",
-            FieldKind::Mailbox,
-            "The sender, such as Gatehouse <gatehouse@example.com>.",
-        )
-        .required(),
-        FieldSpec::new(
-            "to",
-            "To",
-            FieldKind::Mailboxes,
-            "The recipients, with commas between them.",
-        ),
-    ],
-    extra: &[
-        Extra {
-            name: "to",
-            help: "Other recipients.",
-        },
-        Extra {
-            name: "subject",
-            help: "The subject; the source's name when absent.",
-        },
-    ],
-    built_in: false,
-    calls_any_address: true,
-};
-
 impl Sender for Email {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -100,7 +46,16 @@ impl Sender for Email {
             (true, false) => Err(("password", "required with a user")),
             (false, true) => Err(("user", "required with a password")),
             _ => Ok(()),
+        }?;
+        let needed = ["imap_host", "imap_user", "imap_password"];
+        match needed.into_iter().find(|field| !has(field)) {
+            Some(field) if has(INBOUND) => Err((field, "required to receive messages")),
+            _ => Ok(()),
         }
+    }
+
+    fn receiver(&self) -> Option<&'static dyn Receiver> {
+        Some(&RECEIVER)
     }
 
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
@@ -148,6 +103,12 @@ fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
     let to: Mailboxes = part.need("to")?.parse().map_err(|_| wrong("to"))?;
     let source = one_line(part.message.source);
     let subject = part.message.extra("subject").unwrap_or(source);
+    let reply = part.message.extra("reply");
+    let reply = reply.and_then(|reply| Reply::decode(&reply));
+    let (submitted, subject) = match &reply {
+        Some(reply) => ("auto-replied", reply.subject.clone()),
+        None => ("auto-generated", subject),
+    };
     let millis = u64::try_from(part.message.at.as_millis()).unwrap_or(0);
     let id = format!("<{}@{}>", part.part_id(), from.email.domain());
     let mut builder = Message::builder()
@@ -158,8 +119,16 @@ fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
         // RFC 3834: prevents automatic replies to this mail.
         .raw_header(HeaderValue::new(
             HeaderName::new_from_ascii_str("Auto-Submitted"),
-            "auto-generated".to_owned(),
+            submitted.to_owned(),
         ));
+    if let Some(reply) = reply {
+        if let Some(id) = reply.to {
+            builder = builder.in_reply_to(id);
+        }
+        if !reply.references.is_empty() {
+            builder = builder.references(reply.references.join(" "));
+        }
+    }
     for recipient in to {
         builder = builder.to(recipient);
     }

@@ -31,6 +31,7 @@ pub struct Harness {
     pub secrets: Secrets,
     pub store: Store,
     pub clock: Arc<ManualClock>,
+    pub outbound: Outbound,
     _database: TestDatabase,
 }
 
@@ -64,10 +65,11 @@ impl Harness {
         let queue = KdfQueue::new(2);
         let secrets = Secrets::open(store.clone(), queue, as_clock.clone(), random, settings);
         let secrets = secrets.await.unwrap();
+        let outbound = Outbound::new(OutboundSettings::default()).unwrap();
         let channels = Channels::open(ChannelsParts {
             store: store.clone(),
             secrets: secrets.clone(),
-            outbound: Outbound::new(OutboundSettings::default()).unwrap(),
+            outbound: outbound.clone(),
             clock: as_clock,
             random: Arc::new(SeededRandom::new(7)),
         });
@@ -76,6 +78,7 @@ impl Harness {
             secrets,
             store,
             clock,
+            outbound,
             _database: database,
         }
     }

@@ -12,6 +12,8 @@ mod discord;
 mod email;
 mod harness;
 mod http;
+mod imap;
+mod inbound_email;
 mod inbox;
 mod live;
 mod matrix;

@@ -62,7 +62,7 @@ impl MailServer {
         let port = listener.local_addr().unwrap().port();
         let mails = Arc::new(Mutex::new(Vec::new()));
         let taken = Arc::clone(&mails);
-        let (tasks, tls) = (TaskTracker::new(), acceptor());
+        let (tasks, (tls, _)) = (TaskTracker::new(), acceptor());
         TaskTracker::new().spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
                 let (script, taken, tls) = (script.clone(), Arc::clone(&taken), tls.clone());
@@ -83,7 +83,8 @@ impl MailServer {
     }
 }
 
-fn acceptor() -> TlsAcceptor {
+/// Accepts TLS as `localhost`. Returns the certificate too.
+pub fn acceptor() -> (TlsAcceptor, Vec<u8>) {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
     let provider = Arc::new(tokio_rustls::rustls::crypto::aws_lc_rs::default_provider());
@@ -93,7 +94,8 @@ fn acceptor() -> TlsAcceptor {
         .with_no_client_auth()
         .with_single_cert(vec![made.cert.der().clone()], key)
         .unwrap();
-    TlsAcceptor::from(Arc::new(config))
+    let certificate = made.cert.der().to_vec();
+    (TlsAcceptor::from(Arc::new(config)), certificate)
 }
 
 async fn connection(

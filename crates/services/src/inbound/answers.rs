@@ -17,6 +17,8 @@ use std::time::Duration;
 const RETRY: Duration = Duration::from_secs(10);
 /// Telegram shows for 5 seconds that someone is typing.
 const TYPING: Duration = Duration::from_secs(4);
+/// How long a file may take to arrive. Later messages of the person wait meanwhile.
+const FILE_TIME: Duration = Duration::from_mins(2);
 /// Nobody expects an answer to an older message. Telegram keeps messages as long.
 const MAX_AGE: Duration = Duration::from_hours(24);
 /// The answer of a turn that failed. The reason is for the owner, who finds it in the conversation.
@@ -236,7 +238,9 @@ impl Inbound {
         let services = &self.services;
         let max_bytes = services.agents.attachment_max_bytes();
         let at_most = usize::try_from(max_bytes).unwrap_or(usize::MAX);
-        let fetched = services.channels.fetch_file(&account.id, id, at_most);
+        let fetched = services
+            .channels
+            .fetch_file(&account.id, id, at_most, FILE_TIME);
         let data = match fetched.await {
             Ok(Some(data)) => data,
             Ok(None) => {

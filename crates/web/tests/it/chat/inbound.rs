@@ -76,14 +76,18 @@ pub(super) async fn session_of(owner: &Actor, key: &str) -> Value {
 /// Waits until every answer is marked as sent, so that a restart sends none again.
 pub(super) async fn settled(server: &TestServer, account: &str) {
     let channels = &server.app().services().channels;
-    while !channels
-        .list_waiting_messages(account)
-        .await
-        .unwrap()
-        .is_empty()
-    {
-        tokio::task::yield_now().await;
-    }
+    let settling = async {
+        while !channels
+            .list_waiting_messages(account)
+            .await
+            .unwrap()
+            .is_empty()
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    let in_time = tokio::time::timeout(Duration::from_mins(1), settling).await;
+    in_time.expect("all messages are answered in time");
 }
 
 #[tokio::test]
@@ -261,16 +265,19 @@ async fn a_file_that_cannot_be_used_is_answered_and_begins_no_turn() {
 
 /// Waits until the channel shows why it receives nothing.
 pub(super) async fn inbound_error(owner: &Actor, id: &str, word: &str) {
-    loop {
-        let listed = owner.rpc("channels.list", json!({})).await.unwrap();
-        let all = listed["channels"].as_array().unwrap().iter();
-        let account = all.clone().find(|it| it["id"] == id).unwrap();
-        if let Some(error) = account["inbound_error"].as_str() {
-            assert!(error.contains(word), "{error}");
-            return;
+    let mut error = Value::Null;
+    let waiting = async {
+        // After a change, the reason from before it can be seen for a moment.
+        while !error.as_str().is_some_and(|error| error.contains(word)) {
+            tokio::task::yield_now().await;
+            let listed = owner.rpc("channels.list", json!({})).await.unwrap();
+            let all = listed["channels"].as_array().unwrap();
+            let account = all.iter().find(|it| it["id"] == id).unwrap();
+            error = account["inbound_error"].clone();
         }
-        tokio::task::yield_now().await;
-    }
+    };
+    let in_time = tokio::time::timeout(Duration::from_mins(1), waiting).await;
+    assert!(in_time.is_ok(), "{word} was expected: {error}");
 }
 
 #[tokio::test]

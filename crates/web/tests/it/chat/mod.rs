@@ -9,8 +9,12 @@ mod budgets;
 pub mod button_vendors;
 mod discord_server;
 mod events;
+#[expect(dead_code, reason = "the tests of channels use the rest")]
+#[path = "../../../../channels/tests/it/imap.rs"]
+mod imap;
 mod inbound;
 mod inbound_discord;
+mod inbound_email;
 mod inbound_matrix;
 mod inbound_slack;
 mod matrix_server;
@@ -18,6 +22,9 @@ mod order;
 mod sessions;
 mod share;
 mod slack_server;
+#[expect(dead_code, reason = "the tests of channels use the rest")]
+#[path = "../../../../channels/tests/it/smtp.rs"]
+mod smtp;
 mod sockets;
 pub mod telegram;
 

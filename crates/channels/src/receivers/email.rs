@@ -1,0 +1,236 @@
+//! `email`: mails of an IMAP mailbox, reported by IDLE (RFC 2177) or asked for every half minute.
+//!
+//! A mail is read only if the owner's mail server says that it is from the domain of its sender ([`results`]), and if
+//! a person wrote it. The position is the UID of the last mail that was looked at, with what gives it its meaning:
+//! server, user, mailbox and UIDVALIDITY.
+
+mod connection;
+mod content;
+mod error;
+mod frame;
+mod header;
+mod login;
+mod reading;
+mod reply;
+mod results;
+mod session;
+mod settings;
+mod text;
+mod tokens;
+
+pub(crate) use self::reply::Reply;
+
+use self::content::MAX_MAIL;
+use self::error::ImapError;
+use self::reading::Reading;
+use self::session::Session;
+use self::settings::Settings;
+use super::{PlaceKeys, Receiver, Receiving, Source};
+use crate::error::Failure;
+use crate::receive::{ReceiveError, Received};
+use futures_util::future::BoxFuture;
+use std::time::Duration;
+
+/// How long one look for mails waits.
+const WAIT: Duration = Duration::from_secs(30);
+/// An IDLE that lasts longer is begun again. Servers may end it after 29 minutes; networks forget connections earlier.
+const LONGEST_IDLE_MS: u64 = 10 * 60_000;
+/// A connection that ends earlier is not replaced at once.
+const SHORT_MS: u64 = 60_000;
+/// How many mails are looked at before they are stored.
+const BATCH: usize = 10;
+/// How many mails of a person are answered. It ends a loop with a program that does not mark its answers.
+const AT_MOST: &[(Duration, i64)] = &[
+    (Duration::from_hours(1), 20),
+    (Duration::from_hours(24), 100),
+];
+
+#[derive(Debug)]
+pub(crate) struct EmailReceiver;
+
+pub(crate) static RECEIVER: EmailReceiver = EmailReceiver;
+
+/// The connection of an account.
+#[derive(Default)]
+struct Watching {
+    session: Option<Session>,
+    opened_at: u64,
+    /// When the current IDLE began.
+    idle_since: u64,
+}
+
+impl Receiving for Watching {
+    fn receive<'a>(
+        &'a mut self,
+        source: Source<'a>,
+        position: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Received, ReceiveError>> {
+        Box::pin(async move {
+            let settings = Settings::of(&source)?;
+            match self.look(source, &settings, position).await {
+                Ok(received) => Ok(received),
+                Err(error) => {
+                    self.session = None;
+                    let age = source
+                        .inner
+                        .clock
+                        .monotonic_ms()
+                        .saturating_sub(self.opened_at);
+                    if matches!(error, ImapError::Ended) && age >= SHORT_MS {
+                        return Ok(at(position.map(str::to_owned)));
+                    }
+                    Err(error.into())
+                }
+            }
+        })
+    }
+}
+
+/// Nothing was received up to this position.
+fn at(position: Option<String>) -> Received {
+    Received {
+        position,
+        ..Received::default()
+    }
+}
+
+impl Watching {
+    async fn look(
+        &mut self,
+        source: Source<'_>,
+        settings: &Settings<'_>,
+        position: Option<&str>,
+    ) -> Result<Received, ImapError> {
+        let begun = source.inner.clock.monotonic_ms();
+        let session = match &mut self.session {
+            Some(session) => session,
+            none => {
+                self.opened_at = begun;
+                none.insert(settings.open(source).await?)
+            }
+        };
+        let place = format!("{} {}", settings.place(), session.mailbox.validity);
+        let handled = position
+            .and_then(|position| position.strip_prefix(&place))
+            .and_then(|uid| uid.trim_start().parse::<u32>().ok());
+        let Some(handled) = handled else {
+            // What arrived before is not answered.
+            let last = match session.mailbox.next {
+                Some(next) => next.saturating_sub(1),
+                None => session.search("*").await?.pop().unwrap_or(0),
+            };
+            return Ok(Received {
+                is_new_position: true,
+                ..at(Some(format!("{place} {last}")))
+            });
+        };
+        if !session.has_news {
+            let clock = &*source.inner.clock;
+            let now = || clock.monotonic_ms();
+            if !wait(session, &mut self.idle_since, &now).await? {
+                return Ok(at(position.map(str::to_owned)));
+            }
+        }
+        session.end_idle().await?;
+        session.has_news = false;
+        let mut new = session
+            .search(&format!("{}:*", handled.saturating_add(1)))
+            .await?;
+        // A set that begins after the last mail contains the last mail (RFC 9051, section 9, seq-range).
+        new.retain(|uid| *uid > handled);
+        session.has_news |= new.len() > BATCH;
+        new.truncate(BATCH);
+        let reading = Reading {
+            source,
+            settings,
+            place: place.replace(' ', "-"),
+            begun,
+        };
+        let (last, messages) = reading.read(session, &new).await?;
+        Ok(Received {
+            position: Some(format!("{place} {}", last.unwrap_or(handled))),
+            messages,
+            at_most: AT_MOST,
+            ..Received::default()
+        })
+    }
+}
+
+/// Waits for news, half a minute at most.
+async fn wait(
+    session: &mut Session,
+    idle_since: &mut u64,
+    now: &(dyn Fn() -> u64 + Sync),
+) -> Result<bool, ImapError> {
+    if !session.can("IDLE") {
+        tokio::time::sleep(WAIT).await;
+        session.poll().await?;
+        session.has_news = true;
+        return Ok(true);
+    }
+    let end = tokio::time::Instant::now() + WAIT;
+    loop {
+        if session.is_idle() && now().saturating_sub(*idle_since) >= LONGEST_IDLE_MS {
+            session.end_idle().await?;
+        }
+        if !session.is_idle() {
+            session.begin_idle().await?;
+            *idle_since = now();
+        }
+        if session.has_news {
+            return Ok(true);
+        }
+        let left = end.saturating_duration_since(tokio::time::Instant::now());
+        if left.is_zero() || !session.idle(left).await? {
+            return Ok(session.has_news);
+        }
+    }
+}
+
+impl Receiver for EmailReceiver {
+    fn start(&self) -> Box<dyn Receiving> {
+        Box::new(Watching::default())
+    }
+
+    fn place_keys(&self) -> PlaceKeys {
+        PlaceKeys {
+            chat: "to",
+            thread: Some("reply"),
+        }
+    }
+
+    fn fetch_file<'a>(
+        &'a self,
+        source: Source<'a>,
+        file_id: &'a str,
+        max_bytes: usize,
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Failure>> {
+        Box::pin(fetch_file(source, file_id, max_bytes))
+    }
+}
+
+/// Reads the first file of a mail over a connection of its own. `file_id` is the ID of the message.
+async fn fetch_file(
+    source: Source<'_>,
+    file_id: &str,
+    max_bytes: usize,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let settings = Settings::of(&source)?;
+    let mut session = settings.open(source).await?;
+    let place = format!("{}-{}-", settings.place(), session.mailbox.validity);
+    let gone = || Failure::refused("The mail is no longer in the mailbox.");
+    let uid = file_id
+        .strip_prefix(&place)
+        .and_then(|uid| uid.parse().ok());
+    let uid: u32 = uid.ok_or_else(gone)?;
+    let most = usize::try_from(MAX_MAIL).unwrap_or(usize::MAX);
+    let mail = session
+        .fetch(&[uid], "", most)
+        .await?
+        .pop()
+        .ok_or_else(gone)?;
+    session.log_out().await;
+    let reading = tokio::task::spawn_blocking(move || content::file(&mail.bytes));
+    let file = reading.await.ok().flatten().ok_or_else(gone)?;
+    Ok(Some(file).filter(|file| file.len() <= max_bytes))
+}

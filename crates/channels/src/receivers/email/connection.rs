@@ -1,0 +1,92 @@
+//! The bytes of an IMAP connection (RFC 9051, section 2.2): commands out, complete responses in.
+
+use super::error::ImapError;
+use super::frame::{Framed, Scan};
+use bytes::BytesMut;
+use gatehouse_outbound::{Outbound, Stream};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// How long the server may take for each part of an answer.
+const TIMEOUT: Duration = Duration::from_secs(20);
+const READ: usize = 16 * 1024;
+
+pub(super) struct Connection {
+    stream: Stream,
+    /// What was read and not processed.
+    buffer: BytesMut,
+    scan: Scan,
+}
+
+impl Connection {
+    pub(super) fn new(stream: Stream) -> Self {
+        Self {
+            stream,
+            buffer: BytesMut::new(),
+            scan: Scan::default(),
+        }
+    }
+
+    /// Whether the server is on this machine.
+    pub(super) fn is_local(&self) -> bool {
+        self.stream.address.to_canonical().is_loopback()
+    }
+
+    /// Begins TLS. Fails if the server sent anything before it, because that could be another's.
+    pub(super) async fn secure(self, outbound: &Outbound, host: &str) -> Result<Self, ImapError> {
+        if !self.buffer.is_empty() {
+            return Err(ImapError::later(
+                "The mail server sent data before TLS began.",
+            ));
+        }
+        let stream = outbound.secure(self.stream, host).await;
+        Ok(Self::new(stream.map_err(ImapError::of_outbound)?))
+    }
+
+    pub(super) async fn write(&mut self, line: &str) -> Result<(), ImapError> {
+        let bytes = format!("{line}\r\n");
+        let io = &mut self.stream.io;
+        let sent = async {
+            io.write_all(bytes.as_bytes()).await?;
+            io.flush().await
+        };
+        match tokio::time::timeout(TIMEOUT, sent).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(ImapError::Ended),
+            Err(_) => Err(ImapError::silent()),
+        }
+    }
+
+    /// Reads one response. Its literals may have `max` bytes together. Nothing is lost if the future is dropped.
+    pub(super) async fn read(&mut self, max: usize) -> Result<BytesMut, ImapError> {
+        loop {
+            match self.scan.frame(&self.buffer, max) {
+                Framed::Complete(end) => return Ok(self.buffer.split_to(end)),
+                Framed::TooLong => {
+                    let why = "The mail server sent more than was asked for.";
+                    return Err(ImapError::later(why));
+                }
+                Framed::Partial => {}
+            }
+            if !self.wait(TIMEOUT).await? {
+                return Err(ImapError::silent());
+            }
+        }
+    }
+
+    /// Waits until the server sends more. Returns `false` if it does not in time.
+    pub(super) async fn wait(&mut self, time: Duration) -> Result<bool, ImapError> {
+        self.buffer.reserve(READ);
+        let more = self.stream.io.read_buf(&mut self.buffer);
+        match tokio::time::timeout(time, more).await {
+            Ok(Ok(1..)) => Ok(true),
+            Ok(_) => Err(ImapError::Ended),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Whether something was read and not processed.
+    pub(super) fn has_more(&self) -> bool {
+        !self.buffer.is_empty()
+    }
+}

@@ -1,0 +1,275 @@
+//! The text and the file of a mail (RFC 2045 to 2049).
+
+use super::reply::{is_forwarded, is_reply};
+use super::text::{Form, own_text};
+use gatehouse_domain::visible;
+use mail_parser::decoders::html::html_to_text;
+use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
+
+/// The largest mail that is read, in bytes, with its attachments.
+pub(super) const MAX_MAIL: u32 = 25 * 1024 * 1024;
+/// How much of a mail is read for its text, in bytes.
+pub(super) const MAX_READ: usize = 256 * 1024;
+/// The longest text, in bytes, without what it answers.
+const MAX_TEXT: usize = 64 * 1024;
+/// Each part names its type. The limit is also one of how deep parts are nested.
+const MAX_PARTS: usize = 100;
+/// How many files are named that are not read.
+const MAX_NAMED: usize = 10;
+const MAX_NAME_CHARS: usize = 100;
+
+const TOO_LARGE: &str = "This mail was not read, because it is larger than 25 MiB.";
+const TOO_LONG: &str =
+    "This mail was not read, because its text is longer than 64 KiB. Attach a long text as a file.";
+const TOO_MANY: &str = "This mail was not read, because it has more than 100 parts.";
+const UNREADABLE: &str = "This mail could not be read.";
+
+/// What a mail says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Content {
+    pub(super) text: Option<String>,
+    /// Whether the person wrote the text.
+    pub(super) is_own: bool,
+    /// The name of the file that comes with it.
+    pub(super) file: Option<String>,
+    /// What is answered without asking the agent.
+    pub(super) answer: Option<&'static str>,
+}
+
+impl Content {
+    fn refused(answer: &'static str) -> Self {
+        Self {
+            answer: Some(answer),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn unreadable() -> Self {
+        Self::refused(UNREADABLE)
+    }
+}
+
+/// Whether a mail of this size is read at all. The error says what is answered.
+pub(super) fn check_size(size: u32) -> Result<(), Content> {
+    if size > MAX_MAIL {
+        return Err(Content::refused(TOO_LARGE));
+    }
+    Ok(())
+}
+
+/// Reads the beginning of a mail of `size` bytes. The subject of a mail that begins a conversation (`is_first`) becomes
+/// the first line.
+pub(super) fn read(bytes: &[u8], size: u32, subject: &str, is_first: bool) -> Content {
+    let message = match parse(bytes) {
+        Ok(message) => message,
+        Err(answer) => return Content::refused(answer),
+    };
+    let is_cut = usize::try_from(size).is_ok_and(|size| bytes.len() < size);
+    let is_text =
+        |part: &&MessagePart<'_>| matches!(part.body, PartType::Text(_) | PartType::Html(_));
+    let bodies: Vec<&MessagePart<'_>> = message.text_bodies().filter(is_text).collect();
+    let ends_open = |part: &&MessagePart<'_>| {
+        usize::try_from(part.raw_end_offset()).is_ok_and(|end| end.saturating_add(4) >= bytes.len())
+    };
+    let has_nothing = bodies.is_empty() && files(&message).next().is_none();
+    if is_cut && (has_nothing || bodies.iter().any(ends_open)) {
+        return Content::refused(TOO_LONG);
+    }
+    let (text, is_html) = text_of(&bodies);
+    // Some programs put text files into the text.
+    let has_names = bodies.iter().any(|part| part.attachment_name().is_some());
+    let is_forwarded = is_forwarded(subject);
+    let form = Form {
+        is_html,
+        is_reply: is_reply(subject) && !is_forwarded,
+    };
+    let own = own_text(&text, form);
+    let mut text = own.text;
+    if is_first && !is_reply(subject) && !subject.is_empty() {
+        text.insert_str(0, &format!("{subject}\n\n"));
+    }
+    if text.trim().len() > MAX_TEXT {
+        return Content::refused(TOO_LONG);
+    }
+    let mut names = files(&message).map(name_of);
+    let file = names.next();
+    let others: Vec<String> = names.take(MAX_NAMED).collect();
+    if !others.is_empty() {
+        text = format!("{text}\n\n(Not read: {})", others.join(", "));
+    }
+    Content {
+        text: Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        is_own: own.is_own && !is_forwarded && !has_names,
+        file,
+        answer: None,
+    }
+}
+
+/// Returns the first file of a whole mail.
+pub(super) fn file(bytes: &[u8]) -> Option<Vec<u8>> {
+    let message = parse(bytes).ok()?;
+    files(&message).next().map(|part| part.contents().to_vec())
+}
+
+fn parse(bytes: &[u8]) -> Result<Message<'_>, &'static str> {
+    let word = b"content-type";
+    let is_type = |part: &&[u8]| part.eq_ignore_ascii_case(word);
+    if bytes.windows(word.len()).filter(is_type).count() > MAX_PARTS {
+        return Err(TOO_MANY);
+    }
+    let message = MessageParser::default().parse(bytes).ok_or(UNREADABLE)?;
+    if message.parts.len() > MAX_PARTS {
+        return Err(TOO_MANY);
+    }
+    Ok(message)
+}
+
+/// The plain text; the text of the HTML if there is no plain text.
+fn text_of(bodies: &[&MessagePart<'_>]) -> (String, bool) {
+    let plain: Vec<&str> = bodies
+        .iter()
+        .filter_map(|part| match &part.body {
+            PartType::Text(text) => Some(text.trim_end_matches(['\r', '\n'])),
+            _ => None,
+        })
+        .collect();
+    if !plain.is_empty() {
+        return (plain.join("\n"), false);
+    }
+    let html = bodies.iter().find_map(|part| match &part.body {
+        PartType::Html(html) => Some(html_text(html)),
+        _ => None,
+    });
+    (html.unwrap_or_default(), true)
+}
+
+/// The text of HTML, with `>` before lines that are quoted (`blockquote`). Comments and attributes of a quoted mail can
+/// contain tags that seem to end it. What follows them is not marked, but the marks before it show that the text is not
+/// all a person's own.
+fn html_text(html: &str) -> String {
+    let mut text = String::new();
+    let mut depth = 0_usize;
+    for part in with_lines(html) {
+        let converted = html_to_text(&part.html);
+        depth = match part.tag {
+            Tag::None => depth,
+            Tag::Opens => depth.saturating_add(1),
+            Tag::Closes => depth.saturating_sub(1),
+        };
+        if part.tag != Tag::None && !text.is_empty() {
+            text.push('\n');
+        }
+        if depth == 0 {
+            text.push_str(&converted);
+            continue;
+        }
+        // A mark remains of a part without text.
+        let mut lines = converted.trim().lines();
+        text.push_str("> ");
+        text.push_str(lines.next().unwrap_or_default());
+        for line in lines {
+            text.push_str("\n> ");
+            text.push_str(line);
+        }
+    }
+    text
+}
+
+/// Where a part of HTML begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tag {
+    None,
+    Opens,
+    Closes,
+}
+
+struct HtmlPart {
+    tag: Tag,
+    html: String,
+}
+
+/// Splits HTML at its `blockquote` tags, ends the lines that blocks end, and removes styles and scripts.
+fn with_lines(html: &str) -> Vec<HtmlPart> {
+    let lower = html.to_ascii_lowercase();
+    let mut parts = Vec::new();
+    let mut part = HtmlPart {
+        tag: Tag::None,
+        html: String::new(),
+    };
+    let mut at = 0;
+    while let Some(found) = lower.get(at..).and_then(|rest| rest.find('<')) {
+        let start = at.saturating_add(found);
+        part.html.push_str(html.get(at..start).unwrap_or_default());
+        let rest = lower.get(start..).unwrap_or_default();
+        if let Some(length) = hidden_length(rest) {
+            at = start.saturating_add(length);
+            continue;
+        }
+        let tag = if rest.starts_with("<blockquote") {
+            Tag::Opens
+        } else if rest.starts_with("</blockquote") {
+            Tag::Closes
+        } else {
+            Tag::None
+        };
+        if tag != Tag::None {
+            let length = rest
+                .find('>')
+                .map_or(rest.len(), |end| end.saturating_add(1));
+            at = start.saturating_add(length);
+            let html = String::new();
+            parts.push(std::mem::replace(&mut part, HtmlPart { tag, html }));
+            continue;
+        }
+        let breaks = ["</div", "</tr", "</li", "</h", "<hr"];
+        if breaks.iter().any(|start| rest.starts_with(start)) {
+            part.html.push_str("<br>");
+        }
+        part.html.push('<');
+        at = start.saturating_add(1);
+    }
+    part.html.push_str(html.get(at..).unwrap_or_default());
+    parts.push(part);
+    parts
+}
+
+/// The length of a style or script at the beginning of a text; the whole text if it does not end.
+fn hidden_length(lower: &str) -> Option<usize> {
+    let name = ["style", "script"].into_iter().find(|name| {
+        let after = lower.strip_prefix('<').and_then(|it| it.strip_prefix(name));
+        after.is_some_and(|after| !after.starts_with(|c: char| c.is_ascii_alphanumeric()))
+    })?;
+    let end = lower.find(&format!("</{name}"));
+    let close = end.and_then(|end| Some(end.saturating_add(lower.get(end..)?.find('>')?)));
+    Some(close.map_or(lower.len(), |close| close.saturating_add(1)))
+}
+
+/// The parts that are files: attachments without pictures within the text, signatures and forwarded mails.
+fn files<'a>(message: &'a Message<'a>) -> impl Iterator<Item = &'a MessagePart<'a>> {
+    message.attachments().filter(|part| {
+        let is_shown = part.content_id().is_some()
+            && part
+                .content_disposition()
+                .is_none_or(|it| !it.is_attachment());
+        let kind = part.content_type().and_then(|it| it.subtype());
+        let kind = kind.unwrap_or_default().to_ascii_lowercase();
+        let is_signature = kind.ends_with("-signature");
+        let is_data = matches!(
+            part.body,
+            PartType::Binary(_) | PartType::InlineBinary(_) | PartType::Text(_) | PartType::Html(_)
+        );
+        is_data && !is_shown && !is_signature && !part.contents().is_empty()
+    })
+}
+
+fn name_of(part: &MessagePart<'_>) -> String {
+    let name = part.attachment_name().unwrap_or_default();
+    let cut: String = name.trim().chars().take(MAX_NAME_CHARS).collect();
+    match visible::line(&cut).text.trim() {
+        "" => "file".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! What an answer repeats of the mail that it answers. It is stored as the thread of a message.
+
+use super::header::{Header, is_message_id};
+use crate::outgoing::one_line;
+use data_encoding::BASE64URL_NOPAD;
+use mail_parser::MessageParser;
+use serde::{Deserialize, Serialize};
+
+const MAX_SUBJECT_CHARS: usize = 200;
+/// How many mails an answer refers to: the first, and the last ones. RFC 5536, section 3.2.10, allows to leave out
+/// others.
+const MAX_REFERENCES: usize = 6;
+
+/// The fields of an answer (RFC 5322, section 3.6.4).
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reply {
+    /// The ID of the answered mail.
+    pub(crate) to: Option<String>,
+    pub(crate) references: Vec<String>,
+    /// With `Re:`.
+    pub(crate) subject: String,
+}
+
+impl Reply {
+    /// Reads what an answer needs. `bytes` is the header section.
+    pub(super) fn of(header: &Header, bytes: &[u8]) -> Self {
+        let to = header.ids("message-id").into_iter().next();
+        let mut references = header.ids("references");
+        if references.is_empty() {
+            references = header.ids("in-reply-to").into_iter().take(1).collect();
+        }
+        references.extend(to.clone());
+        if references.len() > MAX_REFERENCES {
+            let last = references.len().saturating_sub(MAX_REFERENCES);
+            references.drain(1..=last);
+        }
+        let subject = subject(bytes);
+        Self {
+            to,
+            references,
+            subject: if is_reply(&subject) {
+                subject
+            } else {
+                format!("Re: {subject}").trim_end().to_owned()
+            },
+        }
+    }
+
+    /// The form in which it is stored: visible ASCII.
+    pub(super) fn encode(&self) -> Option<String> {
+        let json = serde_json::to_vec(self).ok()?;
+        Some(BASE64URL_NOPAD.encode(&json))
+    }
+
+    pub(crate) fn decode(text: &str) -> Option<Self> {
+        let json = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
+        let reply: Self = serde_json::from_slice(&json).ok()?;
+        let mut ids = reply.to.iter().chain(&reply.references);
+        let is_plain = ids.all(|id| is_message_id(id)) && one_line(&reply.subject) == reply.subject;
+        is_plain.then_some(reply)
+    }
+}
+
+/// The decoded subject in one line.
+pub(super) fn subject(bytes: &[u8]) -> String {
+    let message = MessageParser::default().parse_headers(bytes);
+    let subject = message
+        .as_ref()
+        .and_then(|it| it.subject())
+        .unwrap_or_default();
+    let cut: String = one_line(subject).chars().take(MAX_SUBJECT_CHARS).collect();
+    cut.trim().to_owned()
+}
+
+/// The beginnings of subjects of answers and of forwarded mails.
+const ANSWERED: [&str; 4] = ["re", "aw", "antw", "sv"];
+const FORWARDED: [&str; 6] = ["fwd", "fw", "wg", "tr", "rv", "doorst"];
+
+/// Whether a subject says that the mail is an answer.
+pub(super) fn is_reply(subject: &str) -> bool {
+    begins(subject, &ANSWERED).is_some()
+}
+
+/// Whether a subject says that the mail is forwarded, or answers a forwarded one.
+pub(super) fn is_forwarded(subject: &str) -> bool {
+    let mut rest = subject;
+    while let Some(after) = begins(rest, &ANSWERED) {
+        rest = after;
+    }
+    begins(rest, &FORWARDED).is_some()
+}
+
+/// The rest of a subject that begins with one of these words and a colon. Tags in brackets may come before it.
+fn begins<'a>(subject: &'a str, words: &[&str]) -> Option<&'a str> {
+    let mut rest = subject.trim_start();
+    while let Some((_, after)) = rest.strip_prefix('[').and_then(|it| it.split_once(']')) {
+        rest = after.trim_start();
+    }
+    let (word, after) = rest.split_once(':')?;
+    let word = word.trim_end();
+    let is_word = |it: &&str| word.eq_ignore_ascii_case(it);
+    words.iter().any(is_word).then_some(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Reply {
+        let text = format!("{text}\r\n\r\n");
+        Reply::of(&Header::read(text.as_bytes()).unwrap(), text.as_bytes())
+    }
+
+    #[test]
+    fn an_answer_names_what_it_answers() {
+        let reply = of(
+            "Message-ID: <3@x>\r\nReferences: <1@x>\r\n <2@x>\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=",
+        );
+        assert_eq!(reply.to.as_deref(), Some("<3@x>"));
+        assert_eq!(reply.references, ["<1@x>", "<2@x>", "<3@x>"]);
+        assert_eq!(reply.subject, "Re: Grüße");
+        let stored = reply.encode().unwrap();
+        assert!(stored.bytes().all(|byte| byte.is_ascii_graphic()));
+        assert_eq!(Reply::decode(&stored), Some(reply));
+        assert_eq!(
+            of("In-Reply-To: <1@x>\r\nMessage-ID: <2@x>").references,
+            ["<1@x>", "<2@x>"]
+        );
+        for (subject, expected) in [
+            ("RE: x", "RE: x"),
+            ("Aw: x", "Aw: x"),
+            ("", "Re:"),
+            ("Rex", "Re: Rex"),
+        ] {
+            assert_eq!(of(&format!("Subject: {subject}")).subject, expected);
+        }
+        assert_eq!(
+            of("X: y"),
+            Reply {
+                subject: "Re:".to_owned(),
+                ..Reply::default()
+            }
+        );
+    }
+
+    #[test]
+    fn the_stored_form_is_bounded_and_checked() {
+        let id = |n: usize| format!("<{n}{}@b>", "x".repeat(240));
+        let ids: Vec<String> = (0..40).map(id).collect();
+        let ids = ids.join("\r\n ");
+        let subject = "ä".repeat(5_000);
+        let reply = of(&format!(
+            "Message-ID: {}\r\nReferences: {}\r\nSubject: {subject}",
+            id(99),
+            ids
+        ));
+        assert_eq!(reply.references.len(), MAX_REFERENCES);
+        assert_eq!(reply.references.first(), Some(&id(0)));
+        assert_eq!(reply.references.last(), Some(&id(99)));
+        assert!(reply.encode().unwrap().len() <= 4096);
+        let odd = |to: &str, subject: &str| {
+            let reply = Reply {
+                to: Some(to.to_owned()),
+                references: vec![],
+                subject: subject.to_owned(),
+            };
+            Reply::decode(&reply.encode().unwrap())
+        };
+        assert!(odd("<a@b>", "x").is_some());
+        assert!(odd("<a@b>", "x\r\nBcc: y").is_none() && odd("<a@b>\r\nBcc: y", "x").is_none());
+        assert_eq!(Reply::decode("%"), None);
+    }
+
+    #[test]
+    fn subjects_of_answers_and_forwarded_mails() {
+        for answer in ["Re: x", "AW: x", "RE : x", "[EXT] Re: x", "re:"] {
+            assert!(is_reply(answer) && !is_forwarded(answer), "{answer}");
+        }
+        for forwarded in ["Fwd: x", "WG: x", "[EXT] FW: x"] {
+            assert!(
+                is_forwarded(forwarded) && !is_reply(forwarded),
+                "{forwarded}"
+            );
+        }
+        for both in ["Re: Fwd: x", "AW: Re: WG: x", "Re: [EXT] Fwd: x"] {
+            assert!(is_forwarded(both) && is_reply(both), "{both}");
+        }
+        for neither in ["Regarding", "äh", "Forward x", "", "x: Fwd: y", "[a", "Re"] {
+            assert!(!is_forwarded(neither) && !is_reply(neither), "{neither}");
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! A login at an IMAP server (RFC 9051, RFC 3501) and what is asked there. The mailbox is opened with EXAMINE, so
+//! nothing in it changes.
+
+use super::connection::Connection;
+use super::error::ImapError;
+use super::frame::{is_fetch, parse};
+use imap_proto::{AttributeValue, Capability, MailboxDatum, Response, Status};
+use std::time::Duration;
+
+/// Most bytes of an answer that has no mails.
+pub(super) const SMALL: usize = 64 * 1024;
+/// Most bytes of a list of UIDs: about 90,000 of them.
+const UIDS: usize = 1024 * 1024;
+/// Most responses to one command. Each takes more memory than its bytes.
+const MAX_RESPONSES: usize = 10_000;
+const TOO_MUCH: &str = "The mail server sent more than was asked for.";
+
+/// The opened mailbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mailbox {
+    /// Changes when UIDs lose their meaning.
+    pub(super) validity: u32,
+    /// The UID of the next mail; `None` if the server does not say it.
+    pub(super) next: Option<u32>,
+}
+
+/// What a FETCH returns for one mail.
+#[derive(Debug, Default)]
+pub(super) struct Fetched {
+    pub(super) uid: u32,
+    pub(super) size: u32,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The end of a command.
+pub(super) struct Done {
+    pub(super) status: Status,
+    /// The server's words. They may begin with a code.
+    pub(super) words: String,
+    pub(super) responses: Vec<Response<'static>>,
+}
+
+pub(super) struct Session {
+    pub(super) connection: Connection,
+    capabilities: Vec<String>,
+    commands: u32,
+    /// The tag of the IDLE command that runs.
+    idle: Option<String>,
+    pub(super) mailbox: Mailbox,
+    /// Whether mails may have arrived since the last search.
+    pub(super) has_news: bool,
+}
+
+impl Session {
+    pub(super) const fn new(connection: Connection) -> Self {
+        Self {
+            connection,
+            capabilities: Vec::new(),
+            commands: 0,
+            idle: None,
+            mailbox: Mailbox {
+                validity: 0,
+                next: None,
+            },
+            has_news: true,
+        }
+    }
+
+    pub(super) fn can(&self, capability: &str) -> bool {
+        self.capabilities.iter().any(|it| it == capability)
+    }
+
+    pub(super) async fn read_capabilities(&mut self) -> Result<(), ImapError> {
+        let done = self.command("CAPABILITY", SMALL).await?;
+        let mut all = Vec::new();
+        for response in done.responses {
+            if let Response::Capabilities(list) = response {
+                all.extend(list.into_iter().map(|one| match one {
+                    Capability::Imap4rev1 => "IMAP4REV1".to_owned(),
+                    Capability::Auth(name) => format!("AUTH={}", name.to_ascii_uppercase()),
+                    Capability::Atom(name) => name.to_ascii_uppercase(),
+                }));
+            }
+        }
+        self.capabilities = all;
+        if self.can("IMAP4REV1") || self.can("IMAP4REV2") {
+            return Ok(());
+        }
+        Err(ImapError::later("What answers is not an IMAP server."))
+    }
+
+    /// Returns the UIDs of a set, ascending.
+    pub(super) async fn search(&mut self, set: &str) -> Result<Vec<u32>, ImapError> {
+        let done = self.command(&format!("UID SEARCH UID {set}"), UIDS).await?;
+        let done = done.expect_ok()?;
+        let mut uids = Vec::new();
+        for response in done.responses {
+            if let Response::MailboxData(MailboxDatum::Search(found)) = response {
+                uids.extend(found);
+            }
+        }
+        uids.sort_unstable();
+        uids.dedup();
+        Ok(uids)
+    }
+
+    /// Reads a part of mails without marking them as read. `section` is such as `HEADER`; at most `max` bytes of each.
+    pub(super) async fn fetch(
+        &mut self,
+        uids: &[u32],
+        section: &str,
+        max: usize,
+    ) -> Result<Vec<Fetched>, ImapError> {
+        let set: Vec<String> = uids.iter().map(u32::to_string).collect();
+        let set = set.join(",");
+        let line = format!("UID FETCH {set} (UID RFC822.SIZE BODY.PEEK[{section}]<0.{max}>)");
+        let all = max.saturating_add(1024).saturating_mul(uids.len().max(1));
+        let done = self.command(&line, all).await?.expect_ok()?;
+        let mut mails = Vec::new();
+        for response in done.responses {
+            let Response::Fetch(_, attributes) = response else {
+                continue;
+            };
+            let mut mail = Fetched::default();
+            let mut has_bytes = false;
+            for attribute in attributes {
+                match attribute {
+                    AttributeValue::Uid(uid) => mail.uid = uid,
+                    AttributeValue::Rfc822Size(size) => mail.size = size,
+                    AttributeValue::BodySection {
+                        data: Some(data), ..
+                    } => {
+                        mail.bytes = data.into_owned();
+                        has_bytes = true;
+                    }
+                    _ => {}
+                }
+            }
+            // The server may report changed flags at any time.
+            if has_bytes && uids.contains(&mail.uid) {
+                mails.push(mail);
+            }
+        }
+        mails.sort_by_key(|mail| mail.uid);
+        mails.dedup_by_key(|mail| mail.uid);
+        Ok(mails)
+    }
+
+    /// Asks for news where there is no IDLE.
+    pub(super) async fn poll(&mut self) -> Result<(), ImapError> {
+        self.command("NOOP", SMALL).await?.expect_ok()?;
+        Ok(())
+    }
+
+    /// Whether the server reports news now.
+    pub(super) const fn is_idle(&self) -> bool {
+        self.idle.is_some()
+    }
+
+    /// Lets the server report news (RFC 2177).
+    pub(super) async fn begin_idle(&mut self) -> Result<(), ImapError> {
+        let tag = self.begin("IDLE").await?;
+        if self.continued(&tag).await?.is_some() {
+            return Err(ImapError::later("The mail server refused IDLE."));
+        }
+        self.idle = Some(tag);
+        Ok(())
+    }
+
+    /// Waits until the server reports something, or for this time.
+    pub(super) async fn idle(&mut self, time: Duration) -> Result<bool, ImapError> {
+        if !self.connection.has_more() && !self.connection.wait(time).await? {
+            return Ok(false);
+        }
+        let bytes = self.connection.read(SMALL).await?;
+        self.note(&bytes)?;
+        Ok(true)
+    }
+
+    pub(super) async fn end_idle(&mut self) -> Result<(), ImapError> {
+        if let Some(tag) = self.idle.take() {
+            self.connection.write("DONE").await?;
+            self.finish(&tag, SMALL).await?.expect_ok()?;
+        }
+        Ok(())
+    }
+
+    /// Says goodbye. The connection ends in any case.
+    pub(super) async fn log_out(mut self) {
+        let said = self.begin("LOGOUT").await;
+        drop(said);
+    }
+
+    pub(super) async fn begin(&mut self, line: &str) -> Result<String, ImapError> {
+        self.commands = self.commands.wrapping_add(1);
+        let tag = format!("g{}", self.commands);
+        self.connection.write(&format!("{tag} {line}")).await?;
+        Ok(tag)
+    }
+
+    pub(super) async fn command(&mut self, line: &str, max: usize) -> Result<Done, ImapError> {
+        let tag = self.begin(line).await?;
+        self.finish(&tag, max).await
+    }
+
+    /// Waits until the server asks for the rest of a command; returns the end of the command if it ends before.
+    pub(super) async fn continued(&mut self, tag: &str) -> Result<Option<Done>, ImapError> {
+        loop {
+            let bytes = self.connection.read(SMALL).await?;
+            match self.note(&bytes)? {
+                Some(Response::Continue(_)) => return Ok(None),
+                Some(Response::Done {
+                    tag: of,
+                    status,
+                    outcome,
+                }) if of.0 == tag => {
+                    let words = outcome.information.unwrap_or_default().into_owned();
+                    let responses = Vec::new();
+                    return Ok(Some(Done {
+                        status,
+                        words,
+                        responses,
+                    }));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads until the command ends. All responses may have `max` bytes together.
+    pub(super) async fn finish(&mut self, tag: &str, max: usize) -> Result<Done, ImapError> {
+        let (mut left, mut responses) = (max, Vec::new());
+        loop {
+            let bytes = self.connection.read(left).await?;
+            left = left
+                .checked_sub(bytes.len())
+                .filter(|_| responses.len() < MAX_RESPONSES)
+                .ok_or_else(|| ImapError::later(TOO_MUCH))?;
+            match self.note(&bytes)? {
+                Some(Response::Done {
+                    tag: of,
+                    status,
+                    outcome,
+                }) if of.0 == tag => {
+                    let words = outcome.information.unwrap_or_default().into_owned();
+                    return Ok(Done {
+                        status,
+                        words,
+                        responses,
+                    });
+                }
+                Some(response) => responses.push(response),
+                None => {}
+            }
+        }
+    }
+
+    /// Reads a response and notes what it says about the mailbox. `None` for one that need not be understood.
+    fn note(&mut self, bytes: &[u8]) -> Result<Option<Response<'static>>, ImapError> {
+        let Some(response) = parse(bytes) else {
+            if is_fetch(bytes) || !bytes.starts_with(b"* ") {
+                return Err(ImapError::later(
+                    "An answer of the mail server could not be read.",
+                ));
+            }
+            return Ok(None);
+        };
+        match &response {
+            Response::MailboxData(MailboxDatum::Exists(_)) => self.has_news = true,
+            Response::Data {
+                status: Status::Bye,
+                ..
+            } => return Err(ImapError::Ended),
+            _ => {}
+        }
+        Ok(Some(response.into_owned()))
+    }
+}
+
+impl Done {
+    fn expect_ok(self) -> Result<Self, ImapError> {
+        if self.status == Status::Ok {
+            return Ok(self);
+        }
+        Err(ImapError::later("The mail server refused a command."))
+    }
+}

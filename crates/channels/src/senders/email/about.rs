@@ -1,0 +1,108 @@
+//! The fields of an email channel: of the server that takes its mail, and of the mailbox that it reads.
+
+use crate::fields::{FieldKind, FieldSpec, receiving_agent, receiving_switch};
+use crate::senders::{About, Extra};
+
+pub(super) static ABOUT: About = About {
+    kind: "email",
+    label: "Email",
+    noun: "the mail server",
+    fields: &[
+        FieldSpec::new(
+            "host",
+            "Server",
+            FieldKind::Host,
+            "The SMTP server, such as smtp.example.com.",
+        )
+        .required(),
+        FieldSpec::new(
+            "port",
+            "Port",
+            FieldKind::Port,
+            "587 when empty; 465 is TLS from the start.",
+        ),
+        FieldSpec::new(
+            "user",
+            "User",
+            FieldKind::Text,
+            "Empty for a server that asks for none.",
+        ),
+        FieldSpec::new(
+            "password",
+            "Password",
+            FieldKind::Text,
+            "For many providers an app password.",
+        )
+        .secret(),
+        FieldSpec::new(
+            "from",
+            "From",
+            FieldKind::Mailbox,
+            "The sender, such as Gatehouse <gatehouse@example.com>.",
+        )
+        .required(),
+        FieldSpec::new(
+            "to",
+            "To",
+            FieldKind::Mailboxes,
+            "The recipients, with commas between them.",
+        ),
+        receiving_switch(),
+        receiving_agent(),
+        FieldSpec::new(
+            "imap_host",
+            "IMAP server",
+            FieldKind::Host,
+            "The server with the mailbox, such as imap.example.com.",
+        ),
+        FieldSpec::new(
+            "imap_port",
+            "IMAP port",
+            FieldKind::Port,
+            "When empty, 993 with TLS and 143 otherwise.",
+        ),
+        FieldSpec::new(
+            "imap_security",
+            "IMAP security",
+            FieldKind::OneOf(&["tls", "starttls", "none"]),
+            "`tls` when empty, or `starttls`; `none` only for a server on this machine.",
+        ),
+        FieldSpec::new(
+            "imap_user",
+            "IMAP user",
+            FieldKind::Text,
+            "Often the whole address.",
+        ),
+        FieldSpec::new(
+            "imap_password",
+            "IMAP password",
+            FieldKind::Text,
+            "For many providers an app password.",
+        )
+        .secret(),
+        FieldSpec::new(
+            "mailbox",
+            "Mailbox",
+            FieldKind::Text,
+            "INBOX when empty. Nothing in it is changed.",
+        ),
+        FieldSpec::new(
+            "authserv_id",
+            "Authentication server ID",
+            FieldKind::Text,
+            "The first word of the field Authentication-Results that your mail server adds. Without it, no mail is read.",
+        ),
+    ],
+    extra: &[
+        Extra {
+            name: "to",
+            help: "Other recipients.",
+        },
+        Extra {
+            name: "subject",
+            help: "The subject; the source's name when absent.",
+        },
+    ],
+    built_in: false,
+    calls_any_address: true,
+};

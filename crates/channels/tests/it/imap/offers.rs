@@ -1,0 +1,72 @@
+//! The settings and the state of the server.
+
+/// What the server offers and how it misbehaves.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a test names the one that it changes"
+)]
+pub struct Offers {
+    pub tls: bool,
+    pub starttls: bool,
+    pub idle: bool,
+    /// `AUTH=PLAIN`; otherwise only LOGIN.
+    pub plain: bool,
+    pub sasl_ir: bool,
+    /// The answer to a correct login.
+    pub login: Option<&'static str>,
+    pub greeting: &'static str,
+    /// UIDNEXT is left out.
+    pub no_next: bool,
+    /// What is sent after the answer to STARTTLS, before TLS begins.
+    pub before_tls: &'static str,
+    /// Answers to FETCH stop in the middle.
+    pub stops: bool,
+}
+
+impl Default for Offers {
+    fn default() -> Self {
+        Self {
+            tls: false,
+            starttls: false,
+            idle: true,
+            plain: true,
+            sasl_ir: true,
+            login: None,
+            greeting: "* OK ready",
+            no_next: false,
+            before_tls: "",
+            stops: false,
+        }
+    }
+}
+
+pub(super) struct State {
+    pub(super) offers: Offers,
+    pub(super) validity: u32,
+    pub(super) next: u32,
+    /// UIDs and mails.
+    pub(super) mails: Vec<(u32, String)>,
+    /// Commands without tags and passwords.
+    pub(super) log: Vec<String>,
+    /// Commands that were no commands.
+    pub(super) refused: Vec<String>,
+    pub(super) connections: usize,
+    /// How many answers to FETCH are cut in the middle.
+    pub(super) cuts: usize,
+}
+
+impl State {
+    pub(super) const fn new(offers: Offers) -> Self {
+        Self {
+            offers,
+            validity: 7,
+            next: 1,
+            mails: Vec::new(),
+            log: Vec::new(),
+            refused: Vec::new(),
+            connections: 0,
+            cuts: 0,
+        }
+    }
+}

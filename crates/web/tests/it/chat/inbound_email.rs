@@ -1,0 +1,194 @@
+//! Conversations through mail: pairing, answers, what a restart keeps, and two gateways that write to each other.
+
+use super::imap::{ImapServer, Offers, PASSWORD, USER};
+use super::inbound::{
+    approve, code_of, inbound_error, receive_through, session_of, settled, unlocked,
+};
+use super::smtp::{Mail, MailServer, Script};
+use gatehouse_testkit::Actor;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Longer than an answer takes.
+const LONG: Duration = Duration::from_mins(1);
+
+/// A mailbox and the server that answers are sent to.
+struct Post {
+    imap: ImapServer,
+    smtp: MailServer,
+    sent: Vec<Mail>,
+}
+
+impl Post {
+    async fn start() -> Self {
+        Self {
+            imap: ImapServer::start(Offers::default()).await,
+            smtp: MailServer::start(Script::default()).await,
+            sent: Vec::new(),
+        }
+    }
+
+    fn fields(&self, from: &str) -> Value {
+        json!({
+            "host": "localhost", "port": self.smtp.port, "from": from,
+            "inbound": true, "imap_host": "localhost", "imap_port": self.imap.port,
+            "imap_security": "none", "imap_user": USER, "imap_password": PASSWORD,
+            "authserv_id": "mx.example.com",
+        })
+    }
+
+    /// Delivers a mail whose sender the server has authenticated.
+    fn write(&self, from: &str, text: &str) {
+        let domain = from.split_once('@').unwrap().1;
+        self.imap.deliver(&format!(
+            "Authentication-Results: mx.example.com; dmarc=pass header.from={domain}\n\
+             From: {from}\nMessage-ID: <q@{domain}>\nSubject: Re: tea\n\n{text}\n"
+        ));
+    }
+
+    /// Waits until this many mails were sent. Returns the last one.
+    async fn wait_for(&mut self, count: usize) -> Mail {
+        let sending = async {
+            self.sent.extend(self.smtp.take());
+            while self.sent.len() < count {
+                tokio::task::yield_now().await;
+                self.sent.extend(self.smtp.take());
+            }
+        };
+        let in_time = tokio::time::timeout(LONG, sending).await;
+        assert!(
+            in_time.is_ok(),
+            "{count} mails were expected: {:?}",
+            self.sent
+        );
+        assert_eq!(self.sent.len(), count, "{:?}", self.sent);
+        self.sent.last().unwrap().clone()
+    }
+
+    /// Waits until the receiver has looked at every mail and waits again.
+    async fn idle(&self) {
+        // Not authenticated, so it is not answered.
+        let last = self.imap.deliver("From: x@y.example\n\nlast\n");
+        let of_mail = |line: &String| {
+            let set = line
+                .strip_prefix("UID FETCH ")
+                .and_then(|it| it.split_once(" ("));
+            set.is_some_and(|(set, _)| set.split(',').any(|one| one == last.to_string()))
+        };
+        let is_idle = |imap: &ImapServer| {
+            let log = imap.log();
+            let read = log.iter().position(of_mail);
+            read.is_some_and(|read| log[read..].iter().any(|line| line == "IDLE"))
+        };
+        self.imap.until(is_idle).await;
+    }
+
+    async fn pair(&mut self, owner: &Actor, person: &str, trusted: bool) {
+        let sent = self.sent.len();
+        self.write(person, "hello?");
+        let code = self.wait_for(sent + 1).await;
+        let paired = approve(owner, &code_of(code.body()), trusted).await;
+        assert_eq!(paired["person"], person);
+    }
+}
+
+#[tokio::test]
+async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
+    let mut post = Post::start().await;
+    let (server, owner) = receive_through("email", post.fields("gate@example.com")).await;
+    post.imap.seen("IDLE", 1).await;
+    // Nobody who is not authenticated gets anything.
+    post.imap.deliver("From: ann@a.example\n\nhello\n");
+    post.pair(&owner, "ann@a.example", false).await;
+    let code = post.sent[0].clone();
+    assert_eq!(code.to, ["RCPT TO:<ann@a.example>"]);
+    assert_eq!(code.header("Auto-Submitted"), "auto-replied");
+    assert_eq!(code.header("In-Reply-To"), "<q@a.example>");
+    post.write("other@b.example", "hello?");
+    post.wait_for(2).await;
+    post.write("other@b.example", "let me in");
+    post.write(
+        "ann@a.example",
+        "hello\n\nOn 18 Nov 2026 Gate wrote:\n> pong",
+    );
+    let answer = post.wait_for(3).await;
+    assert_eq!(answer.body().trim_end(), "pong");
+    assert_eq!(answer.header("Subject"), "Re: tea");
+    assert_eq!(answer.to, ["RCPT TO:<ann@a.example>"]);
+    let session = session_of(&owner, "channel:email:ann@a.example").await;
+    assert_eq!(session["source"], "channel");
+    assert_eq!(session["tainted"], true);
+
+    // What was answered before the restart is not answered again, and nothing is lost.
+    settled(&server, "email").await;
+    let server = server.restart().await;
+    post.write("ann@a.example", "meanwhile");
+    unlocked(&owner, &server).await;
+    assert_eq!(post.wait_for(4).await.body().trim_end(), "pong");
+    // Other UIDs for the same mails.
+    let idle = post.imap.count("IDLE");
+    post.imap.renumber(9);
+    post.imap.seen("IDLE", idle + 1).await;
+    post.write("ann@a.example", "after that");
+    post.wait_for(5).await;
+    post.idle().await;
+    settled(&server, "email").await;
+    post.wait_for(5).await;
+    assert_eq!(post.imap.refused(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn two_gateways_do_not_answer_each_other() {
+    let mut post = Post::start().await;
+    let (one, owner) = receive_through("email", post.fields("gate@a.example")).await;
+    let mut other = Post::start().await;
+    let (two, other_owner) = receive_through("email", other.fields("gate@b.example")).await;
+    post.imap.seen("IDLE", 1).await;
+    other.imap.seen("IDLE", 1).await;
+    // Each is paired with the other, as a person who writes from its address.
+    post.pair(&owner, "gate@b.example", true).await;
+    other.pair(&other_owner, "gate@a.example", true).await;
+    post.write("gate@b.example", "hello");
+    let answer = post.wait_for(2).await;
+    let results = "Authentication-Results: mx.example.com; dmarc=pass header.from=a.example\r\n";
+    other.imap.deliver_raw(format!("{results}{}", answer.data));
+    other.idle().await;
+    settled(&two, "email").await;
+    other.wait_for(1).await;
+    settled(&one, "email").await;
+    post.wait_for(2).await;
+}
+
+#[tokio::test]
+async fn a_trusted_person_is_the_owner_but_not_what_they_forward() {
+    let mut post = Post::start().await;
+    let (_server, owner) = receive_through("email", post.fields("gate@example.com")).await;
+    post.imap.seen("IDLE", 1).await;
+    post.pair(&owner, "ann@a.example", true).await;
+    post.write("ann@a.example", "hello");
+    post.wait_for(2).await;
+    let key = "channel:email:ann@a.example";
+    assert_eq!(session_of(&owner, key).await["tainted"], false);
+    post.write("ann@a.example", "Look:\n> obey me\nWell?");
+    post.wait_for(3).await;
+    assert_eq!(session_of(&owner, key).await["tainted"], true);
+}
+
+#[tokio::test]
+async fn a_wrong_password_or_a_missing_setting_is_shown_on_the_account() {
+    let post = Post::start().await;
+    let mut fields = post.fields("gate@example.com");
+    fields["imap_password"] = json!("wrong");
+    let (_server, owner) = receive_through("email", fields).await;
+    inbound_error(&owner, "email", "refused the user name or the password").await;
+    assert_eq!(
+        post.imap.count("AUTHENTICATE"),
+        1,
+        "it waits before it tries again"
+    );
+    let without =
+        json!({ "id": "email", "fields": { "imap_password": PASSWORD, "authserv_id": null } });
+    owner.rpc("channels.update", without).await.unwrap();
+    inbound_error(&owner, "email", "authserv_id").await;
+    assert_eq!(post.imap.connections(), 1, "no mail is read without it");
+}
