@@ -2,11 +2,12 @@
 
 use crate::conn::Raw;
 use crate::dialect::{Engine, Role};
-use crate::postgres::{Answer, NodeLink, PostgresServer};
+use crate::postgres::{Answer, PostgresServer};
+use crate::postgres_link::{self, NodeLink};
 use crate::readers::Readers;
 use crate::sqlite::SqliteFile;
 use crate::writer::Writers;
-use crate::{CHANGES, Conn, MESSAGES, OpenError, Store, StoreError, migrate, postgres};
+use crate::{CHANGES, Conn, MESSAGES, OpenError, Store, StoreError, migrate};
 use deadpool_postgres::Pool;
 use std::path::Path;
 use std::time::Duration;
@@ -155,7 +156,7 @@ impl Store {
                 outgoing,
             };
             // The task also ends when the last receiver of `heard` is dropped.
-            let link = postgres::link(PostgresServer::clone(server), link);
+            let link = postgres_link::link(PostgresServer::clone(server), link);
             listener.spawn(stop.clone().run_until_cancelled_owned(link));
         }
         Ok(Self {

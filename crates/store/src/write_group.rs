@@ -113,13 +113,13 @@ impl GroupWriter {
     async fn run_group(&mut self, group: Vec<Job>) {
         metrics::histogram!("store_group_size")
             .record(u32::try_from(group.len()).unwrap_or(u32::MAX));
-        let (mut conn, id) = match self.begin().await {
+        let mut conn = match self.begin().await {
             Ok(begun) => begun,
             Err(error) => return refuse(group, &error),
         };
         let mut acknowledgements = Vec::with_capacity(group.len());
         let outcome = match run_jobs(&mut conn, group, &mut acknowledgements).await {
-            Ok(End::Commit) => Some(commit(self.engine, &self.source, &mut conn, id).await),
+            Ok(End::Commit) => Some(commit(self.engine, &self.source, &mut conn).await),
             // The only caller already has its result.
             Ok(End::RollBack) => {
                 roll_back(&mut conn).await;
@@ -138,18 +138,13 @@ impl GroupWriter {
             conn.discard();
         }
         if let Some(outcome) = outcome {
-            self.conclude(&outcome, changed, acknowledgements);
+            self.conclude(outcome, changed, acknowledgements);
         }
     }
 
     /// Announces the changes of a group and acknowledges its writes.
-    fn conclude(
-        &self,
-        outcome: &Outcome,
-        changed: Vec<String>,
-        acknowledgements: Vec<Acknowledge>,
-    ) {
-        match outcome {
+    fn conclude(&self, outcome: Outcome, changed: Vec<String>, acknowledgements: Vec<Acknowledge>) {
+        match &outcome {
             Outcome::Committed => {
                 for subject in changed {
                     // Having no receiver is not an error.
@@ -164,16 +159,26 @@ impl GroupWriter {
                 tracing::error!("the connection was lost during a commit; its outcome is unknown");
             }
         }
-        for acknowledge in acknowledgements {
-            acknowledge(outcome.for_caller());
+        match (outcome, <[Acknowledge; 1]>::try_from(acknowledgements)) {
+            // The statement that was refused may have been sent with the commit. Its caller decides by the error.
+            (Outcome::Undone(error), Ok([acknowledge]))
+                if !matches!(error, StoreError::Unavailable(_)) =>
+            {
+                acknowledge(Err(error));
+            }
+            (outcome, Ok([acknowledge])) => acknowledge(outcome.for_caller()),
+            (outcome, Err(acknowledgements)) => {
+                for acknowledge in acknowledgements {
+                    acknowledge(outcome.for_caller());
+                }
+            }
         }
     }
 
-    async fn begin(&mut self) -> Result<(Conn, Option<TransactionId>), StoreError> {
+    async fn begin(&mut self) -> Result<Conn, StoreError> {
         let mut conn = self.take_conn().await?;
-        let begun = conn.begin(self.engine.begin(self.lane)).await;
-        match begun {
-            Ok(id) => Ok((conn, id)),
+        match conn.begin(self.engine.begin(self.lane)) {
+            Ok(()) => Ok(conn),
             Err(error) => {
                 conn.discard();
                 Err(error)
@@ -192,13 +197,20 @@ impl GroupWriter {
     }
 }
 
-async fn commit(
-    engine: Engine,
-    source: &Source,
-    conn: &mut Conn,
-    id: Option<TransactionId>,
-) -> Outcome {
+async fn commit(engine: Engine, source: &Source, conn: &mut Conn) -> Outcome {
+    if conn.is_untouched() {
+        roll_back(conn).await;
+        return Outcome::Committed;
+    }
+    let id = match conn.transaction_id().await {
+        Ok(id) => id,
+        Err(error) => {
+            roll_back(conn).await;
+            return Outcome::Undone(error);
+        }
+    };
     let Err(error) = conn.plain(engine.commit()).await else {
+        conn.pipeline.end();
         return Outcome::Committed;
     };
     // If the server still responds, it has refused the commit.
@@ -217,7 +229,7 @@ async fn commit(
 
 /// Rolls back and returns whether the connection can be reused. Fails if the engine has already rolled back.
 async fn roll_back(conn: &mut Conn) -> bool {
-    let is_done = conn.is_usable() && conn.plain("ROLLBACK").await.is_ok();
+    let is_done = conn.is_usable() && conn.roll_back().await.is_ok();
     if !is_done {
         conn.mark_unusable();
     }
@@ -267,34 +279,36 @@ async fn run_jobs(
     let is_alone = group.len() == 1;
     for job in group {
         if !is_alone {
-            conn.plain("SAVEPOINT job").await?;
+            conn.begin_job()?;
         }
         let before = (conn.changed.len(), conn.ended.len());
         // A panic in a job must not end the writer. Its caller's channel closes, which reports "not
         // committed".
         let ran = AssertUnwindSafe(job(conn)).catch_unwind().await;
-        let undone = match ran {
-            Ok(Ran::Keep(acknowledge)) => {
+        match ran {
+            Ok(Ran::Keep(acknowledge)) if is_alone => {
                 acknowledgements.push(acknowledge);
-                if !is_alone {
-                    conn.plain("RELEASE SAVEPOINT job").await?;
-                }
                 continue;
             }
-            Ok(Ran::Undo(acknowledge)) => Some(acknowledge),
-            Err(_panic) => None,
-        };
+            // Statements whose results the job did not need are sent here.
+            Ok(Ran::Keep(acknowledge)) => match conn.end_job().await {
+                Ok(()) => {
+                    acknowledgements.push(acknowledge);
+                    continue;
+                }
+                Err(error) => acknowledge(Err(error)),
+            },
+            Ok(Ran::Undo(acknowledge)) => acknowledge(Ok(())),
+            Err(_panic) => {}
+        }
         conn.changed.truncate(before.0);
         conn.ended.truncate(before.1);
-        if let Some(acknowledge) = undone {
-            acknowledge(Ok(()));
-        }
         if is_alone {
             return Ok(End::RollBack);
         }
-        conn.plain("ROLLBACK TO SAVEPOINT job").await?;
+        conn.roll_back_job().await?;
     }
-    conn.write_delivery_counts().await?;
+    conn.write_delivery_counts()?;
     Ok(End::Commit)
 }
 

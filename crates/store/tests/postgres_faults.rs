@@ -312,7 +312,7 @@ async fn a_listening_connection_that_dies_in_silence_is_replaced() {
     assert_eq!(messages.recv().await.unwrap(), NodeMessage::Missed);
     proxy.set(Fault::Silence);
     // Longer than the time between two checks and the time for an answer.
-    tokio::time::sleep(Duration::from_secs(11)).await;
+    tokio::time::sleep(Duration::from_secs(21)).await;
     proxy.set(Fault::None);
     // A new connection reports that messages may have been missed. The old one would go on without a word.
     let missed = tokio::time::timeout(Duration::from_secs(30), messages.recv()).await;

@@ -85,7 +85,7 @@ impl Import {
             }
             migrate::run(&mut conn, engine, Some(version)).await?;
         }
-        conn.begin(engine.begin(Lane::Rules)).await?;
+        conn.begin(engine.begin(Lane::Rules))?;
         if migrate::version(&mut conn).await? != version {
             return Err(ImportError::NewerTables);
         }
@@ -145,7 +145,7 @@ impl Import {
     /// Commits the rows so far and begins another transaction.
     pub(super) async fn save(&mut self) -> Result<(), StoreError> {
         self.conn.plain(self.engine.commit()).await?;
-        self.conn.begin(self.engine.begin(Lane::Rules)).await?;
+        self.conn.begin(self.engine.begin(Lane::Rules))?;
         Ok(())
     }
 
