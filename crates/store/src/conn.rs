@@ -60,6 +60,11 @@ impl Conn {
             }
     }
 
+    /// Returns whether the server has left a statement unanswered.
+    pub(crate) const fn is_silent(&self) -> bool {
+        self.pipeline.is_silent
+    }
+
     pub(crate) const fn mark_unusable(&mut self) {
         self.pipeline.is_silent = true;
     }

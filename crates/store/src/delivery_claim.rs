@@ -10,12 +10,14 @@ use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{Timestamp, WebhookId};
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 /// Maximum number of deliveries that one claim parks, to hold the writer only briefly.
 const PARK_LIMIT: usize = 128;
 
-/// Minimum number of deliveries to read from a line at once: some of them may have to be parked.
-const MIN_PAGE: usize = 16;
+/// How much larger each further page of a line is. The first has as many deliveries as are wanted. A line whose
+/// deliveries wait for one another needs more pages, but only a few.
+const PAGE_GROWTH: usize = 4;
 
 /// A worker's request for deliveries.
 #[derive(Clone, Debug)]
@@ -94,23 +96,22 @@ struct Taking<'w> {
     take: &'w Take,
     /// How many more to claim.
     left: usize,
+    /// How many to read at once.
+    page: usize,
     /// Whether everything that is due has been read.
     is_read: bool,
     claimed: Vec<DeliveryWork>,
 }
 
 impl<'w> Taking<'w> {
-    const fn new(take: &'w Take) -> Self {
+    fn new(take: &'w Take) -> Self {
         Self {
             take,
             left: take.limit,
+            page: take.limit.min(PAGE),
             is_read: take.limit == 0,
             claimed: Vec::new(),
         }
-    }
-
-    fn page_size(&self) -> usize {
-        self.left.clamp(MIN_PAGE, PAGE)
     }
 
     fn due(&self, now: Timestamp) -> Query<'w> {
@@ -118,7 +119,7 @@ impl<'w> Taking<'w> {
             .bind(&self.take.target)
             .bind(self.take.webhook_id.as_str())
             .bind(now.as_millis())
-            .bind(i64::try_from(self.page_size()).unwrap_or(i64::MAX))
+            .bind(i64::try_from(self.page).unwrap_or(i64::MAX))
     }
 
     const fn is_open(&self) -> bool {
@@ -184,7 +185,8 @@ impl Conn {
         let mut ids = Vec::new();
         let mut places = Vec::new();
         for (place, (line, page)) in open.iter_mut().zip(pages).enumerate() {
-            line.is_read = page.len() < line.page_size();
+            line.is_read = page.len() < line.page;
+            line.page = line.page.saturating_mul(PAGE_GROWTH).min(PAGE);
             let chosen = self.choose(line, page, &heads, claiming)?;
             places.extend(chosen.iter().map(|_| place));
             ids.extend(chosen);
@@ -229,6 +231,8 @@ impl Conn {
                 to_park.push(due.id);
             }
             if let Err(until) = claiming.paces.take(&head.webhook_id) {
+                // Later than now, or the next page would begin with it.
+                let until = until.max(claiming.want.now.after(Duration::from_millis(1)));
                 self.put_off(&head.id, until)?;
                 claiming.put_off.insert(due.session_key);
                 claiming.parked += 1;

@@ -97,8 +97,8 @@ impl Conn {
     }
 }
 
-/// Touches no row that was used within the last hour: on PostgreSQL, `ON CONFLICT DO UPDATE` locks the row even if its condition is
-/// not met, and all deliveries of a webhook would wait for each other's commit.
+/// Touches no row that was used within the last hour: on PostgreSQL, `ON CONFLICT DO UPDATE` locks the row even if its
+/// condition is not met, and all deliveries of a webhook would wait for each other's commit.
 const INSERT: &str = "INSERT INTO delivery_configs (key, config, used_at)
     SELECT $1, $2, $3 WHERE NOT EXISTS (
         SELECT 1 FROM delivery_configs WHERE key = $1 AND used_at >= $3 - $4)

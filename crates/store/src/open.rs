@@ -2,7 +2,7 @@
 
 use crate::conn::Raw;
 use crate::dialect::{Engine, Role};
-use crate::postgres::{Answer, PostgresServer};
+use crate::postgres::{Answer, CONNECT, PostgresServer};
 use crate::postgres_link::{self, NodeLink};
 use crate::readers::Readers;
 use crate::sqlite::SqliteFile;
@@ -12,7 +12,7 @@ use deadpool_postgres::Pool;
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -94,7 +94,12 @@ impl Source {
         Box::pin(async move {
             match self {
                 Self::Sqlite(..) => self.connect_sqlite(),
-                Self::Postgres(pool) => Ok(Conn::new(Raw::Postgres(pool.get().await?))),
+                Self::Postgres(pool) => match timeout(CONNECT, pool.get()).await {
+                    Ok(object) => Ok(Conn::new(Raw::Postgres(object?))),
+                    Err(_) => Err(StoreError::unavailable(
+                        "no connection to the database in time",
+                    )),
+                },
             }
         })
     }

@@ -1,22 +1,20 @@
 //! PostgreSQL: connections and statements.
 
 use crate::dialect::Role;
-use crate::pipeline::send;
+use crate::pipeline::{answers, send};
 use crate::postgres_tls::TlsPolicy;
 use crate::sql::{FromRow, Query, Row, Value};
 use crate::{OpenError, StoreError};
-use deadpool_postgres::{
-    Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime,
-};
-use futures_util::TryStreamExt;
-use futures_util::future::{BoxFuture, try_join, try_join_all};
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, TryStreamExt};
 use std::pin::pin;
 use std::time::Duration;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Config, SimpleQueryMessage, Statement};
 
-/// Timeout for connecting and for getting a connection from the pool.
-const CONNECT: Duration = Duration::from_secs(10);
+/// Timeout for getting a connection from a pool, which includes connecting and configuring the session.
+pub(crate) const CONNECT: Duration = Duration::from_secs(10);
 /// TCP keepalive: an idle connection is probed after this time and closed after [`UNANSWERED`].
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
@@ -97,10 +95,6 @@ impl PostgresServer {
         });
         Pool::builder(manager)
             .max_size(size)
-            .runtime(Runtime::Tokio1)
-            .wait_timeout(Some(CONNECT))
-            .create_timeout(Some(CONNECT))
-            .recycle_timeout(Some(CONNECT))
             .post_create(prepare)
             .build()
             .map_err(|error| OpenError::postgres(StoreError::unavailable(error)))
@@ -152,10 +146,11 @@ pub(crate) fn run_each<'a>(
             return Ok(Vec::new());
         };
         let statement = prepare(client, sql, first).await?;
-        let runs = rows
-            .iter()
-            .map(|values| client.execute_raw(&statement, values.iter()));
-        Ok(try_join_all(runs).await?)
+        let mut sent = Vec::with_capacity(rows.len());
+        for values in rows {
+            sent.push(send(run_prepared(client, &statement, values).boxed()).await?);
+        }
+        answers(sent).await
     })
 }
 
@@ -169,11 +164,12 @@ pub(crate) fn find_each<'a, T: FromRow>(
         let Some(first) = rows.first() else {
             return Ok(Vec::new());
         };
-        let statement = &prepare(client, sql, first).await?;
-        let finds = rows
-            .iter()
-            .map(|values| find_prepared(client, statement, values));
-        try_join_all(finds).await
+        let statement = prepare(client, sql, first).await?;
+        let mut sent = Vec::with_capacity(rows.len());
+        for values in rows {
+            sent.push(send(find_prepared(client, &statement, values).boxed()).await?);
+        }
+        answers(sent).await
     })
 }
 
@@ -205,21 +201,14 @@ pub(crate) fn find_each_of_two<'a, A: FromRow + 'a, B: FromRow + 'a>(
         };
         let one = prepare(client, first.0, of_first).await?;
         let two = prepare(client, second.0, of_second).await?;
-        let (mut ones, mut twos) = (Vec::new(), Vec::new());
+        let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
         for values in first.1 {
-            ones.push(send(Box::pin(find_prepared::<A>(client, &one, values))).await?);
+            firsts.push(send(find_prepared(client, &one, values).boxed()).await?);
         }
         for values in second.1 {
-            twos.push(send(Box::pin(find_prepared::<B>(client, &two, values))).await?);
+            seconds.push(send(find_prepared(client, &two, values).boxed()).await?);
         }
-        let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
-        for found in ones {
-            firsts.push(found.await?);
-        }
-        for found in twos {
-            seconds.push(found.await?);
-        }
-        Ok((firsts, seconds))
+        Ok((answers(firsts).await?, answers(seconds).await?))
     })
 }
 
@@ -230,8 +219,19 @@ pub(crate) fn lists<'a, A: FromRow + 'a, B: FromRow + 'a>(
     others: &'a [Query<'_>],
 ) -> Answer<'a, (Vec<A>, Vec<Vec<B>>)> {
     Box::pin(async move {
-        let others = others.iter().map(|query| list(client, query, |_| false));
-        try_join(list(client, first, |_| false), try_join_all(others)).await
+        let statement = prepare(client, &first.text, &first.values).await?;
+        let mut statements = Vec::with_capacity(others.len());
+        for query in others {
+            statements.push(prepare(client, &query.text, &query.values).await?);
+        }
+        let first = list_prepared(client, &statement, &first.values, |_| false);
+        let first = send(first.boxed()).await?;
+        let mut sent = Vec::with_capacity(others.len());
+        for (query, statement) in others.iter().zip(&statements) {
+            let rows = list_prepared(client, statement, &query.values, |_| false);
+            sent.push(send(rows.boxed()).await?);
+        }
+        Ok((first.await?, answers(sent).await?))
     })
 }
 
@@ -239,23 +239,32 @@ pub(crate) fn lists<'a, A: FromRow + 'a, B: FromRow + 'a>(
 pub(crate) fn list<'a, T: FromRow>(
     client: &'a Object,
     query: &'a Query<'_>,
-    mut enough: impl FnMut(&T) -> bool + Send + 'a,
+    enough: impl FnMut(&T) -> bool + Send + 'a,
 ) -> Answer<'a, Vec<T>> {
     Box::pin(async move {
         let statement = prepare(client, &query.text, &query.values).await?;
-        let rows = client.query_raw(&statement, query.values.iter()).await?;
-        let mut rows = pin!(rows);
-        let mut all = Vec::new();
-        while let Some(row) = rows.try_next().await? {
-            let row = T::from_row(&Row::Postgres(&row))?;
-            let is_last = enough(&row);
-            all.push(row);
-            if is_last {
-                break;
-            }
-        }
-        Ok(all)
+        list_prepared(client, &statement, &query.values, enough).await
     })
+}
+
+async fn list_prepared<T: FromRow>(
+    client: &Object,
+    statement: &Statement,
+    values: &[Value<'_>],
+    mut enough: impl FnMut(&T) -> bool,
+) -> Result<Vec<T>, StoreError> {
+    let rows = client.query_raw(statement, values.iter()).await?;
+    let mut rows = pin!(rows);
+    let mut all = Vec::new();
+    while let Some(row) = rows.try_next().await? {
+        let row = T::from_row(&Row::Postgres(&row))?;
+        let is_last = enough(&row);
+        all.push(row);
+        if is_last {
+            break;
+        }
+    }
+    Ok(all)
 }
 
 /// Begins a transaction with `sql`, whose last result is the transaction's ID. Every error is one of the database: no

@@ -3,7 +3,7 @@
 
 use crate::StoreError;
 use crate::node_messages::{self, Joiner, NodeMessage};
-use crate::postgres::PostgresServer;
+use crate::postgres::{CONNECT, PostgresServer};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
@@ -21,7 +21,7 @@ const LISTEN: &str =
     "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events";
 /// How often an idle connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
 /// notices a server that accepts packets and does not respond.
-const LINK_CHECK: Duration = Duration::from_secs(15);
+const LINK_CHECK: Duration = Duration::from_secs(10);
 /// How long the server may take to answer on it.
 const LINK_ANSWER: Duration = Duration::from_secs(5);
 /// Maximum number of messages sent at once.
@@ -62,7 +62,9 @@ async fn link_once(
         .tls
         .connector()
         .map_err(|error| StoreError::unavailable(error.to_string()))?;
-    let (client, connection) = server.config.connect(tls).await?;
+    // The timeout of the driver ends before the first message of the server.
+    let connected = timeout(CONNECT, server.config.connect(tls)).await;
+    let (client, connection) = connected.map_err(|_| is_silent())??;
     let NodeLink {
         heard,
         received,
@@ -87,10 +89,12 @@ async fn answered<T>(
 ) -> Result<T, StoreError> {
     match timeout(LINK_ANSWER, answer).await {
         Ok(answer) => Ok(answer?),
-        Err(_) => Err(StoreError::unavailable(
-            "the database server does not answer",
-        )),
+        Err(_) => Err(is_silent()),
     }
+}
+
+fn is_silent() -> StoreError {
+    StoreError::unavailable("the database server does not answer")
 }
 
 /// The receiving end of a connection between nodes.

@@ -25,7 +25,7 @@ impl Conn {
         if self.engine() == Engine::Sqlite {
             return Ok(None);
         }
-        if !self.pipeline.is_begun() {
+        if !self.pipeline.is_sent() {
             self.send_waiting().await?;
         }
         let id = self.pipeline.id().cloned();
@@ -33,7 +33,7 @@ impl Conn {
             .ok_or_else(|| StoreError::unavailable("the transaction did not begin"))
     }
 
-    /// Whether nothing was sent to PostgreSQL in this transaction and nothing waits.
+    /// Whether PostgreSQL has run nothing in this transaction, and no statement of a job waits.
     pub(crate) fn is_untouched(&self) -> bool {
         self.pipeline.is_untouched()
     }
@@ -46,13 +46,21 @@ impl Conn {
         }
     }
 
+    /// Commits the transaction. After an error, its outcome may be unknown.
+    pub(crate) async fn commit(&mut self) -> Result<(), StoreError> {
+        self.plain(self.engine().commit()).await?;
+        self.pipeline.end();
+        Ok(())
+    }
+
     /// Rolls the transaction back.
     pub(crate) async fn roll_back(&mut self) -> Result<(), StoreError> {
-        self.pipeline.end();
-        if self.engine() == Engine::Postgres && !self.pipeline.is_begun() {
-            return Ok(());
+        let is_on_server = self.pipeline.end();
+        if self.engine() == Engine::Sqlite || is_on_server {
+            self.plain("ROLLBACK").await
+        } else {
+            Ok(())
         }
-        self.plain("ROLLBACK").await
     }
 
     /// Begins a job of a group, which can be rolled back alone.

@@ -12,7 +12,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 /// Maximum number of writes per commit.
 const GROUP_LIMIT: usize = 512;
@@ -113,13 +113,14 @@ impl GroupWriter {
     async fn run_group(&mut self, group: Vec<Job>) {
         metrics::histogram!("store_group_size")
             .record(u32::try_from(group.len()).unwrap_or(u32::MAX));
+        let is_alone = group.len() == 1;
         let mut conn = match self.begin().await {
             Ok(begun) => begun,
             Err(error) => return refuse(group, &error),
         };
         let mut acknowledgements = Vec::with_capacity(group.len());
         let outcome = match run_jobs(&mut conn, group, &mut acknowledgements).await {
-            Ok(End::Commit) => Some(commit(self.engine, &self.source, &mut conn).await),
+            Ok(End::Commit) => Some(commit(&self.source, &mut conn).await),
             // The only caller already has its result.
             Ok(End::RollBack) => {
                 roll_back(&mut conn).await;
@@ -138,13 +139,14 @@ impl GroupWriter {
             conn.discard();
         }
         if let Some(outcome) = outcome {
-            self.conclude(outcome, changed, acknowledgements);
+            self.announce(&outcome, changed);
+            acknowledge_all(outcome, acknowledgements, is_alone);
         }
     }
 
-    /// Announces the changes of a group and acknowledges its writes.
-    fn conclude(&self, outcome: Outcome, changed: Vec<String>, acknowledgements: Vec<Acknowledge>) {
-        match &outcome {
+    /// Announces the changes of a group, or logs why there are none.
+    fn announce(&self, outcome: &Outcome, changed: Vec<String>) {
+        match outcome {
             Outcome::Committed => {
                 for subject in changed {
                     // Having no receiver is not an error.
@@ -157,20 +159,6 @@ impl GroupWriter {
             ),
             Outcome::Unknown => {
                 tracing::error!("the connection was lost during a commit; its outcome is unknown");
-            }
-        }
-        match (outcome, <[Acknowledge; 1]>::try_from(acknowledgements)) {
-            // The statement that was refused may have been sent with the commit. Its caller decides by the error.
-            (Outcome::Undone(error), Ok([acknowledge]))
-                if !matches!(error, StoreError::Unavailable(_)) =>
-            {
-                acknowledge(Err(error));
-            }
-            (outcome, Ok([acknowledge])) => acknowledge(outcome.for_caller()),
-            (outcome, Err(acknowledgements)) => {
-                for acknowledge in acknowledgements {
-                    acknowledge(outcome.for_caller());
-                }
             }
         }
     }
@@ -197,7 +185,7 @@ impl GroupWriter {
     }
 }
 
-async fn commit(engine: Engine, source: &Source, conn: &mut Conn) -> Outcome {
+async fn commit(source: &Source, conn: &mut Conn) -> Outcome {
     if conn.is_untouched() {
         roll_back(conn).await;
         return Outcome::Committed;
@@ -209,8 +197,7 @@ async fn commit(engine: Engine, source: &Source, conn: &mut Conn) -> Outcome {
             return Outcome::Undone(error);
         }
     };
-    let Err(error) = conn.plain(engine.commit()).await else {
-        conn.pipeline.end();
+    let Err(error) = conn.commit().await else {
         return Outcome::Committed;
     };
     // If the server still responds, it has refused the commit.
@@ -236,18 +223,49 @@ async fn roll_back(conn: &mut Conn) -> bool {
     is_done
 }
 
+/// Reports the outcome of a group to the callers of its writes.
+fn acknowledge_all(outcome: Outcome, mut callers: Vec<Acknowledge>, is_alone: bool) {
+    match outcome {
+        // The statement that was refused may have been sent with the commit. Its caller decides by the error.
+        Outcome::Undone(error) if is_alone && !matches!(error, StoreError::Unavailable(_)) => {
+            if let Some(acknowledge) = callers.pop() {
+                acknowledge(Err(error));
+            }
+        }
+        outcome => {
+            for acknowledge in callers {
+                acknowledge(outcome.for_caller());
+            }
+        }
+    }
+}
+
 /// Queries the database for the outcome of a transaction.
 async fn look_up(source: &Source, id: &TransactionId, error: StoreError) -> Outcome {
     let until = Instant::now() + LOOK_UP;
     while Instant::now() < until {
-        let asked = async { source.connect().await?.was_committed(id).await };
-        match asked.await {
+        match look_up_once(source, id, until).await {
             Ok(Some(true)) => return Outcome::Committed,
             Ok(Some(false)) => return Outcome::Undone(error),
             Ok(None) | Err(_) => tokio::time::sleep(BETWEEN_LOOKS).await,
         }
     }
     Outcome::Unknown
+}
+
+/// Returns whether a transaction was committed; `None` if that is unknown.
+async fn look_up_once(
+    source: &Source,
+    id: &TransactionId,
+    until: Instant,
+) -> Result<Option<bool>, StoreError> {
+    let connected = timeout_at(until, source.connect()).await;
+    let mut conn = connected.map_err(StoreError::unavailable)??;
+    conn.wait_for(until.saturating_duration_since(Instant::now()));
+    let looked = conn.was_committed(id).await;
+    // Not into the pool: it would lie there unused and could die in silence before the next look.
+    conn.discard();
+    looked
 }
 
 /// Returns the first job and the jobs queued behind it, up to the first order of another kind.
