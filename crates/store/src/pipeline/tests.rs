@@ -1,7 +1,7 @@
 //! Tests of the exchange with a server.
 
 use crate::dialect::{Engine, Lane, Role};
-use crate::sql::query;
+use crate::sql::{Value, query};
 use crate::testing::{postgres, run_sql};
 
 #[tokio::test]
@@ -61,4 +61,39 @@ async fn a_writer_does_not_overrule_a_database_that_is_read_only() {
     assert!(refused.is_unavailable(), "{refused:?}");
     let reader = database.location.source(Role::Reader, 1).unwrap();
     reader.connect().await.unwrap().ping().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_error_of_several_statements_is_that_of_the_first_that_was_refused() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let source = database.location.source(Role::Migrator, 1).unwrap();
+    let mut conn = source.connect().await.unwrap();
+    let echo = "SELECT $1 AS text";
+    for round in 0..200 {
+        // PostgreSQL rejects NUL in text. It refuses what follows because the transaction has failed.
+        let rows: Vec<Vec<Value<'_>>> = ["a", "\0", "b", "c", "d", "e"]
+            .into_iter()
+            .map(|text| vec![text.into()])
+            .collect();
+        conn.begin(Engine::Postgres.begin(Lane::Arrivals)).unwrap();
+        let refused = match round % 4 {
+            0 => conn.run_each(echo, &rows).await.map(drop),
+            1 => conn.find_each::<String>(echo, &rows).await.map(drop),
+            2 => {
+                let both = conn.find_each_of_two::<String, String>((echo, &rows), (echo, &rows));
+                both.await.map(drop)
+            }
+            _ => {
+                let others = ["\0", "b", "c", "d"].map(|text| query(echo).bind(text));
+                let first = query("SELECT 1::bigint");
+                let lists = conn.lists::<i64, String>(&first, &others);
+                lists.await.map(drop)
+            }
+        };
+        let refused = format!("{:?}", refused.unwrap_err());
+        assert!(refused.contains("22021"), "{round}: {refused}");
+        conn.roll_back().await.unwrap();
+    }
 }

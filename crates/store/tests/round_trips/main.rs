@@ -1,16 +1,17 @@
-//! How often a write waits for PostgreSQL, and what happens if a statement is refused that was sent with a later one.
+//! How often a write waits for PostgreSQL, and what happens to a group if a statement is refused.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod groups;
+
 use gatehouse_domain::id::InboxMessageId;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
-use gatehouse_store::testing::{databases, postgres, run_sql};
+use gatehouse_store::testing::postgres;
 use gatehouse_store::{
     ClaimRequest, DeliveryEnd, DeliveryFinish, InboxMessagePage, InboxMessageRow, NewDelivery,
     PREVIEW_BYTES, RateRequest, Store, StoreError, Take,
 };
 use std::sync::Arc;
-use tokio::sync::oneshot;
 
 const LINES: u32 = 5;
 
@@ -205,158 +206,4 @@ async fn permits_of_a_rate_limit_take_one_round_trip_before_the_commit() {
     assert_eq!(lease(hour).await.unwrap(), (0, 2));
     assert_eq!(lease(hour + 61_000).await.unwrap(), (3, 1));
     store.close().await;
-}
-
-#[tokio::test]
-async fn a_statement_refused_with_the_commit_undoes_its_write_and_returns_its_error() {
-    let Some(database) = postgres().await else {
-        return;
-    };
-    let store = database.open().await;
-    let refused: Result<(), StoreError> = store
-        .write(|conn| {
-            Box::pin(async move {
-                // PostgreSQL rejects NUL in text.
-                conn.insert_inbox_messages(&[message(1, "a"), message(2, "\0")], 10)
-            })
-        })
-        .await;
-    assert!(
-        matches!(refused, Err(StoreError::Unexpected(_))),
-        "{refused:?}"
-    );
-    assert_eq!(texts(&store).await, [""; 0]);
-    store.close().await;
-}
-
-#[tokio::test]
-async fn a_refused_statement_undoes_only_its_own_write_of_a_group() {
-    for database in databases().await {
-        let store = database.open().await;
-        let (go_on, gate) = oneshot::channel::<()>();
-        let (begin, has_begun) = oneshot::channel::<()>();
-        let first = store.write(|conn| {
-            Box::pin(async move {
-                conn.find_last_change().await?;
-                begin.send(()).unwrap();
-                // On SQLite the closure may not wait.
-                if conn.round_trips() > 0 {
-                    gate.await.unwrap();
-                }
-                Ok::<(), StoreError>(())
-            })
-        });
-        let write = |n, text: &'static str, is_wanted: bool| {
-            let write = store.write(move |conn| {
-                Box::pin(async move {
-                    conn.insert_inbox_messages(&[message(n, text)], 10)?;
-                    is_wanted
-                        .then_some(())
-                        .ok_or(StoreError::Damaged { what: "wish" })
-                })
-            });
-            async move { write.await.is_ok() }
-        };
-        let others = async {
-            has_begun.await.unwrap();
-            let (one, twice, unwanted, two, ()) = tokio::join!(
-                write(1, "one", true),
-                // A message with this ID exists.
-                write(1, "twice", true),
-                write(3, "unwanted", false),
-                write(2, "two", true),
-                async { _ = go_on.send(()) }
-            );
-            [one, twice, unwanted, two]
-        };
-        let (first, others) = tokio::join!(first, others);
-        first.unwrap();
-        assert_eq!(others, [true, false, false, true]);
-        assert_eq!(texts(&store).await, ["two", "one"]);
-        store.close().await;
-    }
-}
-
-/// What the second write of a group does wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
-    /// It stores a message in a table that lacks a column.
-    Unprepared,
-    /// It reads with an invalid value and ignores the error.
-    Ignored,
-}
-
-/// Runs three writes in one group.
-async fn group_of_three(store: &Store, fault: Fault) -> [Result<(), StoreError>; 3] {
-    let (go_on, gate) = oneshot::channel::<()>();
-    let (begin, has_begun) = oneshot::channel::<()>();
-    let gatekeeper = store.write(|conn| {
-        Box::pin(async move {
-            begin.send(()).unwrap();
-            gate.await.unwrap();
-            conn.find_last_change().await.map(drop)
-        })
-    });
-    let write = |key: &'static str, fault: Option<Fault>| {
-        store.write(move |conn| {
-            Box::pin(async move {
-                if fault == Some(Fault::Unprepared) {
-                    return conn.insert_inbox_messages(&[message(1, "a")], 10);
-                }
-                conn.update_setting(key, &1.into(), at(1)).await?;
-                if fault == Some(Fault::Ignored) {
-                    // PostgreSQL rejects NUL in text.
-                    drop(conn.find_setting("a\0b").await);
-                }
-                Ok::<(), StoreError>(())
-            })
-        })
-    };
-    let others = async {
-        has_begun.await.unwrap();
-        let (one, two, three, ()) = tokio::join!(
-            write("one", None),
-            write("two", Some(fault)),
-            write("three", None),
-            async { _ = go_on.send(()) }
-        );
-        [one, two, three]
-    };
-    let (first, others) = tokio::join!(gatekeeper, others);
-    first.unwrap();
-    others
-}
-
-async fn has(store: &Store, key: &'static str) -> bool {
-    let found = store.read(move |conn| Box::pin(async move { conn.find_setting(key).await }));
-    let found: Result<_, StoreError> = found.await;
-    found.unwrap().is_some()
-}
-
-#[tokio::test]
-async fn no_acknowledged_write_of_a_group_is_undone_with_another_one() {
-    for fault in [Fault::Unprepared, Fault::Ignored] {
-        let Some(database) = postgres().await else {
-            return;
-        };
-        let store = database.open().await;
-        let rename = "ALTER TABLE inbox_messages RENAME COLUMN text TO body";
-        run_sql(&database.location, rename).await;
-        let [one, two, three] = group_of_three(&store, fault).await;
-        assert_eq!(has(&store, "one").await, one.is_ok(), "{fault:?}");
-        assert_eq!(has(&store, "three").await, three.is_ok(), "{fault:?}");
-        assert!(!has(&store, "two").await, "{fault:?}");
-        two.unwrap_err();
-        match fault {
-            // Only the write that was refused is undone.
-            Fault::Unprepared => assert!(one.is_ok() && three.is_ok(), "{one:?} {three:?}"),
-            Fault::Ignored => {
-                for undone in [one, three] {
-                    let error = undone.unwrap_err();
-                    assert!(error.is_unavailable(), "{error:?}");
-                }
-            }
-        }
-        store.close().await;
-    }
 }
