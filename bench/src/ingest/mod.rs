@@ -27,7 +27,7 @@ use tokio::net::TcpListener;
 #[derive(clap::Args)]
 pub struct Args {
     /// Run only these: throughput, latency, memory, million, completion, sustained, fairness, written,
-    /// postgres
+    /// postgres, or its parts nodes, far, idle, frozen, silent
     only: Vec<String>,
     /// Length of a load round in milliseconds
     #[arg(long, default_value_t = 3000)]
@@ -123,9 +123,7 @@ pub async fn run(args: &Args) -> Result<()> {
     if wanted("written") {
         written::measure(&mut report).await?;
     }
-    if wanted("postgres") {
-        shared::measure(&mut report).await?;
-    }
+    shared::measure(&mut report, |part| wanted("postgres") || wanted(part)).await?;
     report.print();
     let cores = std::thread::available_parallelism()?;
     eprintln!(

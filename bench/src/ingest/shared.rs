@@ -32,13 +32,24 @@ async fn installation(port: u16) -> Result<Installation> {
     Installation::set_up(&site::environment(vec![url])).await
 }
 
-/// Runs all measurements.
-pub async fn measure(report: &mut Report) -> Result<()> {
-    nodes(report).await?;
-    far(report).await?;
-    idle(report).await?;
-    frozen(report).await?;
-    silent(report).await
+/// Runs the measurements that are wanted.
+pub async fn measure(report: &mut Report, wanted: impl Fn(&str) -> bool) -> Result<()> {
+    if wanted("nodes") {
+        nodes(report).await?;
+    }
+    if wanted("far") {
+        far(report).await?;
+    }
+    if wanted("idle") {
+        idle(report).await?;
+    }
+    if wanted("frozen") {
+        frozen(report).await?;
+    }
+    if wanted("silent") {
+        silent(report).await?;
+    }
+    Ok(())
 }
 
 async fn nodes(report: &mut Report) -> Result<()> {

@@ -81,9 +81,9 @@ pub struct PreparedInbox(InboxMessageRow);
 
 impl PreparedInbox {
     /// Stores the messages in this order, then deletes the oldest messages beyond the limits of the inbox.
-    pub async fn insert_all(messages: Vec<Self>, conn: &mut Conn) -> Result<(), StoreError> {
+    pub fn insert_all(messages: Vec<Self>, conn: &mut Conn) -> Result<(), StoreError> {
         let rows: Vec<_> = messages.into_iter().map(|message| message.0).collect();
-        conn.insert_inbox_messages(&rows, KEPT).await
+        conn.insert_inbox_messages(&rows, KEPT)
     }
 }
 

@@ -30,11 +30,9 @@ impl Conn {
         self.list::<String>(insert.bind(subject).bind(now.as_millis()))
             .await?;
         // The newest row is always kept, so that numbers never restart.
-        let old =
-            query("DELETE FROM changes WHERE at < $1 AND seq < (SELECT MAX(seq) FROM changes)");
-        self.run(old.bind(now.as_millis().saturating_sub(KEPT_MS)))
-            .await
-            .map(drop)
+        let old = "DELETE FROM changes WHERE at < $1 AND seq < (SELECT MAX(seq) FROM changes)";
+        let before = now.as_millis().saturating_sub(KEPT_MS);
+        self.run_later(old, vec![before.into()])
     }
 
     /// Wakes every listener of [`crate::Store::notified`], on all nodes, after the commit. Does nothing on SQLite,

@@ -2,15 +2,12 @@
 
 use crate::delivery_counts::Ended;
 use crate::dialect::Engine;
-use crate::postgres::TransactionId;
+use crate::pipeline::Pipeline;
+use crate::postgres::{Each, FoundTwo, TransactionId};
 use crate::sql::{FromRow, Query, Value, query};
 use crate::{StoreError, fault, postgres, sqlite};
 use deadpool_postgres::Object;
 use std::time::Duration;
-
-/// Timeout for a server's response to a statement. Longer than the timeouts for locks and statements on the
-/// server.
-const ANSWER: Duration = Duration::from_secs(12);
 
 /// A connection to the database. Each table module adds its statements as methods.
 #[derive(Debug)]
@@ -20,10 +17,8 @@ pub struct Conn {
     pub(crate) changed: Vec<String>,
     /// Deliveries that ended since the transaction began and are not in their counters yet.
     pub(crate) ended: Vec<Ended>,
-    /// Set after a response timed out: later statements would wait behind the unanswered one.
-    is_silent: bool,
-    /// Timeout for a response.
-    answer: Duration,
+    /// The exchange with PostgreSQL.
+    pub(crate) pipeline: Pipeline,
 }
 
 /// The driver's connection.
@@ -35,19 +30,18 @@ pub(crate) enum Raw {
 }
 
 impl Conn {
-    pub(crate) const fn new(raw: Raw) -> Self {
+    pub(crate) fn new(raw: Raw) -> Self {
         Self {
             raw,
             changed: Vec::new(),
             ended: Vec::new(),
-            is_silent: false,
-            answer: ANSWER,
+            pipeline: Pipeline::default(),
         }
     }
 
     /// Waits longer for responses, for statements on whole tables.
     pub(crate) const fn wait_for(&mut self, answer: Duration) {
-        self.answer = answer;
+        self.pipeline.limit = answer;
     }
 
     pub(crate) const fn engine(&self) -> Engine {
@@ -59,15 +53,20 @@ impl Conn {
 
     /// Returns whether the connection can be reused.
     pub(crate) fn is_usable(&self) -> bool {
-        !self.is_silent
+        !self.pipeline.is_silent
             && match &self.raw {
                 Raw::Sqlite(_) => true,
                 Raw::Postgres(client) => !client.is_closed(),
             }
     }
 
+    /// Returns whether the server has left a statement unanswered.
+    pub(crate) const fn is_silent(&self) -> bool {
+        self.pipeline.is_silent
+    }
+
     pub(crate) const fn mark_unusable(&mut self) {
-        self.is_silent = true;
+        self.pipeline.is_silent = true;
     }
 
     /// Closes the connection because its state is unknown.
@@ -84,19 +83,10 @@ impl Conn {
         }
     }
 
-    /// Waits for a response of the server for a limited time.
-    async fn in_time<T>(
-        is_silent: &mut bool,
-        limit: Duration,
-        answer: impl Future<Output = Result<T, StoreError>>,
-    ) -> Result<T, StoreError> {
-        if let Ok(answered) = tokio::time::timeout(limit, answer).await {
-            return answered;
-        }
-        *is_silent = true;
-        Err(StoreError::unavailable(
-            "the database server does not answer",
-        ))
+    /// Returns how often the connection has waited for responses of PostgreSQL.
+    #[cfg(feature = "testing")]
+    pub const fn round_trips(&self) -> u64 {
+        self.pipeline.round_trips
     }
 
     /// Runs a statement that changes data. Returns the number of affected rows.
@@ -105,12 +95,9 @@ impl Conn {
         match &mut self.raw {
             Raw::Sqlite(db) => sqlite::run(db, &query),
             Raw::Postgres(client) => {
-                Self::in_time(
-                    &mut self.is_silent,
-                    self.answer,
-                    postgres::run(client, &query),
-                )
-                .await
+                self.pipeline
+                    .ask(client, postgres::run(client, &query))
+                    .await
             }
         }
     }
@@ -127,7 +114,7 @@ impl Conn {
             Raw::Sqlite(db) => sqlite::run_each(db, sql, rows),
             Raw::Postgres(client) => {
                 let answer = postgres::run_each(client, sql, rows);
-                Self::in_time(&mut self.is_silent, self.answer, answer).await
+                self.pipeline.ask(client, answer).await
             }
         }
     }
@@ -143,19 +130,91 @@ impl Conn {
             Raw::Sqlite(db) => sqlite::find_each(db, sql, rows),
             Raw::Postgres(client) => {
                 let answer = postgres::find_each(client, sql, rows);
-                Self::in_time(&mut self.is_silent, self.answer, answer).await
+                self.pipeline.ask(client, answer).await
             }
         }
     }
 
-    /// Runs a statement without parameters, such as a pragma or `BEGIN`.
+    /// Like [`Self::find_each`] for two statements: all runs of the first, then all of the second, in one round trip.
+    pub(crate) async fn find_each_of_two<A: FromRow, B: FromRow>(
+        &mut self,
+        first: Each<'_>,
+        second: Each<'_>,
+    ) -> Result<FoundTwo<A, B>, StoreError> {
+        match &mut self.raw {
+            Raw::Sqlite(db) => Ok((
+                sqlite::find_each(db, first.0, first.1)?,
+                sqlite::find_each(db, second.0, second.1)?,
+            )),
+            Raw::Postgres(client) => {
+                let answer = postgres::find_each_of_two(client, first, second);
+                self.pipeline.ask(client, answer).await
+            }
+        }
+    }
+
+    /// Runs queries in one round trip. Returns the rows of each.
+    pub(crate) async fn lists<A: FromRow, B: FromRow>(
+        &mut self,
+        first: &Query<'_>,
+        others: &[Query<'_>],
+    ) -> Result<(Vec<A>, Vec<Vec<B>>), StoreError> {
+        match &mut self.raw {
+            Raw::Sqlite(db) => {
+                let rows = sqlite::list(db, first, |_| false)?;
+                let others = others
+                    .iter()
+                    .map(|query| sqlite::list(db, query, |_| false));
+                Ok((rows, others.collect::<Result<_, _>>()?))
+            }
+            Raw::Postgres(client) => {
+                let answer = postgres::lists(client, first, others);
+                self.pipeline.ask(client, answer).await
+            }
+        }
+    }
+
+    /// Runs a statement whose result does not matter, except for an error. PostgreSQL gets it with the next statement
+    /// or with the commit, and its error is the error of that one.
+    pub(crate) fn run_later(
+        &mut self,
+        sql: &'static str,
+        values: Vec<Value<'_>>,
+    ) -> Result<(), StoreError> {
+        self.run_each_later(sql, &[values])
+    }
+
+    /// Like [`Self::run_later`], once for each row of values.
+    pub(crate) fn run_each_later(
+        &mut self,
+        sql: &'static str,
+        rows: &[Vec<Value<'_>>],
+    ) -> Result<(), StoreError> {
+        fault::point();
+        match &mut self.raw {
+            Raw::Sqlite(db) => sqlite::run_each(db, sql, rows).map(drop),
+            Raw::Postgres(_) => self.pipeline.push_each(sql, rows),
+        }
+    }
+
+    /// Like [`Self::run_later`], for a statement without parameters.
+    pub(crate) fn plain_later(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        fault::point();
+        match &mut self.raw {
+            Raw::Sqlite(db) => sqlite::plain(db, sql),
+            Raw::Postgres(_) => self.pipeline.push_plain(sql),
+        }
+    }
+
+    /// Runs a statement without parameters, such as a pragma.
     pub(crate) async fn plain(&mut self, sql: &'static str) -> Result<(), StoreError> {
         fault::point();
         match &mut self.raw {
             Raw::Sqlite(db) => sqlite::plain(db, sql),
             Raw::Postgres(client) => {
-                let answer = async { Ok(client.batch_execute(sql).await?) };
-                Self::in_time(&mut self.is_silent, self.answer, answer).await
+                self.pipeline
+                    .ask(client, Box::pin(postgres::plain(client, sql)))
+                    .await
             }
         }
     }
@@ -168,23 +227,6 @@ impl Conn {
         }
     }
 
-    /// Begins a transaction. Returns its ID on engines that can report its outcome later.
-    pub(crate) async fn begin(
-        &mut self,
-        sql: &'static str,
-    ) -> Result<Option<TransactionId>, StoreError> {
-        fault::point();
-        match &mut self.raw {
-            Raw::Sqlite(db) => sqlite::plain(db, sql).map(|()| None),
-            Raw::Postgres(client) => {
-                let answer = postgres::begin(client, sql);
-                Self::in_time(&mut self.is_silent, self.answer, answer)
-                    .await
-                    .map(Some)
-            }
-        }
-    }
-
     /// Returns whether a transaction was committed; `None` if that is unknown.
     pub(crate) async fn was_committed(
         &mut self,
@@ -193,8 +235,8 @@ impl Conn {
         match &mut self.raw {
             Raw::Sqlite(_) => Ok(None),
             Raw::Postgres(client) => {
-                let answer = postgres::was_committed(client, id);
-                Self::in_time(&mut self.is_silent, self.answer, answer).await
+                let answer = Box::pin(postgres::was_committed(client, id));
+                self.pipeline.ask(client, answer).await
             }
         }
     }
@@ -208,12 +250,8 @@ impl Conn {
         match &mut self.raw {
             Raw::Sqlite(db) => sqlite::list(db, &query, enough),
             Raw::Postgres(client) => {
-                Self::in_time(
-                    &mut self.is_silent,
-                    self.answer,
-                    postgres::list(client, &query, enough),
-                )
-                .await
+                let answer = postgres::list(client, &query, enough);
+                self.pipeline.ask(client, answer).await
             }
         }
     }

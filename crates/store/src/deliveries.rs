@@ -213,7 +213,7 @@ impl Conn {
         &mut self,
         new: &[NewDelivery],
     ) -> Result<Vec<bool>, StoreError> {
-        let configs = self.insert_delivery_configs(new).await?;
+        let configs = self.insert_delivery_configs(new)?;
         let rows: Vec<Vec<Value<'_>>> = new
             .iter()
             .map(|row| row.values(configs.key_of(row)))
@@ -236,7 +236,7 @@ impl Conn {
             })
             .collect();
         if !apart.is_empty() {
-            self.run_each(INSERT_PAYLOAD, &apart).await?;
+            self.run_each_later(INSERT_PAYLOAD, &apart)?;
         }
         Ok(stored)
     }

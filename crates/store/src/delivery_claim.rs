@@ -5,14 +5,19 @@ use crate::delivery_configs::CONFIG;
 use crate::delivery_pace::{Pace, Paces, WAITS_FOR_RATE};
 use crate::delivery_queue::{Head, PAGE};
 use crate::delivery_waits::WAITS_FOR_BUDGET;
-use crate::sql::{FromRow, Row, Value, columns, query};
+use crate::sql::{FromRow, Query, Row, Value, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{Timestamp, WebhookId};
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 /// Maximum number of deliveries that one claim parks, to hold the writer only briefly.
 const PARK_LIMIT: usize = 128;
+
+/// How much larger each further page of a line is. The first has as many deliveries as are wanted. A line whose
+/// deliveries wait for one another needs more pages, but only a few.
+const PAGE_GROWTH: usize = 4;
 
 /// A worker's request for deliveries.
 #[derive(Clone, Debug)]
@@ -78,14 +83,61 @@ struct Due {
 
 columns! { Due: id, session_key }
 
+/// What a claim must not run: a session in which a delivery runs, or a deleted webhook.
+struct Barred {
+    name: String,
+    is_session: bool,
+}
+
+columns! { Barred: name, is_session }
+
+/// A line from which a claim takes.
+struct Taking<'w> {
+    take: &'w Take,
+    /// How many more to claim.
+    left: usize,
+    /// How many to read at once.
+    page: usize,
+    /// Whether everything that is due has been read.
+    is_read: bool,
+    claimed: Vec<DeliveryWork>,
+}
+
+impl<'w> Taking<'w> {
+    fn new(take: &'w Take) -> Self {
+        Self {
+            take,
+            left: take.limit,
+            page: take.limit.min(PAGE),
+            is_read: take.limit == 0,
+            claimed: Vec::new(),
+        }
+    }
+
+    fn due(&self, now: Timestamp) -> Query<'w> {
+        query(DUE)
+            .bind(&self.take.target)
+            .bind(self.take.webhook_id.as_str())
+            .bind(now.as_millis())
+            .bind(i64::try_from(self.page).unwrap_or(i64::MAX))
+    }
+
+    const fn is_open(&self) -> bool {
+        self.left > 0 && !self.is_read
+    }
+}
+
 /// The state of one claim.
 struct Claiming<'w> {
     want: &'w ClaimRequest,
     busy: HashSet<String>,
     removed: HashSet<String>,
+    /// The sessions whose oldest delivery this claim has put off.
+    put_off: HashSet<String>,
     paces: Paces,
     parked: usize,
-    claims: Claims,
+    /// Whether a delivery of another line became due.
+    more: bool,
 }
 
 impl Conn {
@@ -95,82 +147,120 @@ impl Conn {
     pub async fn claim_deliveries(&mut self, want: &ClaimRequest) -> Result<Claims, StoreError> {
         let mut claiming = Claiming {
             want,
-            busy: self.list_busy_sessions().await?.into_iter().collect(),
-            removed: self.list_webhook_removals().await?.into_iter().collect(),
+            busy: HashSet::new(),
+            removed: HashSet::new(),
+            put_off: HashSet::new(),
             paces: Paces::new(&want.paced),
             parked: 0,
-            claims: Claims::default(),
+            more: false,
         };
-        for take in &want.takes {
-            if claiming.parked >= PARK_LIMIT {
-                claiming.claims.more = true;
-                break;
-            }
-            self.claim_line(take, &mut claiming).await?;
+        let mut lines: Vec<_> = want.takes.iter().map(Taking::new).collect();
+        while claiming.parked < PARK_LIMIT && lines.iter().any(Taking::is_open) {
+            self.claim_pages(&mut lines, &mut claiming).await?;
         }
-        Ok(claiming.claims)
+        Ok(Claims {
+            more: claiming.more || lines.iter().any(|line| !line.is_read),
+            claimed: lines.into_iter().flat_map(|line| line.claimed).collect(),
+        })
     }
 
-    async fn claim_line(
+    /// Claims from the next page of each open line. The number of round trips does not depend on the number of lines.
+    async fn claim_pages(
         &mut self,
-        take: &Take,
+        lines: &mut [Taking<'_>],
         claiming: &mut Claiming<'_>,
     ) -> Result<(), StoreError> {
-        let mut left = take.limit;
-        while left > 0 {
-            let page_size = left.min(PAGE);
-            let page = self.list_due(take, claiming.want.now, page_size).await?;
-            let is_last = page.len() < page_size;
-            let heads = self.heads_of(&page, claiming).await?;
-            let (mut to_park, mut to_claim) = (Vec::new(), Vec::new());
-            for due in page {
-                let turn = self.judge_due(&due, &heads, take, claiming).await?;
-                let head = match turn {
-                    Turn::Of(head) => head,
-                    Turn::BehindAnother => {
-                        to_park.push(due.id);
-                        continue;
-                    }
-                };
-                if head.id != due.id {
-                    to_park.push(due.id);
-                }
-                if let Err(until) = claiming.paces.take(&head.webhook_id) {
-                    self.put_off(&head.id, until).await?;
-                    claiming.parked += 1;
-                    continue;
-                }
-                claiming.busy.insert(due.session_key);
-                to_claim.push(head.id);
-                left = left.saturating_sub(1);
-                if left == 0 {
-                    break;
-                }
-            }
-            self.claim_all(&to_claim, claiming).await?;
-            claiming.parked += to_park.len();
-            self.park(&to_park).await?;
-            if is_last {
-                return Ok(());
-            }
-            if claiming.parked >= PARK_LIMIT {
-                break;
+        let now = claiming.want.now;
+        let mut open: Vec<_> = lines.iter_mut().filter(|line| line.is_open()).collect();
+        let due: Vec<_> = open.iter().map(|line| line.due(now)).collect();
+        let (barred, pages) = self.lists::<Barred, Due>(&query(BARRED), &due).await?;
+        for Barred { name, is_session } in barred {
+            if is_session {
+                claiming.busy.insert(name);
+            } else {
+                claiming.removed.insert(name);
             }
         }
-        claiming.claims.more = true;
+        let heads = self.heads_of(&pages, claiming).await?;
+        let mut ids = Vec::new();
+        let mut places = Vec::new();
+        for (place, (line, page)) in open.iter_mut().zip(pages).enumerate() {
+            line.is_read = page.len() < line.page;
+            line.page = line.page.saturating_mul(PAGE_GROWTH).min(PAGE);
+            let chosen = self.choose(line, page, &heads, claiming)?;
+            places.extend(chosen.iter().map(|_| place));
+            ids.extend(chosen);
+        }
+        let claimed = self.claim_all(&ids, claiming.want).await?;
+        for (work, place) in claimed.into_iter().zip(places) {
+            if let (Some(work), Some(line)) = (work, open.get_mut(place)) {
+                line.claimed.push(work);
+            }
+        }
         Ok(())
     }
 
-    /// The oldest open deliveries of the sessions of `page`, by session. A delivery of a deleted webhook is not
+    /// Chooses the deliveries to claim from a page of a line, and parks or postpones the others.
+    fn choose(
+        &mut self,
+        line: &mut Taking<'_>,
+        page: Vec<Due>,
+        heads: &HashMap<String, Head>,
+        claiming: &mut Claiming<'_>,
+    ) -> Result<Vec<String>, StoreError> {
+        let (mut to_park, mut to_claim) = (Vec::new(), Vec::new());
+        for due in page {
+            if line.left == 0 {
+                line.is_read = false;
+                break;
+            }
+            let head = heads.get(&due.session_key);
+            if head.is_some_and(|head| head.id == due.id)
+                && claiming.put_off.contains(&due.session_key)
+            {
+                continue;
+            }
+            let head = match self.judge_due(&due, heads, line.take, claiming)? {
+                Turn::Of(head) => head,
+                Turn::BehindAnother => {
+                    to_park.push(due.id);
+                    continue;
+                }
+            };
+            if head.id != due.id {
+                to_park.push(due.id);
+            }
+            if let Err(until) = claiming.paces.take(&head.webhook_id) {
+                // Later than now, or the next page would begin with it.
+                let until = until.max(claiming.want.now.after(Duration::from_millis(1)));
+                self.put_off(&head.id, until)?;
+                claiming.put_off.insert(due.session_key);
+                claiming.parked += 1;
+                continue;
+            }
+            claiming.busy.insert(due.session_key);
+            to_claim.push(head.id);
+            line.left = line.left.saturating_sub(1);
+        }
+        claiming.parked += to_park.len();
+        self.park(&to_park)?;
+        Ok(to_claim)
+    }
+
+    /// The oldest open deliveries of the sessions of the pages, by session. A delivery of a deleted webhook is not
     /// among them.
     async fn heads_of(
         &mut self,
-        page: &[Due],
+        pages: &[Vec<Due>],
         claiming: &Claiming<'_>,
     ) -> Result<HashMap<String, Head>, StoreError> {
-        let sessions: HashSet<_> = page.iter().map(|due| due.session_key.as_str()).collect();
+        let all = pages.iter().flatten();
+        let sessions: HashSet<_> = all.map(|due| due.session_key.as_str()).collect();
         let mut sessions: Vec<_> = sessions.into_iter().collect();
         sessions.retain(|session| !claiming.busy.contains(*session));
+        if sessions.is_empty() {
+            return Ok(HashMap::new());
+        }
         let heads = self.find_heads(&sessions).await?;
         let mut living = HashMap::with_capacity(heads.len());
         for (session, head) in sessions.into_iter().zip(heads) {
@@ -188,14 +278,15 @@ impl Conn {
     /// Decides which delivery to run if `due` is due. Only the oldest open delivery of a session may run. If
     /// it is parked in the same line, it runs in place of `due`; if it is parked in another line, it becomes
     /// due there.
-    async fn judge_due(
+    fn judge_due(
         &mut self,
         due: &Due,
         heads: &HashMap<String, Head>,
         take: &Take,
         claiming: &mut Claiming<'_>,
     ) -> Result<Turn, StoreError> {
-        if claiming.busy.contains(&due.session_key) {
+        let session = &due.session_key;
+        if claiming.busy.contains(session) || claiming.put_off.contains(session) {
             return Ok(Turn::BehindAnother);
         }
         let head = heads.get(&due.session_key);
@@ -207,9 +298,8 @@ impl Conn {
         if head.id == due.id || is_in_line {
             return Ok(Turn::Of(head.clone()));
         }
-        self.set_place(std::slice::from_ref(&head.id), Some(claiming.want.now))
-            .await?;
-        claiming.claims.more = true;
+        self.set_place(std::slice::from_ref(&head.id), Some(claiming.want.now))?;
+        claiming.more = true;
         Ok(Turn::BehindAnother)
     }
 
@@ -230,31 +320,14 @@ impl Conn {
         Ok(None)
     }
 
-    async fn list_busy_sessions(&mut self) -> Result<Vec<String>, StoreError> {
-        let sql = "SELECT session_key FROM webhook_deliveries WHERE status = 'processing'";
-        self.list(query(sql)).await
-    }
-
-    async fn list_due(
-        &mut self,
-        take: &Take,
-        now: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<Due>, StoreError> {
-        let query = query(DUE)
-            .bind(take.target.clone())
-            .bind(take.webhook_id.as_str().to_owned())
-            .bind(now.as_millis());
-        self.list(query.bind(i64::try_from(limit).unwrap_or(i64::MAX)))
-            .await
-    }
-
     async fn claim_all(
         &mut self,
         ids: &[String],
-        claiming: &mut Claiming<'_>,
-    ) -> Result<(), StoreError> {
-        let want = claiming.want;
+        want: &ClaimRequest,
+    ) -> Result<Vec<Option<DeliveryWork>>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
         let values = |id| -> Vec<Value<'_>> {
             vec![
                 Value::from(id),
@@ -266,14 +339,14 @@ impl Conn {
             ]
         };
         let rows: Vec<_> = ids.iter().map(values).collect();
-        let claimed = self.find_each::<DeliveryWork>(&CLAIM, &rows).await?;
-        claiming
-            .claims
-            .claimed
-            .extend(claimed.into_iter().flatten());
-        Ok(())
+        self.find_each(&CLAIM, &rows).await
     }
 }
+
+/// Selects the sessions in which a delivery runs, and the deleted webhooks.
+pub(crate) const BARRED: &str = "SELECT session_key AS name, CAST(1 AS BIGINT) AS is_session
+        FROM webhook_deliveries WHERE status = 'processing'
+    UNION ALL SELECT webhook_id, CAST(0 AS BIGINT) FROM webhook_removals";
 
 /// Selects due deliveries of a line, earliest due first.
 pub(crate) const DUE: &str = "SELECT id, session_key FROM webhook_deliveries

@@ -43,7 +43,7 @@ pub(crate) fn key_of(config: &str) -> String {
 
 impl Conn {
     /// Stores the configurations of new deliveries, unless they are already stored.
-    pub(crate) async fn insert_delivery_configs(
+    pub(crate) fn insert_delivery_configs(
         &mut self,
         new: &[NewDelivery],
     ) -> Result<ConfigKeys, StoreError> {
@@ -74,7 +74,7 @@ impl Conn {
             })
             .collect();
         if !rows.is_empty() {
-            self.run_each(INSERT, &rows).await?;
+            self.run_each_later(INSERT, &rows)?;
         }
         Ok(keys)
     }
@@ -97,6 +97,10 @@ impl Conn {
     }
 }
 
-const INSERT: &str = "INSERT INTO delivery_configs (key, config, used_at) VALUES ($1, $2, $3)
+/// Touches no row that was used within the last hour: on PostgreSQL, `ON CONFLICT DO UPDATE` locks the row even if its
+/// condition is not met, and all deliveries of a webhook would wait for each other's commit.
+const INSERT: &str = "INSERT INTO delivery_configs (key, config, used_at)
+    SELECT $1, $2, $3 WHERE NOT EXISTS (
+        SELECT 1 FROM delivery_configs WHERE key = $1 AND used_at >= $3 - $4)
     ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at
         WHERE delivery_configs.used_at < excluded.used_at - $4";

@@ -145,7 +145,7 @@ impl Conn {
     }
 
     /// Adds the ended deliveries of the transaction to the counters, in the order of their keys.
-    pub(crate) async fn write_delivery_counts(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn write_delivery_counts(&mut self) -> Result<(), StoreError> {
         let mut counts: BTreeMap<Key, (i64, Durations)> = BTreeMap::new();
         for ended in std::mem::take(&mut self.ended) {
             let (count, durations) = counts.entry(ended.key).or_default();
@@ -170,7 +170,7 @@ impl Conn {
                 values
             })
             .collect();
-        self.run_each(&ADD, &rows).await.map(drop)
+        self.run_each_later(&ADD, &rows)
     }
 
     /// Counts deliveries by hour of receipt, from `since` inclusive to `until` exclusive, and current status.

@@ -1,6 +1,5 @@
 //! Rate limits of claims: how many deliveries of a webhook may start, and when the others become due.
 
-use crate::sql::query;
 use crate::{Conn, StoreError};
 use gatehouse_domain::{Timestamp, WebhookId};
 use std::time::Duration;
@@ -57,14 +56,12 @@ impl Paces {
 
 impl Conn {
     /// Postpones a delivery. Keeps the error of an earlier attempt.
-    pub(crate) async fn put_off(&mut self, id: &str, until: Timestamp) -> Result<(), StoreError> {
-        let query = query(
-            "UPDATE webhook_deliveries SET next_attempt_at = $2,
+    pub(crate) fn put_off(&mut self, id: &str, until: Timestamp) -> Result<(), StoreError> {
+        let update = "UPDATE webhook_deliveries SET next_attempt_at = $2,
                  error = CASE WHEN attempts = 0 THEN $3 ELSE error END
-             WHERE id = $1 AND status IN ('received', 'queued')",
-        );
-        let query = query.bind(id.to_owned()).bind(until.as_millis());
-        self.run(query.bind(WAITS_FOR_RATE)).await.map(drop)
+             WHERE id = $1 AND status IN ('received', 'queued')";
+        let values = vec![id.into(), until.as_millis().into(), WAITS_FOR_RATE.into()];
+        self.run_later(update, values)
     }
 }
 

@@ -202,15 +202,15 @@ impl Conn {
         self.find_each(HEAD, &rows).await
     }
 
-    pub(crate) async fn park(&mut self, ids: &[String]) -> Result<(), StoreError> {
+    pub(crate) fn park(&mut self, ids: &[String]) -> Result<(), StoreError> {
         for page in ids.chunks(PAGE) {
-            self.set_place(page, None).await?;
+            self.set_place(page, None)?;
         }
         Ok(())
     }
 
     /// Sets when up to [`PAGE`] deliveries are due; `None` parks them.
-    pub(crate) async fn set_place(
+    pub(crate) fn set_place(
         &mut self,
         ids: &[String],
         at: Option<Timestamp>,
@@ -218,17 +218,15 @@ impl Conn {
         let Some(last) = ids.last() else {
             return Ok(());
         };
-        let sql = page_from_2!(
+        let update = page_from_2!(
             "UPDATE webhook_deliveries SET next_attempt_at = $1
              WHERE status IN ('received', 'queued') AND id IN ",
             ""
         );
-        let mut query = query(sql).bind(at.map(Timestamp::as_millis));
+        let mut values = vec![at.map(Timestamp::as_millis).into()];
         // The statement always has `PAGE` parameters. The last ID fills the unused ones.
-        for place in 0..PAGE {
-            query = query.bind(ids.get(place).unwrap_or(last));
-        }
-        self.run(query).await.map(drop)
+        values.extend((0..PAGE).map(|place| Value::from(ids.get(place).unwrap_or(last))));
+        self.run_later(update, values)
     }
 
     /// Ends a delivery and lets the next one of its session run. Returns `false` and changes nothing if the
@@ -255,18 +253,27 @@ impl Conn {
         owner: &str,
         ends: &[DeliveryEnd<'_>],
     ) -> Result<Vec<bool>, StoreError> {
+        if ends.is_empty() {
+            return Ok(Vec::new());
+        }
         let rows: Vec<Vec<Value<'_>>> = ends.iter().map(|end| end.values(owner)).collect();
-        let ended: Vec<Option<EndedRow>> = self.find_each(FINISH, &rows).await?;
-        let mut sessions = Vec::with_capacity(ended.len());
-        for (row, end) in ended.iter().zip(ends) {
+        let ids: Vec<Vec<Value<'_>>> = ends
+            .iter()
+            .map(|end| vec![end.id.as_str().into()])
+            .collect();
+        let (ended, heads) = self
+            .find_each_of_two::<EndedRow, Head>((FINISH, &rows), (HEAD_OF_SAME, &ids))
+            .await?;
+        let mut free = Vec::with_capacity(ended.len());
+        for ((row, head), end) in ended.iter().zip(heads).zip(ends) {
             if let Some(row) = row {
                 let finish = end.finish;
                 let took_ms = row.took_ms(finish.finished_at);
                 self.note_ended(&row.webhook_id, row.received_at, finish.status, took_ms);
-                sessions.push((row.session_key.as_str(), end.finish.finished_at));
+                free.extend(head.map(|head| (head, finish.finished_at)));
             }
         }
-        self.revive_next(&sessions).await?;
+        self.revive(free)?;
         Ok(ended.iter().map(Option::is_some).collect())
     }
 
@@ -308,16 +315,23 @@ impl Conn {
     ) -> Result<(), StoreError> {
         let keys: Vec<_> = sessions.iter().map(|(key, _)| *key).collect();
         let heads = self.find_heads(&keys).await?;
-        let mut rows = Vec::new();
-        for (head, (_, now)) in heads.into_iter().zip(sessions) {
-            if let Some(head) = head.filter(|head| head.is_free) {
-                rows.push(vec![now.as_millis().into(), head.id.into()]);
-            }
-        }
+        let heads = heads.into_iter().zip(sessions);
+        self.revive(heads.filter_map(|(head, (_, now))| Some((head?, *now))))
+    }
+
+    /// Makes deliveries due at their time if nothing but their place prevents them from running.
+    fn revive(
+        &mut self,
+        heads: impl IntoIterator<Item = (Head, Timestamp)>,
+    ) -> Result<(), StoreError> {
+        let free = heads.into_iter().filter(|(head, _)| head.is_free);
+        let rows: Vec<Vec<Value<'_>>> = free
+            .map(|(head, now)| vec![now.as_millis().into(), head.id.into()])
+            .collect();
         if rows.is_empty() {
             return Ok(());
         }
-        self.run_each(REVIVE, &rows).await.map(drop)
+        self.run_each_later(REVIVE, &rows)
     }
 
     /// Counts the queued deliveries, including parked ones.
@@ -348,6 +362,13 @@ const REVIVE: &str = "UPDATE webhook_deliveries SET next_attempt_at = $1
 const HEAD: &str =
     "SELECT id, webhook_id, target, status, next_attempt_at, error FROM webhook_deliveries
     WHERE session_key = $1 AND status IN ('received', 'queued', 'processing')
+    ORDER BY id LIMIT 1";
+
+/// Selects the oldest open delivery of the session of a delivery.
+const HEAD_OF_SAME: &str =
+    "SELECT id, webhook_id, target, status, next_attempt_at, error FROM webhook_deliveries
+    WHERE session_key = (SELECT session_key FROM webhook_deliveries WHERE id = $1)
+        AND status IN ('received', 'queued', 'processing')
     ORDER BY id LIMIT 1";
 
 #[cfg(test)]

@@ -41,14 +41,14 @@ impl Conn {
     }
 
     /// Makes queued deliveries due now.
-    pub async fn update_deliveries_due(
+    pub fn update_deliveries_due(
         &mut self,
         ids: &[DeliveryId],
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let ids: Vec<String> = ids.iter().map(|id| id.as_str().to_owned()).collect();
         for page in ids.chunks(PAGE) {
-            self.set_place(page, Some(now)).await?;
+            self.set_place(page, Some(now))?;
         }
         Ok(())
     }

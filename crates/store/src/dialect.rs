@@ -39,9 +39,10 @@ impl Engine {
             }
             // The server's default for `synchronous_commit` may acknowledge commits before they are on disk.
             // The timeout rolls back a transaction, and releases its locks, if its client is idle for 3
-            // seconds.
+            // seconds. Read-only by default, so that a write that is sent behind a `BEGIN` which fails is refused.
             (Self::Postgres, Role::Writer) => {
-                "SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
+                "SHOW default_transaction_read_only; SET default_transaction_read_only = on; \
+                 SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
                  SET idle_in_transaction_session_timeout = '3s'"
             }
             (Self::Postgres, Role::Reader) => {
@@ -60,17 +61,20 @@ impl Engine {
             // The keys of the advisory locks are arbitrary, but all nodes must use the same. The last
             // statement returns the transaction ID.
             (Self::Postgres, Lane::Rules) => {
-                "BEGIN; SELECT pg_advisory_xact_lock(7449354530846700915); SELECT pg_current_xact_id()"
+                "BEGIN READ WRITE; SELECT pg_advisory_xact_lock(7449354530846700915); \
+                 SELECT pg_current_xact_id()"
             }
             (Self::Postgres, Lane::Queue) => {
-                "BEGIN; SELECT pg_advisory_xact_lock(29088146253411685); SELECT pg_current_xact_id()"
+                "BEGIN READ WRITE; SELECT pg_advisory_xact_lock(29088146253411685); \
+                 SELECT pg_current_xact_id()"
             }
             // Permits of rate limits need not survive a crash of the server.
             (Self::Postgres, Lane::Limits) => {
-                "BEGIN; SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock(7236280916914005587); \
+                "BEGIN READ WRITE; SET LOCAL synchronous_commit = off; \
+                 SELECT pg_advisory_xact_lock(7236280916914005587); \
                  SELECT pg_current_xact_id()"
             }
-            (Self::Postgres, Lane::Arrivals) => "BEGIN; SELECT pg_current_xact_id()",
+            (Self::Postgres, Lane::Arrivals) => "BEGIN READ WRITE; SELECT pg_current_xact_id()",
         }
     }
 

@@ -49,9 +49,10 @@ pub enum StoreError {
 const SQLITE_UNAVAILABLE: [i32; 11] = [3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26];
 
 /// The corresponding SQLSTATE classes of PostgreSQL: connection exception, transaction rollback, insufficient
-/// resources, object not in state, operator intervention, system error; and 25006, a read-only transaction
+/// resources, object not in state, operator intervention, system error; and 25006, a read-only transaction, and
+/// 25P03, a transaction that was idle for too long
 /// (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
-const POSTGRES_UNAVAILABLE: [&str; 7] = ["08", "40", "53", "55", "57", "58", "25006"];
+const POSTGRES_UNAVAILABLE: [&str; 8] = ["08", "40", "53", "55", "57", "58", "25006", "25P03"];
 
 /// Decides by the primary code. Extended codes contain the primary code in the low byte.
 fn is_unavailable_in_sqlite(extended_code: i32) -> bool {

@@ -82,32 +82,29 @@ const INSERT: &str = "INSERT INTO inbox_messages
 impl Conn {
     /// Adds messages in this order, ignoring their `seq`, and deletes the oldest beyond `keep` messages or
     /// [`INBOX_MAX_BYTES`]. The last of the new messages is always kept.
-    pub async fn insert_inbox_messages(
+    pub fn insert_inbox_messages(
         &mut self,
         rows: &[InboxMessageRow],
         keep: i64,
     ) -> Result<(), StoreError> {
-        self.lock_inbox().await?;
+        self.lock_inbox()?;
         let values: Vec<_> = rows.iter().map(InboxMessageRow::values).collect();
-        self.run_each(INSERT, &values).await?;
+        self.run_each_later(INSERT, &values)?;
         // A message that the user deleted leaves a gap and counts until it would have been deleted here.
-        let old = query(
-            "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1",
-        );
-        self.run(old.bind(keep)).await?;
-        let over = query(
-            "DELETE FROM inbox_messages
+        let old =
+            "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1";
+        self.run_later(old, vec![keep.into()])?;
+        let over = "DELETE FROM inbox_messages
              WHERE start_bytes < (SELECT start_bytes + bytes FROM inbox_messages
                                   ORDER BY seq DESC LIMIT 1) - $1
-               AND seq < (SELECT MAX(seq) FROM inbox_messages)",
-        );
-        self.run(over.bind(INBOX_MAX_BYTES)).await.map(drop)
+               AND seq < (SELECT MAX(seq) FROM inbox_messages)";
+        self.run_later(over, vec![INBOX_MAX_BYTES.into()])
     }
 
     /// Writers of two lanes assign positions, so they must exclude each other.
-    async fn lock_inbox(&mut self) -> Result<(), StoreError> {
+    fn lock_inbox(&mut self) -> Result<(), StoreError> {
         match self.engine().lock_inbox() {
-            Some(sql) => self.plain(sql).await,
+            Some(sql) => self.plain_later(sql),
             None => Ok(()),
         }
     }
@@ -159,7 +156,7 @@ impl Conn {
 
     /// Deletes a message; `false` if it does not exist.
     pub async fn delete_inbox_message(&mut self, id: &InboxMessageId) -> Result<bool, StoreError> {
-        self.lock_inbox().await?;
+        self.lock_inbox()?;
         let query = query("DELETE FROM inbox_messages WHERE id = $1");
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }

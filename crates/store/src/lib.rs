@@ -58,9 +58,11 @@ mod node_messages;
 mod open;
 mod passkeys;
 mod password;
+mod pipeline;
 #[cfg(test)]
 mod plan;
 mod postgres;
+mod postgres_link;
 mod postgres_tls;
 mod protected;
 mod provider_keys;
@@ -89,6 +91,7 @@ mod sweep_clock;
 )]
 pub mod testing;
 mod tls_certificates;
+mod transaction;
 mod usage_days;
 mod vault_record;
 mod vault_shares;

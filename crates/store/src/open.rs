@@ -2,16 +2,17 @@
 
 use crate::conn::Raw;
 use crate::dialect::{Engine, Role};
-use crate::postgres::{Answer, NodeLink, PostgresServer};
+use crate::postgres::{Answer, CONNECT, PostgresServer};
+use crate::postgres_link::{self, NodeLink};
 use crate::readers::Readers;
 use crate::sqlite::SqliteFile;
 use crate::writer::Writers;
-use crate::{CHANGES, Conn, MESSAGES, OpenError, Store, StoreError, migrate, postgres};
+use crate::{CHANGES, Conn, MESSAGES, OpenError, Store, StoreError, migrate};
 use deadpool_postgres::Pool;
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -93,7 +94,12 @@ impl Source {
         Box::pin(async move {
             match self {
                 Self::Sqlite(..) => self.connect_sqlite(),
-                Self::Postgres(pool) => Ok(Conn::new(Raw::Postgres(pool.get().await?))),
+                Self::Postgres(pool) => match timeout(CONNECT, pool.get()).await {
+                    Ok(object) => Ok(Conn::new(Raw::Postgres(object?))),
+                    Err(_) => Err(StoreError::unavailable(
+                        "no connection to the database in time",
+                    )),
+                },
             }
         })
     }
@@ -155,7 +161,7 @@ impl Store {
                 outgoing,
             };
             // The task also ends when the last receiver of `heard` is dropped.
-            let link = postgres::link(PostgresServer::clone(server), link);
+            let link = postgres_link::link(PostgresServer::clone(server), link);
             listener.spawn(stop.clone().run_until_cancelled_owned(link));
         }
         Ok(Self {

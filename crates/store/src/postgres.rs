@@ -1,41 +1,32 @@
 //! PostgreSQL: connections and statements.
 
 use crate::dialect::Role;
-use crate::node_messages::{self, Joiner, NodeMessage};
+use crate::pipeline::{answers, send};
 use crate::postgres_tls::TlsPolicy;
 use crate::sql::{FromRow, Query, Row, Value};
 use crate::{OpenError, StoreError};
-use deadpool_postgres::{
-    Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime,
-};
-use futures_util::TryStreamExt;
-use futures_util::future::{BoxFuture, try_join_all};
-use std::future::poll_fn;
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, TryStreamExt};
 use std::pin::pin;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{broadcast, mpsc, watch};
-use tokio::time::timeout;
 use tokio_postgres::types::Type;
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, SimpleQueryMessage, Statement};
+use tokio_postgres::{Config, SimpleQueryMessage, Statement};
 
-/// Timeout for connecting and for getting a connection from the pool.
-const CONNECT: Duration = Duration::from_secs(10);
+/// Timeout for getting a connection from a pool, which includes connecting and configuring the session.
+pub(crate) const CONNECT: Duration = Duration::from_secs(10);
 /// TCP keepalive: an idle connection is probed after this time and closed after [`UNANSWERED`].
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
 const KEEPALIVE_RETRIES: u32 = 3;
-/// Delay before the listening connection is reopened after a loss.
-const RECONNECT: Duration = Duration::from_secs(1);
 /// How long sent data may remain unacknowledged.
 const UNANSWERED: Duration = Duration::from_secs(10);
 
 /// A database on a server.
 #[derive(Clone, Debug)]
 pub(crate) struct PostgresServer {
-    config: Config,
-    tls: TlsPolicy,
+    pub(crate) config: Config,
+    pub(crate) tls: TlsPolicy,
     #[cfg(feature = "testing")]
     url: String,
 }
@@ -88,189 +79,30 @@ impl PostgresServer {
         let statements = crate::dialect::Engine::Postgres.on_connect(role);
         let prepare = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
             Box::pin(async move {
-                client
-                    .batch_execute(statements)
-                    .await
-                    .map_err(HookError::Backend)
+                let answers = client.simple_query(statements).await;
+                let answers = answers.map_err(HookError::Backend)?;
+                // The value before the statements that follow. Writers begin their transactions with `READ WRITE`,
+                // which would overrule it.
+                let is_read_only = answers.iter().any(|answer| {
+                    matches!(answer, SimpleQueryMessage::Row(row) if row.get(0) == Some("on"))
+                });
+                if is_read_only {
+                    let refused = "the database is read-only (default_transaction_read_only)";
+                    return Err(HookError::message(refused));
+                }
+                Ok(())
             })
         });
         Pool::builder(manager)
             .max_size(size)
-            .runtime(Runtime::Tokio1)
-            .wait_timeout(Some(CONNECT))
-            .create_timeout(Some(CONNECT))
-            .recycle_timeout(Some(CONNECT))
             .post_create(prepare)
             .build()
             .map_err(|error| OpenError::postgres(StoreError::unavailable(error)))
     }
 }
 
-/// Begins listening to changes and to messages of other nodes. Messages are not stored, so sending them need not
-/// wait for the disk.
-const LISTEN: &str =
-    "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events";
-/// How often an idle connection between nodes is checked.
-const LINK_CHECK: Duration = Duration::from_secs(5);
-/// How long the server may take to answer on it.
-const LINK_ANSWER: Duration = Duration::from_secs(5);
-/// Maximum number of messages sent at once.
-const SENT_AT_ONCE: usize = 64;
-
-/// What connects a node with the others on its database.
-pub(crate) struct NodeLink {
-    /// Counts the server's notifications of changes by any process.
-    pub(crate) heard: watch::Sender<u64>,
-    /// Messages of other nodes.
-    pub(crate) received: broadcast::Sender<NodeMessage>,
-    /// Messages to other nodes.
-    pub(crate) outgoing: mpsc::Receiver<String>,
-}
-
-/// Passes notifications on until the last receiver is dropped. A reconnection counts as a notification, because
-/// earlier ones may have been missed.
-pub(crate) async fn link(server: PostgresServer, mut link: NodeLink) {
-    let mut is_again = false;
-    while !link.heard.is_closed() {
-        if let Err(error) = link_once(&server, &mut link, is_again).await {
-            tracing::debug!(
-                error = &error as &dyn std::error::Error,
-                "changes of other nodes are not heard; the feed is read in intervals"
-            );
-        }
-        is_again = true;
-        tokio::time::sleep(RECONNECT).await;
-    }
-}
-
-async fn link_once(
-    server: &PostgresServer,
-    link: &mut NodeLink,
-    is_again: bool,
-) -> Result<(), StoreError> {
-    let tls = server
-        .tls
-        .connector()
-        .map_err(|error| StoreError::unavailable(error.to_string()))?;
-    let (client, connection) = server.config.connect(tls).await?;
-    let NodeLink {
-        heard,
-        received,
-        outgoing,
-    } = link;
-    let listener = Listener {
-        own: AtomicI32::new(0),
-        heard,
-        received,
-        is_again,
-    };
-    tokio::select! {
-        ended = listener.listen(connection) => ended,
-        failed = listener.send(&client, outgoing) => failed,
-        () = heard.closed() => Ok(()),
-    }
-}
-
-/// Waits for the answer of a connection between nodes for a limited time.
-async fn answered<T>(
-    answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
-) -> Result<T, StoreError> {
-    match timeout(LINK_ANSWER, answer).await {
-        Ok(answer) => Ok(answer?),
-        Err(_) => Err(StoreError::unavailable(
-            "the database server does not answer",
-        )),
-    }
-}
-
-/// The receiving end of a connection between nodes.
-struct Listener<'a> {
-    /// The server's process of this connection, whose own messages are ignored.
-    own: AtomicI32,
-    heard: &'a watch::Sender<u64>,
-    received: &'a broadcast::Sender<NodeMessage>,
-    /// Whether an earlier connection failed.
-    is_again: bool,
-}
-
-impl Listener<'_> {
-    fn note_change(&self) {
-        self.heard
-            .send_modify(|count| *count = count.wrapping_add(1));
-    }
-
-    /// Reads notifications until the connection ends.
-    async fn listen<S, T>(&self, mut connection: Connection<S, T>) -> Result<(), StoreError>
-    where
-        S: AsyncRead + AsyncWrite + Unpin,
-        T: AsyncRead + AsyncWrite + Unpin,
-    {
-        let mut joiner = Joiner::default();
-        while let Some(message) = poll_fn(|cx| connection.poll_message(cx)).await {
-            let AsyncMessage::Notification(notification) = message? else {
-                continue;
-            };
-            let sender = notification.process_id();
-            if notification.channel() != node_messages::CHANNEL {
-                self.note_change();
-            } else if sender != self.own.load(Ordering::Relaxed)
-                && let Some(text) = joiner.join(sender, notification.payload())
-            {
-                // Having no receiver is not an error.
-                let is_missed = &*text == node_messages::MISSED;
-                drop(self.received.send(if is_missed {
-                    NodeMessage::Missed
-                } else {
-                    NodeMessage::Text(text)
-                }));
-            }
-        }
-        Ok(())
-    }
-
-    /// Begins listening, then sends messages to the other nodes. Ends when the connection fails.
-    async fn send(
-        &self,
-        client: &Client,
-        outgoing: &mut mpsc::Receiver<String>,
-    ) -> Result<(), StoreError> {
-        answered(client.batch_execute(LISTEN)).await?;
-        let own = answered(client.query_one("SELECT pg_backend_pid()", &[])).await?;
-        self.own.store(own.try_get(0)?, Ordering::Relaxed);
-        let prepared = client.prepare_typed(node_messages::SEND, &[Type::TEXT_ARRAY]);
-        let statement = answered(prepared).await?;
-        self.note_change();
-        drop(self.received.send(NodeMessage::Missed));
-        // What waited during an outage is out of date. The other nodes have missed it.
-        if outgoing.try_recv().is_ok() || self.is_again {
-            while outgoing.try_recv().is_ok() {}
-            let missed = node_messages::split(0, node_messages::MISSED);
-            answered(client.execute(&statement, &[&missed])).await?;
-        }
-        let mut number = 0_u64;
-        let mut messages = Vec::new();
-        loop {
-            let received = outgoing.recv_many(&mut messages, SENT_AT_ONCE);
-            match timeout(LINK_CHECK, received).await {
-                // The store is being closed.
-                Ok(0) => return std::future::pending().await,
-                Ok(_) => {
-                    let mut parts = Vec::with_capacity(messages.len());
-                    for text in messages.drain(..) {
-                        number = number.wrapping_add(1);
-                        parts.extend(node_messages::split(number, &text));
-                    }
-                    answered(client.execute(&statement, &[&parts])).await?;
-                }
-                // A listener sends nothing, so it would not notice that its connection is dead. An empty statement
-                // makes the server answer.
-                Err(_) => answered(client.batch_execute("")).await?,
-            }
-        }
-    }
-}
-
-async fn prepare(
+/// Prepares a statement or takes it from the connection's cache.
+pub(crate) async fn prepare(
     client: &Object,
     sql: &str,
     values: &[Value<'_>],
@@ -286,8 +118,21 @@ pub(crate) type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 pub(crate) fn run<'a>(client: &'a Object, query: &'a Query<'_>) -> Answer<'a, u64> {
     Box::pin(async move {
         let statement = prepare(client, &query.text, &query.values).await?;
-        Ok(client.execute_raw(&statement, query.values.iter()).await?)
+        run_prepared(client, &statement, &query.values).await
     })
+}
+
+pub(crate) async fn run_prepared(
+    client: &Object,
+    statement: &Statement,
+    values: &[Value<'_>],
+) -> Result<u64, StoreError> {
+    Ok(client.execute_raw(statement, values.iter()).await?)
+}
+
+/// Runs statements without parameters.
+pub(crate) async fn plain(client: &Object, sql: &str) -> Result<(), StoreError> {
+    Ok(client.batch_execute(sql).await?)
 }
 
 /// Sends a statement with each row of values before it awaits the first response.
@@ -301,10 +146,11 @@ pub(crate) fn run_each<'a>(
             return Ok(Vec::new());
         };
         let statement = prepare(client, sql, first).await?;
-        let runs = rows
-            .iter()
-            .map(|values| client.execute_raw(&statement, values.iter()));
-        Ok(try_join_all(runs).await?)
+        let mut sent = Vec::with_capacity(rows.len());
+        for values in rows {
+            sent.push(send(run_prepared(client, &statement, values).boxed()).await?);
+        }
+        answers(sent).await
     })
 }
 
@@ -318,13 +164,74 @@ pub(crate) fn find_each<'a, T: FromRow>(
         let Some(first) = rows.first() else {
             return Ok(Vec::new());
         };
-        let statement = &prepare(client, sql, first).await?;
-        let finds = rows.iter().map(|values| async move {
-            let found = client.query_raw(statement, values.iter()).await?;
-            let row = pin!(found).try_next().await?;
-            row.map(|row| T::from_row(&Row::Postgres(&row))).transpose()
-        });
-        try_join_all(finds).await
+        let statement = prepare(client, sql, first).await?;
+        let mut sent = Vec::with_capacity(rows.len());
+        for values in rows {
+            sent.push(send(find_prepared(client, &statement, values).boxed()).await?);
+        }
+        answers(sent).await
+    })
+}
+
+async fn find_prepared<T: FromRow>(
+    client: &Object,
+    statement: &Statement,
+    values: &[Value<'_>],
+) -> Result<Option<T>, StoreError> {
+    let found = client.query_raw(statement, values.iter()).await?;
+    let row = pin!(found).try_next().await?;
+    row.map(|row| T::from_row(&Row::Postgres(&row))).transpose()
+}
+
+/// A statement with the values of each of its runs.
+pub(crate) type Each<'a> = (&'a str, &'a [Vec<Value<'a>>]);
+/// The first rows of two statements, for each run.
+pub(crate) type FoundTwo<A, B> = (Vec<Option<A>>, Vec<Option<B>>);
+
+/// Like [`find_each`] for two statements: sends all runs of the first, then all of the second.
+pub(crate) fn find_each_of_two<'a, A: FromRow + 'a, B: FromRow + 'a>(
+    client: &'a Object,
+    first: Each<'a>,
+    second: Each<'a>,
+) -> Answer<'a, FoundTwo<A, B>> {
+    Box::pin(async move {
+        let (Some(of_first), Some(of_second)) = (first.1.first(), second.1.first()) else {
+            let firsts = find_each(client, first.0, first.1).await?;
+            return Ok((firsts, find_each(client, second.0, second.1).await?));
+        };
+        let one = prepare(client, first.0, of_first).await?;
+        let two = prepare(client, second.0, of_second).await?;
+        let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
+        for values in first.1 {
+            firsts.push(send(find_prepared(client, &one, values).boxed()).await?);
+        }
+        for values in second.1 {
+            seconds.push(send(find_prepared(client, &two, values).boxed()).await?);
+        }
+        Ok((answers(firsts).await?, answers(seconds).await?))
+    })
+}
+
+/// Runs queries and returns the rows of each. Sends all of them before it awaits the first response.
+pub(crate) fn lists<'a, A: FromRow + 'a, B: FromRow + 'a>(
+    client: &'a Object,
+    first: &'a Query<'_>,
+    others: &'a [Query<'_>],
+) -> Answer<'a, (Vec<A>, Vec<Vec<B>>)> {
+    Box::pin(async move {
+        let statement = prepare(client, &first.text, &first.values).await?;
+        let mut statements = Vec::with_capacity(others.len());
+        for query in others {
+            statements.push(prepare(client, &query.text, &query.values).await?);
+        }
+        let first = list_prepared(client, &statement, &first.values, |_| false);
+        let first = send(first.boxed()).await?;
+        let mut sent = Vec::with_capacity(others.len());
+        for (query, statement) in others.iter().zip(&statements) {
+            let rows = list_prepared(client, statement, &query.values, |_| false);
+            sent.push(send(rows.boxed()).await?);
+        }
+        Ok((first.await?, answers(sent).await?))
     })
 }
 
@@ -332,28 +239,39 @@ pub(crate) fn find_each<'a, T: FromRow>(
 pub(crate) fn list<'a, T: FromRow>(
     client: &'a Object,
     query: &'a Query<'_>,
-    mut enough: impl FnMut(&T) -> bool + Send + 'a,
+    enough: impl FnMut(&T) -> bool + Send + 'a,
 ) -> Answer<'a, Vec<T>> {
     Box::pin(async move {
         let statement = prepare(client, &query.text, &query.values).await?;
-        let rows = client.query_raw(&statement, query.values.iter()).await?;
-        let mut rows = pin!(rows);
-        let mut all = Vec::new();
-        while let Some(row) = rows.try_next().await? {
-            let row = T::from_row(&Row::Postgres(&row))?;
-            let is_last = enough(&row);
-            all.push(row);
-            if is_last {
-                break;
-            }
-        }
-        Ok(all)
+        list_prepared(client, &statement, &query.values, enough).await
     })
 }
 
-/// Begins a transaction with `sql`, whose last result is the transaction's ID.
+async fn list_prepared<T: FromRow>(
+    client: &Object,
+    statement: &Statement,
+    values: &[Value<'_>],
+    mut enough: impl FnMut(&T) -> bool,
+) -> Result<Vec<T>, StoreError> {
+    let rows = client.query_raw(statement, values.iter()).await?;
+    let mut rows = pin!(rows);
+    let mut all = Vec::new();
+    while let Some(row) = rows.try_next().await? {
+        let row = T::from_row(&Row::Postgres(&row))?;
+        let is_last = enough(&row);
+        all.push(row);
+        if is_last {
+            break;
+        }
+    }
+    Ok(all)
+}
+
+/// Begins a transaction with `sql`, whose last result is the transaction's ID. Every error is one of the database: no
+/// statement of a caller was refused.
 pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, StoreError> {
-    let answers = client.simple_query(sql).await?;
+    let answers = client.simple_query(sql).await;
+    let answers = answers.map_err(StoreError::unavailable)?;
     answers
         .iter()
         .rev()

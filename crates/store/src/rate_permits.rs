@@ -54,22 +54,17 @@ impl Conn {
         request: RateRequest,
         now: Timestamp,
     ) -> Result<RateLease, StoreError> {
-        let passed = query("DELETE FROM rate_permits WHERE slot <= $1");
-        self.run(passed.bind(slot_of(now) - WINDOW)).await?;
+        let passed = slot_of(now) - WINDOW;
+        self.run_later(
+            "DELETE FROM rate_permits WHERE slot <= $1",
+            vec![passed.into()],
+        )?;
         let slot = permit_slot(now, request.window_ms);
-        self.move_future_permits(name, slot).await?;
-        let window = query(
-            "SELECT CAST(COALESCE(SUM(taken), 0) AS BIGINT) AS sum, COALESCE(MIN(slot), $2) AS oldest
-             FROM rate_permits WHERE name = $1 AND taken > 0",
-        );
-        let window: Option<Taken> = self.find(window.bind(name).bind(slot)).await?;
-        let Taken { sum, oldest } = window.ok_or(StoreError::Damaged {
-            what: "rate permits",
-        })?;
+        let Taken { sum, oldest } = self.find_taken(name, slot).await?;
         let free = i64::from(request.limit).saturating_sub(sum).max(0);
         let granted = u32::try_from(free).unwrap_or(u32::MAX).min(request.wanted);
         if granted > 0 {
-            self.add_permits(name, slot, i64::from(granted)).await?;
+            self.add_permits(name, slot, i64::from(granted))?;
         }
         Ok(RateLease {
             granted,
@@ -94,25 +89,35 @@ impl Conn {
             .map(drop)
     }
 
-    async fn add_permits(&mut self, name: &str, slot: i64, count: i64) -> Result<(), StoreError> {
-        let query = query(
-            "INSERT INTO rate_permits (name, slot, taken) VALUES ($1, $2, $3)
-             ON CONFLICT (name, slot) DO UPDATE SET taken = rate_permits.taken + $3",
-        );
-        self.run(query.bind(name).bind(slot).bind(count))
-            .await
-            .map(drop)
+    fn add_permits(&mut self, name: &str, slot: i64, count: i64) -> Result<(), StoreError> {
+        let add = "INSERT INTO rate_permits (name, slot, taken) VALUES ($1, $2, $3)
+             ON CONFLICT (name, slot) DO UPDATE SET taken = rate_permits.taken + $3";
+        self.run_later(add, vec![name.into(), slot.into(), count.into()])
     }
 
-    /// After the clock was set back, permits from before would count until it has caught up. They count for a window
-    /// from now on instead.
-    async fn move_future_permits(&mut self, name: &str, slot: i64) -> Result<(), StoreError> {
+    /// Returns the permits that count now. After the clock was set back, permits from before would count until it has
+    /// caught up. They count for a window from now on instead.
+    async fn find_taken(&mut self, name: &str, slot: i64) -> Result<Taken, StoreError> {
         let future =
-            query("DELETE FROM rate_permits WHERE name = $1 AND slot > $2 RETURNING taken");
-        let taken: Vec<i64> = self.list(future.bind(name).bind(slot + WINDOW)).await?;
-        if taken.is_empty() {
-            return Ok(());
-        }
-        self.add_permits(name, slot, taken.iter().sum()).await
+            query("DELETE FROM rate_permits WHERE name = $1 AND slot > $2 RETURNING taken")
+                .bind(name)
+                .bind(slot + WINDOW);
+        let window = || {
+            let window = query(
+                "SELECT CAST(COALESCE(SUM(taken), 0) AS BIGINT) AS sum, COALESCE(MIN(slot), $2) AS oldest
+                 FROM rate_permits WHERE name = $1 AND taken > 0",
+            );
+            window.bind(name).bind(slot)
+        };
+        let (moved, taken) = self.lists::<i64, Taken>(&future, &[window()]).await?;
+        let taken = if moved.is_empty() {
+            taken.into_iter().flatten().next()
+        } else {
+            self.add_permits(name, slot, moved.iter().sum())?;
+            self.find(window()).await?
+        };
+        taken.ok_or(StoreError::Damaged {
+            what: "rate permits",
+        })
     }
 }

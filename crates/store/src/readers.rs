@@ -4,6 +4,7 @@ use crate::conn::Conn;
 use crate::dialect::Role;
 use crate::open::Source;
 use crate::{Location, OpenError, StoreError};
+use deadpool_postgres::Pool;
 use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +22,7 @@ type Job = Box<dyn FnOnce(&Handle, &mut Conn) + Send>;
 #[derive(Clone, Debug)]
 pub(crate) enum Readers {
     Sqlite(Threads),
-    Postgres(Source),
+    Postgres(Sessions),
 }
 
 impl Readers {
@@ -35,7 +36,11 @@ impl Readers {
                 }
                 Ok(Self::Sqlite(Threads::start(conns)))
             }
-            Source::Postgres(_) => Ok(Self::Postgres(source)),
+            Source::Postgres(pool) => Ok(Self::Postgres(Sessions {
+                pool: pool.clone(),
+                source,
+                running: TaskTracker::new(),
+            })),
         }
     }
 
@@ -47,21 +52,51 @@ impl Readers {
     {
         match self {
             Self::Sqlite(threads) => threads.read(job).await,
-            Self::Postgres(source) => {
-                let mut conn = source.connect().await?;
-                let read = job(&mut conn).await;
-                conn.give_back();
-                read
-            }
+            Self::Postgres(sessions) => sessions.read(job).await,
         }
     }
 
     pub(crate) async fn close(&self) {
         match self {
             Self::Sqlite(threads) => threads.close().await,
-            Self::Postgres(Source::Postgres(pool)) => pool.close(),
-            Self::Postgres(Source::Sqlite(..)) => {}
+            Self::Postgres(sessions) => sessions.pool.close(),
         }
+    }
+}
+
+fn not_finished() -> StoreError {
+    StoreError::unavailable("a read was not finished")
+}
+
+/// Sessions of a PostgreSQL server.
+#[derive(Clone, Debug)]
+pub(crate) struct Sessions {
+    source: Source,
+    pool: Pool,
+    running: TaskTracker,
+}
+
+impl Sessions {
+    /// Reads in a task of its own, which ends even if the caller does not wait for it. Otherwise a connection that no
+    /// longer answers would return to the pool whenever its callers give up before its timeout.
+    async fn read<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+    {
+        let mut conn = self.source.connect().await?;
+        let pool = self.pool.clone();
+        let reading = self.running.spawn(async move {
+            let read = job(&mut conn).await;
+            if conn.is_silent() {
+                // The others were probably lost with it. Each would cost a caller its whole timeout.
+                drop(pool.retain(|_, _| false));
+            }
+            conn.give_back();
+            read
+        });
+        reading.await.unwrap_or_else(|_| Err(not_finished().into()))
     }
 }
 
@@ -129,9 +164,7 @@ impl Threads {
         let _permit = self.permits.acquire().await.map_err(|_| closed())?;
         let jobs = self.sender().ok_or_else(closed)?;
         jobs.send(job).await.map_err(|_| closed())?;
-        answer
-            .await
-            .unwrap_or_else(|_| Err(StoreError::unavailable("a read was not finished").into()))
+        answer.await.unwrap_or_else(|_| Err(not_finished().into()))
     }
 
     fn sender(&self) -> Option<mpsc::Sender<Job>> {

@@ -44,6 +44,15 @@ pub(crate) enum Value<'q> {
 }
 
 impl Value<'_> {
+    /// Copies the value.
+    pub(crate) fn to_static(&self) -> Value<'static> {
+        match self {
+            Self::Integer(value) => Value::Integer(*value),
+            Self::Text(value) => Value::Text(value.as_deref().map(|text| text.to_owned().into())),
+            Self::Blob(value) => Value::Blob(value.as_deref().map(|bytes| bytes.to_owned().into())),
+        }
+    }
+
     /// Returns the type of the parameter in PostgreSQL's prepared statement.
     pub(crate) const fn postgres_type(&self) -> Type {
         match self {

@@ -117,20 +117,17 @@ impl Conn {
     }
 
     /// Adds `more` accepted deliveries to the count, the last of them received at `last`.
-    pub async fn update_webhook_counts(
+    pub fn update_webhook_counts(
         &mut self,
         id: &WebhookId,
         more: i64,
         last: Timestamp,
     ) -> Result<(), StoreError> {
-        let query = query(
-            "UPDATE webhooks SET delivery_count = delivery_count + $1,
+        let update = "UPDATE webhooks SET delivery_count = delivery_count + $1,
                  last_delivery_at = CASE WHEN last_delivery_at > $2 THEN last_delivery_at ELSE $2 END
-             WHERE id = $3",
-        );
-        self.run(query.bind(more).bind(last.as_millis()).bind(id.as_str()))
-            .await
-            .map(drop)
+             WHERE id = $3";
+        let values = vec![more.into(), last.as_millis().into(), id.as_str().into()];
+        self.run_later(update, values)
     }
 
     /// Deletes a webhook and its secrets. Returns `false` if there is no such webhook. Its deliveries are
@@ -203,6 +200,15 @@ impl Conn {
         let query =
             query("DELETE FROM webhook_secrets WHERE webhook_id = $1 AND field <> 'secret'");
         self.run(query.bind(id.as_str())).await.map(drop)
+    }
+
+    /// Returns whether [`Self::delete_expired_webhook_secrets`] would delete any.
+    pub async fn has_expired_webhook_secrets(
+        &mut self,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let query = query("SELECT COUNT(*) FROM webhook_secrets WHERE expires_at <= $1");
+        Ok(self.number(query.bind(now.as_millis())).await? > 0)
     }
 
     /// Deletes expired secrets and returns their number.

@@ -12,7 +12,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 /// Maximum number of writes per commit.
 const GROUP_LIMIT: usize = 512;
@@ -113,13 +113,14 @@ impl GroupWriter {
     async fn run_group(&mut self, group: Vec<Job>) {
         metrics::histogram!("store_group_size")
             .record(u32::try_from(group.len()).unwrap_or(u32::MAX));
-        let (mut conn, id) = match self.begin().await {
+        let is_alone = group.len() == 1;
+        let mut conn = match self.begin().await {
             Ok(begun) => begun,
             Err(error) => return refuse(group, &error),
         };
         let mut acknowledgements = Vec::with_capacity(group.len());
         let outcome = match run_jobs(&mut conn, group, &mut acknowledgements).await {
-            Ok(End::Commit) => Some(commit(self.engine, &self.source, &mut conn, id).await),
+            Ok(End::Commit) => Some(commit(&self.source, &mut conn).await),
             // The only caller already has its result.
             Ok(End::RollBack) => {
                 roll_back(&mut conn).await;
@@ -138,17 +139,13 @@ impl GroupWriter {
             conn.discard();
         }
         if let Some(outcome) = outcome {
-            self.conclude(&outcome, changed, acknowledgements);
+            self.announce(&outcome, changed);
+            acknowledge_all(outcome, acknowledgements, is_alone);
         }
     }
 
-    /// Announces the changes of a group and acknowledges its writes.
-    fn conclude(
-        &self,
-        outcome: &Outcome,
-        changed: Vec<String>,
-        acknowledgements: Vec<Acknowledge>,
-    ) {
+    /// Announces the changes of a group, or logs why there are none.
+    fn announce(&self, outcome: &Outcome, changed: Vec<String>) {
         match outcome {
             Outcome::Committed => {
                 for subject in changed {
@@ -164,16 +161,12 @@ impl GroupWriter {
                 tracing::error!("the connection was lost during a commit; its outcome is unknown");
             }
         }
-        for acknowledge in acknowledgements {
-            acknowledge(outcome.for_caller());
-        }
     }
 
-    async fn begin(&mut self) -> Result<(Conn, Option<TransactionId>), StoreError> {
+    async fn begin(&mut self) -> Result<Conn, StoreError> {
         let mut conn = self.take_conn().await?;
-        let begun = conn.begin(self.engine.begin(self.lane)).await;
-        match begun {
-            Ok(id) => Ok((conn, id)),
+        match conn.begin(self.engine.begin(self.lane)) {
+            Ok(()) => Ok(conn),
             Err(error) => {
                 conn.discard();
                 Err(error)
@@ -192,13 +185,19 @@ impl GroupWriter {
     }
 }
 
-async fn commit(
-    engine: Engine,
-    source: &Source,
-    conn: &mut Conn,
-    id: Option<TransactionId>,
-) -> Outcome {
-    let Err(error) = conn.plain(engine.commit()).await else {
+async fn commit(source: &Source, conn: &mut Conn) -> Outcome {
+    if conn.is_untouched() {
+        roll_back(conn).await;
+        return Outcome::Committed;
+    }
+    let id = match conn.transaction_id().await {
+        Ok(id) => id,
+        Err(error) => {
+            roll_back(conn).await;
+            return Outcome::Undone(error);
+        }
+    };
+    let Err(error) = conn.commit().await else {
         return Outcome::Committed;
     };
     // If the server still responds, it has refused the commit.
@@ -217,25 +216,56 @@ async fn commit(
 
 /// Rolls back and returns whether the connection can be reused. Fails if the engine has already rolled back.
 async fn roll_back(conn: &mut Conn) -> bool {
-    let is_done = conn.is_usable() && conn.plain("ROLLBACK").await.is_ok();
+    let is_done = conn.is_usable() && conn.roll_back().await.is_ok();
     if !is_done {
         conn.mark_unusable();
     }
     is_done
 }
 
+/// Reports the outcome of a group to the callers of its writes.
+fn acknowledge_all(outcome: Outcome, mut callers: Vec<Acknowledge>, is_alone: bool) {
+    match outcome {
+        // The statement that was refused may have been sent with the commit. Its caller decides by the error.
+        Outcome::Undone(error) if is_alone && !matches!(error, StoreError::Unavailable(_)) => {
+            if let Some(acknowledge) = callers.pop() {
+                acknowledge(Err(error));
+            }
+        }
+        outcome => {
+            for acknowledge in callers {
+                acknowledge(outcome.for_caller());
+            }
+        }
+    }
+}
+
 /// Queries the database for the outcome of a transaction.
 async fn look_up(source: &Source, id: &TransactionId, error: StoreError) -> Outcome {
     let until = Instant::now() + LOOK_UP;
     while Instant::now() < until {
-        let asked = async { source.connect().await?.was_committed(id).await };
-        match asked.await {
+        match look_up_once(source, id, until).await {
             Ok(Some(true)) => return Outcome::Committed,
             Ok(Some(false)) => return Outcome::Undone(error),
             Ok(None) | Err(_) => tokio::time::sleep(BETWEEN_LOOKS).await,
         }
     }
     Outcome::Unknown
+}
+
+/// Returns whether a transaction was committed; `None` if that is unknown.
+async fn look_up_once(
+    source: &Source,
+    id: &TransactionId,
+    until: Instant,
+) -> Result<Option<bool>, StoreError> {
+    let connected = timeout_at(until, source.connect()).await;
+    let mut conn = connected.map_err(StoreError::unavailable)??;
+    conn.wait_for(until.saturating_duration_since(Instant::now()));
+    let looked = conn.was_committed(id).await;
+    // Not into the pool: it would lie there unused and could die in silence before the next look.
+    conn.discard();
+    looked
 }
 
 /// Returns the first job and the jobs queued behind it, up to the first order of another kind.
@@ -267,34 +297,36 @@ async fn run_jobs(
     let is_alone = group.len() == 1;
     for job in group {
         if !is_alone {
-            conn.plain("SAVEPOINT job").await?;
+            conn.begin_job()?;
         }
         let before = (conn.changed.len(), conn.ended.len());
         // A panic in a job must not end the writer. Its caller's channel closes, which reports "not
         // committed".
         let ran = AssertUnwindSafe(job(conn)).catch_unwind().await;
-        let undone = match ran {
-            Ok(Ran::Keep(acknowledge)) => {
+        match ran {
+            Ok(Ran::Keep(acknowledge)) if is_alone => {
                 acknowledgements.push(acknowledge);
-                if !is_alone {
-                    conn.plain("RELEASE SAVEPOINT job").await?;
-                }
                 continue;
             }
-            Ok(Ran::Undo(acknowledge)) => Some(acknowledge),
-            Err(_panic) => None,
-        };
+            // Statements whose results the job did not need are sent here.
+            Ok(Ran::Keep(acknowledge)) => match conn.end_job().await {
+                Ok(()) => {
+                    acknowledgements.push(acknowledge);
+                    continue;
+                }
+                Err(error) => acknowledge(Err(error)),
+            },
+            Ok(Ran::Undo(acknowledge)) => acknowledge(Ok(())),
+            Err(_panic) => {}
+        }
         conn.changed.truncate(before.0);
         conn.ended.truncate(before.1);
-        if let Some(acknowledge) = undone {
-            acknowledge(Ok(()));
-        }
         if is_alone {
             return Ok(End::RollBack);
         }
-        conn.plain("ROLLBACK TO SAVEPOINT job").await?;
+        conn.roll_back_job().await?;
     }
-    conn.write_delivery_counts().await?;
+    conn.write_delivery_counts()?;
     Ok(End::Commit)
 }
 

@@ -6,11 +6,13 @@
     reason = "a test that cannot go on has failed; the proxy's tasks end with the test"
 )]
 
+use futures_util::future::{BoxFuture, try_join_all};
 use gatehouse_domain::Timestamp;
 use gatehouse_store::testing::{TestDatabase, postgres};
-use gatehouse_store::{Location, NodeMessage, Store, StoreError};
+use gatehouse_store::{Conn, Location, NodeMessage, Store, StoreError};
 use serde_json::json;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -24,6 +26,10 @@ enum Fault {
     None,
     /// Forwards nothing in either direction and closes nothing.
     Silence,
+    /// The same for the connections with a smaller number. Forwards everything on later ones.
+    SilenceBefore(u64),
+    /// Does not forward simple queries, as they configure a session. Forwards everything else.
+    NoQueries,
     /// Forwards requests only.
     NoAnswers,
     /// Forwards a `COMMIT` and closes the connection instead of forwarding the response.
@@ -39,6 +45,8 @@ enum Fault {
 /// A TCP proxy for a PostgreSQL server.
 struct Proxy {
     fault: Arc<watch::Sender<Fault>>,
+    /// The number of connections so far.
+    accepted: Arc<AtomicU64>,
     location: Location,
 }
 
@@ -50,15 +58,19 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let fault = Arc::new(watch::Sender::new(Fault::None));
+        let accepted = Arc::new(AtomicU64::new(0));
         let (control, server) = (Arc::clone(&fault), server.to_owned());
+        let counter = Arc::clone(&accepted);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
+                let number = counter.fetch_add(1, Ordering::SeqCst);
                 let server = TcpStream::connect(&server).await.unwrap();
-                tokio::spawn(forward(client, server, Arc::clone(&control)));
+                tokio::spawn(forward(client, server, number, Arc::clone(&control)));
             }
         });
         Self {
             fault,
+            accepted,
             location: Location::from_url(&format!("{user}@127.0.0.1:{port}/{path}")).unwrap(),
         }
     }
@@ -66,13 +78,23 @@ impl Proxy {
     fn set(&self, fault: Fault) {
         self.fault.send_replace(fault);
     }
+
+    /// Forwards nothing on the connections that exist, and everything on later ones.
+    fn silence_all(&self) {
+        self.set(Fault::SilenceBefore(self.accepted.load(Ordering::SeqCst)));
+    }
 }
 
-async fn forward(client: TcpStream, server: TcpStream, fault: Arc<watch::Sender<Fault>>) {
+async fn forward(
+    client: TcpStream,
+    server: TcpStream,
+    number: u64,
+    fault: Arc<watch::Sender<Fault>>,
+) {
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
-    let requests = pump(from_client, to_server, Arc::clone(&fault), true);
-    let answers = pump(from_server, to_client, fault, false);
+    let requests = pump(from_client, to_server, number, Arc::clone(&fault), true);
+    let answers = pump(from_server, to_client, number, fault, false);
     // The end of one direction closes both. Requests are handled first.
     tokio::select! {
         biased;
@@ -84,6 +106,7 @@ async fn forward(client: TcpStream, server: TcpStream, fault: Arc<watch::Sender<
 async fn pump(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
+    number: u64,
     fault: Arc<watch::Sender<Fault>>,
     is_requests: bool,
 ) {
@@ -93,7 +116,11 @@ async fn pump(
         let commits = is_requests && bytes.windows(6).any(|window| window == b"COMMIT");
         let now = *fault.borrow();
         match now {
-            Fault::Silence => until_over(&fault, Fault::Silence).await,
+            Fault::Silence => until_over(&fault, now).await,
+            Fault::SilenceBefore(later) if number < later => until_over(&fault, now).await,
+            Fault::NoQueries if is_requests && bytes.starts_with(b"Q") => {
+                until_over(&fault, now).await;
+            }
             Fault::NoAnswers if !is_requests => until_over(&fault, Fault::NoAnswers).await,
             Fault::CutBeforeCommit if commits => {
                 fault.send_replace(Fault::None);
@@ -226,6 +253,93 @@ async fn a_connection_that_dies_in_silence_is_given_up_and_replaced() {
     store.close().await;
 }
 
+/// The longest time for which a node may be without its database if only its connections are silent.
+const RECOVERY: Duration = Duration::from_secs(15);
+
+/// Repeats an operation until it succeeds. Returns how often it failed.
+async fn failures(mut operation: impl AsyncFnMut() -> Result<(), StoreError>) -> usize {
+    let mut failed = 0;
+    while let Err(error) = operation().await {
+        assert!(error.is_unavailable(), "{error:?}");
+        failed += 1;
+        assert!(failed < 30);
+    }
+    failed
+}
+
+fn look(conn: &mut Conn) -> BoxFuture<'_, Result<(), StoreError>> {
+    Box::pin(async move { conn.find_last_change().await.map(drop) })
+}
+
+#[tokio::test]
+async fn a_node_whose_connections_are_all_silent_recovers() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let store = Store::open(&proxy.location).await.unwrap();
+    let use_all = async || {
+        let reads = (0..4).map(|_| store.ping());
+        let reads = async { try_join_all(reads).await.map(drop) };
+        tokio::try_join!(
+            reads,
+            store.write(look),
+            store.write_queue(look),
+            store.write_arrivals(look),
+            store.write_limits(look),
+        )
+    };
+    use_all().await.unwrap();
+    proxy.silence_all();
+    let recovery = async {
+        tokio::join!(
+            failures(async || store.ping().await),
+            failures(async || store.write(look).await),
+            failures(async || store.write_queue(look).await),
+            failures(async || store.write_arrivals(look).await),
+            failures(async || store.write_limits(look).await),
+        )
+    };
+    let failed = tokio::time::timeout(RECOVERY, recovery).await.unwrap();
+    assert_eq!(failed, (1, 1, 1, 1, 1));
+    use_all().await.unwrap();
+    store.close().await;
+}
+
+#[tokio::test]
+async fn reads_whose_callers_give_up_early_do_not_keep_silent_connections() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let store = Store::open(&proxy.location).await.unwrap();
+    store.ping().await.unwrap();
+    proxy.silence_all();
+    let impatient = async || {
+        let read = tokio::time::timeout(Duration::from_secs(1), store.ping()).await;
+        read.unwrap_or_else(|_| Err(StoreError::NotCommitted("given up".to_owned())))
+    };
+    let failed = tokio::time::timeout(RECOVERY, failures(impatient)).await;
+    assert!(failed.unwrap() > 0);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_session_whose_settings_are_not_answered_is_given_up() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let store = Store::open(&proxy.location).await.unwrap();
+    proxy.set(Fault::NoQueries);
+    let written = tokio::time::timeout(RECOVERY, write(&store, "lost")).await;
+    assert!(written.unwrap().unwrap_err().is_unavailable());
+    proxy.set(Fault::None);
+    write(&store, "after").await.unwrap();
+    assert!(!has(&store, "lost").await);
+    store.close().await;
+}
+
 #[tokio::test]
 async fn a_node_that_freezes_within_a_transaction_loses_its_lock() {
     let Some(database) = postgres().await else {
@@ -311,9 +425,10 @@ async fn a_listening_connection_that_dies_in_silence_is_replaced() {
     node.notified().changed().await.unwrap();
     assert_eq!(messages.recv().await.unwrap(), NodeMessage::Missed);
     proxy.set(Fault::Silence);
-    // Longer than the time between two checks and the time for an answer.
-    tokio::time::sleep(Duration::from_secs(11)).await;
-    proxy.set(Fault::None);
+    // Longer than the time between two checks and the time for an answer. The node has begun to connect again.
+    tokio::time::sleep(Duration::from_millis(16_500)).await;
+    // That connection remains silent as well.
+    proxy.silence_all();
     // A new connection reports that messages may have been missed. The old one would go on without a word.
     let missed = tokio::time::timeout(Duration::from_secs(30), messages.recv()).await;
     assert_eq!(missed.unwrap().unwrap(), NodeMessage::Missed);

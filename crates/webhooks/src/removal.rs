@@ -85,7 +85,9 @@ impl Inner {
         // Concurrent calls would only wait for each other's writes.
         let _alone = self.purging.lock().await;
         let mut batch = BatchSize::default();
-        for id in self.removals().await? {
+        let removals = self.removals().await?;
+        let has_removals = !removals.is_empty();
+        for id in removals {
             loop {
                 let (its, rows) = (id.clone(), batch.rows());
                 let began = self.clock.monotonic_ms();
@@ -102,9 +104,17 @@ impl Inner {
                 tokio::time::sleep(batch.took(took)).await;
             }
         }
-        // Deliveries of other webhooks may have waited behind them in the same session.
-        crate::worker::revive(self).await?;
+        if has_removals {
+            // Deliveries of other webhooks may have waited behind them in the same session.
+            crate::worker::revive(self).await?;
+        }
         let now = self.sweep_now().await?;
+        let expired = self
+            .store
+            .read(move |conn| Box::pin(async move { conn.has_expired_webhook_secrets(now).await }));
+        if !has_removals && !expired.await? {
+            return Ok(());
+        }
         let linger = i64::try_from(LINGER.as_millis()).unwrap_or(0);
         let before = Timestamp::from_millis(now.as_millis().saturating_sub(linger));
         let write = self.store.write(move |conn| {

@@ -149,6 +149,10 @@ struct Worker {
     is_idle: bool,
     /// When the other nodes may be notified next, by the monotonic clock.
     notify_at: u64,
+    /// Whether the last iteration left work for this one.
+    is_busy: bool,
+    /// When a busy node looks at the leases of other nodes next, by the monotonic clock.
+    watch_at: u64,
 }
 
 impl Worker {
@@ -172,6 +176,8 @@ impl Worker {
             gauge: QueueGauge::default(),
             is_idle: false,
             notify_at: 0,
+            is_busy: false,
+            watch_at: 0,
         }
     }
 
@@ -195,14 +201,19 @@ impl Worker {
         loop {
             let rest = match self.turn().await {
                 Ok(Some(rest)) => rest,
-                Ok(None) => continue,
+                Ok(None) => {
+                    self.is_busy = true;
+                    continue;
+                }
                 Err(error) => {
+                    self.is_busy = false;
                     complain(&error);
                     self.inner.turns.send_modify(|turns| *turns += 1);
                     tokio::time::sleep(AFTER_ERROR).await;
                     continue;
                 }
             };
+            self.is_busy = self.slots.len() > 0;
             self.inner.turns.send_modify(|turns| *turns += 1);
             tokio::select! {
                 () = self.inner.wake.notified() => {}

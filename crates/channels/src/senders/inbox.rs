@@ -30,7 +30,7 @@ impl Sender for Inbox {
             let message = inner.inbox_message(&part.account.id, part.message, part.text);
             let stored = message.clone();
             let write = inner.store.write(move |conn| {
-                Box::pin(async move { PreparedInbox::insert_all(vec![stored], conn).await })
+                Box::pin(async move { PreparedInbox::insert_all(vec![stored], conn) })
             });
             let stored: Result<(), StoreError> = write.await;
             stored?;

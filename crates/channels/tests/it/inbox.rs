@@ -183,7 +183,7 @@ async fn the_newest_ten_thousand_stay() {
                     webhook_id: None,
                     delivery_id: None,
                 };
-                conn.insert_inbox_messages(&[row], 10_000).await?;
+                conn.insert_inbox_messages(&[row], 10_000)?;
             }
             Ok::<_, StoreError>(())
         })
@@ -226,7 +226,7 @@ async fn the_newest_messages_of_64_mib_stay() {
         };
         let add = async |row: InboxMessageRow| {
             let write = harness.store.write(move |conn| {
-                Box::pin(async move { conn.insert_inbox_messages(&[row], 10_000).await })
+                Box::pin(async move { conn.insert_inbox_messages(&[row], 10_000) })
             });
             let stored: Result<(), StoreError> = write.await;
             stored.unwrap();

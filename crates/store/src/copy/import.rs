@@ -85,7 +85,7 @@ impl Import {
             }
             migrate::run(&mut conn, engine, Some(version)).await?;
         }
-        conn.begin(engine.begin(Lane::Rules)).await?;
+        begin(&mut conn, engine).await?;
         if migrate::version(&mut conn).await? != version {
             return Err(ImportError::NewerTables);
         }
@@ -144,9 +144,8 @@ impl Import {
 
     /// Commits the rows so far and begins another transaction.
     pub(super) async fn save(&mut self) -> Result<(), StoreError> {
-        self.conn.plain(self.engine.commit()).await?;
-        self.conn.begin(self.engine.begin(Lane::Rules)).await?;
-        Ok(())
+        self.conn.commit().await?;
+        begin(&mut self.conn, self.engine).await
     }
 
     pub(super) async fn count(&mut self, table: &Table) -> Result<u64, StoreError> {
@@ -218,7 +217,7 @@ impl Import {
     /// Commits the rows, then applies the migrations up to this version.
     pub async fn finish(mut self) -> Result<(), ImportError> {
         migrate::end_move(&mut self.conn).await?;
-        self.conn.plain(self.engine.commit()).await?;
+        self.conn.commit().await?;
         migrate::run(&mut self.conn, self.engine, None)
             .await
             .map_err(ImportError::NotMigrated)?;
@@ -227,6 +226,13 @@ impl Import {
         }
         Ok(())
     }
+}
+
+/// Begins a transaction at once. The connection of an import may write by default, so nothing may be sent behind a
+/// `BEGIN` that could fail.
+async fn begin(conn: &mut Conn, engine: Engine) -> Result<(), StoreError> {
+    conn.begin(engine.begin(Lane::Rules))?;
+    conn.send_waiting().await
 }
 
 async fn has_rows(conn: &mut Conn, tables: &[Table]) -> Result<bool, StoreError> {

@@ -19,6 +19,8 @@ fn codes_are_sorted_by_what_the_caller_can_do() {
         ("53100", true),
         ("57P01", true),
         ("25006", true),
+        ("25P03", true),
+        ("25P02", false),
         ("42601", false),
         ("23505", false),
     ] {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod counts;
+mod put_off;
 mod waits;
 
 use gatehouse_domain::{

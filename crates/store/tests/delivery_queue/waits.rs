@@ -19,9 +19,7 @@ async fn a_delivery_that_lost_the_one_before_it_is_found_again() {
         assert_eq!(claimed(&store, "me", 10, 5).await, [0; 0]);
         assert_eq!(stranded().await.unwrap(), [id(2)]);
         store
-            .write(|conn| {
-                Box::pin(async move { conn.update_deliveries_due(&[id(2)], at(10)).await })
-            })
+            .write(|conn| Box::pin(async move { conn.update_deliveries_due(&[id(2)], at(10)) }))
             .await
             .unwrap();
         assert_eq!(claimed(&store, "me", 10, 5).await, [2]);

@@ -67,6 +67,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("decisions/0021-certificates-and-importers.md"),
     embedded!("decisions/0022-opentelemetry.md"),
     embedded!("decisions/0023-accept-path.md"),
+    embedded!("decisions/0024-round-trips.md"),
     embedded!("decisions/0025-inbound-mail.md"),
     embedded!("generated/error-codes.md"),
     embedded!("profiles-in-files.md"),

@@ -338,7 +338,7 @@ async fn write_rows(
     }
     if counts {
         for (webhook, (more, last)) in counted {
-            conn.update_webhook_counts(webhook, more, last).await?;
+            conn.update_webhook_counts(webhook, more, last)?;
         }
     }
     Ok(outcome)

@@ -153,11 +153,12 @@ impl Webhooks {
         loop {
             let read = self.0.store.read(|conn| {
                 Box::pin(async move {
+                    let first = conn.find_first_held_delivery().await?;
                     // After a restore, the owner decides.
-                    if conn.holds_sealed_deliveries().await? {
+                    if first.is_some() && conn.holds_sealed_deliveries().await? {
                         return Ok(None);
                     }
-                    conn.find_first_held_delivery().await
+                    Ok::<_, StoreError>(first)
                 })
             });
             let Some(held) = read.await? else {

@@ -167,7 +167,7 @@ impl Inner {
                     return Ok(false);
                 }
                 let (id, at) = (&delivery.webhook_id, delivery.received_at);
-                conn.update_webhook_counts(id, 1, at).await?;
+                conn.update_webhook_counts(id, 1, at)?;
                 Ok(true)
             })
         });

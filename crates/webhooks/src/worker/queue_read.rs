@@ -2,7 +2,7 @@
 
 use super::circuit::Gate;
 use super::fair::{self, Candidate, Limits};
-use super::slots::Attempt;
+use super::slots::{Attempt, Load};
 use super::{SHARED_POLL, Worker};
 use gatehouse_channels::TargetAccount;
 use gatehouse_store::{DeliveryLine, StoreError, Take};
@@ -34,21 +34,30 @@ impl QueueRead {
 }
 
 impl Worker {
-    /// Distributes the free slots among the lines. Slots of runs in `ended` count as free.
-    pub(super) async fn read_queue(&mut self, ended: &[Attempt]) -> Result<QueueRead, StoreError> {
+    /// Distributes the free slots among the lines. Slots of ended runs count as free.
+    pub(super) async fn read_queue(&mut self) -> Result<QueueRead, StoreError> {
         let limits = self.limits();
-        let load = self.slots.load(ended);
+        let load = self.load();
         let mut queue = QueueRead::default();
         if load.agent >= limits.agent && load.send >= limits.send {
             queue.leaves_work = true;
             return Ok(queue);
         }
         let lines = self.read_lines(&mut queue).await?;
+        // Runs that ended during the read share the write, and their slots are free.
+        self.take_in_all();
+        let load = self.load();
         queue.is_idle = lines.is_empty() && load.agent == 0 && load.send == 0;
         let candidates = self.judge(lines, &mut queue).await?;
         queue.takes = fair::plan(&candidates, limits, load, &self.served);
         queue.leaves_work = queue.takes.len() < candidates.len();
         Ok(queue)
+    }
+
+    /// The load without runs that only have to be stored.
+    fn load(&self) -> Load {
+        let ended: Vec<Attempt> = self.settled.iter().map(|it| it.attempt().clone()).collect();
+        self.slots.load(&ended)
     }
 
     fn limits(&self) -> Limits {

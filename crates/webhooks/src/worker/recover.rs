@@ -214,7 +214,7 @@ pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
         .store
         .write_queue(move |conn| {
             Box::pin(async move {
-                conn.update_deliveries_due(&stranded, now).await?;
+                conn.update_deliveries_due(&stranded, now)?;
                 conn.update_deliveries_too_late(now, longest_ms).await
             })
         })

@@ -1,7 +1,7 @@
 //! Renews this node's leases every third of their duration, and requeues deliveries whose leases other nodes
 //! no longer renew.
 
-use super::{Worker, recover};
+use super::{SHARED_POLL_MS, Worker, recover};
 use gatehouse_domain::DeliveryId;
 use gatehouse_store::StoreError;
 use std::time::Duration;
@@ -16,6 +16,11 @@ impl Worker {
         if !must_renew && !self.inner.store.engine().is_shared() {
             return Ok(());
         }
+        // Leases are lost after seconds, so a busy node need not look in every iteration.
+        if !must_renew && self.is_busy && monotonic < self.watch_at {
+            return Ok(());
+        }
+        self.watch_at = monotonic.saturating_add(SHARED_POLL_MS);
         let rows = self
             .inner
             .store

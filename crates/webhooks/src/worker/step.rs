@@ -3,7 +3,7 @@
 use super::attempt::{self, Ended, Start};
 use super::queue_read::QueueRead;
 use super::settle::{Ending, Settled};
-use super::slots::{Attempt, Occupied, Pool};
+use super::slots::{Occupied, Pool};
 use super::{SHARED_POLL_MS, Worker, complain};
 use crate::run::Outcome;
 use gatehouse_channels::{PreparedInbox, TargetAccount};
@@ -28,7 +28,7 @@ impl Worker {
         self.settled.push(Settled::of(&self.inner, ended));
     }
 
-    fn take_in_all(&mut self) {
+    pub(super) fn take_in_all(&mut self) {
         while let Ok(ended) = self.ended.try_recv() {
             self.take_in(ended);
         }
@@ -71,8 +71,7 @@ impl Worker {
         // Let runs that are about to end share the write.
         tokio::task::yield_now().await;
         self.take_in_all();
-        let ended: Vec<Attempt> = self.settled.iter().map(|it| it.attempt().clone()).collect();
-        let queue = match self.read_queue(&ended).await {
+        let queue = match self.read_queue().await {
             Ok(queue) => queue,
             Err(error) => {
                 self.write_ended().await?;
@@ -155,7 +154,7 @@ impl Worker {
                     .filter(|(_, is_ours)| **is_ours);
                 let messages: Vec<_> = ours.filter_map(|(ending, _)| ending.inbox()).collect();
                 if !messages.is_empty() {
-                    PreparedInbox::insert_all(messages, conn).await?;
+                    PreparedInbox::insert_all(messages, conn)?;
                 }
                 let claims = match &want {
                     Some(want) => conn.claim_deliveries(want).await?,

@@ -219,7 +219,7 @@ pub async fn stranded(conn: &mut Conn) -> Result<Vec<u32>> {
 
 /// Makes these deliveries due, as well as those delayed because the clock was set back.
 pub async fn revive(conn: &mut Conn, stranded: &[u32], now: i64) -> Result<()> {
-    conn.update_deliveries_due(&ids(stranded), at(now)).await?;
+    conn.update_deliveries_due(&ids(stranded), at(now))?;
     conn.update_deliveries_too_late(at(now), LONGEST_WAIT_SECONDS * 1000)
         .await?;
     Ok(())

@@ -1,0 +1,107 @@
+//! Sends what waits, and awaits the responses.
+
+use super::waiting::{AllSent, Kind, send};
+use super::{Pipeline, Transaction};
+use crate::StoreError;
+use crate::postgres::Answer;
+use deadpool_postgres::Object;
+use futures_util::future::ready;
+use tokio::time::timeout;
+
+impl Pipeline {
+    /// Sends what waits and then `last`, and awaits the responses for a limited time. Returns the first error.
+    ///
+    /// If the future is dropped before its end, a transaction whose statements were sent can only be rolled back.
+    pub(crate) async fn ask<T: Send>(
+        &mut self,
+        client: &Object,
+        last: Answer<'_, T>,
+    ) -> Result<T, StoreError> {
+        self.check()?;
+        self.round_trips = self.round_trips.wrapping_add(1);
+        let limit = self.limit;
+        let answer: Answer<'_, T> = if self.waiting.is_empty() {
+            last
+        } else {
+            Box::pin(self.send_with(client, last))
+        };
+        if let Ok(answered) = timeout(limit, answer).await {
+            return answered;
+        }
+        self.is_silent = true;
+        Err(StoreError::unavailable(
+            "the database server does not answer",
+        ))
+    }
+
+    async fn send_with<T: Send>(
+        &mut self,
+        client: &Object,
+        last: Answer<'_, T>,
+    ) -> Result<T, StoreError> {
+        // If a statement cannot be prepared, it still waits, and so does all behind it.
+        if self.is_sent() {
+            self.send_before_unprepared(client).await?;
+        }
+        self.exchange(client, self.waiting.len(), last).await
+    }
+
+    /// Prepares the waiting statements that are new to the connection. Before each, sends and awaits what waits before
+    /// it: the server locks the tables of a statement when it is prepared, and an error refuses what is sent later.
+    async fn send_before_unprepared(&mut self, client: &Object) -> Result<(), StoreError> {
+        while let Some(place) = self.find_unprepared() {
+            if place > 0 {
+                let nothing: Answer<'_, ()> = Box::pin(ready(Ok(())));
+                self.exchange(client, place, nothing).await?;
+            }
+            if let Some(first) = self.waiting.first() {
+                first.prepare(client).await?;
+                self.prepared.extend(first.to_prepare());
+            }
+        }
+        Ok(())
+    }
+
+    fn find_unprepared(&self) -> Option<usize> {
+        self.waiting.iter().position(|one| {
+            one.to_prepare()
+                .is_some_and(|sql| !self.prepared.contains(sql))
+        })
+    }
+
+    /// Sends the first `count` that wait, and then `last`. Awaits the responses.
+    async fn exchange<T: Send>(
+        &mut self,
+        client: &Object,
+        count: usize,
+        last: Answer<'_, T>,
+    ) -> Result<T, StoreError> {
+        let mut statements = Vec::with_capacity(count);
+        for one in self.waiting.iter().take(count) {
+            statements.push(one.prepare(client).await?);
+            self.prepared.extend(one.to_prepare());
+        }
+        let waiting: Vec<_> = self.waiting.drain(..count).collect();
+        // Remains if a statement cannot be sent, or if the responses are not awaited to the end.
+        let before = std::mem::replace(&mut self.transaction, Transaction::Unknown);
+        let mut sent = AllSent(Vec::with_capacity(waiting.len()));
+        for (one, statement) in waiting.iter().zip(&statements) {
+            one.send(client, statement.as_ref(), &mut sent).await?;
+        }
+        let last = send(last).await?;
+        let mut known = before;
+        for (kind, one) in sent.0 {
+            match one.await {
+                Ok(Some(id)) => known = Transaction::Begun(id),
+                Ok(None) => {}
+                Err(error) if kind == Kind::Frame => return Err(error),
+                Err(error) => {
+                    self.transaction = known;
+                    return Err(error);
+                }
+            }
+        }
+        self.transaction = known;
+        last.await
+    }
+}

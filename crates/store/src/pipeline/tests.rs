@@ -1,0 +1,99 @@
+//! Tests of the exchange with a server.
+
+use crate::dialect::{Engine, Lane, Role};
+use crate::sql::{Value, query};
+use crate::testing::{postgres, run_sql};
+
+#[tokio::test]
+async fn a_writer_refuses_what_the_server_would_run_outside_of_a_transaction() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    database.open().await.close().await;
+    let source = database.location.source(Role::Writer, 1).unwrap();
+    let mut conn = source.connect().await.unwrap();
+    let insert = "INSERT INTO settings (key, value, updated_at) VALUES ('a', '1', 1)";
+    let refused = conn.run(query(insert)).await.unwrap_err();
+    assert!(refused.is_unavailable(), "{refused:?}");
+    conn.begin(Engine::Postgres.begin(Lane::Arrivals)).unwrap();
+    conn.run(query(insert)).await.unwrap();
+    conn.roll_back().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_begin_that_fails_is_an_error_of_the_database() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    database.open().await.close().await;
+    let source = database.location.source(Role::Writer, 1).unwrap();
+    let mut conn = source.connect().await.unwrap();
+    conn.begin("BEGIN READ WRITE; SELECT 1 / 0; SELECT pg_current_xact_id()")
+        .unwrap();
+    let refused = conn.run(query("DELETE FROM settings")).await.unwrap_err();
+    assert!(refused.is_unavailable(), "{refused:?}");
+    let refused = conn.transaction_id().await.unwrap_err();
+    assert!(refused.is_unavailable(), "{refused:?}");
+    conn.roll_back().await.unwrap();
+}
+
+#[tokio::test]
+async fn no_statement_waits_outside_of_a_transaction() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let source = database.location.source(Role::Migrator, 1).unwrap();
+    let mut conn = source.connect().await.unwrap();
+    conn.plain_later("SELECT 1").unwrap_err();
+    conn.run_later("SELECT 1", Vec::new()).unwrap_err();
+}
+
+#[tokio::test]
+async fn a_writer_does_not_overrule_a_database_that_is_read_only() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let sql = "DO $$ BEGIN EXECUTE format(
+        'ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$";
+    run_sql(&database.location, sql).await;
+    let source = database.location.source(Role::Writer, 1).unwrap();
+    let refused = source.connect().await.unwrap_err();
+    assert!(refused.is_unavailable(), "{refused:?}");
+    let reader = database.location.source(Role::Reader, 1).unwrap();
+    reader.connect().await.unwrap().ping().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_error_of_several_statements_is_that_of_the_first_that_was_refused() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let source = database.location.source(Role::Migrator, 1).unwrap();
+    let mut conn = source.connect().await.unwrap();
+    let echo = "SELECT $1 AS text";
+    for round in 0..200 {
+        // PostgreSQL rejects NUL in text. It refuses what follows because the transaction has failed.
+        let rows: Vec<Vec<Value<'_>>> = ["a", "\0", "b", "c", "d", "e"]
+            .into_iter()
+            .map(|text| vec![text.into()])
+            .collect();
+        conn.begin(Engine::Postgres.begin(Lane::Arrivals)).unwrap();
+        let refused = match round % 4 {
+            0 => conn.run_each(echo, &rows).await.map(drop),
+            1 => conn.find_each::<String>(echo, &rows).await.map(drop),
+            2 => {
+                let both = conn.find_each_of_two::<String, String>((echo, &rows), (echo, &rows));
+                both.await.map(drop)
+            }
+            _ => {
+                let others = ["\0", "b", "c", "d"].map(|text| query(echo).bind(text));
+                let first = query("SELECT 1::bigint");
+                let lists = conn.lists::<i64, String>(&first, &others);
+                lists.await.map(drop)
+            }
+        };
+        let refused = format!("{:?}", refused.unwrap_err());
+        assert!(refused.contains("22021"), "{round}: {refused}");
+        conn.roll_back().await.unwrap();
+    }
+}

@@ -1,0 +1,185 @@
+//! The connection to PostgreSQL by which the nodes of a database reach each other: notifications of changes, and messages
+//! that are not stored.
+
+use crate::StoreError;
+use crate::node_messages::{self, Joiner, NodeMessage};
+use crate::postgres::{CONNECT, PostgresServer};
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{broadcast, mpsc, watch};
+use tokio::time::timeout;
+use tokio_postgres::types::Type;
+use tokio_postgres::{AsyncMessage, Client, Connection};
+
+/// Delay before the listening connection is reopened after a loss.
+const RECONNECT: Duration = Duration::from_secs(1);
+/// Begins listening to changes and to messages of other nodes. Messages are not stored, so sending them need not
+/// wait for the disk.
+const LISTEN: &str =
+    "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events";
+/// How often an idle connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
+/// notices a server that accepts packets and does not respond.
+const LINK_CHECK: Duration = Duration::from_secs(10);
+/// How long the server may take to answer on it.
+const LINK_ANSWER: Duration = Duration::from_secs(5);
+/// Maximum number of messages sent at once.
+const SENT_AT_ONCE: usize = 64;
+
+/// What connects a node with the others on its database.
+pub(crate) struct NodeLink {
+    /// Counts the server's notifications of changes by any process.
+    pub(crate) heard: watch::Sender<u64>,
+    /// Messages of other nodes.
+    pub(crate) received: broadcast::Sender<NodeMessage>,
+    /// Messages to other nodes.
+    pub(crate) outgoing: mpsc::Receiver<String>,
+}
+
+/// Passes notifications on until the last receiver is dropped. A reconnection counts as a notification, because
+/// earlier ones may have been missed.
+pub(crate) async fn link(server: PostgresServer, mut link: NodeLink) {
+    let mut is_again = false;
+    while !link.heard.is_closed() {
+        if let Err(error) = link_once(&server, &mut link, is_again).await {
+            tracing::debug!(
+                error = &error as &dyn std::error::Error,
+                "changes of other nodes are not heard; the feed is read in intervals"
+            );
+        }
+        is_again = true;
+        tokio::time::sleep(RECONNECT).await;
+    }
+}
+
+async fn link_once(
+    server: &PostgresServer,
+    link: &mut NodeLink,
+    is_again: bool,
+) -> Result<(), StoreError> {
+    let tls = server
+        .tls
+        .connector()
+        .map_err(|error| StoreError::unavailable(error.to_string()))?;
+    // The timeout of the driver ends before the first message of the server.
+    let connected = timeout(CONNECT, server.config.connect(tls)).await;
+    let (client, connection) = connected.map_err(|_| is_silent())??;
+    let NodeLink {
+        heard,
+        received,
+        outgoing,
+    } = link;
+    let listener = Listener {
+        own: AtomicI32::new(0),
+        heard,
+        received,
+        is_again,
+    };
+    tokio::select! {
+        ended = listener.listen(connection) => ended,
+        failed = listener.send(&client, outgoing) => failed,
+        () = heard.closed() => Ok(()),
+    }
+}
+
+/// Waits for the answer of a connection between nodes for a limited time.
+async fn answered<T>(
+    answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, StoreError> {
+    match timeout(LINK_ANSWER, answer).await {
+        Ok(answer) => Ok(answer?),
+        Err(_) => Err(is_silent()),
+    }
+}
+
+fn is_silent() -> StoreError {
+    StoreError::unavailable("the database server does not answer")
+}
+
+/// The receiving end of a connection between nodes.
+struct Listener<'a> {
+    /// The server's process of this connection, whose own messages are ignored.
+    own: AtomicI32,
+    heard: &'a watch::Sender<u64>,
+    received: &'a broadcast::Sender<NodeMessage>,
+    /// Whether an earlier connection failed.
+    is_again: bool,
+}
+
+impl Listener<'_> {
+    fn note_change(&self) {
+        self.heard
+            .send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    /// Reads notifications until the connection ends.
+    async fn listen<S, T>(&self, mut connection: Connection<S, T>) -> Result<(), StoreError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+        T: AsyncRead + AsyncWrite + Unpin,
+    {
+        let mut joiner = Joiner::default();
+        while let Some(message) = poll_fn(|cx| connection.poll_message(cx)).await {
+            let AsyncMessage::Notification(notification) = message? else {
+                continue;
+            };
+            let sender = notification.process_id();
+            if notification.channel() != node_messages::CHANNEL {
+                self.note_change();
+            } else if sender != self.own.load(Ordering::Relaxed)
+                && let Some(text) = joiner.join(sender, notification.payload())
+            {
+                // Having no receiver is not an error.
+                let is_missed = &*text == node_messages::MISSED;
+                drop(self.received.send(if is_missed {
+                    NodeMessage::Missed
+                } else {
+                    NodeMessage::Text(text)
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins listening, then sends messages to the other nodes. Ends when the connection fails.
+    async fn send(
+        &self,
+        client: &Client,
+        outgoing: &mut mpsc::Receiver<String>,
+    ) -> Result<(), StoreError> {
+        answered(client.batch_execute(LISTEN)).await?;
+        let own = answered(client.query_one("SELECT pg_backend_pid()", &[])).await?;
+        self.own.store(own.try_get(0)?, Ordering::Relaxed);
+        let prepared = client.prepare_typed(node_messages::SEND, &[Type::TEXT_ARRAY]);
+        let statement = answered(prepared).await?;
+        self.note_change();
+        drop(self.received.send(NodeMessage::Missed));
+        // What waited during an outage is out of date. The other nodes have missed it.
+        if outgoing.try_recv().is_ok() || self.is_again {
+            while outgoing.try_recv().is_ok() {}
+            let missed = node_messages::split(0, node_messages::MISSED);
+            answered(client.execute(&statement, &[&missed])).await?;
+        }
+        let mut number = 0_u64;
+        let mut messages = Vec::new();
+        loop {
+            let received = outgoing.recv_many(&mut messages, SENT_AT_ONCE);
+            match timeout(LINK_CHECK, received).await {
+                // The store is being closed.
+                Ok(0) => return std::future::pending().await,
+                Ok(_) => {
+                    let mut parts = Vec::with_capacity(messages.len());
+                    for text in messages.drain(..) {
+                        number = number.wrapping_add(1);
+                        parts.extend(node_messages::split(number, &text));
+                    }
+                    answered(client.execute(&statement, &[&parts])).await?;
+                }
+                // A listener sends nothing, so it would not notice that its connection is dead. An empty statement
+                // makes the server answer.
+                Err(_) => answered(client.batch_execute("")).await?,
+            }
+        }
+    }
+}
