@@ -7,9 +7,10 @@ use crate::{AddressSource, OutboundError, OutboundSettings};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use reqwest::{Client, ClientBuilder, Proxy, Request, Response, redirect};
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use tokio::net::TcpStream;
 use url::{Host, Url};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -152,6 +153,25 @@ impl Outbound {
                 OutboundError::Connect
             }
         })
+    }
+
+    /// Connects to a port of a host, for protocols other than HTTP. Refuses the same addresses as [`Self::send`], and
+    /// gives up after ten seconds.
+    pub async fn connect_tcp(
+        &self,
+        reach: AddressSource,
+        host: &str,
+        port: u16,
+    ) -> Result<TcpStream, OutboundError> {
+        let connecting = async {
+            let found = self.resolve(reach, host).await?;
+            let addresses = found.into_iter().map(|ip| SocketAddr::new(ip, port));
+            let addresses: Vec<SocketAddr> = addresses.collect();
+            let connected = TcpStream::connect(addresses.as_slice()).await;
+            connected.map_err(|_| OutboundError::Connect)
+        };
+        let connected = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
+        connected.map_err(|_elapsed| OutboundError::Timeout)?
     }
 
     fn policy(&self, reach: AddressSource) -> Policy {

@@ -130,3 +130,27 @@ async fn other_protocols_get_the_same_addresses() {
         assert_eq!(refused, Err(OutboundError::RefusedAddress), "{host}");
     }
 }
+
+#[tokio::test]
+async fn a_connection_of_another_protocol_obeys_the_same_policy() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let outbound = outbound(false);
+    for host in ["127.0.0.1", "localhost", "2130706433"] {
+        let owner = outbound.connect_tcp(AddressSource::Owner, host, port).await;
+        assert_eq!(owner.unwrap().peer_addr().unwrap().port(), port, "{host}");
+        let public = outbound.connect_tcp(AddressSource::Public, host, port);
+        assert_eq!(public.await.unwrap_err(), OutboundError::RefusedAddress);
+    }
+    for host in ["169.254.169.254", "2852039166", "metadata", "fd00:ec2::254"] {
+        let refused = outbound.connect_tcp(AddressSource::Owner, host, port).await;
+        assert_eq!(
+            refused.unwrap_err(),
+            OutboundError::RefusedAddress,
+            "{host}"
+        );
+    }
+    drop(listener);
+    let nobody = outbound.connect_tcp(AddressSource::Owner, "127.0.0.1", port);
+    assert_eq!(nobody.await.unwrap_err(), OutboundError::Connect);
+}
