@@ -27,6 +27,9 @@ const RATE: u32 = 22_050;
 /// Samples per event, the default of wyoming-piper.
 const SAMPLES: usize = 1024;
 
+/// The index of the event with which the first audio ends: half a second, because encoders pass nothing on at once.
+const HELD_AFTER: usize = 10;
+
 /// How the program behaves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Behavior {
@@ -381,7 +384,7 @@ impl Connection {
         let pcm: Vec<u8> = repeated.collect();
         for (index, chunk) in pcm.chunks(SAMPLES * 2 * channels as usize).enumerate() {
             self.send("audio-chunk", &format, chunk).await?;
-            if index > 0 {
+            if index != HELD_AFTER {
                 continue;
             }
             match &behavior {
