@@ -171,7 +171,7 @@ async fn another_provider_speaks_after_an_error() {
     assert!(words.contains(WORDS), "{words}");
 }
 
-/// Bytes after which nothing follows, and what the caller is told.
+/// Bytes after which nothing follows, and the reported reason.
 #[tokio::test]
 async fn what_is_no_audio_of_the_protocol_is_an_error() {
     let format = json!({ "rate": 22_050, "width": 2, "channels": 1 });
