@@ -39,18 +39,7 @@ pub fn to_wav(
     max_seconds: u32,
 ) -> Result<Vec<u8>, AudioError> {
     let mut wav = vec![0; WAV_HEADER];
-    let mut resampler: Option<Resampler> = None;
-    stream(bytes, kind, max_seconds, &mut |from, samples| {
-        let resampler = match &mut resampler {
-            Some(resampler) => resampler,
-            none => none.insert(Resampler::new(from, rate)?),
-        };
-        put(&mut wav, &resampler.push(samples)?);
-        Ok(())
-    })?;
-    if let Some(resampler) = resampler {
-        put(&mut wav, &resampler.finish()?);
-    }
+    put_all(&mut wav, bytes, kind, (rate, max_seconds))?;
     let header = wav_header(rate, wav.len().saturating_sub(WAV_HEADER))?;
     if let Some(start) = wav.first_chunk_mut() {
         *start = header;
@@ -58,13 +47,50 @@ pub fn to_wav(
     Ok(wav)
 }
 
+/// As [`to_wav`], without the header.
+///
+/// # Errors
+/// As [`to_wav`].
+pub fn to_pcm(
+    bytes: &[u8],
+    kind: Kind,
+    rate: u32,
+    max_seconds: u32,
+) -> Result<Vec<u8>, AudioError> {
+    let mut pcm = Vec::new();
+    put_all(&mut pcm, bytes, kind, (rate, max_seconds))?;
+    Ok(pcm)
+}
+
+/// Appends all samples of `bytes` at this rate.
+fn put_all(
+    out: &mut Vec<u8>,
+    bytes: &[u8],
+    kind: Kind,
+    (rate, max_seconds): (u32, u32),
+) -> Result<(), AudioError> {
+    let mut resampler: Option<Resampler> = None;
+    stream(bytes, kind, max_seconds, &mut |from, samples| {
+        let resampler = match &mut resampler {
+            Some(resampler) => resampler,
+            none => none.insert(Resampler::new(from, rate)?),
+        };
+        put(out, &resampler.push(samples)?);
+        Ok(())
+    })?;
+    if let Some(resampler) = resampler {
+        put(out, &resampler.finish()?);
+    }
+    Ok(())
+}
+
 /// Size of the WAVE header in bytes.
 const WAV_HEADER: usize = 44;
 
-fn put(wav: &mut Vec<u8>, samples: &[i16]) {
-    wav.reserve(samples.len().saturating_mul(2));
+fn put(out: &mut Vec<u8>, samples: &[i16]) {
+    out.reserve(samples.len().saturating_mul(2));
     for sample in samples {
-        wav.extend_from_slice(&sample.to_le_bytes());
+        out.extend_from_slice(&sample.to_le_bytes());
     }
 }
 

@@ -35,7 +35,7 @@ mod wav;
 mod wav_header;
 mod webm;
 
-pub use decode::{decode, to_wav};
+pub use decode::{decode, to_pcm, to_wav};
 pub use duration::duration_ms;
 pub use encode::{Encoder, encode};
 pub use error::AudioError;

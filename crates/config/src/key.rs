@@ -90,6 +90,10 @@ pub enum Rule {
     WebUrl,
     /// The base URL of an API. `/v1` is appended if the URL has no path.
     BaseUrl,
+    /// As `WebUrl`, or `tcp://host:port` of a Wyoming program.
+    WebOrTcpUrl,
+    /// As `BaseUrl`, or `tcp://host:port` of a Wyoming program.
+    BaseOrTcpUrl,
     /// `scheme://host[:port]` or `host:port`.
     Origin,
     /// An IP address or a CIDR network.
@@ -381,6 +385,8 @@ mod tests {
                     rule,
                     Rule::WebUrl
                         | Rule::BaseUrl
+                        | Rule::WebOrTcpUrl
+                        | Rule::BaseOrTcpUrl
                         | Rule::Origin
                         | Rule::Address
                         | Rule::File

@@ -124,7 +124,9 @@ fn text(rule: Rule) -> Value {
             let all: Vec<&str> = names.iter().flat_map(|(id, alias)| [*id, *alias]).collect();
             json!({ "type": "string", "enum": all })
         }
-        Rule::WebUrl | Rule::BaseUrl => json!({ "type": "string", "format": "uri" }),
+        Rule::WebUrl | Rule::BaseUrl | Rule::WebOrTcpUrl | Rule::BaseOrTcpUrl => {
+            json!({ "type": "string", "format": "uri" })
+        }
         Rule::Secret | Rule::SecretArgument => json!({ "type": "string", "writeOnly": true }),
         Rule::Network => json!({ "type": "string", "examples": ["10.0.0.0/8", "2001:db8::/32"] }),
         _ => json!({ "type": "string" }),

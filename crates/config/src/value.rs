@@ -214,8 +214,11 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
             .map_err(|_| {
                 InvalidValue::new("expected an IP address and a port, such as 127.0.0.1:8420")
             }),
-        Rule::WebUrl => web_url(text).map(|url| url.as_str().trim_end_matches('/').to_owned()),
-        Rule::BaseUrl => base_url(text),
+        Rule::WebOrTcpUrl | Rule::BaseOrTcpUrl if is_tcp(text) => tcp_url(text),
+        Rule::WebUrl | Rule::WebOrTcpUrl => {
+            web_url(text).map(|url| url.as_str().trim_end_matches('/').to_owned())
+        }
+        Rule::BaseUrl | Rule::BaseOrTcpUrl => base_url(text),
         Rule::Origin => text
             .parse::<AllowedOrigin>()
             .map(|origin| origin.to_string()),
@@ -308,6 +311,29 @@ fn base_url(text: &str) -> Result<String, InvalidValue> {
     } else {
         base.to_owned()
     })
+}
+
+fn is_tcp(text: &str) -> bool {
+    let scheme = text.split_once(':').map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("tcp"))
+}
+
+/// Parses `tcp://host:port`. The host is spelled as in an http URL: only for these does the parser of URLs recognize IP
+/// addresses and change the case.
+fn tcp_url(text: &str) -> Result<String, InvalidValue> {
+    let wrong = || InvalidValue::new("expected a URL such as tcp://127.0.0.1:10200");
+    let url = Url::parse(text).map_err(|_| wrong())?;
+    let is_bare = matches!(url.path(), "" | "/")
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    let (Some(host), Some(port), true) = (url.host_str(), url.port(), is_bare) else {
+        return Err(wrong());
+    };
+    let url = Url::parse(&format!("http://{host}:{port}")).map_err(|_| wrong())?;
+    let host = url.host_str().ok_or_else(wrong)?;
+    Ok(format!("tcp://{host}:{port}"))
 }
 
 #[cfg(test)]

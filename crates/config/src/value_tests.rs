@@ -94,6 +94,28 @@ fn the_global_rate_limit_has_no_upper_bound() {
     "https://api.example/openai/v1/",
     Some("https://api.example/openai/v1")
 )]
+#[case(Rule::WebOrTcpUrl, "http://h:5002/", Some("http://h:5002"))]
+#[case(
+    Rule::WebOrTcpUrl,
+    "TCP://Piper.LAN:10200/",
+    Some("tcp://piper.lan:10200")
+)]
+#[case(Rule::WebOrTcpUrl, "tcp://[::1]:80", Some("tcp://[::1]:80"))]
+#[case(Rule::WebOrTcpUrl, "tcp://0x7f000001:80", Some("tcp://127.0.0.1:80"))]
+#[case(Rule::WebOrTcpUrl, "tcp://piper", None)]
+#[case(Rule::WebOrTcpUrl, "tcp://piper:0x50", None)]
+#[case(Rule::WebOrTcpUrl, "tcp://piper:65536", None)]
+#[case(Rule::WebOrTcpUrl, "tcp://:10200", None)]
+#[case(Rule::WebOrTcpUrl, "tcp://a b:10200", None)]
+#[case(Rule::WebOrTcpUrl, "tcp:piper:10200", None)]
+#[case(Rule::WebOrTcpUrl, "tcp://user@piper:10200", None)]
+#[case(Rule::WebOrTcpUrl, "tcp://piper:10200/v1", None)]
+#[case(Rule::WebOrTcpUrl, "tcp://piper:10200?a", None)]
+#[case(Rule::WebOrTcpUrl, "unix:///run/piper", None)]
+#[case(Rule::WebUrl, "tcp://piper:10200", None)]
+#[case(Rule::BaseUrl, "tcp://piper:10200", None)]
+#[case(Rule::BaseOrTcpUrl, "http://h:8000", Some("http://h:8000/v1"))]
+#[case(Rule::BaseOrTcpUrl, "tcp://h:10300", Some("tcp://h:10300"))]
 #[case(Rule::Network, "::ffff:10.0.0.0/104", Some("10.0.0.0/8"))]
 #[case(Rule::Network, "10.0.0.0/33", None)]
 #[case(Rule::HeaderName, "CF-Connecting-IP", Some("cf-connecting-ip"))]

@@ -47,6 +47,8 @@ impl Outbound {
             let connecting = TcpStream::connect((address, port));
             match tokio::time::timeout(TIMEOUT, connecting).await {
                 Ok(Ok(io)) => {
+                    // Most messages are small and wait for an answer.
+                    drop(io.set_nodelay(true));
                     let io = Box::new(io);
                     return Ok(Stream { io, address });
                 }

@@ -35,7 +35,10 @@ impl Attempt {
             provider,
             ok: false,
             code: Some(error.code().name()),
-            message: Some(error.to_string()),
+            message: Some(match error {
+                VoiceError::Reported { text, .. } => format!("{error}: {}", text.0),
+                error => error.to_string(),
+            }),
         }
     }
 }

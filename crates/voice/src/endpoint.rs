@@ -3,6 +3,7 @@
 
 use crate::handle::{Inner, State};
 use crate::provider::{About, ProviderId, ProviderSettings, Service};
+use crate::wyoming;
 use crate::{SttId, TtsId, Voice, VoiceError};
 use gatehouse_domain::KeyBinding;
 use gatehouse_secrets::{SecretKind, SecretsError};
@@ -16,6 +17,13 @@ pub(crate) struct Endpoint {
     pub(crate) key: Option<SecretString>,
     /// The ID under which the key is stored; `None` if it comes from the settings or the environment.
     stored_as: Option<&'static str>,
+}
+
+impl Endpoint {
+    /// The address of a Wyoming program; `None` for any other provider.
+    pub(crate) fn wyoming(&self) -> Option<&Url> {
+        self.base_url.as_ref().filter(|url| wyoming::is_at(url))
+    }
 }
 
 /// A provider with its settings, either kind.

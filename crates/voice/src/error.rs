@@ -1,11 +1,13 @@
 //! Errors of speech and transcription, and their public form. Of a vendor's response only the status is kept,
-//! because the rest may repeat the text or the key.
+//! because the rest may repeat the text or the key. The words of a Wyoming program, which has no key, reach the caller but
+//! no log.
 
 use crate::attempt::Attempt;
 use gatehouse_agents::AgentsError;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_secrets::SecretsError;
 use gatehouse_store::StoreError;
+use std::fmt;
 
 /// The `what` of the error for a persona that speaks only through its bindings.
 pub(crate) const NO_BINDING: &str = "persona_binding";
@@ -44,6 +46,14 @@ pub enum VoiceError {
         retryable: bool,
         /// The delay that the provider requested.
         retry_after_seconds: Option<u64>,
+    },
+    /// A Wyoming program of the owner reported an error.
+    #[error("the provider {provider} reported an error")]
+    Reported {
+        /// The provider's ID.
+        provider: &'static str,
+        /// The program's words: one line.
+        text: Words,
     },
     /// Several providers were tried and all failed.
     #[error("all {} providers failed", attempts.len())]
@@ -90,6 +100,16 @@ pub enum VoiceError {
     /// A bug in this crate.
     #[error("{0}")]
     Internal(&'static str),
+}
+
+/// Words of a program for the caller, who may have sent some of them. Omitted by `Debug`, and thereby from logs.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Words(pub(crate) String);
+
+impl fmt::Debug for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Words(…)")
+    }
 }
 
 fn status_text(status: Option<u16>) -> String {
@@ -144,6 +164,10 @@ impl VoiceError {
                 retryable: *retryable,
                 retry_after_seconds: *retry_after_seconds,
             },
+            Self::Reported { provider, text } => Self::Reported {
+                provider,
+                text: text.clone(),
+            },
             Self::Timeout { provider } => Self::Timeout { provider },
             Self::TooSlow => Self::TooSlow,
             Self::Busy => Self::Busy,
@@ -159,7 +183,7 @@ impl VoiceError {
         match self {
             Self::Invalid { .. } => ErrorCode::InvalidParams,
             Self::NotConfigured { .. } => ErrorCode::NotConfigured,
-            Self::Provider { .. } => ErrorCode::ProviderFailed,
+            Self::Provider { .. } | Self::Reported { .. } => ErrorCode::ProviderFailed,
             Self::Attempts { first, .. } => first.code(),
             Self::Timeout { .. } | Self::TooSlow => ErrorCode::Timeout,
             Self::Busy => ErrorCode::RateLimited,
@@ -178,7 +202,9 @@ impl VoiceError {
     /// permits other providers.
     pub(crate) fn is_providers(&self) -> bool {
         match self {
-            Self::Provider { .. } | Self::Timeout { .. } | Self::Busy => true,
+            Self::Provider { .. } | Self::Reported { .. } | Self::Timeout { .. } | Self::Busy => {
+                true
+            }
             Self::NotConfigured { what, .. } => what != NO_BINDING,
             _ => false,
         }
@@ -219,6 +245,12 @@ impl From<VoiceError> for Problem {
                     problem = problem.with("retry_after_seconds", seconds);
                 }
                 problem
+            }
+            VoiceError::Reported { provider, text } => {
+                let message = format!("{provider} reported: {}", text.0);
+                Self::new(ErrorCode::ProviderFailed, message)
+                    .with("provider", provider)
+                    .with("retryable", false)
             }
             VoiceError::Attempts { first, attempts } => {
                 let attempts = serde_json::to_value(attempts).unwrap_or_default();

@@ -53,12 +53,12 @@ impl Resources {
     ) -> Result<Response, VoiceError> {
         let request = request
             .build()
-            .map_err(|error| of(provider, error.into()))?;
+            .map_err(|error| of_outbound(provider, error.into()))?;
         let sent = self.outbound.send(AddressSource::Owner, request);
         let response = tokio::time::timeout(self.timeouts.answer, sent)
             .await
             .map_err(|_elapsed| VoiceError::Timeout { provider })?
-            .map_err(|error| of(provider, error))?;
+            .map_err(|error| of_outbound(provider, error))?;
         if response.status().is_success() {
             Ok(response)
         } else {
@@ -152,7 +152,8 @@ pub(crate) fn join(base: &Url, path: &str) -> Url {
     url
 }
 
-fn of(provider: &'static str, error: OutboundError) -> VoiceError {
+/// The error of a connection.
+pub(crate) fn of_outbound(provider: &'static str, error: OutboundError) -> VoiceError {
     let reason = match error {
         OutboundError::Timeout => return VoiceError::Timeout { provider },
         OutboundError::RefusedAddress => "has an address that is not allowed",
@@ -169,8 +170,8 @@ fn of(provider: &'static str, error: OutboundError) -> VoiceError {
 /// body.
 fn cut(provider: &'static str, error: OutboundError) -> VoiceError {
     match error {
-        OutboundError::BadResponse => of(provider, OutboundError::Interrupted),
-        error => of(provider, error),
+        OutboundError::BadResponse => of_outbound(provider, OutboundError::Interrupted),
+        error => of_outbound(provider, error),
     }
 }
 

@@ -36,7 +36,7 @@ pub struct Timeouts {
     pub answer: Duration,
     /// Between two chunks of a vendor's response.
     pub idle: Duration,
-    /// Total run time of a program.
+    /// Total run time of a program, or of a call of a Wyoming program.
     pub program: Duration,
     /// No attempt at a vendor's answer starts later than this after the first.
     pub retries_total: Duration,

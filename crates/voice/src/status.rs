@@ -2,9 +2,9 @@
 
 use crate::endpoint::Endpoint;
 use crate::handle::State;
-use crate::provider::{ProviderId, ProviderSetting, Service};
+use crate::provider::{About, ProviderId, ProviderSetting, Service};
 use crate::settings::AutoSpeak;
-use crate::{SttId, TtsId, Voice, VoiceError};
+use crate::{SttId, TtsId, Voice, VoiceError, wyoming};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -136,17 +136,29 @@ impl Voice {
         list
     }
 
-    /// The missing setting or program of this provider; `None` if it is usable.
-    pub async fn lacks<Id: ProviderId>(&self, id: Id) -> Option<VoiceError> {
+    /// Checks whether this provider is usable, as far as that costs nothing. Asks a Wyoming program, and returns what it
+    /// has.
+    ///
+    /// # Errors
+    /// The missing setting or program.
+    pub async fn check<Id: ProviderId>(&self, id: Id) -> Result<Option<String>, VoiceError> {
         let state = self.state();
-        let endpoint = self.endpoint(&state, id).await;
-        endpoint.err().or_else(|| {
-            let Service::Program { missing, .. } = &id.about().service else {
-                return None;
-            };
-            let settings = Id::section(&state.settings).providers.get(&id)?;
-            missing(settings, &state.resources.programs)
-        })
+        let endpoint = self.endpoint(&state, id).await?;
+        let About {
+            id: name, service, ..
+        } = id.about();
+        let Some(settings) = Id::section(&state.settings).providers.get(&id) else {
+            return Ok(None);
+        };
+        if let Some(address) = endpoint.wyoming() {
+            let provider = (Id::SECTION, *name);
+            let has = wyoming::check(&state.resources, provider, address, settings);
+            return has.await.map(Some);
+        }
+        let Service::Program { missing, .. } = service else {
+            return Ok(None);
+        };
+        missing(settings, &state.resources.programs).map_or(Ok(None), Err)
     }
 
     /// The configured provider, or else the first available one, and whether it is ready.

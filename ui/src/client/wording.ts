@@ -15,7 +15,8 @@ const NAMES: Record<string, string> = {
   tts_cloud_2: 'OpenAI',
   tts_cloud_3: 'Google Cloud',
   tts_local_1: 'Piper',
-  tts_local_2: 'Coqui',
+  tts_local_2: 'The local server',
+  stt_local_1: 'The local server',
 };
 const ID = /\b(codehost_[ab]|tracker_a|(?:stt|tts)_(?:cloud|local)_\d)\b/g;
 

@@ -14,7 +14,7 @@ struct Found {
     /// [`TTS`] or [`STT`].
     feature: &'static str,
     enabled: bool,
-    /// The chosen provider; `None` when none is configured.
+    /// The chosen provider, and what it has if it was asked; `None` when none is configured.
     chosen: Option<String>,
     /// The first provider that lacks something, and what it lacks.
     lack: Option<(String, VoiceError)>,
@@ -48,18 +48,23 @@ async fn found<Id: ProviderId>(
     let others = settings.fallback.iter().filter_map(|id| Id::find(id));
     for id in Id::find(chosen).into_iter().chain(others) {
         let About { label, .. } = id.about();
-        found.ask((*label).to_owned(), services.voice.lacks(id).await);
+        found.ask((*label).to_owned(), services.voice.check(id).await);
     }
     found
 }
 
 impl Found {
     /// Records a provider. The first call sets the chosen provider; only the first problem is kept.
-    fn ask(&mut self, name: String, lack: Option<VoiceError>) {
-        if self.lack.is_none() {
-            self.lack = lack.map(|lack| (name.clone(), lack));
-        }
-        self.chosen.get_or_insert(name);
+    fn ask(&mut self, name: String, checked: Result<Option<String>, VoiceError>) {
+        let chosen = match checked {
+            Ok(Some(has)) => format!("{name}: {has}"),
+            Ok(None) => name,
+            Err(lack) => {
+                self.lack.get_or_insert((name.clone(), lack));
+                name
+            }
+        };
+        self.chosen.get_or_insert(chosen);
     }
 
     fn sentence(&self) -> String {
@@ -99,7 +104,8 @@ mod tests {
                 what: format!("{name}.model_path"),
                 hint: "Set it.".to_owned(),
             };
-            found.ask(name.to_owned(), (!works).then_some(lack));
+            let has = (name == "x").then(|| "its voices".to_owned());
+            found.ask(name.to_owned(), if works { Ok(has) } else { Err(lack) });
         }
         found
     }
@@ -130,6 +136,10 @@ mod tests {
         assert!(
             bad.message
                 .ends_with("b cannot be used: b.model_path is not configured."),
+            "{bad:?}"
+        );
+        assert!(
+            bad.message.contains("Text-to-speech uses x: its voices."),
             "{bad:?}"
         );
         assert_eq!(bad.hint.as_deref(), Some("Set it."));

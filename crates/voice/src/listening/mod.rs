@@ -9,6 +9,7 @@ pub(crate) use request::LANGUAGES;
 pub use request::{MAX_AUDIO_BYTES, TranscribeRequest};
 pub use subtitles::SubtitleFormat;
 pub use transcribe::Transcript;
+pub(crate) use transcribe::{RECOGNISERS_RATE, samples};
 
 use std::ops::RangeInclusive;
 

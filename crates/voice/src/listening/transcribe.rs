@@ -10,12 +10,14 @@ use crate::retry::repeated;
 use crate::stt::{self, Segment, SttCall, SttId, SttProvider, SttResult, TranscriptStream, Word};
 use crate::{Voice, VoiceError, usage};
 use bytes::Bytes;
-use gatehouse_audio::{AudioError, Format, Kind, decode, duration_ms, encode, sniff, to_wav};
+use gatehouse_audio::{
+    AudioError, Format, Kind, decode, duration_ms, encode, sniff, to_pcm, to_wav,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The sample rate that every recognizer accepts.
-const RECOGNISERS_RATE: u32 = 16_000;
+pub(crate) const RECOGNISERS_RATE: u32 = 16_000;
 /// The longest audio to decode. Real speech below 25 MiB is shorter.
 const MAX_DECODED_SECONDS: u32 = 2 * 60 * 60;
 
@@ -247,6 +249,17 @@ fn made_for(provider: &SttProvider, audio: &[u8], kind: Kind) -> Result<(Bytes, 
     let sound = decode(&wav, Kind::Wav, MAX_DECODED_SECONDS)?;
     drop(wav);
     Ok((encode(&sound, Format::Opus)?.into(), Kind::OggOpus))
+}
+
+/// The audio of a call as raw samples at [`RECOGNISERS_RATE`].
+pub(crate) async fn samples(cpu: &CpuPermits, call: &SttCall) -> Result<Bytes, VoiceError> {
+    let missing = VoiceError::Internal("a provider was called with unrecognized audio");
+    let (audio, kind) = (call.audio.clone(), call.kind.ok_or(missing)?);
+    cpu.run(move || {
+        let pcm = to_pcm(&audio, kind, RECOGNISERS_RATE, MAX_DECODED_SECONDS);
+        Ok(pcm.map_err(|error| unreadable(kind, &error))?.into())
+    })
+    .await
 }
 
 fn unreadable(kind: Kind, error: &AudioError) -> VoiceError {

@@ -131,7 +131,10 @@ impl Voice {
         let endpoint = self.endpoint(state, id).await?;
         self.note_use(&endpoint);
         let texts = pieces(&order.text, provider.max_characters, provider.max_bytes);
-        let is_native = texts.len() == 1 && provider.native.contains(&order.format);
+        // A Wyoming program sends raw samples, whatever the provider's own server produces.
+        let is_native = texts.len() == 1
+            && endpoint.wyoming().is_none()
+            && provider.native.contains(&order.format);
         let first = call(&chosen, settings, is_native.then_some(order.format));
         let first = TtsCall {
             base_url: endpoint.base_url,

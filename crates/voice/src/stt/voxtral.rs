@@ -1,4 +1,5 @@
-//! Voxtral on a vLLM server: `OpenAI`'s API at a self-hosted address, without a key.
+//! A self-hosted server: Voxtral on vLLM with `OpenAI`'s API, without a key, or a Wyoming program at `tcp://host:port`,
+//! which [`crate::wyoming`] calls. Why a program is not a provider of its own is explained there.
 //!
 //! Sources: <https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html>, sections "Transcriptions
 //! API" and "Supported APIs", and vLLM's source of the model (`model_executor/models/voxtral.py`):
@@ -14,8 +15,10 @@ use super::{MIB, SttCall, SttProvider, SttResult, language, reading, transcripti
 use crate::VoiceError;
 use crate::provider::{About, ENDPOINT, LANGUAGE, MODEL, Service};
 use crate::resources::{Resources, join};
+use crate::wyoming;
 use futures_util::FutureExt;
 use serde::Deserialize;
+use url::Url;
 
 const ID: &str = "stt_local_1";
 
@@ -23,10 +26,14 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     about: About {
         id: ID,
         alias: "voxtral-local",
-        label: "Voxtral (local)",
-        about: "Your own Voxtral server. Needs its address.",
+        label: "Local server (Voxtral, Wyoming)",
+        about: "Your own Voxtral server, or a Wyoming program such as wyoming-faster-whisper. Needs its address.",
         service: Service::SelfHosted,
-        settings: &[ENDPOINT, MODEL, LANGUAGE],
+        settings: &[
+            ENDPOINT.hint("Of a Wyoming program: tcp://host:port."),
+            MODEL,
+            LANGUAGE,
+        ],
     },
     accepts: usual,
     max_bytes: 25 * MIB,
@@ -37,9 +44,14 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
 };
 
 async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, VoiceError> {
+    let server = transcriptions::address(call)?;
+    if wyoming::is_at(server) {
+        let language = language::wanted(call.language.as_deref());
+        return wyoming::listen(resources, ID, server, call, language).await;
+    }
     let model = match &call.model {
         Some(model) => model.clone(),
-        None => served(resources, call).await?,
+        None => served(resources, server, call).await?,
     };
     let mut fields = vec![("model", model), ("response_format", "json".to_owned())];
     if let Some(language) = language::wanted(call.language.as_deref()) {
@@ -59,8 +71,8 @@ struct Model {
 }
 
 /// The first model that the server lists.
-async fn served(resources: &Resources, call: &SttCall) -> Result<String, VoiceError> {
-    let url = join(transcriptions::address(call)?, "models");
+async fn served(resources: &Resources, server: &Url, call: &SttCall) -> Result<String, VoiceError> {
+    let url = join(server, "models");
     let request = transcriptions::with_key(ID, resources.get(url), call)?;
     let response = resources.send(ID, request).await?;
     let answer = resources.text(ID, response).await?;

@@ -1,5 +1,6 @@
-//! A self-hosted server from the Coqui TTS package. This module does not know the names of settings or
-//! personas.
+//! A self-hosted server: that of the Coqui TTS package, or a Wyoming program at `tcp://host:port`, which
+//! [`crate::wyoming`] calls. Why a program is not a provider of its own is explained there. This module does not know
+//! the names of settings or personas.
 //!
 //! Sources, read in November 2026:
 //! - <https://github.com/idiap/coqui-ai-TTS/blob/main/docs/source/server.md> and its `TTS/server/server.py`
@@ -14,6 +15,7 @@ use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, 
 use crate::VoiceError;
 use crate::provider::{About, ENDPOINT, MODEL, Service};
 use crate::resources::{Resources, join};
+use crate::wyoming;
 use futures_util::FutureExt;
 use gatehouse_audio::Format;
 use reqwest::header::ACCEPT;
@@ -27,10 +29,13 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
     about: About {
         id: ID,
         alias: "coqui",
-        label: "Coqui",
-        about: "Your own Coqui server. Needs its address.",
+        label: "Local server (Coqui, Wyoming)",
+        about: "Your own Coqui server, or a Wyoming program such as wyoming-piper. Needs its address.",
         service: Service::SelfHosted,
-        settings: &[ENDPOINT, MODEL],
+        settings: &[
+            ENDPOINT.hint("Of a Wyoming program: tcp://host:port."),
+            MODEL.hint("Of a Wyoming program: the voice."),
+        ],
     },
     native: &[Format::Wav],
     max_characters: 1000,
@@ -38,12 +43,18 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
     streams: false,
     speed: None,
     parameters: &[Parameter::Voice, Parameter::Model],
-    voices: None,
+    voices: Some(|resources, endpoint| wyoming::voices(resources, ID, endpoint).boxed()),
     speak: |resources, call| speak(resources, call).boxed(),
     ignores: |_| Vec::new(),
 };
 
 async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceError> {
+    let server = wire::base(call)?;
+    if wyoming::is_at(server) {
+        let Speech { encoding, body } = wyoming::speak(resources, ID, server, call).await?;
+        let body = wire::begun(ID, body).await?;
+        return Ok(Speech { encoding, body });
+    }
     let encoding = match call.want {
         RequestedOutput::Samples => Encoding::Wav,
         RequestedOutput::Native(Format::Wav) => Encoding::Native(Format::Wav),
@@ -53,7 +64,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
             ));
         }
     };
-    let url = address(wire::base(call)?, call);
+    let url = address(server, call);
     let request = resources.get(url).header(ACCEPT, "audio/wav");
     let body = wire::audio(resources, ID, request).await?;
     Ok(Speech { encoding, body })

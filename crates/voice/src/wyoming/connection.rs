@@ -1,11 +1,12 @@
 //! One client: its events are answered one after the other.
 
-use super::event::Event;
+use super::event::{Event, Limits};
+use super::sample_format::SampleFormat;
 use crate::listening::MICROPHONE_RATES;
 use crate::{SpeechRequest, TranscribeRequest, Voice, VoiceError};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use gatehouse_audio::{Format, Sound, encode, samples_of_pcm};
+use gatehouse_audio::{Format, Sound, encode};
 use gatehouse_domain::Problem;
 use gatehouse_secrets::Status;
 use serde_json::{Value, json};
@@ -31,8 +32,7 @@ pub(super) struct Connection {
 
 /// Audio that arrives.
 struct Recording {
-    rate: u32,
-    channels: u32,
+    format: SampleFormat,
     bytes: Vec<u8>,
 }
 
@@ -49,7 +49,8 @@ impl Connection {
     /// Serves the client until it leaves or sends something malformed.
     pub(super) async fn serve(mut self) {
         loop {
-            let read = tokio::time::timeout(PATIENCE, Event::read(&mut self.stream)).await;
+            let read =
+                tokio::time::timeout(PATIENCE, Event::read(&mut self.stream, Limits::CLIENT)).await;
             let Ok(Ok(Some(event))) = read else { return };
             let answered = match self.answer(event).await {
                 Ok(()) => Ok(()),
@@ -112,20 +113,16 @@ impl Connection {
     }
 
     fn begin(&mut self, event: &Event) -> Result<(), Failed> {
-        let number = |name, usual| event.number(name).unwrap_or(usual);
-        let (rate, width, channels) =
-            (number("rate", 0), number("width", 0), number("channels", 0));
-        if !MICROPHONE_RATES.contains(&rate) || width != 2 || !(1..=2).contains(&channels) {
+        let Some(format) = SampleFormat::of(event) else {
             let reason = format!(
                 "expected {} to {} samples per second of 2 bytes, mono or stereo",
                 MICROPHONE_RATES.start(),
                 MICROPHONE_RATES.end()
             );
             return Err(VoiceError::invalid("audio", reason).into());
-        }
+        };
         self.recording = Some(Recording {
-            rate,
-            channels,
+            format,
             bytes: Vec::new(),
         });
         Ok(())
@@ -178,50 +175,32 @@ impl Connection {
             ..SpeechRequest::new(event.text("text").unwrap_or_default())
         };
         let mut streamed = self.voice.stream(request).await?;
-        let format = json!({ "rate": Format::PCM_RATE, "width": 2, "channels": 1 });
-        self.send(&Event::new("audio-start", format.clone()))
-            .await?;
+        let format = SampleFormat::mono(Format::PCM_RATE);
+        self.send(&format.event("audio-start", Vec::new())).await?;
         let mut waiting = Vec::new();
         while let Some(bytes) = streamed.body.next().await.transpose()? {
             waiting.extend_from_slice(&bytes);
             while waiting.len() >= CHUNK {
                 let rest = waiting.split_off(CHUNK);
                 let payload = std::mem::replace(&mut waiting, rest);
-                self.send_audio(payload, &format).await?;
+                self.send(&format.event("audio-chunk", payload)).await?;
             }
         }
         if !waiting.is_empty() {
-            self.send_audio(waiting, &format).await?;
+            self.send(&format.event("audio-chunk", waiting)).await?;
         }
         self.send(&Event::new("audio-stop", Value::Null)).await
-    }
-
-    async fn send_audio(&mut self, payload: Vec<u8>, format: &Value) -> Result<(), Failed> {
-        let event = Event {
-            payload,
-            ..Event::new("audio-chunk", format.clone())
-        };
-        self.send(&event).await
     }
 }
 
 impl Recording {
     fn into_wav(self) -> Result<Bytes, VoiceError> {
-        let samples = samples_of_pcm(&self.bytes);
-        let samples = if self.channels == 2 {
-            let (pairs, _) = samples.as_chunks::<2>();
-            pairs
-                .iter()
-                .map(|[left, right]| left.midpoint(*right))
-                .collect()
-        } else {
-            samples
-        };
+        let samples = self.format.samples(&self.bytes);
         if samples.is_empty() {
             return Err(VoiceError::invalid("audio", "must not be empty"));
         }
         let sound = Sound {
-            rate: self.rate,
+            rate: self.format.rate,
             samples,
         };
         let cannot = |_| VoiceError::Internal("a recording could not be encoded");

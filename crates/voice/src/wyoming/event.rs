@@ -6,10 +6,26 @@ use serde_json::{Map, Value};
 use std::io;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// The longest line, and the most data after it.
-const MAX_JSON_BYTES: usize = 64 * 1024;
-/// The largest payload: more than a second of audio at any rate.
-const MAX_PAYLOAD_BYTES: usize = 512 * 1024;
+/// The largest event that is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The longest line, and the most data after it.
+    json_bytes: usize,
+    payload_bytes: usize,
+}
+
+impl Limits {
+    /// For clients. The payload is more than a second of audio at any rate.
+    pub(super) const CLIENT: Self = Self {
+        json_bytes: 64 << 10,
+        payload_bytes: 512 << 10,
+    };
+    /// For programs. Lists of voices have more than 100 KiB, and some programs send a sentence of audio in one event.
+    pub(super) const PROGRAM: Self = Self {
+        json_bytes: 4 << 20,
+        payload_bytes: 8 << 20,
+    };
+}
 
 /// An event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,9 +82,12 @@ impl Event {
     }
 
     /// Reads the next event; `None` at the end of the connection.
-    pub(super) async fn read(stream: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Self>> {
+    pub(super) async fn read(
+        stream: &mut (impl AsyncBufRead + Unpin),
+        limits: Limits,
+    ) -> io::Result<Option<Self>> {
         let mut line = Vec::new();
-        let most = u64::try_from(MAX_JSON_BYTES).unwrap_or(u64::MAX);
+        let most = u64::try_from(limits.json_bytes).unwrap_or(u64::MAX);
         (&mut *stream)
             .take(most)
             .read_until(b'\n', &mut line)
@@ -81,7 +100,7 @@ impl Event {
         }
         let head: Head = serde_json::from_slice(&line).map_err(|_| malformed())?;
         let mut data = head.data.unwrap_or_default();
-        let more = read_exactly(stream, head.data_length, MAX_JSON_BYTES).await?;
+        let more = read_exactly(stream, head.data_length, limits.json_bytes).await?;
         if !more.is_empty() {
             let more: Map<String, Value> =
                 serde_json::from_slice(&more).map_err(|_| malformed())?;
@@ -90,7 +109,7 @@ impl Event {
         Ok(Some(Self {
             kind: head.kind,
             data,
-            payload: read_exactly(stream, head.payload_length, MAX_PAYLOAD_BYTES).await?,
+            payload: read_exactly(stream, head.payload_length, limits.payload_bytes).await?,
         }))
     }
 
@@ -136,7 +155,7 @@ mod tests {
 
     async fn read(bytes: &[u8]) -> io::Result<Option<Event>> {
         let mut bytes = bytes;
-        Event::read(&mut bytes).await
+        Event::read(&mut bytes, Limits::CLIENT).await
     }
 
     #[tokio::test]
@@ -177,7 +196,27 @@ mod tests {
         let largest = read(&largest.concat()).await.unwrap().unwrap();
         assert_eq!(largest.payload.len(), 512 * 1024);
         let line = |length: usize| format!("{{\"type\":\"{}\"}}\n", "x".repeat(length - 12));
-        assert!(read(line(MAX_JSON_BYTES).as_bytes()).await.is_ok());
-        assert!(read(line(MAX_JSON_BYTES + 1).as_bytes()).await.is_err());
+        assert!(read(line(64 << 10).as_bytes()).await.is_ok());
+        assert!(read(line((64 << 10) + 1).as_bytes()).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn programs_may_send_more() {
+        let Limits {
+            json_bytes,
+            payload_bytes,
+        } = Limits::PROGRAM;
+        for (name, most) in [
+            ("data_length", json_bytes),
+            ("payload_length", payload_bytes),
+        ] {
+            for (length, fits) in [(most, true), (most + 1, false)] {
+                let head = format!("{{\"type\":\"x\",\"{name}\":{length}}}\n");
+                let object = format!("{{{}}}", " ".repeat(length - 2));
+                let bytes = [head, object].concat();
+                let read = Event::read(&mut bytes.as_bytes(), Limits::PROGRAM).await;
+                assert_eq!(read.is_ok(), fits, "{name} {length}");
+            }
+        }
     }
 }

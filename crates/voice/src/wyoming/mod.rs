@@ -1,9 +1,15 @@
-//! A server for programs that speak the Wyoming protocol, such as Home Assistant: speech and transcription over TCP.
-//! The protocol has no authentication. Only programs on this machine and in the configured networks may connect.
+//! The Wyoming protocol: speech and transcription over TCP. A server for clients such as Home Assistant, and in
+//! [`program`] calls of programs such as wyoming-piper.
+//!
+//! The protocol has no authentication. Only clients on this machine and in the configured networks may connect.
 
 mod connection;
 mod event;
 mod info;
+mod program;
+mod sample_format;
+
+pub(crate) use program::{check, is_at, listen, speak, voices};
 
 use crate::Voice;
 use connection::Connection;

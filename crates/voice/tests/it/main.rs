@@ -24,3 +24,4 @@ mod stt_cloud;
 mod transcribe;
 mod tts_cloud;
 mod vendor;
+mod wyoming;

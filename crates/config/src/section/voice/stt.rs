@@ -57,9 +57,10 @@ section! {
     }
     "stt_local_1" = "voxtral-local" {
         "endpoint": unset(
-            Kind::Text(Rule::BaseUrl),
+            Kind::Text(Rule::BaseOrTcpUrl),
             "\"http://127.0.0.1:8000/v1\"",
-            "The server's URL with its version segment; required. A URL without a path means /v1.",
+            "The server's URL with its version segment, or tcp://host:port of a Wyoming program; required. A URL \
+             without a path means /v1.",
         )
         .guarded(Guard::StepUp),
         "model": model("\"mistralai/Voxtral-Mini-3B-2507\""),

@@ -73,11 +73,11 @@ section! {
     }
     "tts_local_2" = "coqui" {
         "endpoint": unset(
-            Kind::Text(Rule::WebUrl),
+            Kind::Text(Rule::WebOrTcpUrl),
             "\"http://127.0.0.1:5002\"",
-            "The server's URL, used without changes; required.",
+            "The URL of a Coqui server, used without changes, or tcp://host:port of a Wyoming program; required.",
         )
         .guarded(Guard::StepUp),
-        "model": model("\"tts_models/en/ljspeech/vits\""),
+        "model": model("\"tts_models/en/ljspeech/vits\"").doc("The model; for a Wyoming program the voice."),
     }
 }

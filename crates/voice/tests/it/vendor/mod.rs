@@ -13,3 +13,4 @@ pub mod openai_tts;
 pub mod program;
 pub mod strict;
 pub mod tone;
+pub mod wyoming;

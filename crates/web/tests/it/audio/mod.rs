@@ -13,6 +13,7 @@ mod translations;
 pub mod vendor;
 mod voices;
 mod wyoming;
+mod wyoming_program;
 
 use gatehouse_audio::{Format, Sound, encode};
 use gatehouse_doubles::openai::{FakeModel, Part, Reaction, say};

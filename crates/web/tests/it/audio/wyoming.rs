@@ -24,7 +24,7 @@ async fn harness(address: SocketAddr) -> Harness {
     clippy::disallowed_methods,
     reason = "tests are told by the environment what they have"
 )]
-fn interpreter() -> Option<PathBuf> {
+pub(super) fn interpreter() -> Option<PathBuf> {
     let found = std::env::var_os("GATEHOUSE_TEST_PYTHON").filter(|path| !path.is_empty());
     if found.is_none() {
         println!(

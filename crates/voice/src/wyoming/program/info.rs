@@ -1,0 +1,100 @@
+//! `describe`: the voices and the models of a program.
+
+use super::connect::{connect, invalid};
+use crate::VoiceError;
+use crate::endpoint::Endpoint;
+use crate::resources::Resources;
+use crate::speech::OfferedVoice;
+use crate::wyoming::event::Event;
+use serde::Deserialize;
+use serde_json::Value;
+use std::time::Duration;
+use url::Url;
+
+/// How long a program may take to describe itself. It answers from memory.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// The services of a program. The first of a kind answers requests that name none.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Info {
+    pub(super) asr: Vec<Service>,
+    pub(super) tts: Vec<Service>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Service {
+    pub(super) name: String,
+    pub(super) version: Option<String>,
+    /// Of a service that transcribes.
+    #[serde(default)]
+    pub(super) models: Vec<Artifact>,
+    /// Of a service that speaks.
+    #[serde(default)]
+    pub(super) voices: Vec<Artifact>,
+}
+
+/// A model or a voice.
+#[derive(Debug, Deserialize)]
+pub(super) struct Artifact {
+    pub(super) name: String,
+    description: Option<String>,
+    #[serde(default)]
+    pub(super) languages: Vec<String>,
+    speakers: Option<Vec<Speaker>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Speaker {
+    name: String,
+}
+
+/// Requests the description of a program.
+pub(super) async fn describe(
+    resources: &Resources,
+    id: &'static str,
+    address: &Url,
+) -> Result<Info, VoiceError> {
+    let limit = LIMIT.min(resources.timeouts.answer);
+    let (mut requests, mut answers) = connect(resources, id, address, limit).await?;
+    requests.send(&Event::new("describe", Value::Null)).await?;
+    loop {
+        let event = answers.next(limit).await?;
+        if event.kind == "info" {
+            let info = serde_json::from_value(Value::Object(event.data));
+            return info.map_err(|_| invalid(id));
+        }
+    }
+}
+
+/// The voices of a program, and their speakers. None for a server of another kind, which cannot be asked.
+pub(crate) async fn voices(
+    resources: &Resources,
+    id: &'static str,
+    endpoint: &Endpoint,
+) -> Result<Vec<OfferedVoice>, VoiceError> {
+    let Some(address) = endpoint.wyoming() else {
+        return Ok(Vec::new());
+    };
+    let info = describe(resources, id, address).await?;
+    let service = info.tts.into_iter().next();
+    let voices = service.into_iter().flat_map(|service| service.voices);
+    Ok(voices.flat_map(Artifact::offered).collect())
+}
+
+impl Artifact {
+    /// The voice, and `VOICE#SPEAKER` for each speaker.
+    fn offered(self) -> Vec<OfferedVoice> {
+        let name = self.description.filter(|text| !text.trim().is_empty());
+        let name = name.unwrap_or_else(|| self.name.clone());
+        let speakers = self.speakers.into_iter().flatten();
+        let speakers = speakers.map(|speaker| OfferedVoice {
+            id: format!("{}#{}", self.name, speaker.name),
+            name: format!("{name}, {}", speaker.name),
+        });
+        let mut offered: Vec<OfferedVoice> = speakers.collect();
+        let id = self.name;
+        offered.insert(0, OfferedVoice { id, name });
+        offered
+    }
+}
