@@ -117,6 +117,7 @@ impl Harness {
         let message = Outgoing {
             target,
             text,
+            is_json: false,
             extra: &extra,
             source: "deploys",
             at: Timestamp::from_millis(NOW_MS),
@@ -134,6 +135,7 @@ impl Harness {
         let message = Outgoing {
             target,
             text,
+            is_json: false,
             extra: &BTreeMap::new(),
             source: "deploys",
             at: Timestamp::from_millis(NOW_MS),
