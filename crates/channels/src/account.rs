@@ -76,6 +76,8 @@ pub struct ChannelType {
     pub targets: Vec<String>,
     /// The keys of `deliver_extra` that this type accepts.
     pub extra: Vec<ExtraKey>,
+    /// Whether a webhook's template can be the JSON body of the request.
+    pub takes_json: bool,
 }
 
 /// A field of a channel type.
@@ -120,6 +122,7 @@ impl ChannelType {
             fields: about.fields.iter().map(ChannelField::from).collect(),
             targets,
             extra: about.extra.iter().map(key).collect(),
+            takes_json: about.takes_json,
         }
     }
 }

@@ -58,4 +58,5 @@ pub use receive::{
 };
 pub use receivers::ReceiverState;
 pub use receivers::buttons::{Button, Note, Press, Question, QuestionText, SentQuestion};
+pub use senders::takes_json;
 pub use session_keys::session_key;

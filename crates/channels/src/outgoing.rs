@@ -13,6 +13,10 @@ pub struct Outgoing<'a> {
     pub target: &'a str,
     /// Rendered text.
     pub text: &'a str,
+    /// Whether the text is JSON that is sent as it is, without `extra`. Only for targets of [`takes_json`].
+    ///
+    /// [`takes_json`]: crate::takes_json
+    pub is_json: bool,
     /// Additional values that the channel type accepts, such as `chat_id`. Never an address.
     pub extra: &'a BTreeMap<String, String>,
     /// The sender, such as a webhook's name.
@@ -77,6 +81,7 @@ mod tests {
         let message = Outgoing {
             target: "log",
             text: "text",
+            is_json: false,
             extra: &none,
             source: "source",
             at: Timestamp::from_millis(1),

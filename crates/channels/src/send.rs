@@ -34,6 +34,7 @@ impl Channels {
         let message = Outgoing {
             target: id,
             text: text.unwrap_or(TEST_TEXT),
+            is_json: false,
             extra: &extra,
             source: TEST_SOURCE,
             at: inner.clock.now(),
@@ -71,6 +72,7 @@ impl Channels {
         let message = Outgoing {
             target,
             text: &text,
+            is_json: false,
             extra: &extra,
             source,
             at: inner.clock.now(),
@@ -104,6 +106,10 @@ impl Inner {
     async fn send(&self, message: &Outgoing<'_>) -> Result<(), Failure> {
         let live = self.find_target(message.target).await?;
         live.found.require_enabled()?;
+        if message.is_json && !live.found.sender.about().takes_json {
+            let why = "This channel does not accept JSON. Choose another one, or send a text.";
+            return Err(Failure::refused(why));
+        }
         let account = live.open(self).await?;
         let id = message.id(&account.id);
         self.deliver(&account, message, &id).await

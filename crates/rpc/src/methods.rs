@@ -124,6 +124,7 @@ pub static METHODS: &[Method] = &[
     webhooks::TEST,
     webhooks::PROFILES,
     webhooks::SCHEDULE_PREVIEW,
+    webhooks::TEMPLATE_PREVIEW,
     webhooks::STATS,
     deliveries::DELIVERIES,
     deliveries::DELIVERY_GET,

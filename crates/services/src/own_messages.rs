@@ -30,6 +30,7 @@ impl Services {
         let message = Outgoing {
             target,
             text,
+            is_json: false,
             extra: &BTreeMap::new(),
             source: SOURCE,
             at,

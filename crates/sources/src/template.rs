@@ -1,11 +1,17 @@
 //! Templates of webhooks that send to a channel: `{a.b.0}` is replaced with the payload's value at that
 //! path. Rendering is a single pass that never rescans inserted text, so a payload cannot inject
-//! placeholders.
+//! placeholders. Templates that are JSON are in [`json`].
+
+pub mod json;
+mod pieces;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use indexmap::IndexSet;
+
 use crate::payload::{Kind, Node, Payload};
+use pieces::{Piece, is_name, pieces};
 
 /// Maximum number of characters that `{__raw__}` inserts.
 pub const MAX_RAW_CHARS: usize = 4000;
@@ -49,26 +55,17 @@ fn render_with(
     let mut out = Bounded::default();
     // A template can contain the same large value a thousand times.
     let mut known: HashMap<&str, Option<String>> = HashMap::new();
-    let mut rest = template;
-    while !out.is_over
-        && let Some((before, from_brace)) = split_at(rest, '{')
-    {
-        out.push(before);
-        let inside = from_brace.strip_prefix('{').unwrap_or_default();
-        let Some((key, after)) = inside
-            .find(['{', '}'])
-            .and_then(|at| inside.split_at_checked(at))
-        else {
-            // No closing brace follows.
-            rest = from_brace;
+    for piece in pieces(template) {
+        if out.is_over {
             break;
-        };
-        if after.starts_with('{') {
-            out.push("{");
-            out.push(key);
-            rest = after;
-            continue;
         }
+        let key = match piece {
+            Piece::Text(text) => {
+                out.push(text);
+                continue;
+            }
+            Piece::Name(key) => key,
+        };
         let value = match answer.filter(|_| key == ANSWER) {
             Some(answer) => Some(answer),
             None => known
@@ -85,9 +82,7 @@ fn render_with(
             out.push(key);
             out.push("}");
         }
-        rest = after.strip_prefix('}').unwrap_or_default();
     }
-    out.push(rest);
     out.finish()
 }
 
@@ -121,8 +116,19 @@ impl Bounded {
     }
 }
 
-fn split_at(text: &str, brace: char) -> Option<(&str, &str)> {
-    text.split_at_checked(text.find(brace)?)
+/// Returns the names in a template that the payload does not have, each once.
+pub fn missing(template: &str, payload: &Payload) -> Vec<String> {
+    let mut names = IndexSet::new();
+    for piece in pieces(template) {
+        if let Piece::Name(name) = piece
+            && is_name(name)
+            && name != RAW
+            && payload.get(name).is_none()
+        {
+            names.insert(name);
+        }
+    }
+    names.into_iter().map(str::to_owned).collect()
 }
 
 fn value<'a>(payload: &'a Payload, key: &str) -> Option<Cow<'a, str>> {

@@ -12,7 +12,8 @@ use crate::live::LiveWebhook;
 use crate::metrics;
 use crate::replay::{Original, has_edited_payload, repeat};
 use crate::trace;
-use crate::webhook::{Snapshot, WebhookConfig, own_session};
+use crate::webhook::{Snapshot, TemplateFormat, WebhookConfig, own_session};
+use gatehouse_channels::takes_json;
 use gatehouse_domain::{DeliveryStatus, ErrorCode, Problem};
 use gatehouse_sources::event::{self, Event};
 use gatehouse_sources::payload::Payload;
@@ -68,6 +69,12 @@ impl Edit {
         if config.deliver_only != is_target_before.0 {
             // It contains either the payload's fields or the agent's answer.
             config.prompt_template = None;
+            config.template_format = TemplateFormat::default();
+        }
+        if config.template_format == TemplateFormat::Json && !takes_json(config.target()) {
+            // JSON is no text for people.
+            config.prompt_template = None;
+            config.template_format = TemplateFormat::default();
         }
         if config.deliver_to != is_target_before.1 {
             // These values name a place within the other channel.
@@ -239,6 +246,34 @@ mod tests {
         assert_eq!(config.queue_target(), "inbox");
         assert_eq!(config.prompt_template.as_deref(), Some("{text}"));
         assert_eq!(config.deliver_extra, None);
+    }
+
+    #[test]
+    fn a_template_that_is_json_goes_to_channels_that_take_json_only() {
+        let json = || WebhookConfig {
+            deliver_to: Some("http:a".to_owned()),
+            deliver_extra: None,
+            prompt_template: Some("\"{text}\"".to_owned()),
+            template_format: TemplateFormat::Json,
+            ..forwarding()
+        };
+        let to = |target: &str| Edit {
+            deliver_to: Some(target.to_owned()),
+            ..Edit::default()
+        };
+        let config = applied(&to("http:b"), json());
+        assert_eq!(config.template_format, TemplateFormat::Json);
+        assert_eq!(config.template(), "\"{text}\"");
+        let config = applied(&to("inbox"), json());
+        assert_eq!(config.template_format, TemplateFormat::Text);
+        assert_eq!(config.template(), "{__raw__}");
+        let with_agent = Edit {
+            agent: Some("agent_1".to_owned()),
+            ..to("http:a")
+        };
+        let config = applied(&with_agent, json());
+        assert_eq!(config.template_format, TemplateFormat::Text);
+        assert_eq!(config.template(), "{answer}");
     }
 
     #[test]

@@ -10,11 +10,11 @@ pub use patch::Patch;
 use crate::rules::OnLimit;
 use crate::schedule::ScheduleInput;
 use crate::webhook::{AuthConfig, DEFAULT_HEADER, DEFAULT_MAX_BODY_BYTES, DEFAULT_RATE_LIMIT};
-use crate::webhook::{SessionMode, StoredConfig, WebhookConfig};
+use crate::webhook::{SessionMode, StoredConfig, TemplateFormat, WebhookConfig};
 use checks::{
     Checked, MAX_ENTRIES, MAX_RATE, MAX_SHORT, MAX_SUFFIX, MAX_TEMPLATE, deliver_extra, events,
-    find_profile, header_name, invalid, line, model, number, put, put_or, secret_header, text,
-    tool_policy,
+    find_profile, header_name, invalid, json_body, line, model, number, put, put_or, secret_header,
+    text, tool_policy,
 };
 use gatehouse_domain::Cidr;
 use gatehouse_sources::AuthMode;
@@ -132,6 +132,10 @@ pub struct WebhookInput {
     /// Template of the text sent to the channel.
     #[serde(default, alias = "promptTemplate")]
     pub prompt_template: Patch<String>,
+    /// Whether the template is a text, or the JSON body of the request. `json` needs a channel of the type `http`
+    /// in `deliver_to`, and no `deliver_extra`.
+    #[serde(default, alias = "templateFormat")]
+    pub template_format: Patch<TemplateFormat>,
     /// The channel, as `type` or `type:account`.
     #[serde(default, alias = "deliverTo")]
     pub deliver_to: Patch<String>,
@@ -333,6 +337,12 @@ impl WebhookInput {
             &self.prompt_template,
             |value| text("prompt_template", value, MAX_TEMPLATE),
         )?;
+        put_or(
+            &mut config.template_format,
+            &self.template_format,
+            TemplateFormat::default(),
+            |format| Ok(*format),
+        )?;
         put(
             &mut config.deliver_to,
             &self.deliver_to,
@@ -341,7 +351,8 @@ impl WebhookInput {
         let before = config.deliver_extra.clone();
         put(&mut config.deliver_extra, &self.deliver_extra, |value| {
             deliver_extra(value, before.as_ref())
-        })
+        })?;
+        json_body(config)
     }
 
     fn apply_rules(&self, config: &mut WebhookConfig) -> Checked<()> {

@@ -1,11 +1,14 @@
-//! Sends the text of a delivery to its channel: the rendered payload, or the stored answer of the agent.
+//! Sends a delivery to its channel: the rendered payload, or the stored answer of the agent.
 
 use crate::handle::Inner;
 use crate::run::{Outcome, Trace};
-use crate::webhook::Snapshot;
+use crate::webhook::{Snapshot, TemplateFormat};
 use gatehouse_channels::{Markup, OfDelivery, Outgoing, SendError};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::template;
+use gatehouse_sources::template::json::{
+    JsonRenderError, JsonTemplate, JsonTemplateError, RenderedJson,
+};
 use gatehouse_store::DeliveryWork;
 use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
@@ -30,18 +33,20 @@ pub(crate) async fn run(
     let target = config.target();
     let extra = rendered_extra(config.deliver_extra.as_ref(), payload);
     let markup = inner.channels.markup(target, &extra).await;
-    let text = match &answer {
-        None => template::render(config.template(), payload, &|value| markup.escape(value)),
-        Some(answer) => {
-            let answer = markup.escape_answer(answer);
-            template::render_answer(config.template(), payload, &answer, &|value| {
-                markup.escape(value)
-            })
+    let rendered = match config.template_format {
+        TemplateFormat::Text => Ok(text(config.template(), payload, answer.as_deref(), markup)),
+        TemplateFormat::Json => {
+            json(config.template(), payload, answer.as_deref()).map(|rendered| rendered.text)
         }
+    };
+    let text = match rendered {
+        Ok(text) => text,
+        Err(error) => return Outcome::Failed(Trace::default(), error.to_string()),
     };
     let message = Outgoing {
         target,
         text: &text,
+        is_json: config.template_format == TemplateFormat::Json,
         extra: &extra,
         source: &snapshot.name,
         at: work.row.received_at,
@@ -51,6 +56,42 @@ pub(crate) async fn run(
         }),
     };
     send(inner, message, cancel).await
+}
+
+/// Renders a template that is a text.
+pub(crate) fn text(
+    template: &str,
+    payload: &Payload,
+    answer: Option<&str>,
+    markup: Markup,
+) -> String {
+    match answer {
+        None => template::render(template, payload, &|value| markup.escape(value)),
+        Some(answer) => {
+            let answer = markup.escape_answer(answer);
+            template::render_answer(template, payload, &answer, &|value| markup.escape(value))
+        }
+    }
+}
+
+/// Why a delivery has no JSON body. The texts are for the owner.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JsonError {
+    #[error("The template of this delivery is {0}. Nothing was sent.")]
+    Template(#[from] JsonTemplateError),
+    #[error(
+        "The JSON body would be {0}. Nothing was sent. Insert less of the payload, then replay the delivery."
+    )]
+    Body(#[from] JsonRenderError),
+}
+
+/// Renders a template that is JSON.
+pub(crate) fn json(
+    template: &str,
+    payload: &Payload,
+    answer: Option<&str>,
+) -> Result<RenderedJson, JsonError> {
+    Ok(JsonTemplate::parse(template)?.render(payload, answer)?)
 }
 
 async fn send(inner: &Inner, message: Outgoing<'_>, cancel: &CancellationToken) -> Outcome {

@@ -24,6 +24,10 @@ pub const DEFAULT_HEADER: &str = "X-Webhook-Secret";
 pub const DEFAULT_TEMPLATE: &str = "{__raw__}";
 /// The template of an agent's answer to a channel, if none is set.
 pub const ANSWER_TEMPLATE: &str = "{answer}";
+/// The template that is JSON, if none is set: the payload as it is.
+pub const JSON_TEMPLATE: &str = "\"{__raw__}\"";
+/// The same for an agent's answer to a channel.
+pub const JSON_ANSWER_TEMPLATE: &str = "{\"answer\":\"{answer}\"}";
 /// Default target for webhooks that send to a channel.
 pub const DEFAULT_TARGET: &str = "inbox";
 
@@ -38,6 +42,17 @@ pub enum SessionMode {
     PerEntity,
     /// All deliveries share one session.
     NamedSession,
+}
+
+/// What a webhook's template is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TemplateFormat {
+    /// A text, which the channel sends in its own form.
+    #[default]
+    Text,
+    /// JSON, which is the body of the request. For channels of the type `http`.
+    Json,
 }
 
 /// The owner's settings, except verification. Each delivery stores a copy, so later edits do not affect it.
@@ -74,6 +89,8 @@ pub struct WebhookConfig {
     /// Template of the text sent to the channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_template: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub template_format: TemplateFormat,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliver_to: Option<String>,
     /// Extra fields for the channel; values are templates.
@@ -114,6 +131,7 @@ impl WebhookConfig {
             session_key: None,
             deliver_only: false,
             prompt_template: None,
+            template_format: TemplateFormat::default(),
             deliver_to: None,
             deliver_extra: None,
             rate_limit_per_minute: DEFAULT_RATE_LIMIT,
@@ -133,10 +151,11 @@ impl WebhookConfig {
     }
 
     pub fn template(&self) -> &str {
-        let default = if self.deliver_only {
-            DEFAULT_TEMPLATE
-        } else {
-            ANSWER_TEMPLATE
+        let default = match (self.template_format, self.deliver_only) {
+            (TemplateFormat::Text, true) => DEFAULT_TEMPLATE,
+            (TemplateFormat::Text, false) => ANSWER_TEMPLATE,
+            (TemplateFormat::Json, true) => JSON_TEMPLATE,
+            (TemplateFormat::Json, false) => JSON_ANSWER_TEMPLATE,
         };
         self.prompt_template.as_deref().unwrap_or(default)
     }
@@ -312,6 +331,8 @@ pub struct Webhook {
     /// Template of the text sent to the channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_template: Option<String>,
+    /// Whether the template is a text, or the JSON body of the request.
+    pub template_format: TemplateFormat,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliver_to: Option<String>,
     /// Extra fields for the channel; values are templates.
@@ -394,6 +415,7 @@ impl Webhook {
             session_key: webhook.session_key,
             deliver_only: webhook.deliver_only,
             prompt_template: webhook.prompt_template,
+            template_format: webhook.template_format,
             deliver_to: webhook.deliver_to,
             deliver_extra: webhook.deliver_extra,
             rate_limit_per_minute: webhook.rate_limit_per_minute,

@@ -26,6 +26,7 @@ export const keys = {
   webhook: (id: string) => ['webhooks', 'one', id],
   profiles: ['webhooks', 'profiles'],
   schedulePreview: ['webhooks', 'schedule preview'],
+  templatePreview: ['webhooks', 'template preview'],
   deliveries: ['deliveries', 'list'],
   delivery: (id: string) => ['deliveries', 'one', id],
   stats: ['deliveries', 'stats'],

@@ -63,6 +63,7 @@ static ABOUT: About = About {
             help: "A thread of the webhook's channel.",
         },
     ],
+    takes_json: false,
     built_in: false,
     calls_any_address: false,
 };

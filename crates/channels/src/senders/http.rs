@@ -1,5 +1,5 @@
-//! `http`: JSON to a URL of the owner's choice, signed according to Standard Webhooks if the account has a
-//! secret.
+//! `http`: JSON to a URL of the owner's choice: an object with the text, or a body that the owner's template wrote.
+//! Signed according to Standard Webhooks if the account has a secret.
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
@@ -45,6 +45,7 @@ static ABOUT: About = About {
         name: "*",
         help: "Every key stands in the JSON object beside text, source and timestamp.",
     }],
+    takes_json: true,
     built_in: false,
     calls_any_address: true,
 };
@@ -59,7 +60,11 @@ impl Sender for Http {
             let url = part
                 .field("url")
                 .ok_or_else(|| Failure::incomplete("url", "the channel has none"))?;
-            let body = body(&part).to_string().into_bytes();
+            let body = if part.message.is_json {
+                part.text.as_bytes().to_vec()
+            } else {
+                body(&part).to_string().into_bytes()
+            };
             let request = with_headers(part.client().post(address(url)?), &part);
             let id = format!("msg_{}", part.part_id());
             let request = signed(request, &part, &id, &body)?;
@@ -73,7 +78,7 @@ impl Sender for Http {
     }
 }
 
-/// The owner's extra values are added last and override the others.
+/// The body of a text. The owner's extra values are added last and override the others.
 fn body(part: &Part<'_>) -> Value {
     let message = part.message;
     let mut body = Map::new();

@@ -15,6 +15,7 @@ static ABOUT: About = About {
     noun: "the inbox",
     fields: &[],
     extra: &[],
+    takes_json: false,
     built_in: true,
     calls_any_address: false,
 };

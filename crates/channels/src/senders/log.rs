@@ -13,6 +13,7 @@ static ABOUT: About = About {
     noun: "the log",
     fields: &[],
     extra: &[],
+    takes_json: false,
     built_in: true,
     calls_any_address: false,
 };

@@ -48,6 +48,7 @@ static ABOUT: About = About {
         name: "room_id",
         help: "Another room.",
     }],
+    takes_json: false,
     built_in: false,
     calls_any_address: false,
 };

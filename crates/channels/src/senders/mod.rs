@@ -39,6 +39,8 @@ pub(crate) struct About {
     pub(crate) fields: &'static [FieldSpec],
     /// The keys of `deliver_extra` that this type accepts.
     pub(crate) extra: &'static [Extra],
+    /// Whether a message can be JSON of the owner's own form instead of a text.
+    pub(crate) takes_json: bool,
     /// Whether the type has an account that nobody has to create.
     pub(crate) built_in: bool,
     /// Whether every account of this type names an address to call, by URL or otherwise. Creating such an
@@ -102,6 +104,12 @@ pub(crate) fn find(kind: &str) -> Option<&'static dyn Sender> {
 /// Finds the type whose built-in account has this ID.
 pub(crate) fn built_in_id(id: &str) -> Option<&'static dyn Sender> {
     find(id).filter(|sender| sender.about().built_in)
+}
+
+/// Whether a target, as `type` or `type:account_id`, accepts messages that are JSON of the owner's own form.
+pub fn takes_json(target: &str) -> bool {
+    let kind = target.split(':').next().unwrap_or_default();
+    find(kind).is_some_and(|sender| sender.about().takes_json)
 }
 
 /// One part of a message for an account.

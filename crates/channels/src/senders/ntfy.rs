@@ -56,6 +56,7 @@ static ABOUT: About = About {
             help: "Tags with commas between them.",
         },
     ],
+    takes_json: false,
     built_in: false,
     calls_any_address: false,
 };

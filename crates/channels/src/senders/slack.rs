@@ -80,6 +80,7 @@ static ABOUT: About = About {
             help: "Answers in the thread of this message.",
         },
     ],
+    takes_json: false,
     built_in: false,
     calls_any_address: false,
 };

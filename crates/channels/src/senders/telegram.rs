@@ -60,6 +60,7 @@ static ABOUT: About = About {
             help: "`true` sends silently.",
         },
     ],
+    takes_json: false,
     built_in: false,
     calls_any_address: false,
 };

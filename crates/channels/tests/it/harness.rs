@@ -120,6 +120,7 @@ impl Harness {
         let message = Outgoing {
             target,
             text,
+            is_json: false,
             extra: &extra,
             source: "deploys",
             at: Timestamp::from_millis(NOW_MS),
@@ -137,6 +138,7 @@ impl Harness {
         let message = Outgoing {
             target,
             text,
+            is_json: false,
             extra: &BTreeMap::new(),
             source: "deploys",
             at: Timestamp::from_millis(NOW_MS),

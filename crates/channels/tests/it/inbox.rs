@@ -100,6 +100,7 @@ async fn messages_of_a_period_are_listed_from_its_begin_to_before_its_end() {
             let message = Outgoing {
                 target: "inbox",
                 text,
+                is_json: false,
                 extra: &BTreeMap::new(),
                 source: "deploys",
                 at: at(ms).unwrap(),

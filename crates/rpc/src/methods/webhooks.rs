@@ -2,9 +2,11 @@
 
 mod profiles;
 mod schedule;
+mod template;
 
 pub use profiles::PROFILES;
 pub use schedule::PREVIEW as SCHEDULE_PREVIEW;
+pub use template::PREVIEW as TEMPLATE_PREVIEW;
 
 use super::page::{self, PageParams};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};

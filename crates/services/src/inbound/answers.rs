@@ -327,6 +327,7 @@ impl Inbound {
         let outgoing = Outgoing {
             target: &target,
             text: &markup.escape_answer(text),
+            is_json: false,
             extra: &extra,
             source: SOURCE,
             at: message.received_at,

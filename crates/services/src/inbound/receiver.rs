@@ -264,6 +264,7 @@ async fn send_code(
     let message = Outgoing {
         target: &format!("{}:{}", account.kind, account.id),
         text: &text,
+        is_json: false,
         extra: &extra,
         source: SOURCE,
         at: services.clock.now(),

@@ -2,10 +2,13 @@
 
 use super::Patch;
 use crate::error::WebhooksError;
+use crate::webhook::{TemplateFormat, WebhookConfig};
 use gatehouse_agents::ToolPolicy;
+use gatehouse_channels::takes_json;
 use gatehouse_domain::visible;
 use gatehouse_sources::filter::EventFilter;
 use gatehouse_sources::profile;
+use gatehouse_sources::template::json::JsonTemplate;
 use http::HeaderName;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -214,6 +217,29 @@ pub(super) fn deliver_extra(
         );
     }
     Ok(extra)
+}
+
+/// Validates a template that is JSON, and that its channel can send it.
+pub(super) fn json_body(config: &WebhookConfig) -> Checked<()> {
+    const FIELD: &str = "template_format";
+    if config.template_format == TemplateFormat::Text {
+        return Ok(());
+    }
+    if !config.deliver_to.as_deref().is_some_and(takes_json) {
+        return invalid(FIELD, "json needs a channel of the type http in deliver_to");
+    }
+    if config
+        .deliver_extra
+        .as_ref()
+        .is_some_and(|extra| !extra.is_empty())
+    {
+        let reason = "not used with template_format json; write the fields into the template";
+        return invalid("deliver_extra", reason);
+    }
+    let parsed = JsonTemplate::parse(config.template());
+    parsed
+        .map(drop)
+        .or_else(|error| invalid("prompt_template", error.to_string()))
 }
 
 pub(super) fn number(field: &'static str, value: i64, max: i64) -> Checked<i64> {

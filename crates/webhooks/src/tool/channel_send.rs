@@ -123,6 +123,7 @@ impl ChannelSendTool {
         let sent = inner.channels.send(Outgoing {
             target,
             text: &text,
+            is_json: false,
             extra: &extra,
             source: &context.actor.name,
             at: inner.now(),

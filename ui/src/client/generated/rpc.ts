@@ -255,6 +255,13 @@ export type AuthMode =
  */
 export type SessionMode = 'per_delivery' | 'per_entity' | 'named_session';
 /**
+ * What a webhook's template is.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "TemplateFormat".
+ */
+export type TemplateFormat = 'text' | 'json';
+/**
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Cidr".
  */
@@ -1857,6 +1864,11 @@ export interface Interface {
          */
         prompt_template?: string | null;
         /**
+         * Whether the template is a text, or the JSON body of the request. `json` needs a channel of the type `http`
+         * in `deliver_to`, and no `deliver_extra`.
+         */
+        template_format?: TemplateFormat | null;
+        /**
          * The channel, as `type` or `type:account`.
          */
         deliver_to?: string | null;
@@ -1977,6 +1989,11 @@ export interface Interface {
          */
         prompt_template?: string | null;
         /**
+         * Whether the template is a text, or the JSON body of the request. `json` needs a channel of the type `http`
+         * in `deliver_to`, and no `deliver_extra`.
+         */
+        template_format?: TemplateFormat | null;
+        /**
          * The channel, as `type` or `type:account`.
          */
         deliver_to?: string | null;
@@ -2093,6 +2110,34 @@ export interface Interface {
         schedule: ScheduleInput;
       };
       result: SchedulePreview;
+    };
+    /**
+     * Renders a template with a payload, as it would be sent, without storing it.
+     */
+    'webhooks.template.preview': {
+      params: {
+        /**
+         * As in `webhooks.create`, with `deliver_only`.
+         */
+        prompt_template?: string | null;
+        /**
+         * As in `webhooks.create`.
+         */
+        template_format?: TemplateFormat | null;
+        /**
+         * As in `webhooks.create`. The channel decides how inserted values are escaped.
+         */
+        deliver_to?: string | null;
+        /**
+         * The delivery whose stored payload is used.
+         */
+        delivery_id?: string | null;
+        /**
+         * JSON, as text.
+         */
+        payload?: string | null;
+      };
+      result: TemplatePreview;
     };
     /**
      * Counts deliveries by hour and status.
@@ -4520,6 +4565,10 @@ export interface ChannelType {
    * The keys of `deliver_extra` that this type accepts.
    */
   extra: ExtraKey[];
+  /**
+   * Whether a webhook's template can be the JSON body of the request.
+   */
+  takes_json: boolean;
 }
 /**
  * A field of a channel type.
@@ -4702,6 +4751,10 @@ export interface Webhook {
    * Template of the text sent to the channel.
    */
   prompt_template?: string | null;
+  /**
+   * Whether the template is a text, or the JSON body of the request.
+   */
+  template_format: TemplateFormat;
   deliver_to?: string | null;
   /**
    * Extra fields for the channel; values are templates.
@@ -4958,6 +5011,10 @@ export interface WebhookChanged {
    * Template of the text sent to the channel.
    */
   prompt_template?: string | null;
+  /**
+   * Whether the template is a text, or the JSON body of the request.
+   */
+  template_format: TemplateFormat;
   deliver_to?: string | null;
   /**
    * Extra fields for the channel; values are templates.
@@ -5232,6 +5289,23 @@ export interface SchedulePreview {
    * The next five runs, if the schedule began now.
    */
   next_runs: Timestamp[];
+}
+/**
+ * A rendered template.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "TemplatePreview".
+ */
+export interface TemplatePreview {
+  /**
+   * The text of the message, or the JSON body.
+   */
+  text: string;
+  /**
+   * The names in the template that the payload does not have. In a text they stay as written; in JSON they
+   * become `null`.
+   */
+  missing: string[];
 }
 /**
  * Delivery counts, oldest first.
@@ -6680,6 +6754,7 @@ export const READS: ReadonlySet<string> = new Set([
   'webhooks.get',
   'webhooks.profiles',
   'webhooks.schedule.preview',
+  'webhooks.template.preview',
   'webhooks.stats',
   'webhooks.deliveries',
   'webhooks.delivery.get',

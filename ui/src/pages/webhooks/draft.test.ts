@@ -42,6 +42,19 @@ it('sends the answer of an agent only where a channel is named', () => {
   expect(sent(inputOf(draft({})))).toEqual([null, null]);
 });
 
+it('sends a JSON body without other values, to the channel that it was chosen for', () => {
+  const json = { isJson: true, target: 'http:a', template: '"{b}"', extra: { c: 'd' } };
+  const sent = (said: Partial<Draft>) => {
+    const { template_format, deliver_extra } = inputOf(draft(said));
+    return [template_format, deliver_extra];
+  };
+  expect(sent({ ...json, forward: true })).toEqual(['json', null]);
+  expect(sent({ ...json, forward: true, isJson: false })).toEqual([null, { c: 'd' }]);
+  expect(sent(json)).toEqual([null, { c: 'd' }]);
+  expect(sent({ answerIsJson: true, answerTo: 'http:a' })).toEqual(['json', null]);
+  expect(sent({ answerIsJson: true, answerTo: '' })).toEqual([null, null]);
+});
+
 it('keeps an own secret out where there is none', () => {
   expect(creation(draft({ ownSecret: true, secret: 's' })).secret).toBe('s');
   expect(creation(draft({ ownSecret: false, secret: 's' })).secret).toBeUndefined();

@@ -31,10 +31,13 @@ export interface Draft {
   sessionKey: string;
   tools: string[];
   template: string;
+  /** Whether the template is the JSON body of the request. */
+  isJson: boolean;
   target: string;
   /** The channel of the agent's answers; empty for none. */
   answerTo: string;
   answerTemplate: string;
+  answerIsJson: boolean;
   extra: Record<string, string>;
   mode: AuthMode;
   header: string;
@@ -72,9 +75,11 @@ export const emptyDraft = (): Draft => ({
   sessionKey: '',
   tools: [],
   template: '',
+  isJson: false,
   target: 'inbox',
   answerTo: '',
   answerTemplate: '',
+  answerIsJson: false,
   extra: {},
   mode: 'static_header',
   header: '',
@@ -115,9 +120,11 @@ export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {
     sessionKey: webhook.session_key ?? '',
     tools: allowedTools(webhook.toolPolicy ?? null),
     template: webhook.deliver_only ? (webhook.prompt_template ?? '') : '',
+    isJson: webhook.deliver_only && webhook.template_format === 'json',
     target: (webhook.deliver_only ? webhook.deliver_to : null) ?? 'inbox',
     answerTo: (webhook.deliver_only ? null : webhook.deliver_to) ?? '',
     answerTemplate: webhook.deliver_only ? '' : (webhook.prompt_template ?? ''),
+    answerIsJson: !webhook.deliver_only && webhook.template_format === 'json',
     extra: { ...webhook.deliver_extra },
     mode: webhook.auth_mode,
     header: webhook.auth.header ?? '',
@@ -147,7 +154,9 @@ export function allowedTools(policy: ToolPolicy | null): string[] {
 export function inputOf(draft: Draft): Input {
   const picked = [...draft.picked.toSorted(), ...entries(draft.others)];
   const text = (value: string) => (value.trim() === '' ? null : value);
-  const extra = Object.entries(draft.extra).filter(([, value]) => value !== '');
+  const isJson = draft.forward ? draft.isJson : draft.answerTo !== '' && draft.answerIsJson;
+  // A JSON body contains nothing but the template.
+  const extra = isJson ? [] : Object.entries(draft.extra).filter(([, value]) => value !== '');
   const cidrs = entries(draft.cidrs);
   return {
     name: draft.name.trim(),
@@ -166,6 +175,7 @@ export function inputOf(draft: Draft): Input {
     session_key: draft.sessionMode === 'named_session' ? text(draft.sessionKey.trim()) : null,
     toolPolicy: draft.tools.length > 0 ? { allow: draft.tools.toSorted(), deny: [] } : null,
     prompt_template: text(draft.forward ? draft.template : draft.answerTemplate),
+    template_format: isJson ? 'json' : null,
     deliver_to: draft.forward ? (draft.target === 'inbox' ? null : draft.target) : text(draft.answerTo),
     deliver_extra: extra.length > 0 ? Object.fromEntries(extra.toSorted()) : null,
     auth_mode: draft.mode,

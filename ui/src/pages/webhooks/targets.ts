@@ -10,6 +10,10 @@ interface Channel {
 /** The target of a channel; built-in channels are addressed by type alone. */
 const targetOf = ({ id, type }: Channel) => (id === type ? type : `${type}:${id}`);
 
+/** Whether a target accepts a JSON body of the owner's own form. */
+export const takesJson = (target: string, types: readonly { type: string; takes_json: boolean }[] | undefined) =>
+  types?.some(({ type, takes_json }) => takes_json && type === target.split(':')[0]) ?? false;
+
 /** The channels as options, with the current target even if its channel no longer exists. */
 export function targetOptions(
   channels: readonly Channel[],

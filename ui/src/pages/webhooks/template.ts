@@ -1,8 +1,4 @@
-// Renders a template for the preview: `{a.b.0}` becomes that value of the payload. Follows
-// docs/API-webhooks.md, "Templates", except for the escaping that some channels need.
-
-const MAX_RAW_CHARS = 4000;
-const MAX_JSON_CHARS = 2000;
+// The fields of a payload that a template can use. The gateway renders templates (`webhooks.template.preview`).
 
 /** A number in its original spelling: `1.50` stays `1.50`. */
 class Written {
@@ -17,66 +13,6 @@ export function parsePayload(text: string): unknown {
   return JSON.parse(text, keep as (this: unknown, key: string, value: unknown) => unknown);
 }
 
-/** Renders a template. Placeholders without a value stay unchanged. */
-export function render(template: string, payload: unknown): string {
-  let out = '';
-  let rest = template;
-  for (;;) {
-    const open = rest.indexOf('{');
-    if (open < 0) return out + rest;
-    out += rest.slice(0, open);
-    const inside = rest.slice(open + 1);
-    const end = inside.search(/[{}]/);
-    if (end < 0) return out + rest.slice(open);
-    const key = inside.slice(0, end);
-    if (inside[end] === '{') {
-      out += `{${key}`;
-      rest = inside.slice(end);
-      continue;
-    }
-    out += inserted(payload, key) ?? `{${key}}`;
-    rest = inside.slice(end + 1);
-  }
-}
-
-/** The text for a placeholder; null if the payload has no such value. */
-export function inserted(payload: unknown, key: string): string | null {
-  if (key === '__raw__') return cut(write(payload, 2), MAX_RAW_CHARS);
-  if (key === '') return null;
-  let at: unknown = payload;
-  for (const step of key.split('.')) {
-    at = member(at, step);
-    if (at === undefined) return null;
-  }
-  if (typeof at === 'string') return at;
-  return isLeaf(at) ? write(at, 0) : cut(write(at, 0), MAX_JSON_CHARS);
-}
-
-function member(of: unknown, key: string): unknown {
-  if (Array.isArray(of)) return /^(0|[1-9]\d*)$/.test(key) ? (of as unknown[])[Number(key)] : undefined;
-  if (isLeaf(of)) return undefined;
-  return Object.hasOwn(of as object, key) ? (of as Record<string, unknown>)[key] : undefined;
-}
-
-const isLeaf = (value: unknown): boolean => value === null || typeof value !== 'object' || value instanceof Written;
-
-const cut = (text: string, characters: number): string =>
-  text.length <= characters ? text : Array.from(text).slice(0, characters).join('');
-
-function write(value: unknown, indent: number, depth = 0): string {
-  if (value instanceof Written) return value.text;
-  if (isLeaf(value)) return JSON.stringify(value);
-  const line = (at: number) => (indent ? `\n${' '.repeat(indent * at)}` : '');
-  const pieces = Array.isArray(value)
-    ? value.map((one) => write(one, indent, depth + 1))
-    : Object.entries(value as object).map(
-        ([key, one]) => `${JSON.stringify(key)}:${indent ? ' ' : ''}${write(one, indent, depth + 1)}`,
-      );
-  const [start, end] = Array.isArray(value) ? '[]' : '{}';
-  if (pieces.length === 0) return `${start}${end}`;
-  return `${start}${pieces.map((piece) => line(depth + 1) + piece).join(',')}${line(depth)}${end}`;
-}
-
 /** A field of a payload and its value as text. */
 export interface Variable {
   path: string;
@@ -88,15 +24,25 @@ export function variables(payload: unknown, most = 60): Variable[] {
   const found: Variable[] = [];
   const walk = (value: unknown, path: string): void => {
     if (found.length >= most) return;
-    if (isLeaf(value)) {
-      if (path) found.push({ path, value: inserted(payload, path) ?? '' });
+    if (value instanceof Written || value === null || typeof value !== 'object') {
+      if (path) found.push({ path, value: value instanceof Written ? value.text : String(value) });
       return;
     }
-    for (const [key, one] of Object.entries(value as object)) {
-      // Placeholders cannot express names with dots or braces.
-      if (!/[.{}]/.test(key)) walk(one, path ? `${path}.${key}` : key);
+    for (const [key, one] of Object.entries(value)) {
+      // Placeholders cannot express names with dots, braces or quotes.
+      if (!/[.{}"\\]/.test(key)) walk(one, path ? `${path}.${key}` : key);
     }
   };
   walk(payload, '');
   return found;
+}
+
+/** Whether a text ends within a JSON string. */
+export function endsInString(json: string): boolean {
+  let isInside = false;
+  for (let at = 0; at < json.length; at += 1) {
+    if (isInside && json[at] === '\\') at += 1;
+    else if (json[at] === '"') isInside = !isInside;
+  }
+  return isInside;
 }

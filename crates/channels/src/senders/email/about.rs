@@ -103,6 +103,7 @@ pub(super) static ABOUT: About = About {
             help: "The subject; the source's name when absent.",
         },
     ],
+    takes_json: false,
     built_in: false,
     calls_any_address: true,
 };

@@ -58,6 +58,9 @@ pub struct Fields {
     /// The text to forward, with {dot.notation} variables
     #[arg(long, value_name = "TEXT")]
     prompt_template: Option<String>,
+    /// Whether the template is a text, or the JSON body for an http channel
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
+    template_format: Option<String>,
     /// The channel to forward to, as type or type:account
     #[arg(long, value_name = "TARGET")]
     deliver_to: Option<String>,
@@ -155,6 +158,7 @@ impl Fields {
             ("session_key", self.session_key.map(Value::from)),
             ("deliver_only", self.deliver_only.map(Value::from)),
             ("prompt_template", self.prompt_template.map(Value::from)),
+            ("template_format", self.template_format.map(Value::from)),
             ("deliver_to", self.deliver_to.map(Value::from)),
             ("deliver_extra", extra),
             ("rate_limit_per_minute", self.rate_limit.map(Value::from)),

@@ -396,6 +396,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("webhooks.test", WRITE),
     ("webhooks.profiles", READ),
     ("webhooks.schedule.preview", READ),
+    ("webhooks.template.preview", READ),
     ("webhooks.stats", READ),
     ("webhooks.deliveries", READ),
     ("webhooks.delivery.get", READ),

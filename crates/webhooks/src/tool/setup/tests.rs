@@ -34,6 +34,7 @@ fn webhook(profile: &str, auth_mode: AuthMode, header: Option<&str>) -> Webhook 
         session_key: None,
         deliver_only: false,
         prompt_template: None,
+        template_format: crate::TemplateFormat::Text,
         deliver_to: None,
         deliver_extra: None,
         rate_limit_per_minute: 60,

@@ -1,0 +1,82 @@
+//! What a template renders to, for a form. Renders it as a delivery would.
+
+use crate::error::WebhooksError;
+use crate::handle::Webhooks;
+use crate::input::{Patch, WebhookInput};
+use crate::sending;
+use crate::webhook::TemplateFormat;
+use gatehouse_sources::payload::Payload;
+use gatehouse_sources::template;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A template and the payload to render it with: one of `delivery_id` and `payload`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TemplateInput {
+    /// As in `webhooks.create`, with `deliver_only`.
+    #[serde(default)]
+    pub prompt_template: Patch<String>,
+    /// As in `webhooks.create`.
+    #[serde(default)]
+    pub template_format: Patch<TemplateFormat>,
+    /// As in `webhooks.create`. The channel decides how inserted values are escaped.
+    #[serde(default)]
+    pub deliver_to: Patch<String>,
+    /// The delivery whose stored payload is used.
+    pub delivery_id: Option<String>,
+    /// JSON, as text.
+    pub payload: Option<String>,
+}
+
+/// A rendered template.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TemplatePreview {
+    /// The text of the message, or the JSON body.
+    pub text: String,
+    /// The names in the template that the payload does not have. In a text they stay as written; in JSON they
+    /// become `null`.
+    pub missing: Vec<String>,
+}
+
+impl Webhooks {
+    /// Renders a template, or returns why it would be refused.
+    pub async fn preview_template(
+        &self,
+        input: TemplateInput,
+    ) -> Result<TemplatePreview, WebhooksError> {
+        let webhook = WebhookInput {
+            deliver_only: Patch::Set(true),
+            prompt_template: input.prompt_template,
+            template_format: input.template_format,
+            deliver_to: input.deliver_to,
+            ..WebhookInput::default()
+        };
+        let config = webhook.first_config()?.webhook;
+        let stored = match (input.delivery_id, input.payload) {
+            (Some(id), None) => self.payload_text(&id).await?,
+            (None, Some(payload)) => payload,
+            _ => {
+                let reason = "expected either payload or delivery_id";
+                return Err(WebhooksError::invalid("payload", reason));
+            }
+        };
+        let payload = Payload::from_json(&stored)
+            .map_err(|error| WebhooksError::invalid("payload", error.to_string()))?;
+        if config.template_format == TemplateFormat::Json {
+            let rendered = sending::json(config.template(), &payload, None)
+                .map_err(|error| WebhooksError::invalid("prompt_template", error.to_string()))?;
+            return Ok(TemplatePreview {
+                text: rendered.text,
+                missing: rendered.missing,
+            });
+        }
+        let channels = &self.0.channels;
+        let markup = channels.markup(config.target(), &BTreeMap::new()).await;
+        Ok(TemplatePreview {
+            text: sending::text(config.template(), &payload, None, markup),
+            missing: template::missing(config.template(), &payload),
+        })
+    }
+}
