@@ -1,6 +1,6 @@
 //! Errors of speech and transcription, and their public form. Of a vendor's response only the status is kept,
-//! because the rest may repeat the text or the key. The words of a Wyoming program, which has no key, reach the caller but
-//! no log.
+//! because the rest may repeat the text or the key. The words of a Wyoming program, which has no key, reach the
+//! caller but no log.
 
 use crate::attempt::Attempt;
 use gatehouse_agents::AgentsError;

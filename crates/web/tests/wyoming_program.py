@@ -1,5 +1,5 @@
-"""A program of the Wyoming protocol's own package (https://pypi.org/project/wyoming/) that speaks and transcribes. Prints
-its port, then each request as a line of JSON.
+"""A program of the Wyoming protocol's own package (https://pypi.org/project/wyoming/) that speaks and transcribes.
+Prints its port, then each request as a line of JSON.
 
 It behaves like wyoming-piper and wyoming-faster-whisper: the audio comes sentence by sentence, an unknown voice is an
 error, and the connection ends after a transcript.

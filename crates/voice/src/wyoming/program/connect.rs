@@ -97,11 +97,15 @@ const fn closed(id: &'static str) -> VoiceError {
     VoiceError::failed(id, "closed the connection early", true)
 }
 
+/// The text alone may say too little: for an unknown voice, that of wyoming-piper is only the name.
 fn reported(provider: &'static str, event: &Event) -> VoiceError {
-    let text = event.text("text").or_else(|| event.text("code"));
+    let words = match (event.text("text"), event.text("code")) {
+        (Some(text), Some(code)) => format!("{text} ({code})"),
+        (text, code) => text.or(code).unwrap_or("no text").to_owned(),
+    };
     VoiceError::Reported {
         provider,
-        text: Words(in_one_line(text.unwrap_or("no text"), MAX_WORDS)),
+        text: Words(in_one_line(&words, MAX_WORDS)),
     }
 }
 
@@ -128,7 +132,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let two = json!({ "text": " No\n\u{1b}[31mvoice\u{0} ", "code": "E" });
-        assert_eq!(words(two), "No [31mvoice");
+        assert_eq!(words(two), "No [31mvoice (E)");
         assert_eq!(words(json!({ "text": "", "code": "KeyError" })), "KeyError");
         assert_eq!(words(json!({})), "no text");
         assert_eq!(words(json!({ "text": "é".repeat(300) })), "é".repeat(300));

@@ -2,14 +2,14 @@
 //! and giving up the call closes it.
 //!
 //! A program is not a provider of its own. The IDs of providers and their settings are fixed, and stored settings,
-//! personas and clients refer to them. It is another kind of server behind the two providers that stand for a server of
-//! the owner's, `tts_local_2` and `stt_local_1`: `tcp://host:port` as their `endpoint`, which is also how the programs'
-//! own option `--uri` names it.
+//! personas and clients refer to them. It is another kind of server behind the two providers that stand for a server
+//! of the owner's, `tts_local_2` and `stt_local_1`. Their `endpoint` is then `tcp://host:port`, as in the programs' own
+//! option `--uri`.
 //!
-//! Sources: <https://github.com/OHF-Voice/wyoming> and the handlers of wyoming-piper 2.5.2, wyoming-faster-whisper 3.8.1
-//! and wyoming-whisper-cpp 2.6.1:
-//! - Programs for transcription close the connection after the transcript, and may send it before the audio ends if they
-//!   find the end of speech themselves.
+//! Sources: <https://github.com/OHF-Voice/wyoming> and the handlers of wyoming-piper 2.5.2, wyoming-faster-whisper
+//! 3.8.1 and wyoming-whisper-cpp:
+//! - Programs for transcription close the connection after the transcript, and may send it before the audio ends if
+//!   they find the end of speech themselves.
 //! - wyoming-piper closes the connection after an `error`, and sends the audio sentence by sentence.
 //! - Without `name`, and without `voice`, the program uses what it was started with.
 

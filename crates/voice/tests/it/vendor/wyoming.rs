@@ -1,6 +1,6 @@
 //! A fake Wyoming program that speaks and transcribes. Sources: the documentation of the protocol
-//! (<https://github.com/OHF-Voice/wyoming>), and what wyoming-piper and wyoming-faster-whisper do: an unknown voice is an
-//! `error` and the end of the connection, and so is a transcript. It has a framing of its own, and complains about
+//! (<https://github.com/OHF-Voice/wyoming>), and what wyoming-piper and wyoming-faster-whisper do: an unknown voice is
+//! an `error` and the end of the connection, and so is a transcript. It has a framing of its own, and complains about
 //! events that the protocol does not describe.
 
 use super::tone;

@@ -115,7 +115,7 @@ async fn what_goes_wrong_is_told() {
         b"",
     );
     for (behavior, message) in [
-        (Behavior::Raw(error), "reported: model is loading"),
+        (Behavior::Raw(error), "reported: model is loading (Busy)"),
         (Behavior::Leave, "closed the connection early."),
         (
             Behavior::Raw(event("transcript", &json!({}), b"")),
@@ -133,7 +133,10 @@ async fn what_goes_wrong_is_told() {
     bench.stt().model = Some("large".to_owned());
     bench.program.set_behavior(Behavior::Fine);
     let told = failed(refusal(&bench).await);
-    assert_eq!(told, "stt_local_1 reported: Unable to find model");
+    assert_eq!(
+        told,
+        "stt_local_1 reported: Unable to find model (ValueError)"
+    );
     bench.stt().model = None;
     bench.settings.timeouts.program = Duration::from_millis(300);
     for behavior in [Behavior::Raw(Vec::new()), Behavior::Chatty] {

@@ -1,5 +1,5 @@
-//! Tests of Wyoming programs as the servers of `tts_local_2` and `stt_local_1`, against a fake program that accepts only
-//! what the protocol describes.
+//! Tests of Wyoming programs as the servers of `tts_local_2` and `stt_local_1`, against a fake program that accepts
+//! only what the protocol describes.
 
 mod checks;
 mod listens;

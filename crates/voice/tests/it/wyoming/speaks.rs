@@ -135,7 +135,7 @@ async fn the_programs_words_reach_the_caller_and_no_log() {
     let error = voice.convert(unknown).await.unwrap_err();
     let logged = format!("{error} {error:?}");
     assert!(!logged.contains(WORDS), "{logged}");
-    let message = format!("tts_local_2 reported: {WORDS}: nobody");
+    let message = format!("tts_local_2 reported: {WORDS}: nobody (ValueError)");
     assert_eq!(failed(error), message);
     // An error in the audio ends it.
     let late = event("error", &json!({ "text": "out of memory" }), b"");

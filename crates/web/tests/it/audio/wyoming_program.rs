@@ -81,7 +81,7 @@ async fn a_program_of_the_protocol_s_own_package_speaks() {
     assert_eq!(program.request().await, expected);
     let unknown = json!({ "text": "Hello.", "voiceId": "nobody" });
     let reply = owner.rpc_reply("tts.convert", unknown).await.expect(200);
-    let words = "tts_local_2 reported: Unable to find voice: nobody";
+    let words = "tts_local_2 reported: Unable to find voice: nobody (VoiceNotFoundError)";
     assert_eq!(reply["error"]["message"], words, "{reply}");
     assert_eq!(reply["error"]["data"]["code"], "PROVIDER_FAILED");
 }
