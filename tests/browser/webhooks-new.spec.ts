@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { promisify } from 'node:util';
+import { receiver } from './fixtures/receiver';
 import { expect, PASSWORD } from './fixtures/test';
 import { make, PUSH, send, shownSecret, shownUrl, test } from './fixtures/webhook';
 
@@ -84,7 +85,10 @@ test('forwarding with a template: the inbox shows the same text as the preview',
   const text = page.getByLabel('Message', { exact: true });
   await expect(text).toHaveValue('{order.items.1.name}');
   await text.fill('Order {order.id}: {order.items.1.name} for {order.total}, {paid}\n{order.items}\n{note}\n{missing} { {paid}');
-  const preview = (await page.getByRole('region', { name: 'Preview of the message' }).textContent()) ?? '';
+  const shown = page.getByRole('region', { name: 'Preview of the message' });
+  await expect(shown).toContainText('{missing} { true');
+  await expect(page.getByText('Not in the sample, so it stays as written: missing')).toBeVisible();
+  const preview = (await shown.textContent()) ?? '';
   expect(preview).toContain('Order 7: Cup for 12.5, true');
   await page.getByRole('button', { name: 'Create webhook' }).click();
   const secret = (await shownSecret(page).textContent()) ?? '';
@@ -98,6 +102,62 @@ test('forwarding with a template: the inbox shows the same text as the preview',
   await expect(page.getByRole('link', { name: /Completed/ })).toBeVisible();
   const { messages } = await home.rpc<{ messages: { text: string }[] }>('inbox.list');
   expect(messages[0]?.text).toBe(preview);
+});
+
+test('forwarding JSON: the receiver gets the body of the preview, signed', async ({ home, page }) => {
+  const key = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const there = await receiver();
+  await home.rpc('channels.create', { type: 'http', label: 'Tickets', fields: { url: there.url, secret: `whsec_${key}` } });
+  await page.goto('/webhooks/new');
+  await page.getByRole('button', { name: /^Anything else/ }).click();
+  await page.getByLabel('Forward it').check();
+  await expect(page.getByLabel('Request body')).toHaveCount(0);
+  await page.getByLabel('Forward to').selectOption({ label: 'Tickets (HTTP receiver)' });
+  await page.getByLabel('Request body').selectOption('JSON from a template');
+  await expect(page.getByLabel('Other values')).toHaveCount(0);
+  const sample = '{"order":{"id":7,"total":12.50,"items":["Teapot","Cup"]},"note":"say \\"hi\\"","10":1,"9":2}';
+  await page.getByText('Sample for the preview').click();
+  await page.getByLabel('Sample (JSON)').fill(sample);
+  const shown = page.getByRole('region', { name: 'Preview of the message' });
+  // Without a template the whole payload is the body, with keys and numbers as the sender wrote them.
+  await expect(shown).toHaveText(sample);
+  const template = page.getByLabel('JSON body', { exact: true });
+  await template.fill('{order}');
+  await expect(page.getByText('not JSON (line 1, column 2)', { exact: false })).toBeVisible();
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toHaveCount(0);
+  await template.fill('{"title": "Order {order.id}: {note}", "total": "{order.total}", "gone": "{gone}", "items": }');
+  await template.press('Control+End');
+  await template.press('ArrowLeft');
+  await page.getByText('Insert a field').click();
+  await page.getByRole('button', { name: '{order.items.1}' }).click();
+  await expect(template).toHaveValue(/"items": "\{order\.items\.1\}"\}$/);
+  const body = '{"title":"Order 7: say \\"hi\\"","total":12.50,"gone":null,"items":"Cup"}';
+  await expect(shown).toHaveText(body);
+  await expect(page.getByText('Not in the sample, so it becomes null: gone')).toBeVisible();
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  const secret = (await shownSecret(page).textContent()) ?? '';
+  const url = (await shownUrl(page).textContent()) ?? '';
+  const response = await fetch(url, {
+    method: 'POST',
+    body: sample,
+    headers: { 'content-type': 'application/json', 'x-webhook-secret': secret },
+  });
+  expect(response.status).toBe(202);
+  await expect(page.getByRole('link', { name: /Completed/ })).toBeVisible();
+  const got = there.received[0];
+  expect(got?.text).toBe(body);
+  const { 'webhook-id': id, 'webhook-timestamp': time } = got?.headers ?? {};
+  const expected = createHmac('sha256', Buffer.from(key, 'base64')).update(`${id}.${time}.${body}`).digest('base64');
+  expect(got?.headers['webhook-signature']).toBe(`v1,${expected}`);
+  expect(got?.headers['content-type']).toBe('application/json');
+
+  // The settings show the body of the delivery that arrived.
+  await page.getByLabel('I’ve saved it').check();
+  await page.getByRole('tab', { name: 'Settings' }).click();
+  await expect(page.getByLabel('Request body')).toHaveValue('json');
+  await expect(shown).toHaveText(body);
+  await there.close();
 });
 
 test('a captured delivery is recognized by its content where its ID is not signed', async ({ home, page }) => {

@@ -42,6 +42,7 @@ async fn a_new_webhook_has_the_defaults_and_shows_its_secret_once() {
             "events": { "allow": [], "deny": [] },
             "session_mode": "per_delivery", "deliver_only": false,
             "rate_limit_per_minute": 60, "max_body_bytes": 1_048_576,
+            "template_format": "text",
             "replay_guard": "key", "redeliver_failed": false, "on_limit": "refuse",
             "enabled": true, "delivery_count": 0,
             "created_at": record["created_at"], "updated_at": record["created_at"],
@@ -86,6 +87,7 @@ async fn every_member_is_taken_in_both_spellings() {
             "deliver_extra": { "chat_id": "17", "topic": "t" },
             "rate_limit_per_minute": 5, "max_body_bytes": 2048,
             "allowed_cidrs": ["192.0.2.0/24", "2001:db8::1/128"], "event_header": "X-Kind",
+            "template_format": "text",
             "replay_guard": "key", "redeliver_failed": false, "on_limit": "refuse",
             "enabled": false, "delivery_count": 0,
             "created_at": record["created_at"], "updated_at": record["updated_at"],
@@ -220,6 +222,22 @@ const WRONG: &[(&str, &str)] = &[
     (
         r#"{"name":"n","prompt_template":"%65537"}"#,
         "prompt_template",
+    ),
+    (
+        r#"{"name":"n","template_format":"json"}"#,
+        "template_format",
+    ),
+    (
+        r#"{"name":"n","template_format":"json","deliver_to":"slack:a"}"#,
+        "template_format",
+    ),
+    (
+        r#"{"name":"n","template_format":"json","deliver_to":"http:a","prompt_template":"{b}"}"#,
+        "prompt_template",
+    ),
+    (
+        r#"{"name":"n","template_format":"json","deliver_to":"http:a","deliver_extra":{"a":"b"}}"#,
+        "deliver_extra",
     ),
     (r#"{"name":"n","deliver_to":"pigeon"}"#, "deliver_to"),
     (
