@@ -1,12 +1,6 @@
-<<<<<<< HEAD
 //! The only crate that makes clients for outgoing HTTP requests and WebSockets, and connections of other protocols. It
 //! decides which addresses are reachable, how long to wait for a connection, and how much of a response is read. It
 //! knows nothing about vendors, tools or settings.
-=======
-//! The only crate that makes clients for outgoing HTTP requests and WebSockets, and connections of other protocols.
-//! It decides which addresses are reachable, how long to wait for a connection, and how much of a response is read.
-//! It knows nothing about vendors, tools or settings.
->>>>>>> wyoming
 //!
 //! The resolver checks a host name at connect time, on the same addresses that the client then connects to,
 //! so DNS rebinding between check and use has no effect. An IP address never reaches the resolver;
