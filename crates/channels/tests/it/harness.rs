@@ -129,6 +129,20 @@ impl Harness {
         self.channels.send(message).await
     }
 
+    /// Sends JSON of the owner's own form.
+    pub async fn send_json(&self, target: &str, json: &str) -> Result<(), SendError> {
+        let message = Outgoing {
+            target,
+            text: json,
+            is_json: true,
+            extra: &BTreeMap::new(),
+            source: "deploys",
+            at: Timestamp::from_millis(NOW_MS),
+            delivery: None,
+        };
+        self.channels.send(message).await
+    }
+
     /// Sends a text for a delivery.
     pub async fn send_of(&self, delivery: &str, target: &str, text: &str) -> Result<(), SendError> {
         let (webhook_id, delivery_id) = (

@@ -127,6 +127,32 @@ async fn each_message_has_an_id_of_its_own_with_and_without_a_secret() {
 }
 
 #[tokio::test]
+async fn json_of_the_owner_is_the_body_and_only_here() {
+    let (harness, vendor) = (harness().await, Vendor::start(takes_all).await);
+    harness
+        .create(
+            "http",
+            json!({ "url": vendor.url("/"), "secret": SECRET, "headers": { "X-Team": "ops" } }),
+        )
+        .await;
+    let body = r#"{"a":1.50,"b":[null,"  "]}"#;
+    vendor.next((503, Vec::new(), String::new()));
+    retry(harness.send_json("http", body).await);
+    harness.send_json("http", body).await.unwrap();
+    let seen = vendor.take();
+    assert_eq!(seen.len(), 2);
+    for request in &seen {
+        assert_signed(request);
+        assert_eq!(request.text(), body);
+        assert_eq!(request.header("content-type"), "application/json");
+        assert_eq!(request.header("x-team"), "ops");
+        assert_eq!(request.header("webhook-id"), seen[0].header("webhook-id"));
+    }
+    let why = give_up(harness.send_json("inbox", body).await);
+    assert!(why.contains("does not accept JSON"), "{why}");
+}
+
+#[tokio::test]
 async fn redirects_and_metadata_addresses_are_refused() {
     let (harness, vendor) = (harness().await, Vendor::start(takes_all).await);
     harness

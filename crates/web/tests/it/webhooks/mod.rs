@@ -2,6 +2,7 @@
 
 mod attacks;
 mod ingest;
+mod json_bodies;
 mod limits;
 mod methods;
 mod notices;
