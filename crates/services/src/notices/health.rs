@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 
 /// How often the checks run.
 const LOOK: Duration = Duration::from_mins(1);
-/// A check is told when it has failed for this long.
+/// A failure that lasts this long is reported.
 const SETTLED_MS: i64 = 5 * 60_000;
 /// The key of the state in the table of settings.
 const KEY: &str = "health_notices";

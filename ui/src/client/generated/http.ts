@@ -1414,6 +1414,8 @@ export interface components {
             archived: boolean;
             /** @description Whether a turn runs in it now, on the node that handles the request. */
             running: boolean;
+            /** @description In a search: the text around the match in the first message that contains it. */
+            excerpt?: string | null;
         };
         /** @description A chat session. */
         SessionId: string;

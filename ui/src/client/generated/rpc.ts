@@ -3871,6 +3871,10 @@ export interface Session {
    * Whether a turn runs in it now, on the node that handles the request.
    */
   running: boolean;
+  /**
+   * In a search: the text around the match in the first message that contains it.
+   */
+  excerpt?: string | null;
 }
 /**
  * Result of `sessions.share`.

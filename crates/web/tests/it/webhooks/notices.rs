@@ -107,7 +107,7 @@ async fn a_sender_that_stopped_is_told_once_and_so_is_its_return() {
     let stopped = check(&owner).await;
     assert_eq!(stopped["urgent"], true, "{stopped}");
     assert!(stopped["message"].as_str().unwrap().contains("Builds"));
-    // The checks run at the start. A failure is told once it has lasted for five minutes.
+    // The checks run at the start. A failure is reported once it has lasted for five minutes.
     let mut owner = owner;
     let restart = async |server: TestServer, owner: Actor| {
         let server = server.restart().await;
