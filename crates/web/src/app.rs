@@ -86,10 +86,6 @@ impl App {
         &self.inner.database
     }
 
-    pub(crate) fn is_shutting_down(&self) -> bool {
-        self.inner.shutdown.is_cancelled()
-    }
-
     pub(crate) fn metrics(&self) -> Option<&Scrape> {
         self.inner.metrics.as_ref()
     }

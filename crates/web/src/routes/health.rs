@@ -6,6 +6,7 @@ use crate::respond::json;
 use axum::extract::State;
 use axum::response::Response;
 use gatehouse_secrets::Status;
+use gatehouse_services::WRITER_LIMIT;
 use gatehouse_store::Store;
 use http::header::CACHE_CONTROL;
 use http::request::Parts;
@@ -16,8 +17,6 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-/// How long a writer may work on one group of writes before the process counts as stuck.
-const WRITER_LIMIT: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the answer of the database is used again, so that probes cannot load it.
 const PING_VALID: Duration = Duration::from_secs(1);
@@ -75,10 +74,10 @@ impl Condition {
 
 /// Fails if only a restart can help: a write has been running for too long.
 pub(super) async fn live(State(app): State<App>) -> Response {
-    response(if app.services().store.busy_for() > WRITER_LIMIT {
-        vec!["writer"]
-    } else {
+    response(if app.services().is_live() {
         Vec::new()
+    } else {
+        vec!["writer"]
     })
 }
 
@@ -89,7 +88,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
     let condition = Condition {
         is_sealed: services.secrets.status() == Status::Sealed
             && !resolved.settings.server.ready_when_sealed,
-        is_draining: app.is_shutting_down(),
+        is_draining: services.is_draining(),
         database_responds: app.database().responds(&services.store).await,
         writer_busy: services.store.busy_for(),
     };
