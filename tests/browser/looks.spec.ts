@@ -64,6 +64,8 @@ test('figures have the same width in both typefaces, and code has no ligatures',
 test('compact lists have lower rows, and are remembered', async ({ home, page, model: _ }) => {
   const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
   await deliver(home, hook, pullRequest(), { event: 'pull_request' });
+  // Rows have one line in wide lists.
+  await page.setViewportSize({ width: 1440, height: 900 });
   const height = async () => {
     await page.goto('/deliveries');
     const box = await page.locator('a[data-row]').first().boundingBox();
