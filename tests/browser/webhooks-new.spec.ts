@@ -152,8 +152,9 @@ test('forwarding JSON: the receiver gets the body of the preview, signed', async
   expect(got?.headers['webhook-signature']).toBe(`v1,${expected}`);
   expect(got?.headers['content-type']).toBe('application/json');
 
-  // The settings show the body of the delivery that arrived.
   await page.getByLabel('I’ve saved it').check();
+  // The settings read the latest delivery when the page is opened.
+  await page.reload();
   await page.getByRole('tab', { name: 'Settings' }).click();
   await expect(page.getByLabel('Request body')).toHaveValue('json');
   await expect(shown).toHaveText(body);
