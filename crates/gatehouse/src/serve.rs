@@ -6,7 +6,6 @@ use gatehouse_auth::MetricsToken;
 use gatehouse_services::{RenderMetrics, Services};
 use gatehouse_web::{ConnectionLimits, Scrape, ServeOptions, install_metrics};
 use std::io::Write;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -48,11 +47,10 @@ impl App {
         if let Some(recorder) = metrics.clone() {
             upkeep(move || recorder.run_upkeep(), &shutdown, &tasks);
         }
-        let render = metrics.clone();
-        let render = render.map(|recorder| Arc::new(move || recorder.render()) as RenderMetrics);
-        let telemetry = TelemetryExport::start(services, render);
+        let render = metrics.map(|recorder| services.measured(move || recorder.render()));
+        let telemetry = TelemetryExport::start(services, render.clone());
         let token = settings.token.clone().map(MetricsToken::new);
-        let metrics = metrics.map(|recorder| Scrape::new(recorder, token));
+        let metrics = render.map(|render| Scrape::new(render, token));
         if let (Some(address), Some(scrape)) = (settings.bind, metrics.clone()) {
             match TcpListener::bind(address).await {
                 Ok(listener) => drop(tasks.spawn(scrape.serve(listener, shutdown.clone()))),
@@ -76,6 +74,7 @@ impl App {
         services.send_pushes(shutdown.clone(), &tasks);
         services.webhooks.background(shutdown.clone(), &tasks);
         services.make_backups(shutdown.clone(), &tasks);
+        services.export_audit_log(shutdown.clone(), &tasks);
         services.receive_messages(shutdown.clone(), &tasks);
         if let Some(tls) = &self.0.tls {
             tls.background(services, shutdown.clone(), &tasks);
