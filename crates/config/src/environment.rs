@@ -30,7 +30,7 @@ const SECRETS: [&str; 4] = [
 ];
 
 /// Variables outside `SERVICE_*` that Gatehouse reads.
-const FOREIGN: [&str; 9] = [
+const FOREIGN: [&str; 12] = [
     ON_STDIN,
     "PATH",
     "HOME",
@@ -40,6 +40,9 @@ const FOREIGN: [&str; 9] = [
     "OPENAI_API_KEY",
     "ANTHROPIC_API_KEY",
     "NO_COLOR",
+    "NOTIFY_SOCKET",
+    "WATCHDOG_USEC",
+    "WATCHDOG_PID",
 ];
 
 /// The variables passed on to child processes.

@@ -8,6 +8,7 @@ use secrecy::SecretString;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use url::Url;
 
 /// Options that only the environment can set.
@@ -37,6 +38,10 @@ pub struct Process {
     pub child_variables: Vec<(String, OsString)>,
     /// Whether `NO_COLOR` is set.
     pub no_color: bool,
+    /// `NOTIFY_SOCKET`: where systemd hears of the state of the service. `@` begins an abstract name.
+    pub notify_socket: Option<String>,
+    /// `WATCHDOG_USEC`: systemd ends the service if it does not hear of it for this long.
+    pub watchdog: Option<Duration>,
 }
 
 impl Process {
@@ -63,6 +68,35 @@ impl Process {
             anthropic_api_key: environment.secret("ANTHROPIC_API_KEY")?,
             child_variables: environment.for_children(),
             no_color: environment.is_set("NO_COLOR"),
+            notify_socket: environment.text("NOTIFY_SOCKET")?.map(str::to_owned),
+            watchdog: watchdog(
+                environment.text("WATCHDOG_USEC")?,
+                environment.text("WATCHDOG_PID")?,
+            ),
         })
+    }
+}
+
+/// The time that systemd waits, if it waits for this process.
+fn watchdog(usec: Option<&str>, pid: Option<&str>) -> Option<Duration> {
+    let is_meant = pid.is_none_or(|pid| pid.parse() == Ok(std::process::id()));
+    let usec: u64 = usec?.parse().ok()?;
+    (is_meant && usec > 0).then(|| Duration::from_micros(usec))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_watchdog_is_only_for_the_process_that_systemd_started() {
+        let own = std::process::id().to_string();
+        let minute = Some(Duration::from_mins(1));
+        assert_eq!(watchdog(Some("60000000"), None), minute);
+        assert_eq!(watchdog(Some("60000000"), Some(&own)), minute);
+        assert_eq!(watchdog(Some("60000000"), Some("1")), None);
+        for without in [None, Some("0"), Some("x")] {
+            assert_eq!(watchdog(without, Some(&own)), None);
+        }
     }
 }

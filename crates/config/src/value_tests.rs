@@ -35,6 +35,7 @@ fn a_flag_is_no_number_or_text_in_toml_and_json() {
 #[case("webhooks.send_workers", 1, 1024)]
 #[case("webhooks.per_webhook_concurrency", 1, 1024)]
 #[case("webhooks.per_account_concurrency", 1, 1024)]
+#[case("server.drain_delay_seconds", 0, 300)]
 #[case("server.drain_seconds", 0, 3600)]
 #[case("webhooks.lease_seconds", 1, 3600)]
 #[case("webhooks.max_attempts", 1, 100)]

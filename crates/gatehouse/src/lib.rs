@@ -8,5 +8,6 @@ pub mod logging;
 pub mod own_environment;
 pub mod profiles;
 mod serve;
+mod service_manager;
 
 pub use compose::{App, Gateway, OpenError, Parts, Purpose, Storage};

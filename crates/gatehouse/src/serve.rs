@@ -2,10 +2,13 @@
 
 use crate::compose::App;
 use crate::limits::open_files;
+use crate::service_manager::ServiceManager;
 use gatehouse_auth::MetricsToken;
 use gatehouse_services::{RenderMetrics, Services};
 use gatehouse_web::{ConnectionLimits, Scrape, ServeOptions, install_metrics};
 use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -37,6 +40,7 @@ impl App {
     ) {
         let services = self.services();
         let tasks = TaskTracker::new();
+        let shutdown = delayed(services, shutdown, &tasks);
         // First, because metrics reported before the recorder exists are lost.
         let resolved = services.config.resolved();
         let settings = &resolved.settings.metrics;
@@ -52,16 +56,14 @@ impl App {
         let token = settings.token.clone().map(MetricsToken::new);
         let metrics = render.map(|render| Scrape::new(render, token));
         if let (Some(address), Some(scrape)) = (settings.bind, metrics.clone()) {
-            match TcpListener::bind(address).await {
-                Ok(listener) => drop(tasks.spawn(scrape.serve(listener, shutdown.clone()))),
-                Err(error) => {
-                    tracing::error!(%error, %address, "cannot listen on the address of metrics.bind");
-                }
-            }
+            serve_metrics(address, scrape, &shutdown, &tasks).await;
         }
         #[cfg(feature = "voice")]
         self.serve_wyoming(&shutdown, &tasks).await;
         self.announce(&listener, &shutdown, &tasks);
+        let process = services.config.layers().process();
+        let manager = Arc::new(ServiceManager::connect(process));
+        manager.watch(services, process.watchdog, &shutdown, &tasks);
         // Subscribes before the first poll for changes of other nodes.
         // Ends later than the rest: other nodes hear how the last turns of this one end.
         let events_end = CancellationToken::new();
@@ -80,6 +82,8 @@ impl App {
             tls.background(services, shutdown.clone(), &tasks);
         }
 
+        manager.ready();
+
         let web = gatehouse_web::App::new(self.0.rpc.clone(), metrics, shutdown.clone());
         let tls = self.0.tls.clone();
         gatehouse_web::serve(
@@ -93,6 +97,7 @@ impl App {
         )
         .await;
 
+        manager.stopping();
         shutdown.cancel();
         tasks.close();
         let settings = services.config.resolved();
@@ -207,6 +212,48 @@ impl TelemetryExport {
         let sent = tokio::time::timeout(LAST_TELEMETRY, self.tasks.wait()).await;
         if sent.is_err() {
             tracing::warn!("the last traces and metrics were not sent in time");
+        }
+    }
+}
+
+/// Returns a token that is canceled `server.drain_delay_seconds` after `signal`. Requests are accepted meanwhile, and
+/// `/health/ready` fails.
+fn delayed(
+    services: &Arc<Services>,
+    signal: CancellationToken,
+    tasks: &TaskTracker,
+) -> CancellationToken {
+    let shutdown = CancellationToken::new();
+    let (services, stop) = (Arc::clone(services), shutdown.clone());
+    let wait = async move {
+        signal.cancelled().await;
+        services.drain();
+        let resolved = services.config.resolved();
+        let delay = resolved.settings.server.drain_delay_seconds;
+        if delay > 0 {
+            tracing::info!(
+                seconds = delay,
+                "requests are accepted until the shutdown begins"
+            );
+            tokio::time::sleep(Duration::from_secs(delay)).await;
+        }
+        stop.cancel();
+    };
+    tasks.spawn(shutdown.clone().run_until_cancelled_owned(wait));
+    shutdown
+}
+
+/// Serves the metrics on an address of their own.
+async fn serve_metrics(
+    address: SocketAddr,
+    scrape: Scrape,
+    shutdown: &CancellationToken,
+    tasks: &TaskTracker,
+) {
+    match TcpListener::bind(address).await {
+        Ok(listener) => drop(tasks.spawn(scrape.serve(listener, shutdown.clone()))),
+        Err(error) => {
+            tracing::error!(%error, %address, "cannot listen on the address of metrics.bind");
         }
     }
 }

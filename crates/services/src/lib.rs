@@ -26,6 +26,6 @@ pub use approvals::{APPROVAL_PRESS_REFUSED, APPROVAL_RESOLVED};
 pub use live_config::LiveConfig;
 pub use problem::to_problem;
 pub use reach::{Reach, ReachProblem, Reached};
-pub use services::{Build, Services, ServicesError, ServicesParts};
+pub use services::{Build, Services, ServicesError, ServicesParts, WRITER_LIMIT};
 pub use telemetry::{RenderMetrics, Telemetry};
 pub use vault_status::VaultStatus;

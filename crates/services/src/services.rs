@@ -25,6 +25,11 @@ use gatehouse_tools::{ToolsHandle, ToolsParts};
 use gatehouse_voice::{Voice, VoiceParts};
 use gatehouse_webhooks::{Webhooks, WebhooksError, WebhooksParts};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long a writer may work on one group of writes before the process counts as stuck.
+pub const WRITER_LIMIT: Duration = Duration::from_secs(30);
 
 /// Facts about this build.
 #[derive(Clone, Copy, Debug)]
@@ -103,9 +108,25 @@ pub struct Services {
     pub(crate) database_measured: DatabaseMeasured,
     /// Held while a backup is made.
     pub(crate) backup_turn: Arc<tokio::sync::Mutex<()>>,
+    /// Whether the server was told to stop.
+    draining: AtomicBool,
 }
 
 impl Services {
+    /// Whether the process works. If not, only a restart can help: a write has been running for too long.
+    pub fn is_live(&self) -> bool {
+        self.store.busy_for() <= WRITER_LIMIT
+    }
+
+    /// Reports from now on that requests should go to another node.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
     /// Opens the services in order of their dependencies. Starts no tasks.
     pub async fn open(parts: ServicesParts) -> Result<Self, ServicesError> {
         let (resolved, layers) = (parts.config.resolved(), parts.config.layers());
@@ -180,6 +201,7 @@ impl Services {
             database: DatabaseProbe::default(),
             database_measured: DatabaseMeasured::default(),
             backup_turn: Arc::default(),
+            draining: AtomicBool::new(false),
         })
     }
 

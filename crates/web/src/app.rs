@@ -79,10 +79,6 @@ impl App {
         self.inner.router.get_or_init(|| routes::router(self))
     }
 
-    pub(crate) fn is_shutting_down(&self) -> bool {
-        self.inner.shutdown.is_cancelled()
-    }
-
     pub(crate) fn metrics(&self) -> Option<&Scrape> {
         self.inner.metrics.as_ref()
     }

@@ -50,6 +50,16 @@ pub(crate) const KEYS: &[KeySpec] = &[
         change: Change::Restart,
     },
     KeySpec {
+        key: "server.drain_delay_seconds",
+        kind: Kind::Whole { min: 0, max: 300 },
+        default: Initial::Whole(0),
+        doc: "Seconds between the signal to stop and the shutdown. Requests are accepted meanwhile, and /health/ready \
+              fails, so that a load balancer can choose another node.",
+        example: "",
+        guard: Guard::StepUp,
+        change: Change::Live,
+    },
+    KeySpec {
         key: "server.drain_seconds",
         kind: Kind::Whole { min: 0, max: 3600 },
         default: Initial::Whole(30),
@@ -79,6 +89,8 @@ pub struct Server {
     pub allowed_origins: Vec<AllowedOrigin>,
     /// The maximum size of a WebSocket message and of an RPC body.
     pub max_message_bytes: usize,
+    /// How long requests are accepted after the signal to stop.
+    pub drain_delay_seconds: u64,
     /// How long a shutdown waits for sends and turns.
     pub drain_seconds: u64,
     /// Whether a node whose vault is sealed is ready.
@@ -93,6 +105,7 @@ impl Server {
             external_url: reader.optional("server.external_url")?,
             allowed_origins: reader.list("server.allowed_origins")?,
             max_message_bytes: reader.whole("server.max_message_bytes")?,
+            drain_delay_seconds: reader.whole("server.drain_delay_seconds")?,
             drain_seconds: reader.whole("server.drain_seconds")?,
             ready_when_sealed: reader.flag("server.ready_when_sealed")?,
             tls: Tls::read(reader)?,

@@ -6,7 +6,10 @@ use rustix::process::Signal;
 use serde_json::json;
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 #[tokio::test]
 async fn a_start_prints_the_address_and_the_setup_code_and_a_stop_leaves_nothing_open() {
@@ -245,4 +248,68 @@ async fn what_was_acknowledged_survives_a_kill() {
         installation.run(&["audit", "verify", "--json"]).json()["ok"],
         true
     );
+}
+
+/// Reads messages of the service until this one.
+fn heard(socket: &UnixDatagram, wanted: &str) {
+    let mut buffer = [0; 256];
+    loop {
+        let length = socket.recv(&mut buffer).unwrap();
+        if buffer.get(..length) == Some(wanted.as_bytes()) {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn systemd_hears_that_the_service_is_ready_alive_and_stopping() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notify");
+    let abstract_name = format!("gatehouse-test-{}", std::process::id());
+    for is_abstract in [false, true] {
+        let (name, socket) = if is_abstract {
+            let address = SocketAddr::from_abstract_name(&abstract_name).unwrap();
+            let socket = UnixDatagram::bind_addr(&address).unwrap();
+            (format!("@{abstract_name}"), socket)
+        } else {
+            let socket = UnixDatagram::bind(&path).unwrap();
+            (path.display().to_string(), socket)
+        };
+        socket
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        let mut installation = Installation::new();
+        installation.env("NOTIFY_SOCKET", name);
+        installation.env("WATCHDOG_USEC", "200000");
+        let server = installation.start();
+        heard(&socket, "READY=1");
+        assert_eq!(server.get("/health/ready").await.status, StatusCode::OK);
+        heard(&socket, "WATCHDOG=1");
+        heard(&socket, "WATCHDOG=1");
+        server.stop();
+        heard(&socket, "STOPPING=1");
+    }
+}
+
+#[tokio::test]
+async fn requests_are_accepted_for_a_while_after_the_signal_to_stop() {
+    let mut installation = Installation::new();
+    installation.env("SERVICE_SERVER__DRAIN_DELAY_SECONDS", "3");
+    let server = installation.start();
+    assert_eq!(server.get("/health/ready").await.status, StatusCode::OK);
+    server.signal(Signal::TERM);
+    let begun = Instant::now();
+    let not_ready = loop {
+        let reply = server.get("/health/ready").await;
+        if reply.status == StatusCode::SERVICE_UNAVAILABLE {
+            break reply;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(3), "never not ready");
+    };
+    assert_eq!(not_ready.body["reasons"], json!(["draining"]));
+    assert_eq!(server.get("/health/live").await.status, StatusCode::OK);
+    assert_eq!(server.get("/api/auth/status").await.status, StatusCode::OK);
+    let (status, _) = server.wait();
+    assert!(status.success(), "{status}");
+    assert!(begun.elapsed() >= Duration::from_secs(3));
 }

@@ -6,15 +6,13 @@ use crate::respond::json;
 use axum::extract::State;
 use axum::response::Response;
 use gatehouse_secrets::Status;
+use gatehouse_services::WRITER_LIMIT;
 use http::header::CACHE_CONTROL;
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
-
-/// How long a writer may work on one group of writes before the process counts as stuck.
-const WRITER_LIMIT: Duration = Duration::from_secs(30);
 
 /// The response to a probe.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -49,10 +47,10 @@ impl Condition {
 
 /// Fails if only a restart can help: a write has been running for too long.
 pub(super) async fn live(State(app): State<App>) -> Response {
-    response(if app.services().store.busy_for() > WRITER_LIMIT {
-        vec!["writer"]
-    } else {
+    response(if app.services().is_live() {
         Vec::new()
+    } else {
+        vec!["writer"]
     })
 }
 
@@ -63,7 +61,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
     let condition = Condition {
         is_sealed: services.secrets.status() == Status::Sealed
             && !resolved.settings.server.ready_when_sealed,
-        is_draining: app.is_shutting_down(),
+        is_draining: services.is_draining(),
         database_responds: services.database_responds().await,
         writer_busy: services.store.busy_for(),
     };

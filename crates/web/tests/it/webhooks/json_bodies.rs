@@ -82,8 +82,16 @@ async fn preview(owner: &Actor, template: &str, of: Value) -> Result<Value, Stri
     });
     let of = of.as_object().unwrap().clone();
     params.as_object_mut().unwrap().extend(of);
-    let shown = owner.rpc("webhooks.template.preview", params).await;
-    shown.map_err(|error| format!("{error:?}"))
+    call(owner, "webhooks.template.preview", params).await
+}
+
+/// Calls a method. An error is its whole object.
+async fn call(owner: &Actor, method: &str, params: Value) -> Result<Value, String> {
+    let reply = owner.rpc_reply(method, params).await.json();
+    match reply.get("result") {
+        Some(result) => Ok(result.clone()),
+        None => Err(reply["error"].to_string()),
+    }
 }
 
 #[tokio::test]
@@ -188,9 +196,11 @@ async fn a_template_that_is_not_json_is_refused_with_its_place() {
         "name": "n", "deliver_only": true, "deliver_to": "http", "template_format": "json",
         "prompt_template": "{\n  \"a\": {b}\n}",
     });
-    let refused = owner.rpc("webhooks.create", members).await.unwrap_err();
-    let refused = format!("{refused:?}");
-    assert!(refused.contains("prompt_template") && refused.contains("line 2, column"));
+    let refused = call(&owner, "webhooks.create", members).await.unwrap_err();
+    assert!(
+        refused.contains("prompt_template") && refused.contains("line 2, column"),
+        "{refused}"
+    );
     let neither = preview(&owner, "1", json!({})).await.unwrap_err();
     assert!(
         neither.contains("either payload or delivery_id"),
