@@ -227,9 +227,10 @@ impl Services {
             }
             Target::Syslog => {
                 let mut through = done;
-                let send = syslog::send(&path, &rows, &Zone::system(), &mut through);
+                let zone = Zone::system();
+                let send = syslog::send(&path, &rows, &zone, &mut through);
                 let error = match tokio::time::timeout(WRITE_TIMEOUT, send).await {
-                    Ok(sent) => sent.err().map(|error| error.to_string()),
+                    Ok(outcome) => outcome.err().map(|error| error.to_string()),
                     Err(_) => Some("the socket does not accept messages".to_owned()),
                 };
                 Written { through, error }

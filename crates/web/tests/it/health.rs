@@ -83,7 +83,11 @@ async fn the_metrics_name_the_state_of_the_node() {
         ("change_feed_lag_seconds", 0.0),
         ("webhooks_lease_takeovers_total", 0.0),
     ] {
-        assert_eq!(value(&text, name).to_bits(), expected.to_bits(), "{name}");
+        assert_eq!(
+            value(&text, name).to_bits(),
+            f64::to_bits(expected),
+            "{name}"
+        );
     }
     for name in ["store_writer_busy_seconds", "store_writer_queue_length"] {
         assert!(value(&text, name) >= 0.0, "{name}");
