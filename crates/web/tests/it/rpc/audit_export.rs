@@ -206,7 +206,7 @@ async fn syslog_gets_each_record_once_also_after_it_was_away() {
     }
     let count = rows(&server).await;
     // The socket has room for a few messages only, so the export waits for the reader.
-    let (_, records) = tokio::join!(export(&server), receive(&socket, count));
+    let ((), records) = tokio::join!(export(&server), receive(&socket, count));
     assert_eq!(seqs(&records), (1..=count).collect::<Vec<_>>());
 
     drop(socket);
@@ -223,7 +223,7 @@ async fn syslog_gets_each_record_once_also_after_it_was_away() {
     let socket = UnixDatagram::bind(&path).unwrap();
     clock.advance(LONG);
     let missing = rows(&server).await - count;
-    let (_, records) = tokio::join!(export(&server), receive(&socket, missing));
+    let ((), records) = tokio::join!(export(&server), receive(&socket, missing));
     assert_eq!(
         seqs(&records),
         (count + 1..=count + missing).collect::<Vec<_>>()
