@@ -11,6 +11,7 @@ mod nextest;
 mod node;
 mod page;
 mod postgres;
+mod prometheus;
 pub mod python;
 mod report;
 mod voice;
@@ -126,6 +127,7 @@ impl Session<'_> {
         self.step("format", &["fmt", "--all", "--check"]);
         let root = self.root;
         self.report.step("repository rules", || check::run(root));
+        self.prometheus(target);
         let binary = target.join("debug/gatehouse");
         if affected.has_any_crate() {
             self.rust(target, &binary, affected)?;

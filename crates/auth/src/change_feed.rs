@@ -10,6 +10,7 @@ use gatehouse_store::{ApiKeyRow, AuthSessionRow, ChangeRow, DeviceRow};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// The polling interval without notifications.
 pub(crate) const POLL_MS: u64 = 1_500;
@@ -45,6 +46,14 @@ impl Feed {
 
     pub(crate) const fn is_shared(&self) -> bool {
         self.shared
+    }
+
+    /// Milliseconds since the last successful read began; 0 on a database of a single node.
+    fn lag_ms(&self, now_ms: u64) -> u64 {
+        if !self.shared {
+            return 0;
+        }
+        now_ms.saturating_sub(self.last_look_ms.load(Ordering::Acquire))
     }
 
     /// Whether memory may be trusted.
@@ -287,6 +296,11 @@ impl Auth {
     /// Whether a credential that is not in memory is known not to exist.
     pub(crate) fn misses_are_final(&self, complete: bool) -> bool {
         complete && !self.0.feed.is_shared()
+    }
+
+    /// How long ago this node read the changes of other nodes; zero on a database of a single node.
+    pub fn feed_lag(&self) -> Duration {
+        Duration::from_millis(self.0.feed.lag_ms(self.0.clock.monotonic_ms()))
     }
 
     pub(crate) fn memory_is_fresh(&self) -> bool {

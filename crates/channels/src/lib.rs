@@ -25,6 +25,7 @@ mod live;
 mod lookup;
 mod manage_accounts;
 mod markup;
+pub mod metrics;
 mod outgoing;
 mod own_host;
 mod pairings;

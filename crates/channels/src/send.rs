@@ -2,6 +2,7 @@
 
 use crate::error::{ChannelsError, Failure, SendError};
 use crate::handle::{Channels, Inner};
+use crate::metrics;
 use crate::outgoing::Outgoing;
 use crate::senders::Part;
 use crate::split::split;
@@ -121,9 +122,11 @@ impl Inner {
         message: &Outgoing<'_>,
         id: &str,
     ) -> Result<(), Failure> {
+        let kind = account.sender.about().kind;
         let mut span = trace::child("channel.send", SpanKind::Client);
-        span.set("gatehouse.channel.type", account.sender.about().kind);
+        span.set("gatehouse.channel.type", kind);
         let sent = span.run(self.send_parts(account, message, id)).await;
+        metrics::sent(kind, &sent);
         if let Err(failure) = &sent {
             span.fail(failure.kind());
         }

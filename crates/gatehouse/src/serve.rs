@@ -51,11 +51,10 @@ impl App {
         if let Some(recorder) = metrics.clone() {
             upkeep(move || recorder.run_upkeep(), &shutdown, &tasks);
         }
-        let render = metrics.clone();
-        let render = render.map(|recorder| Arc::new(move || recorder.render()) as RenderMetrics);
-        let telemetry = TelemetryExport::start(services, render);
+        let render = metrics.map(|recorder| services.measured(move || recorder.render()));
+        let telemetry = TelemetryExport::start(services, render.clone());
         let token = settings.token.clone().map(MetricsToken::new);
-        let metrics = metrics.map(|recorder| Scrape::new(recorder, token));
+        let metrics = render.map(|render| Scrape::new(render, token));
         if let (Some(address), Some(scrape)) = (settings.bind, metrics.clone()) {
             serve_metrics(address, scrape, &shutdown, &tasks).await;
         }
@@ -77,6 +76,7 @@ impl App {
         services.send_pushes(shutdown.clone(), &tasks);
         services.webhooks.background(shutdown.clone(), &tasks);
         services.make_backups(shutdown.clone(), &tasks);
+        services.export_audit_log(shutdown.clone(), &tasks);
         services.receive_messages(shutdown.clone(), &tasks);
         if let Some(tls) = &self.0.tls {
             tls.background(services, shutdown.clone(), &tasks);

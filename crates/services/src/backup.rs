@@ -3,7 +3,7 @@
 mod schedule;
 
 pub use schedule::KEY as STATE_KEY;
-pub(crate) use schedule::check;
+pub(crate) use schedule::{check, describe_metrics};
 
 use crate::Services;
 use gatehouse_backup::age::Recipient;

@@ -3,10 +3,12 @@
 
 mod approval_messages;
 mod approvals;
+mod audit_export;
 pub mod backup;
 pub mod bootstrap;
 pub mod certificates;
 mod chat_approvals;
+mod database_probe;
 pub mod doctor;
 mod inbound;
 pub mod live_config;

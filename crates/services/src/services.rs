@@ -1,14 +1,16 @@
 //! Opens the services in order of their dependencies, and applies changed settings to them.
 
+use crate::audit_export::AuditExport;
 use crate::certificates::CertificateState;
 use crate::chat_approvals::Presses;
+use crate::database_probe::DatabaseProbe;
 use crate::live_config::LiveConfig;
 use crate::live_config::settings;
 #[cfg(feature = "voice")]
 use crate::live_config::voice::voice_settings;
 use crate::push::Push;
 use crate::reach::Reach;
-use crate::telemetry::Telemetry;
+use crate::telemetry::{DatabaseMeasured, Telemetry};
 use gatehouse_agents::{Agents, AgentsError, AgentsParts};
 use gatehouse_auth::Auth;
 use gatehouse_channels::{Channels, ChannelsParts};
@@ -98,6 +100,12 @@ pub struct Services {
     pub started_at_ms: u64,
     /// The work on presses of buttons in chats.
     pub(crate) presses: Presses,
+    /// Copies of the audit log.
+    pub(crate) audit_export: AuditExport,
+    /// Whether the database responds.
+    pub(crate) database: DatabaseProbe,
+    /// When metrics of the database were measured.
+    pub(crate) database_measured: DatabaseMeasured,
     /// Held while a backup is made.
     pub(crate) backup_turn: Arc<tokio::sync::Mutex<()>>,
     /// Whether the server was told to stop.
@@ -189,6 +197,9 @@ impl Services {
             build: parts.build,
             started_at_ms: parts.started_at_ms,
             presses: Presses::default(),
+            audit_export: AuditExport::default(),
+            database: DatabaseProbe::default(),
+            database_measured: DatabaseMeasured::default(),
             backup_turn: Arc::default(),
             draining: AtomicBool::new(false),
         })

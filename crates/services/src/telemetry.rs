@@ -6,14 +6,17 @@ mod check;
 mod exporter;
 mod exposition;
 mod health;
+mod measure;
 mod otlp;
 mod queue;
 mod sender;
 
 pub(crate) use check::check;
+pub(crate) use measure::DatabaseMeasured;
 
 use crate::Services;
 use exporter::Exporter;
+use futures_util::future::BoxFuture;
 use gatehouse_domain::trace::Tracer;
 use gatehouse_domain::{Clock, Random, Timestamp};
 use health::Health;
@@ -25,8 +28,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use url::Url;
 
-/// Renders the metrics of this process in Prometheus' text format.
-pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
+/// Measures and renders the metrics of this process in Prometheus' text format.
+pub type RenderMetrics = Arc<dyn Fn() -> BoxFuture<'static, String> + Send + Sync>;
 
 /// What is sent to a collector, if there is one.
 #[derive(Debug, Default)]

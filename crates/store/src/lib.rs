@@ -314,6 +314,12 @@ impl Store {
         self.writers.busy_for()
     }
 
+    /// Returns how many writes wait for the writer with the longest queue, at most 1,024. Writes that it works on do
+    /// not count.
+    pub fn waiting_writes(&self) -> usize {
+        self.writers.waiting()
+    }
+
     /// Returns whether the database responds.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.read(|conn| Box::pin(async move { conn.ping().await }))

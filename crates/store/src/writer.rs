@@ -114,6 +114,16 @@ impl Writers {
         durations.into_iter().max().unwrap_or_default()
     }
 
+    /// How many writes wait for the writer with the longest queue.
+    pub(crate) fn waiting(&self) -> usize {
+        let writers = [&self.arrivals, &self.queue, &self.limits, &self.rules];
+        let lengths = writers.map(|writer| {
+            let orders = &writer.orders;
+            orders.max_capacity().saturating_sub(orders.capacity())
+        });
+        lengths.into_iter().max().unwrap_or_default()
+    }
+
     pub(crate) async fn stop(&self) {
         for writer in [&self.arrivals, &self.queue, &self.limits, &self.rules] {
             writer.stop().await;

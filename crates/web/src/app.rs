@@ -2,7 +2,6 @@
 
 use crate::observe::Meters;
 use crate::routes;
-use crate::routes::health::DatabaseProbe;
 use crate::scrape::Scrape;
 use axum::Router;
 use gatehouse_auth::{Auth, RequestContext};
@@ -26,7 +25,6 @@ struct Inner {
     router: OnceLock<Router>,
     metrics: Option<Scrape>,
     meters: Meters,
-    database: DatabaseProbe,
     request_ids: SeededRandom,
     sockets: TaskTracker,
     shutdown: CancellationToken,
@@ -44,7 +42,6 @@ impl App {
             router: OnceLock::new(),
             metrics,
             meters: Meters::default(),
-            database: DatabaseProbe::default(),
             request_ids,
             sockets: TaskTracker::new(),
             shutdown,
@@ -80,10 +77,6 @@ impl App {
     /// The routes. Created at the first request, because the handlers hold a clone of this handle.
     pub(crate) fn router(&self) -> &Router {
         self.inner.router.get_or_init(|| routes::router(self))
-    }
-
-    pub(crate) fn database(&self) -> &DatabaseProbe {
-        &self.inner.database
     }
 
     pub(crate) fn metrics(&self) -> Option<&Scrape> {

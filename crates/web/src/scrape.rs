@@ -4,6 +4,7 @@
 use axum::body::Body;
 use bytes::Bytes;
 use gatehouse_auth::MetricsToken;
+use gatehouse_services::RenderMetrics;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
@@ -12,7 +13,6 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use metrics_exporter_prometheus::PrometheusHandle;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,21 +34,21 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// What is served, and the token that is required.
 #[derive(Clone)]
 pub struct Scrape {
-    metrics: PrometheusHandle,
+    render: RenderMetrics,
     token: Option<Arc<MetricsToken>>,
 }
 
 impl Scrape {
-    pub fn new(metrics: PrometheusHandle, token: Option<MetricsToken>) -> Self {
+    pub fn new(render: RenderMetrics, token: Option<MetricsToken>) -> Self {
         Self {
-            metrics,
+            render,
             token: token.map(Arc::new),
         }
     }
 
     /// The metrics in Prometheus' text format.
-    pub(crate) fn render<B: From<String>>(&self) -> Response<B> {
-        let mut response = Response::new(B::from(self.metrics.render()));
+    pub(crate) async fn render<B: From<String>>(&self) -> Response<B> {
+        let mut response = Response::new(B::from((self.render)().await));
         let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, kind);
@@ -57,29 +57,35 @@ impl Scrape {
     }
 
     /// Answers a request for the metrics that presents the token. `None` for other requests.
-    pub(crate) fn answer(&self, request: &Parts) -> Option<Response<Body>> {
+    pub(crate) async fn answer(&self, request: &Parts) -> Option<Response<Body>> {
         let is_scrape = request.method == Method::GET && request.uri.path() == PATH;
         let token = self.token.as_ref().filter(|_| is_scrape)?;
-        token.accepts(&request.headers).then(|| self.render())
+        if !token.accepts(&request.headers) {
+            return None;
+        }
+        Some(self.render().await)
     }
 
-    fn answer_on_port(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
-        let refuse = |status| {
-            let mut response = Response::new(Full::default());
-            *response.status_mut() = status;
-            response
-        };
+    /// The status that refuses a request on the port of the metrics.
+    fn refusal(&self, request: &Request<Incoming>) -> Option<StatusCode> {
         if request.uri().path() != PATH {
-            return refuse(StatusCode::NOT_FOUND);
+            return Some(StatusCode::NOT_FOUND);
         }
         if request.method() != Method::GET {
-            return refuse(StatusCode::METHOD_NOT_ALLOWED);
+            return Some(StatusCode::METHOD_NOT_ALLOWED);
         }
         let token = self.token.as_ref();
-        if token.is_some_and(|token| !token.accepts(request.headers())) {
-            return refuse(StatusCode::UNAUTHORIZED);
-        }
-        self.render()
+        let is_wrong = token.is_some_and(|token| !token.accepts(request.headers()));
+        is_wrong.then_some(StatusCode::UNAUTHORIZED)
+    }
+
+    async fn answer_on_port(&self, refusal: Option<StatusCode>) -> Response<Full<Bytes>> {
+        let Some(status) = refusal else {
+            return self.render().await;
+        };
+        let mut response = Response::new(Full::default());
+        *response.status_mut() = status;
+        response
     }
 
     /// Serves only the metrics, until `shutdown`.
@@ -104,8 +110,9 @@ impl Scrape {
 
     async fn connection(self, stream: TcpStream) {
         let service = service_fn(|request| {
-            let response = self.answer_on_port(&request);
-            async move { Ok::<_, Infallible>(response) }
+            let refusal = self.refusal(&request);
+            let scrape = &self;
+            async move { Ok::<_, Infallible>(scrape.answer_on_port(refusal).await) }
         });
         let served = http1::Builder::new()
             .timer(TokioTimer::new())

@@ -7,6 +7,7 @@ use gatehouse_sources::profile;
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use std::collections::HashSet;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 const DELIVERIES: &str = "webhooks_deliveries_total";
 const REJECTED: &str = "webhooks_deliveries_rejected_total";
@@ -16,9 +17,11 @@ const ACTIONS: &str = "webhooks_response_actions_total";
 const RATE_LIMITED: &str = "webhooks_rate_limited_total";
 const REFUSALS_DROPPED: &str = "webhooks_refusals_dropped_total";
 const QUEUE_DEPTH: &str = "webhooks_worker_queue_depth";
+const OLDEST_WAITING: &str = "webhooks_oldest_waiting_seconds";
+const LEASE_TAKEOVERS: &str = "webhooks_lease_takeovers_total";
 
 /// The names of all metrics of this crate.
-pub const NAMES: [&str; 8] = [
+pub const NAMES: [&str; 10] = [
     DELIVERIES,
     REJECTED,
     FILTERED,
@@ -27,6 +30,8 @@ pub const NAMES: [&str; 8] = [
     RATE_LIMITED,
     REFUSALS_DROPPED,
     QUEUE_DEPTH,
+    OLDEST_WAITING,
+    LEASE_TAKEOVERS,
 ];
 
 /// The label for any value that is not in a known list.
@@ -65,6 +70,14 @@ pub fn describe() {
         "Refused deliveries that were not stored because too many came at once."
     );
     describe_gauge!(QUEUE_DEPTH, "Deliveries that wait for a worker.");
+    describe_gauge!(
+        OLDEST_WAITING,
+        "How long the delivery has waited that waits longest for a worker, in seconds."
+    );
+    describe_counter!(
+        LEASE_TAKEOVERS,
+        "Deliveries that were taken over from a process that no longer renewed their leases."
+    );
     // Initialize the series without labels, so that each metric exists with value 0.
     for name in [
         DELIVERIES,
@@ -73,6 +86,7 @@ pub fn describe() {
         ACTIONS,
         RATE_LIMITED,
         REFUSALS_DROPPED,
+        LEASE_TAKEOVERS,
     ] {
         counter!(name).increment(0);
     }
@@ -122,7 +136,7 @@ pub fn refusal_dropped() {
 /// Records how long an agent worked on a delivery.
 pub fn processing_duration(milliseconds: u64) {
     // A delivery takes hours at most, which a float represents exactly in milliseconds.
-    let seconds = std::time::Duration::from_millis(milliseconds).as_secs_f64();
+    let seconds = Duration::from_millis(milliseconds).as_secs_f64();
     histogram!(DURATION).record(seconds);
 }
 
@@ -139,6 +153,16 @@ pub(crate) fn action_labels(tool: &str, status: &str) -> (&'static str, &'static
 fn known(values: &[&'static str], value: &str) -> &'static str {
     let mut values = values.iter().copied();
     values.find(|known| *known == value).unwrap_or(OTHER)
+}
+
+/// Counts deliveries whose leases another process no longer renewed.
+pub(crate) fn taken_over(deliveries: usize) {
+    counter!(LEASE_TAKEOVERS).increment(u64::try_from(deliveries).unwrap_or(u64::MAX));
+}
+
+/// Sets how long the delivery has waited that waits longest; `None` if it is unknown.
+pub fn oldest_waiting(wait: Option<Duration>) {
+    gauge!(OLDEST_WAITING).set(wait.map_or(f64::NAN, |wait| wait.as_secs_f64()));
 }
 
 /// Sets the number of waiting deliveries.

@@ -38,3 +38,11 @@ fn memory_is_believed_while_the_feed_answers() {
     assert!(!shared.is_fresh(|| 101 + BELIEVED_MS));
     assert!(Feed::new(false, 0, 0).is_fresh(|| u64::MAX));
 }
+
+#[test]
+fn the_lag_grows_from_the_last_read_on_and_only_where_other_nodes_may_write() {
+    let shared = Feed::new(true, 0, 100);
+    assert_eq!(shared.lag_ms(100), 0);
+    assert_eq!(shared.lag_ms(2_600), 2_500);
+    assert_eq!(Feed::new(false, 0, 100).lag_ms(2_600), 0);
+}

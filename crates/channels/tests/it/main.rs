@@ -17,6 +17,7 @@ mod inbound_email;
 mod inbox;
 mod live;
 mod matrix;
+mod metrics;
 mod ntfy;
 mod pairings;
 mod parts;

@@ -20,7 +20,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
     targets(
         "notify.health",
         "Channels that get a message when a health check of the operation has failed for five minutes, and when it \
-         passes again: the disk, the clock, the certificate, backups, the queue, channels and senders.",
+         passes again: the disk, the clock, the certificate, backups, copies of the audit log, the queue, channels and \
+         senders.",
     ),
 ];
 

@@ -59,6 +59,8 @@ fn the_defaults_are_the_contract_s() {
     assert_eq!(s.auth.disabled_scope, crate::DisabledScope::All);
     assert_eq!(s.auth.kdf_concurrency, 2);
     assert!(s.vault.plaintext_while_sealed && s.vault.keep_plaintext_provider_keys);
+    assert_eq!(s.audit.retention_days, 400);
+    assert!(s.audit.file.is_none() && s.audit.syslog.is_none());
     assert!(!s.network.allow_private && s.metrics.enabled && s.models.autodetect);
     assert!(s.models.default.is_none() && s.models.providers.is_empty());
     assert_eq!(

@@ -8,6 +8,7 @@ use gatehouse_auth::audit::kinds;
 use gatehouse_backup::age::Recipient;
 use gatehouse_domain::{Actor, Timestamp, Zone};
 use gatehouse_store::StoreError;
+use metrics::{counter, describe_counter};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
@@ -23,6 +24,20 @@ pub const KEY: &str = "backup_state";
 const LATE_MS: i64 = 3_600_000;
 /// Wait after a backup that failed.
 const RETRY: Duration = Duration::from_hours(1);
+
+const BACKUPS: &str = "backups_total";
+
+/// Describes and initializes the metric.
+pub(crate) fn describe_metrics() {
+    describe_counter!(
+        BACKUPS,
+        "Scheduled backups that this node made, by outcome."
+    );
+    // From the start, because Prometheus sees no increase in the first value of a series.
+    for outcome in ["ok", "error"] {
+        counter!(BACKUPS, "outcome" => outcome).increment(0);
+    }
+}
 
 /// The stored state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +108,8 @@ impl Services {
                 (Some(problem.message), kinds::BACKUP_FAILED, detail)
             }
         };
+        let outcome = if error.is_some() { "error" } else { "ok" };
+        counter!(BACKUPS, "outcome" => outcome).increment(1);
         self.auth.note_change(kind, Actor::system(), detail).await;
         let store = self.store.write(move |conn| {
             Box::pin(async move {

@@ -21,7 +21,7 @@ const SETTLED_MS: i64 = 5 * 60_000;
 /// The key of the state in the table of settings.
 const KEY: &str = "health_notices";
 /// Checks whose result differs from node to node.
-const OF_NODE: [&str; 4] = ["disk", "clock", "certificate", "channels"];
+const OF_NODE: [&str; 5] = ["disk", "clock", "certificate", "channels", "audit_export"];
 
 /// What is known of a check that fails.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

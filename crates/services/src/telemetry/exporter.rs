@@ -72,7 +72,7 @@ impl Exporter {
     /// Sends all metrics. They are cumulative, so what is lost is contained in the next ones.
     async fn send_metrics(&self) {
         let Some(render) = &self.render else { return };
-        let families = exposition::read(&render());
+        let families = exposition::read(&render().await);
         let times = (self.export.started_at, self.clock.now());
         let body = self.resource.metrics(&families, times);
         self.send(Signal::Metrics, &body).await;

@@ -147,7 +147,9 @@ async fn admit(
     record: &mut RequestRecord,
 ) -> Result<RequestContext, EarlyResponse> {
     path::check(&request.uri)?;
-    if let Some(response) = app.metrics().and_then(|metrics| metrics.answer(request)) {
+    if let Some(metrics) = app.metrics()
+        && let Some(response) = metrics.answer(request).await
+    {
         return Err(EarlyResponse::Answered(response.into()));
     }
     let context = match recognise(app, peer, request).await {

@@ -7,19 +7,12 @@ use axum::extract::State;
 use axum::response::Response;
 use gatehouse_secrets::Status;
 use gatehouse_services::WRITER_LIMIT;
-use gatehouse_store::Store;
 use http::header::CACHE_CONTROL;
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
-use tokio::sync::Mutex;
-use tokio::time::Instant;
-
-const PING_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long the answer of the database is used again, so that probes cannot load it.
-const PING_VALID: Duration = Duration::from_secs(1);
 
 /// The response to a probe.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -28,26 +21,6 @@ pub(crate) struct Probe {
     status: &'static str,
     /// Why the server is not available: `sealed`, `draining`, `database`, `writer`.
     reasons: Vec<&'static str>,
-}
-
-/// Asks the database whether it responds, at most once a second.
-#[derive(Debug, Default)]
-pub(crate) struct DatabaseProbe(Mutex<Option<(Instant, bool)>>);
-
-impl DatabaseProbe {
-    async fn responds(&self, store: &Store) -> bool {
-        // The lock is held during the query, so concurrent probes share it.
-        let mut last = self.0.lock().await;
-        if let Some((at, responds)) = *last
-            && at.elapsed() < PING_VALID
-        {
-            return responds;
-        }
-        let ping = tokio::time::timeout(PING_TIMEOUT, store.ping()).await;
-        let responds = matches!(ping, Ok(Ok(())));
-        *last = Some((Instant::now(), responds));
-        responds
-    }
 }
 
 /// The facts that the response to a probe depends on.
@@ -89,7 +62,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
         is_sealed: services.secrets.status() == Status::Sealed
             && !resolved.settings.server.ready_when_sealed,
         is_draining: services.is_draining(),
-        database_responds: app.database().responds(&services.store).await,
+        database_responds: services.database_responds().await,
         writer_busy: services.store.busy_for(),
     };
     response(condition.reasons())

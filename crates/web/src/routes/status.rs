@@ -57,7 +57,7 @@ pub(super) async fn metrics(State(app): State<App>) -> Response {
     let Some(metrics) = app.metrics() else {
         return Refusal(Problem::not_found("path")).into_response();
     };
-    metrics.render()
+    metrics.render().await
 }
 
 pub(super) async fn first_facts(State(app): State<App>, requester: Requester) -> Response {

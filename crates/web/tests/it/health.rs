@@ -4,6 +4,7 @@ use gatehouse_testkit::{Options, PASSWORD, TestServer};
 use serde_json::{Value, json};
 
 const LIVE: [&str; 3] = ["/health/live", "/livez", "/healthz"];
+const TOKEN: &str = "a token for the scraper";
 const READY: [&str; 2] = ["/health/ready", "/readyz"];
 
 /// The reasons of a probe, as a stranger gets them.
@@ -53,12 +54,81 @@ async fn without_its_database_a_node_is_live_and_not_ready() {
     live.expect(200);
 }
 
+async fn scraped(server: &TestServer) -> String {
+    let scraper = server.remote().bearer(TOKEN);
+    let reply = scraper.get("/metrics").await;
+    reply.expect(200);
+    reply.text
+}
+
+/// The value of a metric without labels.
+fn value(text: &str, name: &str) -> f64 {
+    let of_metric = |line: &str| Some(line.strip_prefix(name)?.strip_prefix(' ')?.parse().unwrap());
+    let Some(value) = text.lines().find_map(of_metric) else {
+        panic!("no {name}:\n{text}")
+    };
+    value
+}
+
+#[tokio::test]
+async fn the_metrics_name_the_state_of_the_node() {
+    let options = Options::default().env("SERVICE_METRICS__TOKEN", TOKEN);
+    let server = TestServer::start(options).await;
+    let owner = server.set_up().await;
+    let text = scraped(&server).await;
+    for (name, expected) in [
+        ("vault_sealed", 0.0),
+        ("database_reachable", 1.0),
+        ("webhooks_oldest_waiting_seconds", 0.0),
+        ("change_feed_lag_seconds", 0.0),
+        ("webhooks_lease_takeovers_total", 0.0),
+    ] {
+        assert_eq!(
+            value(&text, name).to_bits(),
+            f64::to_bits(expected),
+            "{name}"
+        );
+    }
+    for name in ["store_writer_busy_seconds", "store_writer_queue_length"] {
+        assert!(value(&text, name) >= 0.0, "{name}");
+    }
+    let version = server.app().services().build.version;
+    let build = format!("gatehouse_build_info{{version=\"{version}\",engine=\"sqlite\"}} 1");
+    for line in [
+        build.as_str(),
+        "backups_total{outcome=\"ok\"} 0",
+        "backups_total{outcome=\"error\"} 0",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let sealed = owner.post("/api/auth/vault/seal", json!({})).await;
+    sealed.expect(200);
+    let text = scraped(&server).await;
+    assert_eq!(value(&text, "vault_sealed").to_bits(), 1.0_f64.to_bits());
+}
+
+#[tokio::test]
+async fn the_metrics_are_answered_while_the_database_is_away() {
+    let options = Options::default().env("SERVICE_METRICS__TOKEN", TOKEN);
+    let server = TestServer::start(options).await;
+    server.app().services().store.close().await;
+    let text = scraped(&server).await;
+    for name in [
+        "database_reachable",
+        "vault_sealed",
+        "store_writer_busy_seconds",
+    ] {
+        assert_eq!(value(&text, name).to_bits(), 0.0_f64.to_bits(), "{name}");
+    }
+    assert!(value(&text, "webhooks_oldest_waiting_seconds").is_nan());
+}
+
 #[tokio::test]
 async fn the_token_of_the_metrics_opens_the_metrics_and_nothing_else() {
-    let options = Options::default().env("SERVICE_METRICS__TOKEN", "a token for the scraper");
+    let options = Options::default().env("SERVICE_METRICS__TOKEN", TOKEN);
     let server = TestServer::start(options).await;
     server.set_up().await;
-    let scraper = server.remote().bearer("a token for the scraper");
+    let scraper = server.remote().bearer(TOKEN);
     let reply = scraper.get("/metrics").await;
     reply.expect(200);
     assert!(reply.text.contains("store_group_size"));

@@ -4,6 +4,7 @@
 use super::slots::Slots;
 use super::{backoff, settle};
 use crate::handle::Inner;
+use crate::metrics;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_secrets::Status;
 use gatehouse_store::{Conn, DeliveryFinish, DeliveryRequeue, LeaseRow, StoreError};
@@ -79,6 +80,8 @@ pub(super) async fn return_lost(
     let max_attempts = i64::from(settings.section.max_attempts.max(1));
     let base = Duration::from_millis(settings.section.retry_base_ms);
     let now = inner.now();
+    let of_others = leases.iter().filter(|lease| lease.owner != inner.node);
+    let of_others: HashSet<DeliveryId> = of_others.map(|lease| lease.id.clone()).collect();
     // From the second attempt on, this delivery may have caused the crash. The delay lets others finish
     // first.
     let plans: Vec<(LeaseRow, Timestamp)> = leases
@@ -97,6 +100,8 @@ pub(super) async fn return_lost(
             Box::pin(async move { return_each(conn, plans, max_attempts, now).await })
         })
         .await?;
+    let is_taken_over = |(id, _): &&(DeliveryId, DeliveryStatus)| of_others.contains(id);
+    metrics::taken_over(returned.iter().filter(is_taken_over).count());
     for (id, status) in returned {
         tracing::info!(delivery = %id, %status, "a delivery that nobody worked on any more");
         settle::announce(inner, &id, status).await;

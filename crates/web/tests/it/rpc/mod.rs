@@ -1,6 +1,7 @@
 //! `POST /api/rpc` and its methods.
 
 mod audit;
+mod audit_export;
 mod config;
 mod discover;
 mod env;

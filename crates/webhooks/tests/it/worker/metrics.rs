@@ -1,10 +1,12 @@
 //! Tests for the metrics.
 
-use super::harness::{Harness, everywhere};
+use super::crashes::let_the_lease_end;
+use super::harness::{Harness, everywhere, leave_in_work};
 use gatehouse_domain::{DeliveryStatus, WebhookId};
 use gatehouse_webhooks::metrics;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::json;
+use std::time::Duration;
 
 #[test]
 fn all_metrics_are_there_from_the_start() {
@@ -20,6 +22,7 @@ fn all_metrics_are_there_from_the_start() {
         ("webhooks_response_actions_total", "counter"),
         ("webhooks_rate_limited_total", "counter"),
         ("webhooks_worker_queue_depth", "gauge"),
+        ("webhooks_lease_takeovers_total", "counter"),
     ] {
         assert!(metrics::NAMES.contains(&name));
         assert!(
@@ -48,6 +51,7 @@ fn labels_have_few_values() {
         metrics::rate_limited(&webhook);
         metrics::processing_duration(1500);
         metrics::queue_depth(3);
+        metrics::oldest_waiting(Some(Duration::from_millis(2_500)));
     });
     let text = handle.render();
     for line in [
@@ -61,9 +65,47 @@ fn labels_have_few_values() {
         r#"webhooks_rate_limited_total{webhook="hook_a"} 1"#,
         "webhooks_processing_duration_seconds_sum 1.5",
         "webhooks_worker_queue_depth 3",
+        "webhooks_oldest_waiting_seconds 2.5",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+}
+
+#[test]
+fn an_unknown_wait_is_not_a_number() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    ::metrics::with_local_recorder(&recorder, || metrics::oldest_waiting(None));
+    let text = handle.render();
+    assert!(
+        text.contains("webhooks_oldest_waiting_seconds NaN"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_delivery_of_a_process_that_ended_is_taken_over_and_counted() {
+    everywhere(|database, model| async move {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let handle = recorder.handle();
+        // The runtime of a test has one thread.
+        let _guard = ::metrics::set_default_local_recorder(&recorder);
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
+        harness.arrive(&webhook, &[(1, "a"), (2, "b")]).await;
+        leave_in_work(&database, 1, 1).await;
+        harness.work();
+        let_the_lease_end(&harness).await;
+        harness.until(1, DeliveryStatus::Completed).await;
+        harness.until(2, DeliveryStatus::Completed).await;
+        let text = handle.render();
+        assert!(
+            text.contains("\nwebhooks_lease_takeovers_total 1\n"),
+            "{text}"
+        );
+        harness.stop().await;
+    })
+    .await;
 }
 
 #[tokio::test]

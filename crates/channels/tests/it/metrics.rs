@@ -1,0 +1,39 @@
+//! The metric of sends.
+
+use crate::harness::harness;
+use metrics_exporter_prometheus::PrometheusBuilder;
+use serde_json::json;
+use std::net::TcpListener;
+
+#[tokio::test]
+async fn each_send_is_counted_by_type_and_outcome() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    // The runtime of a test has one thread.
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    gatehouse_channels::metrics::describe();
+    let harness = harness().await;
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", closed.local_addr().unwrap());
+    drop(closed);
+    harness.create("http", json!({ "url": url })).await;
+    harness.send("inbox", "one").await.unwrap();
+    harness.send("inbox", "two").await.unwrap();
+    harness.send("http", "three").await.unwrap_err();
+    // Nothing was sent, and the name of the account is no label.
+    harness.send("http:nobody", "four").await.unwrap_err();
+    let text = handle.render();
+    let counted = text
+        .lines()
+        .filter(|line| line.starts_with("channels_sends_total{"));
+    let mut counted: Vec<_> = counted.collect();
+    counted.sort_unstable();
+    assert_eq!(
+        counted,
+        [
+            "channels_sends_total{type=\"http\",outcome=\"unreachable\"} 1",
+            "channels_sends_total{type=\"inbox\",outcome=\"ok\"} 2",
+        ]
+    );
+    assert!(text.contains("# HELP channels_sends_total "), "{text}");
+}

@@ -1,0 +1,277 @@
+//! Copies of the audit log in a file (`audit.file`) and at the local syslog (`audit.syslog`). A background task reads
+//! committed rows, so no change waits for a copy or fails because of one. The position of each copy is in the
+//! database: a restart continues there, and of several nodes one at a time takes the next rows (`position`).
+//!
+//! A row is written once, with two exceptions: if a process is killed after it sent rows to syslog and before it stored
+//! the position, they are sent again; and a node that takes over from one that was killed writes its last rows
+//! again, into its own file. The sequence number of a record shows both.
+
+mod check;
+mod file;
+mod health;
+mod position;
+mod record;
+mod syslog;
+
+pub(crate) use check::check;
+
+use crate::Services;
+use gatehouse_domain::Zone;
+use gatehouse_store::{AuditRow, StoreError};
+use health::Health;
+use position::{Claimed, Taking};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How often new rows are looked for.
+const POLL: Duration = Duration::from_secs(2);
+/// The wait after a failure. Another node may take the rows meanwhile.
+const RETRY_MS: u64 = 30_000;
+/// A claim of another node that did not change for this time was left by a process that ended.
+const CLAIM_MS: u64 = 60_000;
+/// How long a copy may take to accept claimed rows. Less than [`CLAIM_MS`], or two nodes could write the same rows.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A kind of copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    File,
+    Syslog,
+}
+
+impl Target {
+    const ALL: [Self; 2] = [Self::File, Self::Syslog];
+
+    /// The setting that turns it on.
+    const fn setting(self) -> &'static str {
+        match self {
+            Self::File => "audit.file",
+            Self::Syslog => "audit.syslog",
+        }
+    }
+
+    /// The maximum number of rows per round. journald drops more than 10,000 messages of a service in 30 seconds.
+    const fn batch(self) -> i64 {
+        match self {
+            Self::File => 500,
+            Self::Syslog => 100,
+        }
+    }
+}
+
+/// The copies of this node.
+#[derive(Debug, Default)]
+pub(crate) struct AuditExport {
+    progress: Mutex<[Progress; 2]>,
+    health: Health,
+}
+
+/// What this process remembers of a copy.
+#[derive(Debug, Default)]
+struct Progress {
+    /// Rows up to this one were written, by any node.
+    done: i64,
+    /// Nothing is tried before this monotonic time.
+    retry_at_ms: u64,
+    /// A claim of another node, and since when this process has seen it.
+    other: Option<(String, u64)>,
+    /// A claim whose rows were written up to this one, which is not stored yet.
+    unstored: Option<(String, i64)>,
+    /// Whether the database could not be used.
+    is_cut_off: bool,
+}
+
+/// The rows up to `through` were written, and why not the others.
+struct Written {
+    through: i64,
+    error: Option<String>,
+}
+
+impl Services {
+    /// Writes the copies until `shutdown`, and then what is left.
+    pub fn export_audit_log(self: &Arc<Self>, shutdown: CancellationToken, tasks: &TaskTracker) {
+        let services = Arc::clone(self);
+        tasks.spawn(async move {
+            let mut timer = tokio::time::interval(POLL);
+            timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            while shutdown.run_until_cancelled(timer.tick()).await.is_some() {
+                services.export_audit_rows().await;
+            }
+            services.export_audit_rows().await;
+        });
+    }
+
+    /// Writes the rows that are not in the copies yet. Tests call it to wait for them.
+    #[doc(hidden)]
+    pub async fn export_audit_rows(&self) {
+        let mut progress = self.audit_export.progress.lock().await;
+        let settings = &self.config.resolved().settings.audit;
+        let paths = [&settings.file, &settings.syslog];
+        for ((target, path), progress) in Target::ALL.into_iter().zip(paths).zip(&mut *progress) {
+            let health = &self.audit_export.health;
+            let Some(path) = path else {
+                health.forget(target);
+                continue;
+            };
+            let path = self.config.layers().data_dir().join(path);
+            match self.export_to(target, path, progress).await {
+                Ok(Some(written)) => {
+                    if written.error.is_some() {
+                        let now_ms = self.clock.monotonic_ms();
+                        progress.retry_at_ms = now_ms.saturating_add(RETRY_MS);
+                    }
+                    health.note(target, written.error);
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    if !std::mem::replace(&mut progress.is_cut_off, true) {
+                        tracing::warn!(%error, "the audit log cannot be read to copy it");
+                    }
+                    continue;
+                }
+            }
+            progress.is_cut_off = false;
+        }
+    }
+
+    /// Takes rows until none are left. `None` if there was nothing to do.
+    async fn export_to(
+        &self,
+        target: Target,
+        path: PathBuf,
+        progress: &mut Progress,
+    ) -> Result<Option<Written>, StoreError> {
+        if self.clock.monotonic_ms() < progress.retry_at_ms {
+            return Ok(None);
+        }
+        self.store_position(target, progress).await?;
+        let mut last = None;
+        loop {
+            let read = self
+                .store
+                .read(|conn| Box::pin(async move { conn.find_audit_head().await }));
+            let head = read.await?;
+            if head.is_none_or(|head| head.seq <= progress.done) {
+                return Ok(last);
+            }
+            let Some(claimed) = self.claim_rows(target, progress).await? else {
+                return Ok(last);
+            };
+            let is_full =
+                i64::try_from(claimed.rows.len()).is_ok_and(|rows| rows == target.batch());
+            let claim = claimed.id.clone();
+            let written = self.write_rows(target, path.clone(), claimed).await;
+            progress.unstored = Some((claim, written.through));
+            self.store_position(target, progress).await?;
+            let goes_on = is_full && target == Target::File && written.error.is_none();
+            last = Some(written);
+            if !goes_on {
+                return Ok(last);
+            }
+        }
+    }
+
+    /// Claims the next rows for this node. `None` if there are none, or another node writes.
+    async fn claim_rows(
+        &self,
+        target: Target,
+        progress: &mut Progress,
+    ) -> Result<Option<Claimed>, StoreError> {
+        let now_ms = self.clock.monotonic_ms();
+        let other = progress.other.as_ref();
+        let stale = other.filter(|(_, since)| now_ms.saturating_sub(*since) >= CLAIM_MS);
+        let taking = Taking {
+            target,
+            is_shared: self.store.engine().is_shared(),
+            stale: stale.map(|(id, _)| id.clone()),
+            now: self.clock.now(),
+        };
+        match position::claim(&self.store, taking, &*self.random).await? {
+            position::Claim::Rows(claimed) => {
+                progress.other = None;
+                Ok(Some(claimed))
+            }
+            position::Claim::Nothing { done } => {
+                progress.done = done;
+                Ok(None)
+            }
+            position::Claim::OfOther(id) => {
+                if other.is_none_or(|(known, _)| *known != id) {
+                    progress.other = Some((id, now_ms));
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    async fn write_rows(&self, target: Target, path: PathBuf, claimed: Claimed) -> Written {
+        let Claimed { done, rows, .. } = claimed;
+        warn_of_gap(target, done, &rows);
+        let through = rows.last().map_or(done, |row| row.seq);
+        match target {
+            Target::File => {
+                // A network file system may not answer.
+                let work = tokio::task::spawn_blocking(move || file::append(&path, &rows));
+                let error = match tokio::time::timeout(WRITE_TIMEOUT, work).await {
+                    Ok(Ok(written)) => written.err().map(|error| error.to_string()),
+                    Ok(Err(error)) => Some(error.to_string()),
+                    Err(_) => Some("the file system does not respond".to_owned()),
+                };
+                let through = if error.is_some() { done } else { through };
+                Written { through, error }
+            }
+            Target::Syslog => {
+                let mut through = done;
+                let zone = Zone::system();
+                let send = syslog::send(&path, &rows, &zone, &mut through);
+                let error = match tokio::time::timeout(WRITE_TIMEOUT, send).await {
+                    Ok(outcome) => outcome.err().map(|error| error.to_string()),
+                    Err(_) => Some("the socket does not accept messages".to_owned()),
+                };
+                Written { through, error }
+            }
+        }
+    }
+
+    /// Stores up to where rows were written, and ends the claim. Repeated until it succeeds.
+    async fn store_position(
+        &self,
+        target: Target,
+        progress: &mut Progress,
+    ) -> Result<(), StoreError> {
+        let Some((claim, through)) = progress.unstored.clone() else {
+            return Ok(());
+        };
+        let now = self.clock.now();
+        let is_stored = position::advance(&self.store, target, claim, through, now).await?;
+        progress.unstored = None;
+        if is_stored {
+            progress.done = through;
+        } else {
+            tracing::warn!(
+                setting = target.setting(),
+                through,
+                "another node took over rows of the audit log that this one wrote; they may be there twice"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Retention deletes old rows even if they were not copied.
+fn warn_of_gap(target: Target, done: i64, rows: &[AuditRow]) {
+    let first = rows.first().map_or(done + 1, |row| row.seq);
+    if done > 0 && first > done + 1 {
+        tracing::warn!(
+            setting = target.setting(),
+            from = done + 1,
+            to = first - 1,
+            "rows of the audit log were deleted before they were copied"
+        );
+    }
+}
