@@ -172,7 +172,7 @@ impl Services {
         webhooks.register_tools(agents.tools());
         let push = Push::open(&parts.store, &*parts.clock, &*parts.random).await?;
         #[cfg(feature = "voice")]
-        let voice = open_voice(&parts, outbound.clone());
+        let voice = open_voice(&parts, outbound.clone(), &telemetry);
         #[cfg(feature = "voice")]
         voice.register(&agents);
         Ok(Self {
@@ -244,7 +244,7 @@ fn open_channels(parts: &ServicesParts, outbound: &Outbound, settings: &Settings
 }
 
 #[cfg(feature = "voice")]
-fn open_voice(parts: &ServicesParts, outbound: Outbound) -> Voice {
+fn open_voice(parts: &ServicesParts, outbound: Outbound, telemetry: &Telemetry) -> Voice {
     let (resolved, layers) = (parts.config.resolved(), parts.config.layers());
     let voice = VoiceParts {
         store: parts.store.clone(),
@@ -252,6 +252,7 @@ fn open_voice(parts: &ServicesParts, outbound: Outbound) -> Voice {
         outbound,
         clock: Arc::clone(&parts.clock),
         random: Arc::clone(&parts.random),
+        tracer: telemetry.tracer(),
         data_dir: layers.data_dir().to_owned(),
     };
     Voice::open(voice, voice_settings(&resolved, layers))

@@ -8,6 +8,7 @@ use crate::programs::{self, Programs};
 use crate::resources::Resources;
 use crate::settings::VoiceSettings;
 use arc_swap::ArcSwap;
+use gatehouse_domain::trace::Tracer;
 use gatehouse_domain::{Clock, Random};
 use gatehouse_outbound::Outbound;
 use gatehouse_secrets::Secrets;
@@ -29,6 +30,8 @@ pub struct VoiceParts {
     pub outbound: Outbound,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
+    /// Records the spans of requests that belong to no other work.
+    pub tracer: Tracer,
     /// The parent directory of the speech cache and the work directories of programs. No other server may use
     /// it.
     pub data_dir: PathBuf,
@@ -44,6 +47,7 @@ pub(crate) struct Inner {
     pub(crate) secrets: Secrets,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
+    pub(crate) tracer: Tracer,
     pub(crate) cache: Arc<Cache>,
     pub(crate) flights: Flights,
     personas: Personas,
@@ -78,6 +82,7 @@ impl Voice {
             secrets: parts.secrets,
             clock: parts.clock,
             random: parts.random,
+            tracer: parts.tracer,
             cache,
             flights: Flights::default(),
             personas,

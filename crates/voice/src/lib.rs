@@ -24,6 +24,7 @@ mod resources;
 mod retry;
 mod session_audio;
 mod settings;
+mod spans;
 mod speak_tool;
 mod speech;
 mod status;

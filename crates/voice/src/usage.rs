@@ -1,7 +1,8 @@
-//! Usage metrics: requests, characters and seconds per provider. They never contain texts.
+//! Usage metrics and spans: requests, characters and seconds per provider. They never contain texts.
 
 use crate::VoiceError;
 use crate::{SttId, TtsId};
+use gatehouse_domain::trace::{self, ActiveSpan, SpanKind};
 use std::time::Instant;
 
 /// A provider call that is being measured.
@@ -9,20 +10,33 @@ pub(crate) struct Counting {
     kind: &'static str,
     provider: &'static str,
     began: Instant,
+    span: ActiveSpan,
 }
 
-/// Starts measuring a call of `kind` `tts` or `stt`.
-pub(crate) fn begin(kind: &'static str, provider: &'static str) -> Counting {
+/// Starts measuring a call for speech. Its span ends with the audio.
+pub(crate) fn begin_speech(id: TtsId) -> Counting {
+    begin("tts", "speech.synthesize", id.as_str())
+}
+
+/// Starts measuring a call for a transcript. Its span ends with the text.
+pub(crate) fn begin_transcript(id: SttId) -> Counting {
+    begin("stt", "speech.transcribe", id.as_str())
+}
+
+fn begin(kind: &'static str, span: &'static str, provider: &'static str) -> Counting {
+    let mut span = trace::child(span, SpanKind::Client);
+    span.set("gatehouse.speech.provider", provider);
     Counting {
         kind,
         provider,
         began: Instant::now(),
+        span,
     }
 }
 
 impl Counting {
     /// Records the result and returns it unchanged.
-    pub(crate) fn of<T>(self, ended: Result<T, VoiceError>) -> Result<T, VoiceError> {
+    pub(crate) fn of<T>(mut self, ended: Result<T, VoiceError>) -> Result<T, VoiceError> {
         let outcome = match &ended {
             Ok(_) => "ok",
             Err(error) => error.code().name(),
@@ -34,6 +48,7 @@ impl Counting {
         let labels = [kind, provider, ("outcome", outcome)];
         metrics::counter!("voice_requests_total", &labels).increment(1);
         if let Err(error) = &ended {
+            self.span.fail(outcome);
             tracing::info!(kind = self.kind, provider = self.provider, %error, "a voice request failed");
         }
         ended

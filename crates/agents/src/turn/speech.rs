@@ -9,7 +9,7 @@ use crate::send::Origin;
 use crate::speaker::{Answer, AnswerFilter, AnswerStart, AudioParts, Speaker};
 use futures_util::FutureExt;
 use gatehouse_domain::id::{MessageId, SessionId};
-use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_domain::{ErrorCode, Problem, trace};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
@@ -77,13 +77,13 @@ impl Running<'_> {
         }));
         if let Some(work) = filter.work() {
             let (cancel, before) = (speech.cancel.clone(), self.spoken_before.clone());
-            inner.tasks.spawn(async move {
-                let working = async {
-                    before.cancelled().await;
-                    work.await;
-                };
-                cancel.run_until_cancelled(working).await
+            let working = trace::within(trace::current(), async move {
+                before.cancelled().await;
+                work.await;
             });
+            inner
+                .tasks
+                .spawn(async move { cancel.run_until_cancelled(working).await });
         }
         (Some(filter), Some(speech))
     }

@@ -17,11 +17,12 @@ impl Voice {
         &self,
         request: TranscribeRequest,
     ) -> Result<TranscriptStream, VoiceError> {
-        let (_, heard, _, _) = self.recognize(request, Want::Pieces).await?;
-        Ok(match heard {
-            Heard::Whole(recognized) => pieces_of(recognized.text),
-            Heard::Pieces(pieces) => pieces,
-        })
+        let span = self.begin_request("api.transcription");
+        match span.run(self.recognize(request, Want::Pieces)).await {
+            Ok((_, Heard::Whole(recognized), _, _)) => Ok(pieces_of(recognized.text)),
+            Ok((_, Heard::Pieces(pieces), _, _)) => Ok(span.until_end(pieces)),
+            Err(error) => span.end(Err(error)),
+        }
     }
 }
 
@@ -32,7 +33,7 @@ pub(super) async fn begun(
     call: &SttCall,
     duration_ms: u64,
 ) -> Result<TranscriptStream, VoiceError> {
-    let counting = usage::begin("stt", id.as_str());
+    let counting = usage::begin_transcript(id);
     let about = &id.provider().about;
     let pieces = repeated(resources, about, || (streaming.begin)(resources, call));
     match pieces.await {

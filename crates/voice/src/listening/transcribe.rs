@@ -66,7 +66,9 @@ pub(super) enum Heard {
 impl Voice {
     /// Transcribes or translates audio. Dropping the future cancels the work.
     pub async fn transcribe(&self, request: TranscribeRequest) -> Result<Transcript, VoiceError> {
-        let (id, heard, looked, attempts) = self.recognize(request, Want::Whole).await?;
+        let span = self.begin_request("api.transcription");
+        let recognized = span.run(self.recognize(request, Want::Whole)).await;
+        let (id, heard, looked, attempts) = span.end(recognized)?;
         match heard {
             Heard::Whole(recognized) => Ok(transcript(id, recognized, &looked, attempts)),
             Heard::Pieces(_) => Err(VoiceError::Internal("a transcript came in pieces")),
@@ -128,7 +130,7 @@ impl Voice {
             let begun = stream::begun(resources, (id, streaming), &call, duration_ms);
             return Ok(Heard::Pieces(begun.await?));
         }
-        let counting = usage::begin("stt", id.as_str());
+        let counting = usage::begin_transcript(id);
         let listening = repeated(resources, &provider.about, || {
             (provider.listen)(resources, &call)
         });

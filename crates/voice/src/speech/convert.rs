@@ -11,7 +11,7 @@ use crate::usage;
 use crate::{Voice, VoiceError};
 use bytes::Bytes;
 use gatehouse_audio::Format;
-use gatehouse_domain::trace::{self, SpanKind};
+use gatehouse_domain::trace;
 use std::sync::Arc;
 
 /// Complete speech audio.
@@ -36,6 +36,12 @@ pub struct Converted {
 impl Voice {
     /// Synthesizes a text. Dropping the future cancels the work.
     pub async fn convert(&self, request: SpeechRequest) -> Result<Converted, VoiceError> {
+        let span = self.begin_request("api.speech");
+        let converted = span.run(self.convert_in_span(request)).await;
+        span.end(converted)
+    }
+
+    async fn convert_in_span(&self, request: SpeechRequest) -> Result<Converted, VoiceError> {
         let order = self.order(request).await?;
         let mut tries = Tries::default();
         for id in &order.speakers {
@@ -98,15 +104,8 @@ impl Voice {
             });
         }
         let id = job.id;
-        let counting = usage::begin("tts", id.as_str());
-        let mut span = trace::child("speech.synthesize", SpanKind::Client);
-        span.set("gatehouse.speech.provider", id.as_str());
-        let made = counting.of(span.run(job.make(state)).await);
-        if let Err(error) = &made {
-            span.fail(error.code().name());
-        }
-        drop(span);
-        let made = made?;
+        let counting = usage::begin_speech(id);
+        let made = counting.of(job.make(state).await)?;
         usage::characters(id, characters);
         usage::spoken_for(id, made.duration_ms);
         if job.is_kept && made.is_sound {

@@ -50,6 +50,17 @@ impl Voice {
     /// Synthesizes a text and forwards the audio. Fallbacks are tried only before the first bytes. Dropping
     /// the stream cancels the work.
     pub async fn stream(&self, request: SpeechRequest) -> Result<Streamed, VoiceError> {
+        let span = self.begin_request("api.speech");
+        match span.run(self.stream_in_span(request)).await {
+            Ok(streamed) => Ok(Streamed {
+                body: span.until_end(streamed.body),
+                ..streamed
+            }),
+            failed => span.end(failed),
+        }
+    }
+
+    async fn stream_in_span(&self, request: SpeechRequest) -> Result<Streamed, VoiceError> {
         let order = self.order(request).await?;
         let mut tries = Tries::default();
         for id in &order.speakers {
@@ -93,7 +104,7 @@ impl Voice {
             id,
             format: order.format,
             cpu: order.state.resources.cpu.clone(),
-            counting: usage::begin("tts", id.as_str()),
+            counting: usage::begin_speech(id),
             keep: keep.map(|name| (Arc::clone(&self.0.cache), name, most)),
             whole: Some(Vec::new()),
         };

@@ -3,13 +3,15 @@
 use super::conversation::{Conversation, Step};
 use super::output::{Output, Spoken};
 use super::playback::Playback;
+use super::utterances::Recording;
 use super::wire::Told;
 use crate::VoiceError;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Agents, Failure, HeardMessage, SendRequest, Sent, Target, TurnReport};
 use gatehouse_domain::Problem;
-use gatehouse_domain::id::{AudioId, SessionId, TurnId};
+use gatehouse_domain::id::{SessionId, TurnId};
+use gatehouse_domain::trace::ActiveSpan;
 use gatehouse_store::unguarded;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::Instant;
@@ -34,6 +36,7 @@ pub(super) struct Answer {
     has_ended: bool,
     /// What was heard of an interrupted answer.
     heard: Vec<HeardMessage>,
+    span: ActiveSpan,
 }
 
 impl Answer {
@@ -50,8 +53,10 @@ impl Answer {
 
 impl Conversation {
     /// Begins a turn with what was said.
-    pub(super) fn ask(&mut self, session: SessionId, text: String, audio: &AudioId) {
+    pub(super) fn ask(&mut self, recording: Recording, text: String, mut span: ActiveSpan) {
         self.interrupt();
+        let Recording { session, audio, .. } = recording;
+        span.set("gatehouse.session.id", session.as_str());
         self.answers += 1;
         let number = self.answers;
         let cancel = CancellationToken::new();
@@ -65,6 +70,14 @@ impl Conversation {
             speech: Some(output),
             ..SendRequest::new(text, self.parts.actor.clone())
         };
+        let (agents, admit) = (self.parts.agents.clone(), self.parts.admit.clone());
+        self.works.push(Box::pin(span.run(async move {
+            let begun = match admit().await {
+                Ok(()) => begin(&agents, request, number).await,
+                Err(problem) => Err(problem),
+            };
+            Step::Began(number, begun)
+        })));
         self.answer = Some(Answer {
             number,
             session,
@@ -76,15 +89,8 @@ impl Conversation {
             report: None,
             has_ended: false,
             heard: Vec::new(),
+            span,
         });
-        let (agents, admit) = (self.parts.agents.clone(), self.parts.admit.clone());
-        self.works.push(Box::pin(async move {
-            let begun = match admit().await {
-                Ok(()) => begin(&agents, request, number).await,
-                Err(problem) => Err(problem),
-            };
-            Step::Began(number, begun)
-        }));
     }
 
     fn answer_with(&mut self, number: u64) -> Option<&mut Answer> {
@@ -108,24 +114,22 @@ impl Conversation {
                     turn_id: &sent.turn_id,
                 });
             }
-            Err(problem) => {
-                self.forget(number);
-                self.fail(problem);
-            }
+            Err(problem) => self.give_up(number, problem),
         }
     }
 
-    fn forget(&mut self, number: u64) {
+    fn give_up(&mut self, number: u64, problem: Problem) {
+        if let Some(answer) = self.answer_with(number) {
+            answer.span.fail(problem.code.name());
+        }
         self.answer.take_if(|answer| answer.number == number);
         self.stopped.retain(|answer| answer.number != number);
+        self.fail(problem);
     }
 
     pub(super) fn ended(&mut self, number: u64, ended: Result<Box<TurnReport>, Problem>) {
         match ended {
-            Err(problem) => {
-                self.forget(number);
-                self.fail(problem);
-            }
+            Err(problem) => self.give_up(number, problem),
             Ok(report) => {
                 if let Some(answer) = &mut self.answer
                     && answer.number == number
@@ -152,6 +156,11 @@ impl Conversation {
             && let Some(report) = answer.report.take()
         {
             answer.has_ended = true;
+            let mut span = std::mem::take(&mut answer.span);
+            if let Some(problem) = &report.error {
+                span.fail(problem.code.name());
+            }
+            drop(span);
             self.report(&report);
         }
     }

@@ -192,7 +192,7 @@ impl Conversation {
             Noticed::Ended(samples) => {
                 let duration_ms = samples.len() as u64 * 1000 / u64::from(RATE);
                 self.tell(&Told::SpeechEnded { duration_ms });
-                self.understand(Utterance(samples));
+                self.understand(samples);
             }
         }
     }

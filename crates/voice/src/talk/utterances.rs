@@ -10,12 +10,19 @@ use bytes::Bytes;
 use gatehouse_audio::{Format, Sound, encode};
 use gatehouse_domain::Problem;
 use gatehouse_domain::id::{AudioId, SessionId};
+use gatehouse_domain::trace::{ActiveSpan, SpanKind};
 
 /// How many utterances may wait to be transcribed.
 const MAX_UTTERANCES: usize = 4;
 
-/// What a person said between two silences, at [`RATE`].
-pub(super) struct Utterance(pub(super) Vec<i16>);
+/// What a person said between two silences.
+#[derive(Default)]
+pub(super) struct Utterance {
+    /// At [`RATE`].
+    samples: Vec<i16>,
+    /// From the end of the utterance to the end of its answer.
+    span: ActiveSpan,
+}
 
 /// What was understood.
 pub(super) struct Understood {
@@ -23,23 +30,26 @@ pub(super) struct Understood {
     language: String,
     /// The recording and its session, if there was something to understand.
     recording: Option<Recording>,
+    span: ActiveSpan,
 }
 
-struct Recording {
-    audio: AudioId,
-    session: SessionId,
+pub(super) struct Recording {
+    pub(super) audio: AudioId,
+    pub(super) session: SessionId,
     /// The key of the session, if it is new.
     new_key: Option<String>,
 }
 
 impl Conversation {
     /// Transcribes an utterance, after those before it.
-    pub(super) fn understand(&mut self, utterance: Utterance) {
+    pub(super) fn understand(&mut self, samples: Vec<i16>) {
         if self.utterances.len() >= MAX_UTTERANCES {
             self.fail(too_much());
             return;
         }
-        self.utterances.push_back(utterance);
+        let tracer = &self.parts.voice.0.tracer;
+        let span = tracer.begin("talk.utterance", SpanKind::Server, None);
+        self.utterances.push_back(Utterance { samples, span });
         if self.utterances.len() == 1 {
             self.transcribe_first();
         }
@@ -49,11 +59,16 @@ impl Conversation {
         let Some(utterance) = self.utterances.front_mut() else {
             return;
         };
-        let samples = std::mem::take(&mut utterance.0);
+        let Utterance { samples, mut span } = std::mem::take(utterance);
         let (parts, start) = (self.parts.clone(), self.start.clone());
         let session = self.session.clone();
         self.works.push(Box::pin(async move {
-            Step::Understood(understand(parts, start, session, samples).await)
+            let understanding = span.run(understand(parts, start, session, samples));
+            let understood = understanding.await;
+            if let Err(problem) = &understood {
+                span.fail(problem.code.name());
+            }
+            Step::Understood(understood.map(|understood| Understood { span, ..understood }))
         }));
     }
 
@@ -90,13 +105,12 @@ impl Conversation {
         if understood.recording.is_none() {
             return;
         }
-        self.pending = Some(match self.pending.take() {
-            Some(before) => Understood {
-                text: format!("{} {}", before.text, understood.text),
-                ..understood
-            },
-            None => understood,
-        });
+        let mut whole = understood;
+        if let Some(before) = self.pending.take() {
+            whole.text = format!("{} {}", before.text, whole.text);
+            whole.span.link(before.span.context());
+        }
+        self.pending = Some(whole);
     }
 
     /// Begins a turn with what was understood, unless more is being said that belongs to it. The model must see what
@@ -111,7 +125,7 @@ impl Conversation {
             return;
         };
         if let Some(recording) = whole.recording {
-            self.ask(recording.session, whole.text, &recording.audio);
+            self.ask(recording, whole.text, whole.span);
         }
     }
 }
@@ -143,6 +157,7 @@ async fn understand(
             text,
             language: transcript.language,
             recording: None,
+            span: ActiveSpan::default(),
         });
     }
     let (session, new_key) = if let Some(session) = session {
@@ -170,5 +185,6 @@ async fn understand(
             session,
             new_key,
         }),
+        span: ActiveSpan::default(),
     })
 }

@@ -1,5 +1,6 @@
 //! Opens a `Voice` over its own database.
 
+use gatehouse_domain::trace::Tracer;
 use gatehouse_domain::{Actor, Clock, ManualClock, Problem, Random, SystemRandom, Timestamp};
 use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
@@ -53,12 +54,17 @@ impl Harness {
     }
 
     pub async fn voice(&self, settings: VoiceSettings) -> Voice {
+        self.traced_voice(settings, Tracer::default()).await
+    }
+
+    pub async fn traced_voice(&self, settings: VoiceSettings, tracer: Tracer) -> Voice {
         let parts = VoiceParts {
             store: self.database.open().await,
             secrets: self.secrets.clone(),
             outbound: Outbound::new(OutboundSettings::default()).unwrap(),
             clock: self.clock.clone(),
             random: Arc::new(SystemRandom),
+            tracer,
             data_dir: self.database.directory().to_owned(),
         };
         Voice::open(parts, settings)

@@ -20,6 +20,7 @@ mod harness;
 mod lacks;
 mod local;
 mod personas;
+mod spans;
 mod stt_cloud;
 mod transcribe;
 mod tts_cloud;

@@ -8,6 +8,7 @@ mod speech_events;
 mod spoken_parts;
 mod stream;
 mod talk;
+mod traces;
 mod transcript_events;
 mod translations;
 pub mod vendor;

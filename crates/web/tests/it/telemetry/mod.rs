@@ -1,6 +1,6 @@
 //! `telemetry.otlp_endpoint`: traces and metrics at a collector.
 
-mod collector;
+pub mod collector;
 mod edges;
 
 use crate::webhooks::{Made, made, send, until};
@@ -72,18 +72,18 @@ async fn inbox_hook(owner: &Actor) -> Made {
     made(owner, json!({ "auth_mode": "bearer", "secret": SECRET })).await
 }
 
-fn named<'s>(seen: &'s Seen, name: &str) -> Vec<&'s Value> {
+pub fn named<'s>(seen: &'s Seen, name: &str) -> Vec<&'s Value> {
     let spans = seen.spans.iter();
     spans.filter(|span| span["name"] == name).collect()
 }
 
-fn only<'s>(seen: &'s Seen, name: &str) -> &'s Value {
+pub fn only<'s>(seen: &'s Seen, name: &str) -> &'s Value {
     let found = named(seen, name);
     assert_eq!(found.len(), 1, "{name}: {:#?}", seen.spans);
     found[0]
 }
 
-fn attribute<'s>(span: &'s Value, key: &str) -> &'s Value {
+pub fn attribute<'s>(span: &'s Value, key: &str) -> &'s Value {
     let attributes = span["attributes"].as_array().unwrap().iter();
     let mut found = attributes.filter(|attribute| attribute["key"] == key);
     let Some(found) = found.next() else {
@@ -94,7 +94,7 @@ fn attribute<'s>(span: &'s Value, key: &str) -> &'s Value {
 }
 
 /// Checks that each span is in this trace and that its parent exists, except `outside`.
-fn is_one_trace(seen: &Seen, trace: &Value, outside: Option<&str>) {
+pub fn is_one_trace(seen: &Seen, trace: &Value, outside: Option<&str>) {
     let ids: HashSet<&str> = seen
         .spans
         .iter()

@@ -24,13 +24,13 @@ fn silence(ms: usize) -> Vec<u8> {
 }
 
 /// A conversation over a socket.
-struct Talking {
+pub struct Talking {
     socket: Socket,
 }
 
 impl Talking {
     /// Starts a conversation with these fields.
-    async fn start(harness: &Harness, fields: Value) -> Self {
+    pub async fn start(harness: &Harness, fields: Value) -> Self {
         let socket = harness.server.socket(&harness.owner, "/ws/talk").await;
         let mut talking = Self { socket };
         talking.begin(fields).await;
@@ -63,7 +63,7 @@ impl Talking {
     }
 
     /// Says a sentence, and is silent.
-    async fn ask(&mut self) {
+    pub async fn ask(&mut self) {
         let all = [silence(300), speech(), silence(1000)].concat();
         self.say(&all).await;
     }
@@ -89,7 +89,7 @@ impl Talking {
     }
 
     /// Skips everything up to the next message of this type.
-    async fn until(&mut self, kind: &str) -> Value {
+    pub async fn until(&mut self, kind: &str) -> Value {
         loop {
             let (_, told) = self.audio().await;
             if told["type"] == kind {
