@@ -303,7 +303,8 @@ impl Auth {
         Duration::from_millis(self.0.feed.lag_ms(self.0.clock.monotonic_ms()))
     }
 
-    pub(crate) fn memory_is_fresh(&self) -> bool {
+    /// Whether memory knows which credentials other nodes have ended. Always true on a database of a single node.
+    pub fn memory_is_fresh(&self) -> bool {
         self.0.feed.is_fresh(|| self.0.clock.monotonic_ms())
     }
 }

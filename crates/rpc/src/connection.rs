@@ -26,6 +26,9 @@ pub const MAX_BYTES_BEFORE_AUTH: usize = 64 * 1024;
 /// The maximum number of running calls per connection.
 pub const MAX_CALLS: usize = 64;
 
+/// The maximum number of events that a connection holds while its credential cannot be confirmed.
+pub const MAX_WITHHELD: usize = 256;
+
 /// The kind of path that the socket was opened on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathKind {
@@ -61,6 +64,8 @@ pub struct Connection {
     line: Line,
     /// Messages that arrived while `connect` was being checked.
     queued: VecDeque<(String, Option<Share>)>,
+    /// Events that wait until the credential can be confirmed, at most [`MAX_WITHHELD`].
+    withheld: VecDeque<Arc<Event>>,
     /// The slot among the unauthenticated sockets.
     place: Option<SocketGuard>,
 }
@@ -98,6 +103,7 @@ impl Connection {
             bytes: 0,
             line: Line::default(),
             queued,
+            withheld: VecDeque::new(),
             place,
         })
     }
@@ -144,6 +150,7 @@ impl Connection {
             );
             return out;
         }
+        self.release_events(&mut out);
         match input {
             Input::Text(text) => {
                 self.heartbeat.heard();
@@ -164,7 +171,7 @@ impl Connection {
             }
             Input::Oversized => self.oversized(&mut out),
             Input::Pong => self.heartbeat.heard(),
-            Input::Event(event) => self.event(&event, &mut out),
+            Input::Event(event) => self.event(event, &mut out),
             Input::TooSlow => {
                 self.close(&mut out, ErrorCode::RateLimited.close_code(), "too slow");
             }
@@ -193,6 +200,7 @@ impl Connection {
     fn close(&mut self, out: &mut Vec<Output>, code: u16, reason: &'static str) {
         self.state = State::Closed;
         self.queued.clear();
+        self.withheld.clear();
         self.place = None;
         out.push(Output::Close { code, reason });
     }
@@ -217,11 +225,29 @@ impl Connection {
         }
     }
 
-    fn event(&self, event: &Arc<Event>, out: &mut Vec<Output>) {
-        if let State::Ready(identity) = &self.state
-            && event.may_receive(identity)
-        {
-            out.push(Output::Send(Arc::clone(event).into()));
+    /// Sends an event, or holds it while this node cannot see which credentials other nodes have ended.
+    fn event(&mut self, event: Arc<Event>, out: &mut Vec<Output>) {
+        let State::Ready(identity) = &self.state else {
+            return;
+        };
+        if !event.may_receive(identity) {
+            return;
+        }
+        if self.rpc.services().auth.memory_is_fresh() {
+            out.push(Output::Send(event.into()));
+        } else if self.withheld.len() < MAX_WITHHELD {
+            self.withheld.push_back(event);
+        } else {
+            // 1013 is "try again later" in the IANA registry of close codes.
+            self.close(out, 1013, "the credential cannot be confirmed");
+        }
+    }
+
+    /// Sends the events that were held, once the credential is confirmed.
+    fn release_events(&mut self, out: &mut Vec<Output>) {
+        if !self.withheld.is_empty() && self.rpc.services().auth.memory_is_fresh() {
+            let events = self.withheld.drain(..);
+            out.extend(events.map(|event| Output::Send(event.into())));
         }
     }
 

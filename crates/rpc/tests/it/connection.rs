@@ -4,7 +4,9 @@ use crate::harness::Harness;
 use crate::line::{Line, PASSWORD, connect_with, set_password};
 use gatehouse_domain::Scope;
 use gatehouse_rpc::Input;
+use gatehouse_rpc::connection::MAX_WITHHELD;
 use gatehouse_rpc::events::AuthChangedParams;
+use gatehouse_store::testing::postgres;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -231,6 +233,45 @@ async fn the_end_of_the_credential_is_the_end_of_the_connection() {
         line.finish().await;
         assert!(line.said.is_empty());
     }
+}
+
+#[tokio::test]
+async fn a_node_that_is_cut_off_sends_no_events() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let harness = Harness::on(database, &[]).await;
+    let mut listener = harness.rpc.events().subscribe();
+    let params = AuthChangedParams { what: "password" };
+    let events = harness.rpc.events();
+    events.publish("auth.changed", &params, Scope::Read);
+    let published = listener.try_recv().unwrap();
+    let event = || Input::Event(published.clone());
+    let (mut line, mut other) = (Line::ready(&harness).await, Line::ready(&harness).await);
+    line.feed(event());
+    assert_eq!(line.said.len(), 1);
+    harness.clock.advance(Duration::from_millis(2_001));
+    line.feed(event());
+    line.feed(Input::Tick);
+    assert_eq!(line.said.len(), 1, "held while the database is away");
+    for _ in 0..MAX_WITHHELD {
+        other.feed(event());
+    }
+    assert_eq!(other.closed, None, "at the limit");
+    other.feed(event());
+    assert_eq!(other.close_code(), Some(1013), "past the limit");
+    assert!(other.said.is_empty());
+    harness.services().auth.look_at_feed().await.unwrap();
+    line.feed(Input::Tick);
+    assert_eq!(line.said.len(), 2, "sent once the credential is confirmed");
+    // The credential ended on another node while this node was cut off.
+    harness.clock.advance(Duration::from_millis(2_001));
+    line.feed(event());
+    set_password(&harness).await;
+    harness.services().auth.look_at_feed().await.unwrap();
+    line.feed(Input::Tick);
+    assert_eq!(line.closed, Some((4401, "credential ended")));
+    assert_eq!(line.said.len(), 2);
 }
 
 #[tokio::test]

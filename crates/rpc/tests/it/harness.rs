@@ -29,7 +29,10 @@ impl Harness {
     }
 
     pub async fn with_environment(variables: &[(&str, &str)]) -> Self {
-        let database = sqlite();
+        Self::on(sqlite(), variables).await
+    }
+
+    pub async fn on(database: TestDatabase, variables: &[(&str, &str)]) -> Self {
         let store = database.open().await;
         let environment = Environment::from_pairs(variables.iter().copied());
         let invocation = Invocation {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { barsOf, pathsOf, piecesOf, scaleTop, ticksOf } from './timeline';
+import { ALWAYS } from '../../parts/period';
+import { barsOf, bucketsPerBar, pathsOf, periodOfChart, piecesOf, scaleTop, ticksOf } from './timeline';
 
 const HOUR = 3_600_000;
 const bucket = (hour: number, counts: Record<string, number> = {}) => ({
@@ -48,4 +49,36 @@ it('labels the hours of a day and the days of a week', () => {
   const days = ticksOf(begin, begin + 168 * HOUR).map(({ at_ms }) => new Date(at_ms).getDate());
   expect(days).toEqual([22, 23, 24, 25, 26, 27, 28]);
   expect(ticksOf(0, 0)).toEqual([]);
+});
+
+it('shows the period of the list, with at least a day', () => {
+  const now = 1000 * HOUR + 5;
+  const iso = (hour: number) => new Date(hour * HOUR).toISOString();
+  const between = (from: number, until: number) => ({ within_ms: 0, between: [from * HOUR, until * HOUR] as const });
+  const within = (hours: number) => ({ within_ms: hours * HOUR, between: null });
+  expect(periodOfChart(ALWAYS, false, now)).toEqual({ hours: 24 });
+  expect(periodOfChart(ALWAYS, true, now)).toEqual({ hours: 168 });
+  expect([1, 24, 168, 720].map((hours) => periodOfChart(within(hours), true, now).hours)).toEqual([24, 24, 168, 720]);
+  expect(periodOfChart(between(500.5, 540.1), false, now)).toEqual({ from: iso(500), until: iso(541), bucket: 'hour' });
+  // A short period has the same time before and after it, but no future.
+  expect(periodOfChart(between(500, 502), false, now)).toEqual({ from: iso(489), until: iso(513), bucket: 'hour' });
+  expect(periodOfChart(between(998, 1000), false, now)).toEqual({ from: iso(977), until: iso(1001), bucket: 'hour' });
+  expect(periodOfChart(between(100, 820), false, now).bucket).toBe('hour');
+  expect(periodOfChart(between(100, 821), false, now).bucket).toBe('day');
+  const years = periodOfChart(between(-20_000, 0), false, now);
+  expect(years.from).toBe(iso(-366 * 24));
+});
+
+it('has about 30 bars in a period of any length', () => {
+  expect([24, 31, 32, 168, 169, 720].map((count) => bucketsPerBar(count, 'hour'))).toEqual([1, 1, 6, 6, 24, 24]);
+  expect([31, 32, 366].map((count) => bucketsPerBar(count, 'day'))).toEqual([1, 2, 12]);
+  const days = [0, 24, 48].map((hour) => bucket(hour, { completed: 1 }));
+  expect(barsOf(days, 2, 'day').map((bar) => [bar.from_ms / HOUR, bar.to_ms / HOUR])).toEqual([
+    [0, 24],
+    [24, 72],
+  ]);
+});
+
+it('has at most ten labels', () => {
+  for (const days of [11, 30, 366]) expect(ticksOf(0, days * 24 * HOUR).length).toBeLessThanOrEqual(10);
 });

@@ -1,5 +1,6 @@
 // Groups the hourly counts of the timeline into bars. Pure functions.
-import type { Result } from '../../client/rpc';
+import type { Params, Result } from '../../client/rpc';
+import { isChosen, type Chosen } from '../../parts/period';
 import { tookOf, type Took } from './latency';
 import { OUTCOMES, type OutcomeId } from './status';
 
@@ -15,13 +16,48 @@ export interface Bar {
 }
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** The most that `webhooks.stats` returns. */
+const MOST_HOURS = 720;
+const MOST_DAYS = 366;
 
-/** Groups buckets into bars of `hours` hours each; the newest bar ends with the newest bucket. */
-export function barsOf(buckets: readonly Bucket[], hours: number): Bar[] {
+export type StatsPeriod = Pick<Params<'webhooks.stats'>, 'hours' | 'from' | 'until' | 'bucket'>;
+
+/**
+ * The period of the chart as parameters of `webhooks.stats`: the period of the list, but at least a day, so that a
+ * short period is seen with what is around it. Without a period of the list, the last day or week.
+ */
+export function periodOfChart(chosen: Chosen, week: boolean, now_ms: number): StatsPeriod {
+  if (!chosen.between) {
+    const hours = isChosen(chosen) ? Math.ceil(chosen.within_ms / HOUR_MS) : week ? 168 : 24;
+    return { hours: Math.min(MOST_HOURS, Math.max(24, hours)) };
+  }
+  const [begin, end] = chosen.between;
+  let from = Math.floor(begin / HOUR_MS) * HOUR_MS;
+  let until = Math.ceil(end / HOUR_MS) * HOUR_MS;
+  if (until - from < DAY_MS) {
+    const now = Math.ceil(now_ms / HOUR_MS) * HOUR_MS;
+    const after = Math.floor((DAY_MS - (until - from)) / 2 / HOUR_MS) * HOUR_MS;
+    until = Math.max(until, Math.min(now, until + after));
+    from = until - DAY_MS;
+  }
+  const bucket = until - from > MOST_HOURS * HOUR_MS ? 'day' : 'hour';
+  from = Math.max(from, until - MOST_DAYS * DAY_MS);
+  return { from: new Date(from).toISOString(), until: new Date(until).toISOString(), bucket };
+}
+
+/** How many buckets a bar holds, so that there are at most about 30 bars, of 1, 6 or 24 hours, or of days. */
+export function bucketsPerBar(count: number, bucket: 'hour' | 'day'): number {
+  if (bucket === 'day') return Math.ceil(count / 31);
+  return count <= 31 ? 1 : count <= 168 ? 6 : 24;
+}
+
+/** Groups `size` buckets each into bars; the newest bar ends with the newest bucket. */
+export function barsOf(buckets: readonly Bucket[], size: number, bucket: 'hour' | 'day' = 'hour'): Bar[] {
   const bars: Bar[] = [];
-  const first = buckets.length % hours;
-  for (let at = first - hours; at < buckets.length; at += hours) {
-    const part = buckets.slice(Math.max(0, at), at + hours);
+  const first = buckets.length % size;
+  for (let at = first - size; at < buckets.length; at += size) {
+    const part = buckets.slice(Math.max(0, at), at + size);
     const [begin, end] = [part[0], part.at(-1)];
     if (!begin || !end) continue;
     const counts = { done: 0, waiting: 0, failed: 0, refused: 0, skipped: 0 };
@@ -32,7 +68,7 @@ export function barsOf(buckets: readonly Bucket[], hours: number): Bar[] {
     }
     bars.push({
       from_ms: Date.parse(begin.at),
-      to_ms: Date.parse(end.at) + HOUR_MS,
+      to_ms: Date.parse(end.at) + (bucket === 'day' ? DAY_MS : HOUR_MS),
       counts,
       total: Object.values(counts).reduce((sum, count) => sum + count, 0),
       took: tookOf(part.map(({ latency }) => latency)),
@@ -92,17 +128,27 @@ export interface Tick {
   left: number;
 }
 
-/** The labels of the time axis: every six hours, or every day in a period of more than two days. In local time. */
+/** From which length on, the axis has weekdays and dates instead of hours. */
+export const LONG_MS = 2 * DAY_MS;
+export const VERY_LONG_MS = 10 * DAY_MS;
+
+/**
+ * The labels of the time axis: every six hours, every day in a period of more than two days, and at most ten in one of
+ * more than ten days. In local time.
+ */
 export function ticksOf(from_ms: number, to_ms: number): Tick[] {
-  const hours = to_ms - from_ms > 48 * HOUR_MS ? 24 : 6;
+  const isLong = to_ms - from_ms > LONG_MS;
+  const days = Math.ceil((to_ms - from_ms) / VERY_LONG_MS);
   const ticks: Tick[] = [];
   const at = new Date(from_ms);
   at.setMinutes(0, 0, 0);
+  let midnights = 0;
   for (; at.getTime() < to_ms; at.setHours(at.getHours() + 1)) {
+    if (at.getHours() % (isLong ? 24 : 6) !== 0) continue;
+    if (isLong && midnights++ % days !== 0) continue;
     const left = ((at.getTime() - from_ms) / (to_ms - from_ms)) * 100;
     // A label at the edge would be cut off.
-    if (at.getHours() % hours === 0 && left >= 0 && left <= (hours === 24 ? 90 : 84))
-      ticks.push({ at_ms: at.getTime(), left });
+    if (left >= 0 && left <= (isLong ? 90 : 84)) ticks.push({ at_ms: at.getTime(), left });
   }
   return ticks;
 }
