@@ -96,8 +96,7 @@ async fn a_delivery_of_a_process_that_ended_is_taken_over_and_counted() {
         leave_in_work(&database, 1, 1).await;
         harness.work();
         let_the_lease_end(&harness).await;
-        harness.until(1, DeliveryStatus::Completed).await;
-        harness.until(2, DeliveryStatus::Completed).await;
+        harness.until_all(&[1, 2], DeliveryStatus::Completed).await;
         let text = handle.render();
         assert!(
             text.contains("\nwebhooks_lease_takeovers_total 1\n"),
