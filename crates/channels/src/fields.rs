@@ -17,6 +17,8 @@ pub(crate) const MASK: &str = "••••";
 pub(crate) const INBOUND: &str = "inbound";
 /// The field that says which agent answers received messages.
 pub(crate) const AGENT: &str = "agent_id";
+/// The field that lets voice messages be answered with voice messages.
+pub(crate) const VOICE_ANSWERS: &str = "voice_answers";
 const MAX_CHARACTERS: usize = 4096;
 const MAX_HEADERS: usize = 32;
 
@@ -109,6 +111,16 @@ pub(crate) const fn receiving_agent() -> FieldSpec {
         "Agent",
         FieldKind::Text,
         "The agent that answers received messages, if not the default one.",
+    )
+}
+
+/// The field that lets voice messages be answered with voice messages.
+pub(crate) const fn speaking_switch() -> FieldSpec {
+    FieldSpec::new(
+        VOICE_ANSWERS,
+        "Answer voice messages with voice",
+        FieldKind::Switch,
+        "Answers a voice message with the text and a voice message (`true`). Needs text-to-speech.",
     )
 }
 

@@ -2,7 +2,7 @@
 
 use crate::account::read_fields;
 use crate::error::{Failure, SendError};
-use crate::fields::{AGENT, INBOUND};
+use crate::fields::{AGENT, INBOUND, VOICE_ANSWERS};
 use crate::handle::{Channels, Inner};
 use crate::live::LiveAccount;
 use crate::pairings::PairingRequest;
@@ -28,6 +28,8 @@ pub struct InboundAccount {
     pub kind: String,
     /// The agent that answers; the default one if absent.
     pub agent: Option<String>,
+    /// Whether voice messages are answered with voice messages too.
+    pub speaks: bool,
     /// When the account was last changed.
     pub updated_at: Timestamp,
     /// A position that was stored longer ago must not be used.
@@ -73,13 +75,15 @@ pub struct ReceivedMessage {
     pub is_invitation: bool,
 }
 
-/// A picture or a document that came with a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A picture, a document or a recording that came with a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceivedFile {
-    /// The vendor's ID of the file.
+    /// What [`Channels::fetch_file`] needs to find the file.
     pub id: String,
     /// As the person's program named it.
     pub name: String,
+    /// Whether it is a recording of the person's voice, made in the vendor's program.
+    pub is_voice: bool,
 }
 
 /// The effect of received messages.
@@ -160,6 +164,8 @@ impl Channels {
                     id: row.id.clone(),
                     kind: row.kind.clone(),
                     agent: fields.get(AGENT).and_then(Value::as_str).map(str::to_owned),
+                    speaks: receiver_of(account).is_some_and(Receiver::can_speak)
+                        && fields.get(VOICE_ANSWERS).and_then(Value::as_bool) == Some(true),
                     updated_at: row.updated_at,
                     forgets_after: receiver_of(account).and_then(Receiver::forgets_after),
                 }
@@ -256,6 +262,19 @@ impl Channels {
         let work = receiver.fetch_file(source, file_id, max_bytes);
         let in_time = tokio::time::timeout(time, work).await;
         Ok(in_time.map_err(|_| Failure::unreachable("The file was not fetched in time."))??)
+    }
+
+    /// Sends a voice message, Opus in Ogg, to a conversation.
+    pub async fn send_voice(
+        &self,
+        account_id: &str,
+        chat: &str,
+        thread: Option<&str>,
+        audio: Vec<u8>,
+    ) -> Result<(), SendError> {
+        let (opened, receiver) = self.0.open_receiver(account_id).await?;
+        let source = self.0.source(&opened);
+        Ok(receiver.send_voice(source, chat, thread, audio).await?)
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// How many messages of a person may wait for an answer. Further ones are dropped.
 const MAX_WAITING: i64 = 50;
 /// The answer to a message without text and file.
-const NO_TEXT: &str = "Only text, pictures and files can be received here.";
+const NO_TEXT: &str = "Only text, voice messages, pictures and files can be received here.";
 /// How long the ID of an answered message is kept, in milliseconds. Vendors do not deliver a message again later.
 const KEPT_MS: i64 = 3 * 24 * 3_600_000;
 /// How often a changed position is stored if no message is, in milliseconds.
@@ -163,6 +163,7 @@ impl Inner {
         let answer = message.answer.or(is_empty.then_some(NO_TEXT));
         // PostgreSQL cannot store NUL characters.
         let storable = |text: String| text.replace('\0', "\u{fffd}");
+        let is_voice = message.file.as_ref().is_some_and(|file| file.is_voice);
         let (file_id, file_name) = message.file.map(|file| (file.id, file.name)).unzip();
         let row = ReceivedMessageRow {
             account_id: account_id.to_owned(),
@@ -175,6 +176,7 @@ impl Inner {
             text: storable(message.text.unwrap_or_default()),
             file_id: file_id.map(storable),
             file_name: file_name.map(storable),
+            is_voice,
             answer: answer.map(str::to_owned),
             received_at: at,
         };

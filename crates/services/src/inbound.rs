@@ -6,6 +6,7 @@
 
 mod answers;
 mod receiver;
+mod voice;
 
 pub(crate) use answers::message_id;
 

@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 48] = [
+const MIGRATIONS: [(i64, &str, &str); 49] = [
     (
         1,
         "settings",
@@ -215,6 +215,11 @@ const MIGRATIONS: [(i64, &str, &str); 48] = [
         72,
         "reach_questions",
         include_str!("../migrations/0072_reach_questions.sql"),
+    ),
+    (
+        76,
+        "voice_messages",
+        include_str!("../migrations/0076_voice_messages.sql"),
     ),
 ];
 

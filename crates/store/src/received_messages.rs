@@ -25,6 +25,8 @@ pub struct ReceivedMessageRow {
     /// The vendor's ID of a file that came with the text.
     pub file_id: Option<String>,
     pub file_name: Option<String>,
+    /// Whether the file is a recording of the person's voice.
+    pub is_voice: bool,
     /// What is to be sent; `None` until the agent has answered.
     pub answer: Option<String>,
     pub received_at: Timestamp,
@@ -32,7 +34,8 @@ pub struct ReceivedMessageRow {
 
 columns! {
     ReceivedMessageRow:
-    account_id, message_id, person, chat, thread, is_group, is_own, text, file_id, file_name, answer, received_at
+    account_id, message_id, person, chat, thread, is_group, is_own, text, file_id, file_name, is_voice, answer,
+    received_at
 }
 
 impl Conn {
@@ -82,9 +85,9 @@ impl Conn {
     ) -> Result<bool, StoreError> {
         let query = query(
             "INSERT INTO received_messages (account_id, message_id, number, person, chat, thread,
-                 is_group, is_own, text, answer, received_at, file_id, file_name)
+                 is_group, is_own, text, answer, received_at, file_id, file_name, is_voice)
              VALUES ($1, $2, (SELECT COALESCE(MAX(number), 0) + 1 FROM received_messages
-                 WHERE account_id = $1), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                 WHERE account_id = $1), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
              ON CONFLICT DO NOTHING",
         );
         let query = query
@@ -99,7 +102,8 @@ impl Conn {
             .bind(&row.answer)
             .bind(row.received_at.as_millis())
             .bind(row.file_id.as_deref())
-            .bind(row.file_name.as_deref());
+            .bind(row.file_name.as_deref())
+            .bind(i64::from(row.is_voice));
         Ok(self.run(query).await? > 0)
     }
 

@@ -6,6 +6,7 @@ mod events;
 mod gateway;
 
 use super::buttons::Buttons;
+use super::download::{download, file_url};
 use super::{PlaceKeys, Receiver, Receiving, Source};
 use crate::error::Failure;
 use crate::receive::{ReceiveError, Received};
@@ -21,6 +22,8 @@ use serde_json::Value;
 use std::time::Duration;
 
 const NOUN: &str = "Discord";
+/// The hosts of attachments.
+const FILE_HOSTS: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
 const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 64 * 1024,
@@ -43,6 +46,21 @@ impl Receiver for DiscordReceiver {
 
     fn buttons(&self) -> Option<&'static dyn Buttons> {
         Some(&DiscordButtons)
+    }
+
+    fn fetch_file<'a>(
+        &'a self,
+        source: Source<'a>,
+        file_id: &'a str,
+        max_bytes: usize,
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Failure>> {
+        Box::pin(async move {
+            let url = file_url(file_id, &FILE_HOSTS, base(&source), NOUN)?;
+            // The address is signed. The bot token is not sent to it.
+            let client = source.inner.outbound.client(AddressSource::Owner);
+            let request = client.get(url).header(USER_AGENT, AGENT);
+            download(source, NOUN, request, max_bytes).await
+        })
     }
 
     fn show_typing<'a>(

@@ -6,6 +6,7 @@
 
 mod buttons;
 mod events;
+mod files;
 mod gap;
 mod rooms;
 
@@ -226,6 +227,15 @@ impl Receiver for MatrixReceiver {
         Some(&MatrixButtons)
     }
 
+    fn fetch_file<'a>(
+        &'a self,
+        source: Source<'a>,
+        file_id: &'a str,
+        max_bytes: usize,
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Failure>> {
+        Box::pin(files::fetch(source, file_id, max_bytes))
+    }
+
     fn show_typing<'a>(
         &'a self,
         source: Source<'a>,
@@ -288,10 +298,24 @@ fn request_below(
     method: Method,
     path: &[&str],
 ) -> Result<RequestBuilder, Failure> {
+    request_at(source, &["client", version], method, path)
+}
+
+/// A request below `/_matrix/media/v3`.
+fn request_media(source: Source<'_>, path: &[&str]) -> Result<RequestBuilder, Failure> {
+    request_at(source, &["media", "v3"], Method::GET, path)
+}
+
+fn request_at(
+    source: Source<'_>,
+    below: &[&str],
+    method: Method,
+    path: &[&str],
+) -> Result<RequestBuilder, Failure> {
     let base = source
         .field("homeserver")
         .ok_or_else(|| Failure::incomplete("homeserver", "the channel has none"))?;
-    let url = join(base, &[&["_matrix", "client", version], path].concat())?;
+    let url = join(base, &[&["_matrix"], below, path].concat())?;
     let client = source.inner.outbound.client(AddressSource::Owner);
     let token = source.need_secret("access_token")?;
     Ok(client.request(method, url).bearer_auth(token))

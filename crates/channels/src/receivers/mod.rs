@@ -3,6 +3,7 @@
 
 pub(crate) mod buttons;
 pub(crate) mod discord;
+mod download;
 pub(crate) mod email;
 mod link;
 pub(crate) mod matrix;
@@ -22,6 +23,9 @@ use std::fmt;
 use std::time::Duration;
 
 const MAX_NAME_CHARS: usize = 64;
+/// How many files are named that are not read.
+const MAX_NAMED: usize = 10;
+const MAX_FILE_NAME_CHARS: usize = 100;
 
 /// What a receiver keeps between its requests for one account. Dropping it closes the receiver's connection. What
 /// was received and not confirmed is then received again.
@@ -111,6 +115,22 @@ pub(crate) trait Receiver: Send + Sync {
         Box::pin(async { Err(Failure::refused("Files of this channel cannot be fetched.")) })
     }
 
+    /// Whether answers can be voice messages.
+    fn can_speak(&self) -> bool {
+        false
+    }
+
+    /// Sends a voice message: Opus in Ogg.
+    fn send_voice<'a>(
+        &'a self,
+        _source: Source<'a>,
+        _chat: &'a str,
+        _thread: Option<&'a str>,
+        _audio: Vec<u8>,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async { Err(Failure::refused("This channel has no voice messages.")) })
+    }
+
     /// Shows in a conversation that an answer is being written.
     fn show_typing<'a>(
         &'a self,
@@ -141,6 +161,26 @@ pub(crate) fn display_name(name: &str, id: &str) -> String {
         name => name,
     };
     visible::line(cut).text.into_owned()
+}
+
+/// Returns a file's name as it is shown: one line of at most 100 characters before hidden characters are escaped.
+pub(crate) fn file_name(name: &str) -> String {
+    let cut: String = name.trim().chars().take(MAX_FILE_NAME_CHARS).collect();
+    match visible::line(&cut).text.trim() {
+        "" => "file".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Adds the names of files that are not read to the text of their message. Only the first file of a message is read.
+pub(crate) fn with_unread(text: String, names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.take(MAX_NAMED).collect();
+    if names.is_empty() {
+        return text;
+    }
+    format!("{text}\n\n(Not read: {})", names.join(", "))
+        .trim()
+        .to_owned()
 }
 
 #[cfg(test)]

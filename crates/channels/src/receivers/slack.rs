@@ -3,6 +3,7 @@
 
 mod buttons;
 mod events;
+mod files;
 
 use super::buttons::Buttons;
 use super::link::Link;
@@ -10,7 +11,7 @@ use super::{PlaceKeys, Receiver, Receiving, Source, display_name};
 use crate::error::Failure;
 use crate::receive::{ReceiveError, Received};
 use crate::senders::slack::BASE_URL;
-use crate::vendor::{Limits, ResponseJson, call_within, join_default};
+use crate::vendor::{Answer, Limits, ResponseJson, call_within, join_default};
 use buttons::{SlackButtons, press_of};
 use events::{Envelope, message_of};
 use futures_util::future::BoxFuture;
@@ -222,6 +223,15 @@ impl Receiver for SlackReceiver {
     fn buttons(&self) -> Option<&'static dyn Buttons> {
         Some(&SlackButtons)
     }
+
+    fn fetch_file<'a>(
+        &'a self,
+        source: Source<'a>,
+        file_id: &'a str,
+        max_bytes: usize,
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Failure>> {
+        Box::pin(files::fetch(source, file_id, max_bytes))
+    }
 }
 
 fn not_slack() -> Failure {
@@ -235,14 +245,7 @@ async fn call(
     token: &'static str,
     form: &[(&str, &str)],
 ) -> Result<ResponseJson, ReceiveError> {
-    let inner = source.inner;
-    let base = source.field("base_url").unwrap_or(BASE_URL);
-    let url = join_default(base, &["api"], &[method])?;
-    let request = inner.outbound.client(AddressSource::Owner).post(url);
-    let request = request.bearer_auth(source.need_secret(token)?).form(form);
-    let answer = call_within(&inner.outbound, &*inner.clock, NOUN, request, LIMITS).await?;
-    answer.check(NOUN, None)?;
-    let body = answer.response_json();
+    let (answer, body) = ask(source, method, token, form, LIMITS).await?;
     if body.is_true("/ok") {
         return Ok(body);
     }
@@ -259,6 +262,25 @@ async fn call(
         "" => Err(not_slack().into()),
         _ => Err(Failure::later(format!("Slack refused `{method}`.")).into()),
     }
+}
+
+/// Calls a method of the Web API. The answer may be a refusal: its status is 200, and `ok` is false.
+async fn ask(
+    source: Source<'_>,
+    method: &str,
+    token: &'static str,
+    form: &[(&str, &str)],
+    limits: Limits,
+) -> Result<(Answer, ResponseJson), Failure> {
+    let inner = source.inner;
+    let base = source.field("base_url").unwrap_or(BASE_URL);
+    let url = join_default(base, &["api"], &[method])?;
+    let request = inner.outbound.client(AddressSource::Owner).post(url);
+    let request = request.bearer_auth(source.need_secret(token)?).form(form);
+    let answer = call_within(&inner.outbound, &*inner.clock, NOUN, request, limits).await?;
+    answer.check(NOUN, None)?;
+    let body = answer.response_json();
+    Ok((answer, body))
 }
 
 /// The bot's user ID.

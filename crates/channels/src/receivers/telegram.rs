@@ -77,6 +77,7 @@ struct Message {
     #[serde(default)]
     photo: Vec<files::PhotoSize>,
     document: Option<files::Document>,
+    voice: Option<files::Voice>,
     #[serde(default)]
     entities: Vec<Entity>,
     #[serde(default)]
@@ -206,6 +207,20 @@ impl Receiver for TelegramReceiver {
         Box::pin(files::fetch(source, file_id, max_bytes))
     }
 
+    fn can_speak(&self) -> bool {
+        true
+    }
+
+    fn send_voice<'a>(
+        &'a self,
+        source: Source<'a>,
+        chat: &'a str,
+        thread: Option<&'a str>,
+        audio: Vec<u8>,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(files::send_voice(source, chat, thread, audio))
+    }
+
     fn show_typing<'a>(
         &'a self,
         source: Source<'a>,
@@ -310,7 +325,7 @@ fn message_of(update: Update, bot: &Bot, texts: &mut Texts) -> Option<ReceivedMe
             && message.forward_date.is_none()
             && message.via_bot.is_none(),
         text: text.filter(|text| !text.trim().is_empty()),
-        file: files::file_of(message.document, message.photo),
+        file: files::file_of(message.document, message.voice, message.photo),
         ..ReceivedMessage::default()
     })
 }

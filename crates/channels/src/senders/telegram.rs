@@ -3,7 +3,7 @@
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
-use crate::fields::{FieldKind, FieldSpec, receiving_agent, receiving_switch};
+use crate::fields::{FieldKind, FieldSpec, receiving_agent, receiving_switch, speaking_switch};
 use crate::receivers::{Receiver, telegram::TelegramReceiver};
 use crate::split::Limit;
 use crate::vendor::{Answer, join};
@@ -45,6 +45,7 @@ static ABOUT: About = About {
         ),
         receiving_switch(),
         receiving_agent(),
+        speaking_switch(),
     ],
     extra: &[
         Extra {

@@ -22,7 +22,7 @@ const FILE_TIME: Duration = Duration::from_mins(2);
 /// Nobody expects an answer to an older message. Telegram keeps messages as long.
 const MAX_AGE: Duration = Duration::from_hours(24);
 /// The answer of a turn that failed. The reason is for the owner, who finds it in the conversation.
-const FAILED: &str = "This cannot be answered right now.";
+pub(super) const FAILED: &str = "This cannot be answered right now.";
 /// The sender's name in messages.
 const SOURCE: &str = "Gatehouse";
 
@@ -176,8 +176,8 @@ impl Inbound {
             name: format!("channel {}", account.id),
             ..Actor::system()
         };
-        let new_files = match self.file_of(account, message).await {
-            Ok(file) => file.into_iter().collect(),
+        let (text, new_files) = match self.content_of(account, message).await {
+            Ok(content) => content,
             Err(turn) => return self.keep(message, turn).await,
         };
         let request = SendRequest {
@@ -195,7 +195,7 @@ impl Inbound {
                     MessageOrigin::Stranger
                 },
             },
-            ..SendRequest::new(&message.text, actor)
+            ..SendRequest::new(&text, actor)
         };
         let ended = match self.services.agents.send_reported(request).await {
             Ok(ended) => self.while_typing(message, ended).await,
@@ -226,40 +226,51 @@ impl Inbound {
         Ok(turn)
     }
 
-    /// Fetches and reads the file of a message. The error is what becomes of a message whose file cannot be used.
-    async fn file_of(
+    /// Returns the text of a message, with what was said in a voice message, and the file that came with it. The error
+    /// is what becomes of a message whose file cannot be used.
+    async fn content_of(
         &self,
         account: &InboundAccount,
         message: &ReceivedMessageRow,
-    ) -> Result<Option<NewAttachment>, Turn> {
+    ) -> Result<(String, Vec<NewAttachment>), Turn> {
+        let text = message.text.clone();
         let Some(id) = &message.file_id else {
-            return Ok(None);
+            return Ok((text, Vec::new()));
         };
+        let data = self.fetch_file(account, id).await?;
+        if message.is_voice {
+            let said = self.transcribe(account, data).await?;
+            let parts = [text, said].into_iter().filter(|part| !part.is_empty());
+            return Ok((parts.collect::<Vec<_>>().join("\n\n"), Vec::new()));
+        }
+        let name = message.file_name.clone().unwrap_or_default();
+        match self.services.tools.read_file(name, data.into()).await {
+            Ok(file) => Ok((text, vec![file])),
+            Err(FileError::TooSlow) => Err(Turn::Later),
+            Err(error) => Err(Turn::Answer(error.to_string())),
+        }
+    }
+
+    async fn fetch_file(&self, account: &InboundAccount, id: &str) -> Result<Vec<u8>, Turn> {
         let services = &self.services;
         let max_bytes = services.agents.attachment_max_bytes();
         let at_most = usize::try_from(max_bytes).unwrap_or(usize::MAX);
         let fetched = services
             .channels
             .fetch_file(&account.id, id, at_most, FILE_TIME);
-        let data = match fetched.await {
-            Ok(Some(data)) => data,
+        match fetched.await {
+            Ok(Some(data)) => Ok(data),
             Ok(None) => {
                 let mib = max_bytes >> 20;
-                return Err(Turn::Answer(format!("The file is larger than {mib} MiB.")));
+                Err(Turn::Answer(format!("The file is larger than {mib} MiB.")))
             }
             Err(error) => {
                 tracing::warn!(account = account.id, %error, "a file was not fetched");
-                return Err(match error {
+                Err(match error {
                     SendError::GiveUp { .. } => Turn::Answer(FAILED.to_owned()),
                     _ => Turn::Later,
-                });
+                })
             }
-        };
-        let name = message.file_name.clone().unwrap_or_default();
-        match services.tools.read_file(name, data.into()).await {
-            Ok(file) => Ok(Some(file)),
-            Err(FileError::TooSlow) => Err(Turn::Later),
-            Err(error) => Err(Turn::Answer(error.to_string())),
         }
     }
 
@@ -305,18 +316,18 @@ impl Inbound {
         }
     }
 
-    /// Sends the answer, unless it is for one person and others would read it.
+    /// Sends the answer, unless it is for one person and others would read it. Returns whether it was sent.
     async fn try_send(
         &self,
         account: &InboundAccount,
         message: &ReceivedMessageRow,
         text: &str,
-    ) -> Result<(), SendError> {
+    ) -> Result<bool, SendError> {
         let (channels, id) = (&self.services.channels, &account.id);
         let (chat, person) = (&message.chat, &message.person);
         if !message.is_group && !channels.is_private(id, chat, person).await? {
             tracing::warn!(account = id, "others would read an answer");
-            return Ok(());
+            return Ok(false);
         }
         let extra = channels
             .address(id, chat, message.thread.as_deref())
@@ -333,7 +344,8 @@ impl Inbound {
             at: message.received_at,
             delivery: None,
         };
-        channels.send(outgoing).await
+        channels.send(outgoing).await?;
+        Ok(true)
     }
 
     /// Sends the answer until the channel accepts or refuses it.
@@ -344,8 +356,14 @@ impl Inbound {
         text: &str,
     ) -> Outcome {
         loop {
-            let Err(error) = self.try_send(account, message, text).await else {
-                return Outcome::Ended;
+            let error = match self.try_send(account, message, text).await {
+                Ok(was_sent) => {
+                    if was_sent && account.speaks && message.is_voice {
+                        self.speak(account, message, text).await;
+                    }
+                    return Outcome::Ended;
+                }
+                Err(error) => error,
             };
             tracing::warn!(account = account.id, %error, "an answer was not sent");
             let wait = match error {
@@ -363,7 +381,7 @@ impl Inbound {
 }
 
 /// What a turn produced.
-enum Turn {
+pub(super) enum Turn {
     Answer(String),
     /// Nothing is to be sent.
     Ended,

@@ -1,16 +1,17 @@
 //! Reads the gateway's payloads (<https://docs.discord.com/developers/events/gateway-events>).
 
-use super::super::display_name;
-use crate::receive::ReceivedMessage;
+use super::super::{display_name, file_name, with_unread};
+use crate::receive::{ReceivedFile, ReceivedMessage};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-const ONLY_TEXT: &str = "Only text can be received here.";
 /// The types of messages that a person writes: an ordinary one and a reply.
 const WRITTEN: [u32; 2] = [0, 19];
 /// The type of a reference to a forwarded message.
 const FORWARD: u32 = 1;
+/// The flag of a recording made in Discord (<https://docs.discord.com/developers/resources/message#message-object-message-flags>).
+const IS_VOICE_MESSAGE: u64 = 1 << 13;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Payload {
@@ -67,6 +68,18 @@ pub(super) struct Message {
     #[serde(default)]
     mentions: Vec<User>,
     message_reference: Option<Reference>,
+    #[serde(default)]
+    attachments: Vec<Attachment>,
+    #[serde(default)]
+    flags: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Attachment {
+    #[serde(default)]
+    filename: String,
+    /// Valid for about a day.
+    url: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -88,7 +101,14 @@ pub(super) fn message_of(message: Message, me: &str) -> Option<ReceivedMessage> 
     }
     let text = message.content.replace(&format!("<@{me}>"), "");
     let text = text.replace(&format!("<@!{me}>"), "").trim().to_owned();
-    let is_empty = text.is_empty();
+    let is_voice = message.flags & IS_VOICE_MESSAGE != 0;
+    let mut attachments = message.attachments.into_iter();
+    let file = attachments.next().map(|attachment| ReceivedFile {
+        name: file_name(&attachment.filename),
+        id: attachment.url,
+        is_voice,
+    });
+    let text = with_unread(text, attachments.map(|it| file_name(&it.filename)));
     let reference = message.message_reference.as_ref();
     let name = author.global_name.as_deref().unwrap_or(&author.username);
     Some(ReceivedMessage {
@@ -98,8 +118,8 @@ pub(super) fn message_of(message: Message, me: &str) -> Option<ReceivedMessage> 
         chat: message.channel_id,
         is_group,
         is_own: reference.is_none_or(|it| it.kind != FORWARD),
-        text: (!is_empty).then_some(text),
-        answer: is_empty.then_some(ONLY_TEXT),
+        text: (!text.is_empty()).then_some(text),
+        file,
         ..ReceivedMessage::default()
     })
 }
@@ -135,6 +155,24 @@ mod tests {
     }
 
     #[test]
+    fn the_first_attachment_is_read() {
+        let url = "https://cdn.discordapp.com/attachments/1/2/a.png?ex=1";
+        let attachments = json!([{ "id": "1", "filename": "a.png", "url": url },
+            { "id": "2", "filename": "b.png", "url": url }]);
+        let message = read_with(json!({ "attachments": attachments })).unwrap();
+        let file = message.file.unwrap();
+        assert_eq!(
+            (file.id.as_str(), file.name.as_str(), file.is_voice),
+            (url, "a.png", false)
+        );
+        assert_eq!(message.text.as_deref(), Some("hi\n\n(Not read: b.png)"));
+        let recording = json!([{ "id": "1", "filename": "voice-message.ogg", "url": url }]);
+        let voice = json!({ "attachments": recording, "content": "", "flags": 8192 });
+        let voice = read_with(voice).unwrap();
+        assert!(voice.file.unwrap().is_voice && voice.text.is_none());
+    }
+
+    #[test]
     fn only_people_are_received_and_forwards_are_not_their_own() {
         for more in [
             json!({ "author": { "id": "1", "bot": true } }),
@@ -147,7 +185,7 @@ mod tests {
         let forward =
             read_with(json!({ "message_reference": { "type": 1 }, "content": "" })).unwrap();
         assert!(!forward.is_own);
-        assert_eq!(forward.answer, Some(ONLY_TEXT));
+        assert_eq!((forward.text, forward.file), (None, None));
         assert!(
             read_with(json!({ "message_reference": { "type": 0 } }))
                 .unwrap()

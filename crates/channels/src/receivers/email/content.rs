@@ -2,7 +2,7 @@
 
 use super::reply::{is_forwarded, is_reply};
 use super::text::{Form, own_text};
-use gatehouse_domain::visible;
+use crate::receivers::{file_name, with_unread};
 use mail_parser::decoders::html::html_to_text;
 use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
@@ -14,9 +14,6 @@ pub(super) const MAX_READ: usize = 256 * 1024;
 const MAX_TEXT: usize = 64 * 1024;
 /// Each part names its type. The limit is also one of how deep parts are nested.
 const MAX_PARTS: usize = 100;
-/// How many files are named that are not read.
-const MAX_NAMED: usize = 10;
-const MAX_NAME_CHARS: usize = 100;
 
 const TOO_LARGE: &str = "This mail was not read, because it is larger than 25 MiB.";
 const TOO_LONG: &str =
@@ -93,10 +90,7 @@ pub(super) fn read(bytes: &[u8], size: u32, subject: &str, is_first: bool) -> Co
     }
     let mut names = files(&message).map(name_of);
     let file = names.next();
-    let others: Vec<String> = names.take(MAX_NAMED).collect();
-    if !others.is_empty() {
-        text = format!("{text}\n\n(Not read: {})", others.join(", "));
-    }
+    text = with_unread(text, names);
     Content {
         text: Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
         is_own: own.is_own && !is_forwarded && !has_names,
@@ -263,12 +257,7 @@ fn files<'a>(message: &'a Message<'a>) -> impl Iterator<Item = &'a MessagePart<'
 }
 
 fn name_of(part: &MessagePart<'_>) -> String {
-    let name = part.attachment_name().unwrap_or_default();
-    let cut: String = name.trim().chars().take(MAX_NAME_CHARS).collect();
-    match visible::line(&cut).text.trim() {
-        "" => "file".to_owned(),
-        name => name.to_owned(),
-    }
+    file_name(part.attachment_name().unwrap_or_default())
 }
 
 #[cfg(test)]

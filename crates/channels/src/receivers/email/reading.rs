@@ -122,6 +122,7 @@ impl Reading<'_> {
             file: content.file.map(|name| ReceivedFile {
                 id: message_id.clone(),
                 name,
+                is_voice: false,
             }),
             message_id,
             name: display_name(&read.name, &sender),

@@ -1,8 +1,8 @@
 //! Reads what `sync` returns. Each room and event is read alone, so that one of an unknown form, or one that is nested
 //! too deeply, does not hide the others.
 
-use super::super::display_name;
-use crate::receive::ReceivedMessage;
+use super::super::{display_name, file_name};
+use crate::receive::{ReceivedFile, ReceivedMessage};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
@@ -96,6 +96,13 @@ struct Content {
     mentions: Option<Mentions>,
     #[serde(rename = "m.relates_to")]
     relates_to: Option<Relation>,
+    /// The name of a file. If it is present and not the same as the body, the body is a caption.
+    filename: Option<String>,
+    /// `mxc://`, the server and the media ID. Absent from encrypted files.
+    url: Option<String>,
+    /// Present in a recording made in a Matrix program (MSC3245).
+    #[serde(rename = "org.matrix.msc3245.voice")]
+    voice: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -148,7 +155,12 @@ pub(super) enum What {
         target: String,
         key: String,
     },
-    /// A file, a place or something else without a text.
+    File {
+        file: ReceivedFile,
+        caption: Option<String>,
+        names_bot: bool,
+    },
+    /// A place or something else without a text and a file.
     Other,
     Encrypted,
 }
@@ -264,6 +276,7 @@ fn what(content: &Content, me: &str) -> Option<What> {
         "m.text" | "m.emote" => {}
         // Programs write notices. Answering them could go on forever.
         "m.notice" => return None,
+        "m.image" | "m.file" | "m.audio" => return Some(file(content, me)),
         _ => return Some(What::Other),
     }
     let is_reply = relation.is_some_and(|it| it.in_reply_to.is_some());
@@ -284,6 +297,37 @@ fn what(content: &Content, me: &str) -> Option<What> {
         text: text.to_owned(),
         names_bot,
     })
+}
+
+/// A picture, file or recording (<https://spec.matrix.org/latest/client-server-api/#mfile>).
+fn file(content: &Content, me: &str) -> What {
+    let media = content
+        .url
+        .as_deref()
+        .and_then(|url| url.strip_prefix("mxc://"));
+    let parts = media.and_then(|media| media.split_once('/'));
+    let is_id = |text: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+        !text.is_empty() && text.bytes().all(plain)
+    };
+    let Some((server, id)) = parts.filter(|(server, id)| is_server(server) && is_id(id)) else {
+        return What::Other;
+    };
+    let name = content.filename.as_deref().unwrap_or(&content.body);
+    let caption = Some(content.body.trim()).filter(|body| {
+        let has_own_name = content.filename.is_some();
+        has_own_name && *body != name && !body.is_empty()
+    });
+    let mut mentioned = content.mentions.iter().flat_map(|it| &it.user_ids);
+    What::File {
+        file: ReceivedFile {
+            id: format!("{server}/{id}"),
+            name: file_name(name),
+            is_voice: content.voice.is_some(),
+        },
+        caption: caption.map(str::to_owned),
+        names_bot: mentioned.any(|user| user == me),
+    }
 }
 
 /// Removes the quoted text of a reply, which someone else wrote. Programs added it until version 1.13 of the
@@ -312,12 +356,14 @@ fn has_word(text: &str, me: &str) -> bool {
 /// Whether the text is a user ID whose server name has no characters that separate the parts of a session's key.
 fn is_user_id(text: &str) -> bool {
     let parts = text.strip_prefix('@').and_then(|text| text.split_once(':'));
-    parts.is_some_and(|(_, server)| {
-        let plain = |byte: u8| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']')
-        };
-        !server.is_empty() && server.bytes().all(plain)
-    })
+    parts.is_some_and(|(_, server)| is_server(server))
+}
+
+/// Whether the text has the characters of a server name.
+fn is_server(text: &str) -> bool {
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']');
+    !text.is_empty() && text.bytes().all(plain)
 }
 
 #[cfg(test)]

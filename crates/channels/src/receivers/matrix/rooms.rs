@@ -27,7 +27,6 @@ const REACTIONS: (usize, usize) = (5, 10);
 const LOOKUP_TIME: Duration = Duration::from_secs(10);
 const ENCRYPTED: &str =
     "Messages of encrypted rooms cannot be read here. Write in a room without encryption.";
-const ONLY_TEXT: &str = "Only text can be received here.";
 
 #[derive(Debug, Deserialize)]
 struct Members {
@@ -194,10 +193,17 @@ fn message(room: &str, said: Said, member: &Member, is_group: bool) -> Option<Re
             ..message
         }),
         What::Reaction { .. } => None,
-        What::Other => (!is_group).then_some(ReceivedMessage {
-            answer: Some(ONLY_TEXT),
+        What::File {
+            file,
+            caption,
+            names_bot,
+        } => (names_bot || !is_group).then_some(ReceivedMessage {
+            text: caption,
+            file: Some(file),
             ..message
         }),
+        // A message without text and file is answered with a sentence that says so.
+        What::Other => (!is_group).then_some(message),
         // The same ID for each message of the room, so that it is answered once.
         What::Encrypted => (!is_group).then_some(ReceivedMessage {
             message_id: format!("encrypted:{room}"),

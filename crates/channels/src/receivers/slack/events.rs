@@ -2,12 +2,11 @@
 //! (<https://docs.slack.dev/reference/events/message.im>) and `app_mention` elsewhere
 //! (<https://docs.slack.dev/reference/events/app_mention>).
 
-use crate::receive::ReceivedMessage;
+use super::super::{file_name, with_unread};
+use crate::receive::{ReceivedFile, ReceivedMessage};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-
-const ONLY_TEXT: &str = "Only text can be received here.";
 
 #[derive(Debug, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names of the API")]
@@ -45,6 +44,17 @@ struct Event {
     text: String,
     ts: String,
     thread_ts: Option<String>,
+    #[serde(default)]
+    files: Vec<File>,
+}
+
+/// A file (<https://docs.slack.dev/reference/objects/file-object>).
+#[derive(Debug, Deserialize)]
+struct File {
+    id: String,
+    /// Absent if the app may not read files.
+    name: Option<String>,
+    subtype: Option<String>,
 }
 
 /// The message of an envelope, if it is from a person and meant for the bot.
@@ -69,7 +79,15 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
         .user
         .filter(|user| user != me && event.bot_id.is_none())?;
     let text = plain(&event.text, me);
-    let is_empty = text.is_empty();
+    let mut files = event.files.into_iter();
+    let file = files.next().map(|file| ReceivedFile {
+        name: file_name(file.name.as_deref().unwrap_or_default()),
+        // A recording made in Slack.
+        is_voice: file.subtype.as_deref() == Some("slack_audio"),
+        id: file.id,
+    });
+    let others = files.map(|file| file_name(file.name.as_deref().unwrap_or_default()));
+    let text = with_unread(text, others);
     let thread = match event.thread_ts {
         None if is_group => Some(event.ts.clone()),
         thread => thread,
@@ -82,8 +100,8 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
         thread,
         is_group,
         is_own: true,
-        text: (!is_empty).then_some(text),
-        answer: is_empty.then_some(ONLY_TEXT),
+        text: (!text.is_empty()).then_some(text),
+        file,
         ..ReceivedMessage::default()
     })
 }
@@ -135,8 +153,27 @@ mod tests {
         ] {
             assert_eq!(read(&with(more.clone())), None, "{more}");
         }
-        let file = read(&with(json!({ "subtype": "file_share", "text": "" }))).unwrap();
-        assert_eq!((file.text, file.answer), (None, Some(ONLY_TEXT)));
+        let empty = read(&with(json!({ "text": "" }))).unwrap();
+        assert_eq!((empty.text, empty.file), (None, None));
+    }
+
+    #[test]
+    fn the_first_file_is_read() {
+        let file =
+            |id: &str, name: &str| json!({ "id": id, "name": name, "mimetype": "image/png" });
+        let files = json!({ "subtype": "file_share", "text": "", "files": [file("F1", "a.png"), file("F2", "b.png")] });
+        let message = read(&with(files)).unwrap();
+        let first = ReceivedFile {
+            id: "F1".to_owned(),
+            name: "a.png".to_owned(),
+            is_voice: false,
+        };
+        assert_eq!(message.file, Some(first));
+        assert_eq!(message.text.as_deref(), Some("(Not read: b.png)"));
+        let recording =
+            json!({ "id": "F3", "subtype": "slack_audio", "file_access": "check_file_info" });
+        let message = read(&with(json!({ "text": "", "files": [recording] }))).unwrap();
+        assert!(message.file.unwrap().is_voice && message.text.is_none());
     }
 
     #[test]

@@ -1,18 +1,21 @@
-//! The photo or document of a message.
+//! The photo, document or voice message of a message, and voice messages of the bot.
 
 use super::super::Source;
+use super::super::download::download;
 use super::{NOUN, call};
 use crate::error::Failure;
 use crate::receive::ReceivedFile;
-use crate::senders::telegram::BASE_URL;
+use crate::senders::telegram::{BASE_URL, verdict};
 use crate::vendor::{Limits, call_within, join};
 use gatehouse_outbound::AddressSource;
+use reqwest::RequestBuilder;
+use reqwest::multipart::{Form, Part};
 use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
 
-/// How long fetching a file may take.
-const FILE_TIME: Duration = Duration::from_mins(2);
+/// How long sending a voice message may take.
+const VOICE_TIME: Duration = Duration::from_mins(2);
 
 #[derive(Deserialize)]
 pub(super) struct PhotoSize {
@@ -27,12 +30,30 @@ pub(super) struct Document {
     file_name: Option<String>,
 }
 
-/// The document, or the largest size of the photo, which has no name.
-pub(super) fn file_of(document: Option<Document>, photo: Vec<PhotoSize>) -> Option<ReceivedFile> {
+/// A recording made in Telegram: Opus in Ogg (<https://core.telegram.org/bots/api#voice>).
+#[derive(Deserialize)]
+pub(super) struct Voice {
+    file_id: String,
+}
+
+/// The file of a message. Of a photo, it is the largest size, which has no name.
+pub(super) fn file_of(
+    document: Option<Document>,
+    voice: Option<Voice>,
+    photo: Vec<PhotoSize>,
+) -> Option<ReceivedFile> {
     if let Some(document) = document {
         return Some(ReceivedFile {
             id: document.file_id,
             name: document.file_name.unwrap_or_default(),
+            is_voice: false,
+        });
+    }
+    if let Some(voice) = voice {
+        return Some(ReceivedFile {
+            id: voice.file_id,
+            name: "voice.ogg".to_owned(),
+            is_voice: true,
         });
     }
     let sizes = photo.into_iter();
@@ -40,6 +61,7 @@ pub(super) fn file_of(document: Option<Document>, photo: Vec<PhotoSize>) -> Opti
     Some(ReceivedFile {
         id: photo.file_id,
         name: "photo.jpg".to_owned(),
+        is_voice: false,
     })
 }
 
@@ -60,12 +82,11 @@ pub(super) async fn fetch(
     if usize::try_from(size).is_ok_and(|size| size > max_bytes) {
         return Ok(None);
     }
-    let data = download(source, file.text("/result/file_path"), max_bytes).await?;
-    Ok((data.len() <= max_bytes).then_some(data))
+    let request = file_request(source, file.text("/result/file_path"))?;
+    download(source, NOUN, request, max_bytes).await
 }
 
-/// Reads one byte more than `max_bytes` of a larger file.
-async fn download(source: Source<'_>, path: &str, max_bytes: usize) -> Result<Vec<u8>, Failure> {
+fn file_request(source: Source<'_>, path: &str) -> Result<RequestBuilder, Failure> {
     let segments: Vec<&str> = path.split('/').collect();
     // A server of the owner's with `--local` answers with a path of its own file system.
     if segments.iter().any(|it| matches!(*it, "" | "." | "..")) {
@@ -74,18 +95,36 @@ async fn download(source: Source<'_>, path: &str, max_bytes: usize) -> Result<Ve
     let bot = format!("bot{}", source.need_secret("bot_token")?);
     let base = source.field("base_url").unwrap_or(BASE_URL);
     let url = join(base, &[&["file", &bot][..], &segments].concat())?;
-    let outbound = &source.inner.outbound;
-    let request = outbound.client(AddressSource::Owner).get(url);
-    let limits = Limits {
-        timeout: FILE_TIME,
-        bytes: max_bytes.saturating_add(1),
-    };
-    let answer = call_within(outbound, &*source.inner.clock, NOUN, request, limits).await?;
-    answer.check(NOUN, None)?;
-    let data = answer.into_body();
-    // Also if the connection broke.
-    if data.is_empty() {
-        return Err(Failure::later("Telegram sent an empty file."));
+    Ok(source.inner.outbound.client(AddressSource::Owner).get(url))
+}
+
+/// Sends a voice message (<https://core.telegram.org/bots/api#sendvoice>).
+pub(super) async fn send_voice(
+    source: Source<'_>,
+    chat: &str,
+    thread: Option<&str>,
+    audio: Vec<u8>,
+) -> Result<(), Failure> {
+    let bot = format!("bot{}", source.need_secret("bot_token")?);
+    let base = source.field("base_url").unwrap_or(BASE_URL);
+    let url = join(base, &[&bot, "sendVoice"])?;
+    let voice = Part::bytes(audio).file_name("answer.ogg");
+    let voice = voice
+        .mime_str("audio/ogg")
+        .map_err(|_| Failure::refused("The voice message could not be sent."))?;
+    let mut form = Form::new()
+        .text("chat_id", chat.to_owned())
+        .part("voice", voice);
+    if let Some(thread) = thread {
+        form = form.text("message_thread_id", thread.to_owned());
     }
-    Ok(data)
+    let outbound = &source.inner.outbound;
+    let request = outbound.client(AddressSource::Owner).post(url);
+    let limits = Limits {
+        timeout: VOICE_TIME,
+        bytes: 64 * 1024,
+    };
+    let request = request.multipart(form);
+    let answer = call_within(outbound, &*source.inner.clock, NOUN, request, limits).await?;
+    verdict(&answer)
 }

@@ -4,7 +4,7 @@
 mod messages;
 
 use super::sockets::{Client, listen};
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, patch, post};
@@ -44,6 +44,8 @@ struct Gateway {
     presses: Vec<(String, Instant)>,
     /// What was shown to one person only.
     notes: Vec<String>,
+    /// The contents of attachments.
+    files: Vec<Vec<u8>>,
     /// Messages with buttons lose their digits.
     is_garbled: bool,
 }
@@ -72,6 +74,7 @@ impl Discord {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let app = Router::new()
             .route("/api/v10/gateway/bot", get(gateway_bot))
+            .route("/attachments/{id}", get(download))
             .route("/api/v10/channels/{id}/typing", post(typing))
             .route("/api/v10/channels/{id}", get(messages::channel))
             .route("/api/v10/channels/{id}/messages", post(messages::send))
@@ -115,6 +118,18 @@ impl Discord {
         gateway.events.push(("MESSAGE_CREATE", message));
         drop(gateway);
         self.shared.changed.send_replace(());
+    }
+
+    /// Stores an attachment. Returns its field of a message.
+    pub fn attachment(&self, name: &str, data: Vec<u8>) -> Value {
+        let mut gateway = self.shared.gateway.lock().unwrap();
+        gateway.files.push(data);
+        let url = format!(
+            "{}/attachments/{}?ex=1&hm=2",
+            self.url,
+            gateway.files.len() - 1
+        );
+        json!({ "id": "1", "filename": name, "size": 1, "url": url, "proxy_url": url })
     }
 
     /// How often a session began, and how often it was resumed.
@@ -192,6 +207,20 @@ async fn gateway_bot(State(shared): State<Shared>, headers: HeaderMap) -> Respon
     let limit = json!({ "total": 1000, "remaining": 999, "reset_after": 1, "max_concurrency": 1 });
     let url = shared.gateway.lock().unwrap().socket_url.clone();
     Json(json!({ "url": url, "shards": 1, "session_start_limit": limit })).into_response()
+}
+
+async fn download(
+    State(shared): State<Shared>,
+    Path(id): Path<usize>,
+    headers: HeaderMap,
+) -> Response {
+    assert!(
+        !headers.contains_key("authorization"),
+        "the address is signed"
+    );
+    shared.gateway.lock().unwrap().files[id]
+        .clone()
+        .into_response()
 }
 
 async fn typing(State(shared): State<Shared>, headers: HeaderMap) -> Response {

@@ -254,7 +254,7 @@ async fn a_file_that_cannot_be_used_is_answered_and_begins_no_turn() {
     let answer = telegram.wait_for(number + 2).await;
     assert_eq!(
         answer["text"],
-        "Only text, pictures and files can be received here."
+        "Only text, voice messages, pictures and files can be received here."
     );
     let session = session_of(&owner, "channel:telegram:42").await;
     assert_eq!(

@@ -7,7 +7,7 @@ use super::inbound::{
 use gatehouse_testkit::Actor;
 use serde_json::json;
 
-async fn pair(owner: &Actor, discord: &Discord, person: &str) {
+pub(super) async fn pair(owner: &Actor, discord: &Discord, person: &str) {
     let sent = discord.sent().len();
     discord.write(person, "hello?", json!({}));
     let (channel, text) = discord.wait_for(sent + 1).await;

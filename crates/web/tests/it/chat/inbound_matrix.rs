@@ -16,7 +16,7 @@ async fn receiving(matrix: &Matrix) -> (TestServer, Actor) {
 }
 
 /// The person invites the bot to a direct room and is paired.
-async fn pair(owner: &Actor, matrix: &Matrix, room: &str) {
+pub(super) async fn pair(owner: &Actor, matrix: &Matrix, room: &str) {
     let sent = matrix.sent().len();
     matrix.invite(room, PERSON, true);
     let (to, text) = matrix.wait_for(sent + 1).await;

@@ -8,7 +8,7 @@ use super::slack_server::{APP_TOKEN, BOT_TOKEN, Slack};
 use gatehouse_testkit::Actor;
 use serde_json::json;
 
-async fn pair(owner: &Actor, slack: &Slack, person: &str) {
+pub(super) async fn pair(owner: &Actor, slack: &Slack, person: &str) {
     let sent = slack.sent().len();
     slack.write(person, "hello?");
     let told = slack.wait_for(sent + 1).await;

@@ -51,6 +51,10 @@ struct Home {
     /// The entries that the bot has processed.
     confirmed: usize,
     has_typed: bool,
+    /// The contents of media, by their IDs.
+    media: Vec<Vec<u8>>,
+    /// Whether the server has the address of media before version 1.11 of the specification.
+    is_old: bool,
     /// How often the bot asked for its user ID.
     asked: usize,
 }
@@ -78,6 +82,11 @@ impl Matrix {
         let app = Router::new()
             .route("/_matrix/client/v3/account/whoami", get(whoami))
             .route("/_matrix/client/v3/sync", get(sync))
+            .route(
+                "/_matrix/client/v1/media/download/{server}/{id}",
+                get(media),
+            )
+            .route("/_matrix/media/v3/download/{server}/{id}", get(old_media))
             .route(&format!("{rooms}/joined_members"), get(joined_members))
             .route(&format!("{rooms}/messages"), get(messages))
             .route(&format!("{rooms}/join"), post(join))
@@ -165,6 +174,18 @@ impl Matrix {
         self.raw(room, event.to_string())
     }
 
+    /// Stores media. Returns its `mxc://` address.
+    pub fn upload(&self, data: Vec<u8>) -> String {
+        let mut home = self.shared.home.lock().unwrap();
+        home.media.push(data);
+        format!("mxc://a.example/media-{}", home.media.len() - 1)
+    }
+
+    /// The server has only the older address of media from now on.
+    pub fn set_old(&self) {
+        self.shared.home.lock().unwrap().is_old = true;
+    }
+
     /// Adds an event in whatever form.
     pub fn raw(&self, room: &str, json: String) -> usize {
         self.add(Entry::Event {
@@ -224,6 +245,32 @@ impl Matrix {
 fn refuse(status: u16, code: &str) -> Response {
     let body = json!({ "errcode": code, "error": "refused" });
     (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
+}
+
+async fn media(
+    State(shared): State<Shared>,
+    Path(path): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    if !is_bot(&headers) || shared.home.lock().unwrap().is_old {
+        return refuse(404, "M_UNRECOGNIZED");
+    }
+    stored(&shared, &path)
+}
+
+async fn old_media(State(shared): State<Shared>, Path(path): Path<(String, String)>) -> Response {
+    if !shared.home.lock().unwrap().is_old {
+        return refuse(404, "M_NOT_FOUND");
+    }
+    stored(&shared, &path)
+}
+
+fn stored(shared: &Shared, (server, id): &(String, String)) -> Response {
+    assert_eq!(server, "a.example");
+    let number = id.strip_prefix("media-").unwrap().parse::<usize>().unwrap();
+    shared.home.lock().unwrap().media[number]
+        .clone()
+        .into_response()
 }
 
 fn is_bot(headers: &HeaderMap) -> bool {

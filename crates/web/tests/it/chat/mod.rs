@@ -15,6 +15,7 @@ mod imap;
 mod inbound;
 mod inbound_discord;
 mod inbound_email;
+mod inbound_files;
 mod inbound_matrix;
 mod inbound_slack;
 mod matrix_server;

@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -39,6 +39,10 @@ struct Workspace {
     shown: Vec<Shown>,
     /// What was shown to one person only.
     notes: Vec<String>,
+    /// Names, subtypes and contents of uploaded files.
+    files: Vec<(String, Option<&'static str>, Vec<u8>)>,
+    /// The app lacks the scope `files:read`.
+    has_no_files: bool,
     /// Texts of sections lose their digits.
     is_garbled: bool,
 }
@@ -74,6 +78,7 @@ impl Slack {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let app = Router::new()
             .route("/api/{method}", post(call))
+            .route("/files/{id}", get(download))
             .with_state(shared.clone());
         #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
         tokio::spawn(async move { axum::serve(listener, app).await });
@@ -113,6 +118,29 @@ impl Slack {
             json!({ "type": "message", "channel": format!("D{person}"), "channel_type": "im",
             "user": person, "text": text, "ts": self.next_ts() }),
         )
+    }
+
+    /// A person sends a file directly, with a text.
+    pub fn upload(
+        &self,
+        person: &str,
+        text: &str,
+        (name, subtype): (&str, Option<&'static str>),
+        data: Vec<u8>,
+    ) {
+        let id = {
+            let mut workspace = self.shared.workspace.lock().unwrap();
+            workspace.files.push((name.to_owned(), subtype, data));
+            format!("F{}", workspace.files.len() - 1)
+        };
+        let file = json!({ "id": id, "name": name, "subtype": subtype });
+        self.event(json!({ "type": "message", "subtype": "file_share", "channel": format!("D{person}"),
+            "channel_type": "im", "user": person, "text": text, "ts": self.next_ts(), "files": [file] }));
+    }
+
+    /// The app loses the scope `files:read`.
+    pub fn take_files_scope(&self) {
+        self.shared.workspace.lock().unwrap().has_no_files = true;
     }
 
     /// A person names the bot in a channel. Returns the time stamp of the message with the envelope's ID.
@@ -242,6 +270,19 @@ async fn call(
         }
         "chat.update" => workspace.update(&serde_json::from_slice(&body).unwrap()),
         "chat.postEphemeral" => workspace.note(&serde_json::from_slice(&body).unwrap()),
+        "files.info" if workspace.has_no_files => refuse("missing_scope"),
+        "files.info" => {
+            let id = String::from_utf8(body.to_vec()).unwrap();
+            let id = id.strip_prefix("file=F").unwrap();
+            let host = headers["host"].to_str().unwrap();
+            match workspace.files.get(id.parse::<usize>().unwrap()) {
+                Some((name, _, data)) => answer(
+                    json!({ "ok": true, "file": { "id": format!("F{id}"), "name": name,
+                    "size": data.len(), "url_private_download": format!("http://{host}/files/{id}") } }),
+                ),
+                None => refuse("file_not_found"),
+            }
+        }
         "conversations.info" => {
             let channel = String::from_utf8(body.to_vec()).unwrap();
             let channel = channel.strip_prefix("channel=").unwrap();
@@ -257,6 +298,21 @@ async fn call(
     drop(workspace);
     shared.changed.send_replace(());
     response
+}
+
+async fn download(
+    State(shared): State<Shared>,
+    Path(id): Path<usize>,
+    headers: HeaderMap,
+) -> Response {
+    assert_eq!(
+        headers["authorization"],
+        format!("Bearer {BOT_TOKEN}").as_str()
+    );
+    shared.workspace.lock().unwrap().files[id]
+        .2
+        .clone()
+        .into_response()
 }
 
 async fn serve(shared: Shared, mut client: Client) {

@@ -5,7 +5,7 @@ mod messages;
 
 pub use self::messages::Shown;
 use super::has_only;
-use axum::extract::{Path, State};
+use axum::extract::{Multipart, Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -33,6 +33,8 @@ enum Fault {
 struct Bot {
     updates: Vec<Value>,
     sent: Vec<Value>,
+    /// The voice messages that the bot sent, with their fields.
+    voices: Vec<(Value, Vec<u8>)>,
     /// The same messages as they are shown now. A message's ID is its number, from 1.
     shown: Vec<Shown>,
     /// The presses of buttons by their IDs, and what their people were told.
@@ -75,6 +77,7 @@ impl Telegram {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let app = Router::new()
             .route("/{bot}/{method}", post(call))
+            .route("/{bot}/sendVoice", post(send_voice))
             .route("/file/{bot}/{folder}/{file}", get(download))
             .with_state(shared.clone());
         #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
@@ -243,6 +246,16 @@ impl Telegram {
         self.until(|bot| bot.sent.get(number - 1).cloned()).await
     }
 
+    /// Waits for the bot's voice message with this number, from 1. Returns its fields and the recording.
+    pub async fn wait_for_voice(&self, number: usize) -> (Value, Vec<u8>) {
+        self.until(|bot| bot.voices.get(number - 1).cloned()).await
+    }
+
+    /// How many voice messages the bot sent.
+    pub fn voices(&self) -> usize {
+        self.shared.bot.lock().unwrap().voices.len()
+    }
+
     /// Waits until the bot has processed an update.
     pub async fn confirmed(&self, update: i64) {
         self.until(|bot| (bot.offset > update).then_some(())).await;
@@ -301,6 +314,33 @@ async fn call(
         }
         _ => refuse(404, "Not Found"),
     }
+}
+
+async fn send_voice(
+    State(shared): State<Shared>,
+    Path(bot): Path<String>,
+    mut form: Multipart,
+) -> Response {
+    if bot != format!("bot{TOKEN}") {
+        return refuse(401, "Unauthorized");
+    }
+    let (mut fields, mut audio) = (Map::new(), Vec::new());
+    while let Some(field) = form.next_field().await.unwrap() {
+        let name = field.name().unwrap().to_owned();
+        if name == "voice" {
+            assert_eq!(field.content_type(), Some("audio/ogg"));
+            audio = field.bytes().await.unwrap().to_vec();
+        } else {
+            fields.insert(name, Value::from(field.text().await.unwrap()));
+        }
+    }
+    let fields = Value::Object(fields);
+    if !has_only(&fields, &["chat_id", "message_thread_id"]) || !audio.starts_with(b"OggS") {
+        return refuse(400, "Bad Request: wrong parameters");
+    }
+    shared.bot.lock().unwrap().voices.push((fields, audio));
+    shared.changed.send_replace(());
+    result(&json!({ "message_id": 1 }))
 }
 
 fn get_file(shared: &Shared, body: &Value) -> Response {

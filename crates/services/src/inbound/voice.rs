@@ -1,0 +1,94 @@
+//! Voice messages: transcribes those of people, and speaks answers to them.
+
+use super::Inbound;
+use super::answers::{FAILED, Turn};
+use gatehouse_channels::InboundAccount;
+use gatehouse_store::ReceivedMessageRow;
+
+const NOTHING_HEARD: &str = "Nothing could be understood in the voice message.";
+const NO_RECOGNIZER: &str = "Voice messages cannot be received here. Please write.";
+
+impl Inbound {
+    /// Returns what a person said. The error is what becomes of a message that cannot be understood.
+    #[cfg(feature = "voice")]
+    pub(super) async fn transcribe(
+        &self,
+        account: &InboundAccount,
+        audio: Vec<u8>,
+    ) -> Result<String, Turn> {
+        use gatehouse_domain::{ErrorCode, Problem};
+        use gatehouse_voice::{TranscribeRequest, VoiceError};
+
+        let request = TranscribeRequest {
+            timestamps: false,
+            ..TranscribeRequest::new(audio.into())
+        };
+        let error = match self.services.voice.transcribe(request).await {
+            Ok(transcript) => {
+                let text = transcript.text.trim();
+                let heard = (!text.is_empty()).then(|| text.to_owned());
+                return heard.ok_or_else(|| Turn::Answer(NOTHING_HEARD.to_owned()));
+            }
+            Err(error) => error,
+        };
+        tracing::warn!(account = account.id, %error, "a voice message was not transcribed");
+        if matches!(error, VoiceError::NotConfigured { .. }) {
+            return Err(Turn::Answer(NO_RECOGNIZER.to_owned()));
+        }
+        Err(match Problem::from(error).code {
+            ErrorCode::VaultSealed | ErrorCode::RateLimited => Turn::Later,
+            _ => Turn::Answer(FAILED.to_owned()),
+        })
+    }
+
+    /// Sends an answer as a voice message too. A failure is only logged, because the text has been sent.
+    #[cfg(feature = "voice")]
+    pub(super) async fn speak(
+        &self,
+        account: &InboundAccount,
+        message: &ReceivedMessageRow,
+        answer: &str,
+    ) {
+        use gatehouse_voice::SpeechRequest;
+
+        let request = SpeechRequest {
+            format: Some("opus".to_owned()),
+            ..SpeechRequest::new(answer)
+        };
+        let spoken = match self.services.voice.convert(request).await {
+            Ok(spoken) => spoken,
+            Err(error) => {
+                tracing::warn!(account = account.id, %error, "an answer was not spoken");
+                return;
+            }
+        };
+        let (chat, thread) = (&message.chat, message.thread.as_deref());
+        let channels = &self.services.channels;
+        let sent = channels.send_voice(&account.id, chat, thread, spoken.audio.to_vec());
+        if let Err(error) = sent.await {
+            tracing::warn!(account = account.id, %error, "a voice message was not sent");
+        }
+    }
+
+    /// This build has no voice.
+    #[cfg(not(feature = "voice"))]
+    #[expect(clippy::unused_async, reason = "as in a build with voice")]
+    pub(super) async fn transcribe(
+        &self,
+        _account: &InboundAccount,
+        _audio: Vec<u8>,
+    ) -> Result<String, Turn> {
+        Err(Turn::Answer(NO_RECOGNIZER.to_owned()))
+    }
+
+    /// This build has no voice.
+    #[cfg(not(feature = "voice"))]
+    #[expect(clippy::unused_async, reason = "as in a build with voice")]
+    pub(super) async fn speak(
+        &self,
+        _account: &InboundAccount,
+        _message: &ReceivedMessageRow,
+        _answer: &str,
+    ) {
+    }
+}
