@@ -2,6 +2,7 @@
 // of 3 that the web UI adds: OFFLINE (no connection), LOST (the connection broke before the answer) and
 // TIMED_OUT.
 import { m } from '../paraglide/messages.js';
+import { translated } from './translated';
 import { inWords } from './wording';
 
 /** The gateway's error details besides code and message. */
@@ -24,7 +25,7 @@ export class Failure extends Error {
   readonly details: Details;
 
   constructor(code: string, message: string, details: Details = {}) {
-    super(inWords(message, details));
+    super(translated(code, inWords(message, details), details.retry_after_seconds));
     this.code = code;
     this.details = details;
   }

@@ -68,6 +68,8 @@ pub(super) struct Message {
     #[serde(default)]
     mentions: Vec<User>,
     message_reference: Option<Reference>,
+    /// Absent unless the person changed the text.
+    edited_timestamp: Option<String>,
     #[serde(default)]
     attachments: Vec<Attachment>,
     #[serde(default)]
@@ -86,6 +88,13 @@ struct Attachment {
 struct Reference {
     #[serde(rename = "type", default)]
     kind: u32,
+}
+
+impl Message {
+    /// Whether the person has changed the text.
+    pub(super) const fn is_edited(&self) -> bool {
+        self.edited_timestamp.is_some()
+    }
 }
 
 /// The message, if it is from a person and meant for the bot.
@@ -114,7 +123,11 @@ pub(super) fn message_of(message: Message, me: &str) -> Option<ReceivedMessage> 
     Some(ReceivedMessage {
         name: display_name(name, &author.id),
         person: message.author.id,
-        message_id: message.id,
+        // An edit is a message of its own. Discord reports it again when it adds a preview of a link.
+        message_id: match message.edited_timestamp {
+            Some(at) => format!("{}:{at}", message.id),
+            None => message.id,
+        },
         chat: message.channel_id,
         is_group,
         is_own: reference.is_none_or(|it| it.kind != FORWARD),
@@ -152,6 +165,14 @@ mod tests {
         assert!(read_with(named).unwrap().is_group);
         let other = json!({ "guild_id": "1", "mentions": [{ "id": "8" }] });
         assert_eq!(read_with(other), None);
+    }
+
+    #[test]
+    fn an_edit_is_a_message_of_its_own() {
+        let at = "2026-11-27T20:00:00.000000+00:00";
+        let edit = read_with(json!({ "edited_timestamp": at })).unwrap();
+        assert_eq!(edit.message_id, format!("5:{at}"));
+        assert_eq!(read_with(json!({ "edited_timestamp": null })).unwrap().message_id, "5");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::super::Source;
 use super::super::link::Link;
 use super::buttons::press_of;
-use super::events::{Payload, Ready, message_of, read};
+use super::events::{Message, Payload, Ready, message_of, read};
 use super::{NOUN, base, call, not_discord, refused_token};
 use crate::error::Failure;
 use crate::receive::{ReceiveError, Received, ReceivedMessage};
@@ -225,9 +225,11 @@ impl Listening {
                 self.is_resume_url_bad = false;
                 Next::Wait
             }
-            Some("MESSAGE_CREATE") => {
+            Some(event @ ("MESSAGE_CREATE" | "MESSAGE_UPDATE")) => {
+                let is_edit = event == "MESSAGE_UPDATE";
                 let message = payload
                     .data()
+                    .filter(|it: &Message| !is_edit || it.is_edited())
                     .and_then(|it| message_of(it, &session.bot_id));
                 message.map_or(Next::Wait, |message| Next::Message(Box::new(message)))
             }

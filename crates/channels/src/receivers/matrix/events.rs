@@ -103,6 +103,9 @@ struct Content {
     /// Present in a recording made in a Matrix program (MSC3245).
     #[serde(rename = "org.matrix.msc3245.voice")]
     voice: Option<IgnoredAny>,
+    /// What an edit makes of the message.
+    #[serde(rename = "m.new_content")]
+    new: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -270,7 +273,10 @@ fn what(content: &Content, me: &str) -> Option<What> {
     let relation = content.relates_to.as_ref();
     // An edit has its own event, whose text begins with an asterisk.
     if relation.is_some_and(|it| it.rel_type.as_deref() == Some("m.replace")) {
-        return None;
+        let new: Content = read(content.new.as_deref()?)?;
+        let edited = what(&Content { new: None, relates_to: None, ..new }, me);
+        // A file whose caption is changed is not read again.
+        return edited.filter(|edited| matches!(edited, What::Text { .. }));
     }
     match content.msgtype.as_str() {
         "m.text" | "m.emote" => {}

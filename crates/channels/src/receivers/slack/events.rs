@@ -27,7 +27,39 @@ impl Envelope {
 
 #[derive(Debug, Deserialize)]
 struct Payload {
-    event: Event,
+    event: Box<RawValue>,
+}
+
+/// An edit of a direct message (<https://docs.slack.dev/reference/events/message/message_changed>).
+#[derive(Debug, Deserialize)]
+struct Edit {
+    subtype: String,
+    channel: String,
+    channel_type: String,
+    message: Edited,
+    previous_message: Before,
+}
+
+#[derive(Debug, Deserialize)]
+struct Edited {
+    user: String,
+    bot_id: Option<String>,
+    #[serde(default)]
+    text: String,
+    ts: String,
+    thread_ts: Option<String>,
+    edited: EditedAt,
+}
+
+#[derive(Debug, Deserialize)]
+struct EditedAt {
+    ts: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Before {
+    #[serde(default)]
+    text: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,12 +95,16 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
         return None;
     }
     let Payload { event } = envelope.payload()?;
+    if let Ok(edit) = serde_json::from_str::<Edit>(event.get()) {
+        return edited_message(edit, me);
+    }
+    let event: Event = serde_json::from_str(event.get()).ok()?;
     let is_group = match (event.kind.as_str(), event.channel_type.as_deref()) {
         ("message", Some("im")) => false,
         ("app_mention", _) => true,
         _ => return None,
     };
-    // Other subtypes are edits, deletions and reports about the channel.
+    // Other subtypes are deletions and reports about the channel.
     if !matches!(
         event.subtype.as_deref(),
         None | Some("file_share" | "thread_broadcast")
@@ -102,6 +138,25 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
         is_own: true,
         text: (!text.is_empty()).then_some(text),
         file,
+        ..ReceivedMessage::default()
+    })
+}
+
+/// The message that an edit made, if its text is another one. Slack also reports previews of links as edits. In channels,
+/// edits have no event that names the bot.
+fn edited_message(edit: Edit, me: &str) -> Option<ReceivedMessage> {
+    let message = edit.message;
+    let is_edit = edit.subtype == "message_changed" && edit.channel_type == "im";
+    let is_person = message.user != me && message.bot_id.is_none();
+    let text = plain(&message.text, me);
+    let is_other = message.text != edit.previous_message.text && !text.is_empty();
+    (is_edit && is_person && is_other).then(|| ReceivedMessage {
+        message_id: format!("{}:{}:{}", edit.channel, message.ts, message.edited.ts),
+        person: message.user,
+        chat: edit.channel,
+        thread: message.thread_ts,
+        is_own: true,
+        text: Some(text),
         ..ReceivedMessage::default()
     })
 }
@@ -155,6 +210,30 @@ mod tests {
         }
         let empty = read(&with(json!({ "text": "" }))).unwrap();
         assert_eq!((empty.text, empty.file), (None, None));
+    }
+
+    #[test]
+    fn an_edit_is_a_message_if_the_text_is_another() {
+        let edit = |text: &str, before: &str, more: Value| {
+            let mut event = json!({ "type": "message", "subtype": "message_changed", "channel": "D1",
+                "channel_type": "im", "ts": "9.9", "previous_message": { "text": before },
+                "message": { "user": "U1", "text": text, "ts": "1.2", "edited": { "user": "U1", "ts": "2.0" } } });
+            let Value::Object(more) = more else {
+                panic!("the fields of an event");
+            };
+            event.as_object_mut().unwrap().extend(more);
+            read(&event)
+        };
+        let message = edit("b &amp; c", "a", json!({})).unwrap();
+        assert_eq!(message.text.as_deref(), Some("b & c"));
+        assert_eq!((message.message_id.as_str(), message.person.as_str()), ("D1:1.2:2.0", "U1"));
+        assert_eq!(edit("a", "a", json!({})), None);
+        assert_eq!(edit("b", "a", json!({ "channel_type": "channel" })), None);
+        let by_bot = json!({ "message": { "user": "UBOT", "text": "b", "ts": "1.2", "edited": { "ts": "2.0" } } });
+        assert_eq!(edit("b", "a", by_bot), None);
+        // A preview of a link has no time of an edit.
+        let preview = json!({ "message": { "user": "U1", "text": "b", "ts": "1.2" } });
+        assert_eq!(edit("b", "a", preview), None);
     }
 
     #[test]

@@ -106,6 +106,15 @@ impl Discord {
 
     /// A person writes in the channel of their direct messages, unless `more` has another one.
     pub fn write(&self, person: &str, text: &str, more: Value) {
+        self.message("MESSAGE_CREATE", person, text, more);
+    }
+
+    /// A person changes a message, or Discord adds something to it.
+    pub fn update(&self, person: &str, text: &str, more: Value) {
+        self.message("MESSAGE_UPDATE", person, text, more);
+    }
+
+    fn message(&self, event: &'static str, person: &str, text: &str, more: Value) {
         let mut gateway = self.shared.gateway.lock().unwrap();
         let id = (5000 + gateway.events.len()).to_string();
         let mut message = json!({ "id": id, "channel_id": format!("1{person}"), "type": 0, "content": text,
@@ -115,7 +124,7 @@ impl Discord {
             panic!("the fields of a message");
         };
         message.as_object_mut().unwrap().extend(more);
-        gateway.events.push(("MESSAGE_CREATE", message));
+        gateway.events.push((event, message));
         drop(gateway);
         self.shared.changed.send_replace(());
     }

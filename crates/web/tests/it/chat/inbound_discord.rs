@@ -91,3 +91,24 @@ async fn what_discord_refuses_for_good_is_shown_on_the_account() {
     owner.rpc("channels.create", account).await.unwrap();
     inbound_error(&owner, "discord", "bot token").await;
 }
+
+#[tokio::test]
+async fn an_edited_message_is_answered_again() {
+    let discord = Discord::start().await;
+    let (server, owner) = receive_through("discord", discord.fields(TOKEN)).await;
+    discord.connected(1, 0).await;
+    pair(&owner, &discord, "42").await;
+    discord.write("42", "say: one", json!({ "id": "9" }));
+    assert_eq!(discord.wait_for(2).await.1, "one");
+    // A preview of a link is no edit.
+    discord.update("42", "say: one", json!({ "id": "9", "edited_timestamp": null }));
+    let edited = json!({ "id": "9", "edited_timestamp": "2026-11-27T20:00:00+00:00" });
+    discord.update("42", "say: two", edited.clone());
+    assert_eq!(discord.wait_for(3).await.1, "two");
+    // Nor is one that Discord adds after an edit.
+    discord.update("42", "say: two", edited);
+    discord.write("42", "say: three", json!({ "id": "10" }));
+    assert_eq!(discord.wait_for(4).await.1, "three");
+    settled(&server, "discord").await;
+    assert_eq!(discord.sent().len(), 4);
+}

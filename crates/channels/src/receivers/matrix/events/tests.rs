@@ -69,6 +69,19 @@ fn quotes_edits_and_notices_are_not_what_the_person_said() {
     let edit = json!({ "msgtype": "m.text", "body": "* hi",
         "m.relates_to": { "rel_type": "m.replace", "event_id": "$0" } });
     assert_eq!(text_of(&edit), None);
+    let new = |new: serde_json::Value| {
+        let mut edit = edit.clone();
+        edit["m.new_content"] = new;
+        text_of(&edit)
+    };
+    let text = json!({ "msgtype": "m.text", "body": "hi @bot:a.example" });
+    assert_eq!(new(text), Some(("hi @bot:a.example".to_owned(), true)));
+    let nested = json!({ "msgtype": "m.text", "body": "* x", "m.relates_to": { "rel_type": "m.replace" },
+        "m.new_content": { "msgtype": "m.text", "body": "y" } });
+    assert_eq!(new(nested), Some(("* x".to_owned(), false)));
+    for other in ["m.notice", "m.image"] {
+        assert_eq!(new(json!({ "msgtype": other, "body": "x" })), None);
+    }
     assert_eq!(
         text_of(&json!({ "msgtype": "m.notice", "body": "hi" })),
         None
