@@ -97,16 +97,20 @@ test('providers: setup, saving and removing a key, selection, fallback, turning 
   await clean(page);
   await dialog.getByLabel('API key', { exact: true }).fill('xi-0815-key-1234');
   await dialog.getByLabel('Stability').fill('7');
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Save and test' }).click();
   await expect(dialog.getByLabel('Stability')).toBeFocused();
   await dialog.getByLabel('Stability').fill('0.4');
   // Nothing listens at this address, so requests fail and OpenAI is used instead.
   await dialog.getByLabel('Address').fill('http://127.0.0.1:9/v1');
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Save and test' }).click();
+  await expect(dialog.getByText('Saved, but the test failed:')).toBeVisible();
+  await expect(dialog.getByRole('alert')).toContainText('ElevenLabs');
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
   await expect(dialog).toHaveCount(0);
-  await expect(row(page, 'ElevenLabs').getByText('Ready', { exact: true })).toBeVisible();
+  await expect(row(page, 'ElevenLabs').getByText('Failed', { exact: true })).toBeVisible();
   await expect(row(page, 'ElevenLabs').getByText('In use (first available)')).toBeVisible();
-  await expect(row(other, 'ElevenLabs').getByText('Ready', { exact: true })).toBeVisible();
+  await expect(row(other, 'ElevenLabs').getByText('API key missing', { exact: true })).toHaveCount(0);
+  await expect(row(page, 'OpenAI').getByText('Set up, not tested', { exact: true })).toBeVisible();
 
   await page.getByLabel('Choose a provider').selectOption('OpenAI');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
@@ -125,8 +129,9 @@ test('providers: setup, saving and removing a key, selection, fallback, turning 
   const openai = page.getByRole('dialog', { name: 'Set up OpenAI' });
   await expect(openai.getByLabel('Address')).toBeDisabled();
   await openai.getByLabel('Voice').fill('nova');
-  await openai.getByRole('button', { name: 'Save' }).click();
+  await openai.getByRole('button', { name: 'Save and test' }).click();
   await expect(openai).toHaveCount(0);
+  await expect(row(page, 'OpenAI').getByText('Works', { exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'Speak', exact: true }).click();
   await expect.poll(() => vendor.spoken.at(-1)?.voice).toBe('nova');
 
@@ -317,10 +322,22 @@ test.describe('a key in the vault', () => {
     complaints.allowDowntime();
     await page.goto(`${home.origin}/settings/voice`);
     await page.getByRole('button', { name: 'Set up OpenAI' }).click();
-    await page.getByRole('dialog').getByLabel('API key', { exact: true }).fill(vendor.key);
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-    await expect(page.getByRole('dialog')).toHaveCount(0);
+    const dialog = page.getByRole('dialog');
+    // A wrong key is stored, but nothing says that it works.
+    await dialog.getByLabel('API key', { exact: true }).fill('sk-wrong-0123456789-abcdef');
+    await dialog.getByRole('button', { name: 'Save and test' }).click();
+    await expect(dialog.getByText('Saved, but the test failed:')).toBeVisible();
+    await expect(dialog.getByRole('alert')).toContainText('rejected the key');
+    await clean(page);
+    const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'OpenAI' }) }).first();
+    await expect(row.getByText('Failed', { exact: true })).toBeVisible();
+    await dialog.getByRole('textbox', { name: /^New API key/ }).fill(vendor.key);
+    await dialog.getByRole('button', { name: 'Save and test' }).click();
+    await expect(dialog).toHaveCount(0);
+    await expect(row.getByText('Works', { exact: true })).toBeVisible();
+    expect(vendor.sent).toHaveLength(1);
     await home.restart();
+    await expect(row.getByText('Failed', { exact: true })).toHaveCount(0);
     const alert = page.locator('main').getByRole('alert').filter({ hasText: 'The vault is sealed' });
     await expect(page.getByText('Live', { exact: true })).toBeVisible();
     await page.getByRole('button', { name: 'Speak', exact: true }).click();
@@ -328,7 +345,7 @@ test.describe('a key in the vault', () => {
     await clean(page);
     await unlock(page, alert.getByRole('button', { name: 'Unlock' }));
     await expect(page.getByText('Spoken by OpenAI')).toBeVisible();
-    expect(vendor.sent).toHaveLength(1);
+    expect(vendor.sent).toHaveLength(2);
     // The key is neither in the page nor in its storage.
     const kept = await page.evaluate(() => document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }));
     expect(kept).not.toContain(vendor.key);

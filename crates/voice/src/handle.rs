@@ -3,6 +3,7 @@
 use crate::cache::Cache;
 use crate::cpu::CpuPermits;
 use crate::flights::Flights;
+use crate::last_use::LastUses;
 use crate::persona::{PersonaEvent, Personas};
 use crate::programs::{self, Programs};
 use crate::resources::Resources;
@@ -72,7 +73,7 @@ impl Voice {
         let cache = Arc::new(Cache::new(parts.secrets.clone(), random, directory));
         let workspaces = parts.data_dir.join("voice-work");
         programs::empty(&workspaces);
-        let with = (&parts.outbound, &parts.random);
+        let with = (&parts.outbound, &parts.random, &parts.clock);
         let state = State::new(with, settings, &workspaces, None);
         let persona_events = broadcast::Sender::new(EVENTS);
         let (store, clock) = (parts.store.clone(), Arc::clone(&parts.clock));
@@ -97,7 +98,7 @@ impl Voice {
     pub fn update_settings(&self, settings: VoiceSettings) {
         let old = self.0.state.load_full();
         let inner = &self.0;
-        let with = (&inner.outbound, &inner.random);
+        let with = (&inner.outbound, &inner.random, &inner.clock);
         let new = State::new(with, settings, &inner.workspaces, Some(&old));
         inner.state.store(Arc::new(new));
     }
@@ -119,7 +120,7 @@ impl Voice {
 impl State {
     /// Keeps the old program limits, with their running jobs, if no program setting changed.
     fn new(
-        (outbound, random): (&Outbound, &Arc<dyn Random>),
+        (outbound, random, clock): (&Outbound, &Arc<dyn Random>, &Arc<dyn Clock>),
         settings: VoiceSettings,
         workspaces: &Path,
         old: Option<&Self>,
@@ -141,6 +142,10 @@ impl State {
             programs,
             timeouts: settings.timeouts,
             random: Arc::clone(random),
+            last_uses: old.map_or_else(
+                || LastUses::new(Arc::clone(clock)),
+                |old| old.resources.last_uses.clone(),
+            ),
         };
         Self {
             settings,

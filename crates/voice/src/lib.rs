@@ -15,6 +15,7 @@ mod endpoint;
 mod error;
 mod flights;
 mod handle;
+mod last_use;
 mod listening;
 mod off_thread;
 mod persona;
@@ -40,6 +41,7 @@ pub use attempt::Attempt;
 pub use endpoint::KeyEndpoint;
 pub use error::VoiceError;
 pub use handle::{Voice, VoiceParts};
+pub use last_use::LastUse;
 pub use listening::{MAX_AUDIO_BYTES, SubtitleFormat, TranscribeRequest, Transcript};
 pub use persona::{
     ActivePersona, ActivePersonaParams, FallbackPolicy, NewPersona, Persona, PersonaBinding,

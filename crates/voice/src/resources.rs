@@ -2,6 +2,7 @@
 
 use crate::VoiceError;
 use crate::cpu::CpuPermits;
+use crate::last_use::LastUses;
 use crate::programs::Programs;
 use crate::settings::Timeouts;
 use bytes::Bytes;
@@ -31,6 +32,7 @@ pub(crate) struct Resources {
     pub(crate) programs: Programs,
     pub(crate) timeouts: Timeouts,
     pub(crate) random: Arc<dyn Random>,
+    pub(crate) last_uses: LastUses,
 }
 
 impl Resources {

@@ -2,6 +2,7 @@
 
 use crate::endpoint::Endpoint;
 use crate::handle::State;
+use crate::last_use::LastUse;
 use crate::provider::{About, ProviderId, ProviderSetting, Service};
 use crate::settings::AutoSpeak;
 use crate::{SttId, TtsId, Voice, VoiceError, wyoming};
@@ -37,6 +38,7 @@ pub struct SttStatus {
 
 /// A provider, as listed by `tts.providers` and `stt.providers`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ProviderStatus {
     /// The provider's ID.
     pub id: &'static str,
@@ -44,6 +46,9 @@ pub struct ProviderStatus {
     pub name: &'static str,
     /// Whether the provider has all required settings.
     pub configured: bool,
+    /// The outcome of the last request to it since the start of this process. Absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_use: Option<LastUse>,
     /// What describes the provider, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<ProviderDetails>,
@@ -123,6 +128,7 @@ impl Voice {
                 id: about.id,
                 name: about.label,
                 configured: is_configured(&self.endpoint(&state, *id).await),
+                last_use: state.resources.last_uses.find(Id::SECTION, about.id),
                 details: details.then(|| ProviderDetails {
                     hidden,
                     about: about.about,

@@ -1,6 +1,7 @@
 //! Usage metrics and spans: requests, characters and seconds per provider. They never contain texts.
 
 use crate::VoiceError;
+use crate::last_use::LastUses;
 use crate::{SttId, TtsId};
 use gatehouse_domain::trace::{self, ActiveSpan, SpanKind};
 use std::time::Instant;
@@ -11,19 +12,24 @@ pub(crate) struct Counting {
     provider: &'static str,
     began: Instant,
     span: ActiveSpan,
+    last_uses: LastUses,
 }
 
 /// Starts measuring a call for speech. Its span ends with the audio.
-pub(crate) fn begin_speech(id: TtsId) -> Counting {
-    begin("tts", "speech.synthesize", id.as_str())
+pub(crate) fn begin_speech(id: TtsId, last_uses: &LastUses) -> Counting {
+    begin(("tts", id.as_str()), "speech.synthesize", last_uses)
 }
 
 /// Starts measuring a call for a transcript. Its span ends with the text.
-pub(crate) fn begin_transcript(id: SttId) -> Counting {
-    begin("stt", "speech.transcribe", id.as_str())
+pub(crate) fn begin_transcript(id: SttId, last_uses: &LastUses) -> Counting {
+    begin(("stt", id.as_str()), "speech.transcribe", last_uses)
 }
 
-fn begin(kind: &'static str, span: &'static str, provider: &'static str) -> Counting {
+fn begin(
+    (kind, provider): (&'static str, &'static str),
+    span: &'static str,
+    last_uses: &LastUses,
+) -> Counting {
     let mut span = trace::child(span, SpanKind::Client);
     span.set("gatehouse.speech.provider", provider);
     Counting {
@@ -31,12 +37,14 @@ fn begin(kind: &'static str, span: &'static str, provider: &'static str) -> Coun
         provider,
         began: Instant::now(),
         span,
+        last_uses: last_uses.clone(),
     }
 }
 
 impl Counting {
     /// Records the result and returns it unchanged.
     pub(crate) fn of<T>(mut self, ended: Result<T, VoiceError>) -> Result<T, VoiceError> {
+        self.last_uses.record((self.kind, self.provider), &ended);
         let outcome = match &ended {
             Ok(_) => "ok",
             Err(error) => error.code().name(),

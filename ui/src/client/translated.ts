@@ -2,7 +2,6 @@
 // general what the code means, and adds the gateway's sentence where it knows more.
 import { m } from '../paraglide/messages.js';
 import { baseLocale, getLocale } from '../paraglide/runtime.js';
-import { span } from '../parts/time';
 
 /** Codes whose sentence says all there is to say. */
 const WHOLE: Record<string, () => string> = {
@@ -30,7 +29,7 @@ const PARTIAL: Record<string, () => string> = {
 /** The text of an error for people. `message` is the gateway's. */
 export function translated(code: string, message: string, waitSeconds?: number): string {
   if (getLocale() === baseLocale) return message;
-  if (code === 'RATE_LIMITED' && waitSeconds) return m.client_error_rate_limited({ wait: span(waitSeconds * 1000) });
+  if (code === 'RATE_LIMITED' && waitSeconds) return m.client_error_rate_limited({ seconds: waitSeconds });
   const [whole, partial] = [WHOLE[code], PARTIAL[code]];
   if (whole) return whole();
   return partial ? `${partial()} (${message})` : message;

@@ -130,7 +130,7 @@ impl Voice {
             let begun = stream::begun(resources, (id, streaming), &call, duration_ms);
             return Ok(Heard::Pieces(begun.await?));
         }
-        let counting = usage::begin_transcript(id);
+        let counting = usage::begin_transcript(id, &resources.last_uses);
         let listening = repeated(resources, &provider.about, || {
             (provider.listen)(resources, &call)
         });

@@ -5658,9 +5658,34 @@ export interface ProviderStatus {
    */
   configured: boolean;
   /**
+   * The outcome of the last request to it since the start of this process. Absent if there was none.
+   */
+  lastUse?: LastUse | null;
+  /**
    * What describes the provider, if requested.
    */
   details?: ProviderDetails | null;
+}
+/**
+ * The outcome of the last request to a provider since the start of the process.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "LastUse".
+ */
+export interface LastUse {
+  /**
+   * When the provider had answered, or failed.
+   */
+  at: Timestamp;
+  ok: boolean;
+  /**
+   * The error code, if it failed.
+   */
+  code?: string | null;
+  /**
+   * The error message, if it failed.
+   */
+  message?: string | null;
 }
 /**
  * What describes a provider.

@@ -80,3 +80,34 @@ async fn a_key_needs_the_scope_and_the_path() {
         .await
         .refused(401, "AUTH_NOT_AUTHENTICATED");
 }
+
+#[tokio::test]
+async fn the_last_request_to_each_provider_is_reported() {
+    let harness = Harness::new().await;
+    let last_use = async |method: &str, id: &str| {
+        let all = harness.owner.rpc(method, json!({})).await.unwrap();
+        let all = all.as_array().unwrap().clone();
+        let provider = all.into_iter().find(|one| one["id"] == id).unwrap();
+        provider["lastUse"].clone()
+    };
+    assert_eq!(last_use("tts.providers", "tts_cloud_2").await, Value::Null);
+    let speak = async |text: &str| {
+        let params = json!({ "text": text, "provider": "tts_cloud_2" });
+        harness.owner.rpc("tts.convert", params).await
+    };
+    speak("hello").await.unwrap();
+    let used = last_use("tts.providers", "tts_cloud_2").await;
+    assert_eq!(used["ok"], true);
+    assert!(used["at"].is_string());
+    assert_eq!(last_use("stt.providers", "stt_cloud_1").await, Value::Null);
+    speak("refuse").await.unwrap_err();
+    let used = last_use("tts.providers", "tts_cloud_2").await;
+    assert_eq!(
+        (&used["ok"], &used["code"]),
+        (&json!(false), &json!("PROVIDER_FAILED"))
+    );
+    // An invalid request says nothing about the provider.
+    speak("").await.unwrap_err();
+    let after = last_use("tts.providers", "tts_cloud_2").await;
+    assert_eq!(after, used);
+}
