@@ -5,10 +5,13 @@ use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
+use gatehouse_store::Duty;
 use std::sync::Arc;
 use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_mins(10);
+/// Of several nodes, one sweeps. If it is gone, another one does after this time.
+const LEASE: Duration = Duration::from_mins(30);
 /// Maximum number of conversations deleted in one transaction.
 const AT_ONCE: i64 = 16;
 /// How long files without a message are kept.
@@ -26,10 +29,18 @@ pub struct Swept {
 pub(crate) async fn serve(inner: Arc<Inner>) {
     let stopping = inner.stopping.clone();
     let agents = Agents(inner);
+    let duty = Duty::new("conversations.sweep", LEASE);
     let sweeps = async {
         loop {
             tokio::time::sleep(PERIOD).await;
-            match agents.sweep().await {
+            let swept = async {
+                let inner = &agents.0;
+                if duty.claim(&inner.store, &*inner.clock, &inner.node).await? {
+                    return agents.sweep().await;
+                }
+                Ok(Swept::default())
+            };
+            match swept.await {
                 Ok(swept) if swept == Swept::default() => {}
                 Ok(swept) => tracing::info!(
                     conversations = swept.conversations,

@@ -6,7 +6,7 @@ use crate::error::AuthError;
 use crate::live::Live;
 use crate::state::Auth;
 use gatehouse_domain::Timestamp;
-use gatehouse_store::Conn;
+use gatehouse_store::{Conn, Duty};
 use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -18,6 +18,8 @@ const UPKEEP: Duration = Duration::from_secs(5);
 const ROUNDS_PER_SWEEP: u32 = 60;
 /// The interval of reminders in the log.
 const REMINDER: Duration = Duration::from_hours(1);
+/// If the node that deletes old rows of the audit log is gone, another one does it after this time.
+const AUDIT_LEASE: Duration = Duration::from_mins(150);
 /// How many last uses are written in one transaction.
 const FLUSHED_AT_ONCE: usize = 500;
 
@@ -184,10 +186,21 @@ impl Auth {
         }
     }
 
+    /// Deletes old rows of the audit log, on one of several nodes.
+    async fn cut_audit_log_once(&self, duty: &Duty, node: &str) -> Result<u64, AuthError> {
+        let inner = &self.0;
+        if duty.claim(&inner.store, &*inner.clock, node).await? {
+            return self.cut_audit_log().await;
+        }
+        Ok(0)
+    }
+
     /// Every hour: logs a reminder if auth is disabled, completes and deletes audit rows, and logs
     /// the head of the audit log. The logged head reveals a chain whose end was removed.
     async fn remind(&self, shutdown: &CancellationToken, started: Option<Timestamp>) {
         let mut ticks = ticks(REMINDER);
+        let duty = Duty::new("audit.retention", AUDIT_LEASE);
+        let node = format!("{:016x}", u64::from_be_bytes(self.0.random.bytes()));
         while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {
             self.sweep_left_changes(started).await;
             if self.facts().auth_disabled {
@@ -196,7 +209,7 @@ impl Auth {
                      setup to enable it"
                 );
             }
-            match self.cut_audit_log().await {
+            match self.cut_audit_log_once(&duty, &node).await {
                 Ok(0) => {}
                 Ok(rows) => tracing::info!(rows, "old rows of the audit log were deleted"),
                 Err(error) => tracing::warn!(%error, "old rows of the audit log were not deleted"),

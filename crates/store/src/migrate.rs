@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 49] = [
+const MIGRATIONS: [(i64, &str, &str); 50] = [
     (
         1,
         "settings",
@@ -221,6 +221,7 @@ const MIGRATIONS: [(i64, &str, &str); 49] = [
         "voice_messages",
         include_str!("../migrations/0076_voice_messages.sql"),
     ),
+    (77, "duties", include_str!("../migrations/0077_duties.sql")),
 ];
 
 /// Records a migration. Parameters: version, name, checksum.

@@ -5,12 +5,14 @@
 use crate::batch_size::BatchSize;
 use crate::handle::{Inner, Webhooks};
 use gatehouse_domain::{DeliveryId, Timestamp};
-use gatehouse_store::{COUNTED_DAYS, OldDelivery, StoreError};
+use gatehouse_store::{COUNTED_DAYS, Duty, OldDelivery, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const PERIOD: Duration = Duration::from_mins(1);
+/// Of several nodes, one sweeps. If it is gone, another one does after this time.
+const LEASE: Duration = Duration::from_mins(5);
 /// Number of refused deliveries kept per webhook and status, and per reason for rejected ones.
 pub const REFUSED_KEPT: i64 = 1000;
 /// Maximum number of bytes of bodies per write. A larger single delivery is deleted alone.
@@ -24,10 +26,18 @@ const DAY: Duration = Duration::from_hours(24);
 /// Runs a sweep every minute until `stop`.
 pub(crate) async fn serve(inner: Arc<Inner>, stop: CancellationToken) {
     let webhooks = Webhooks(inner);
+    let duty = Duty::new("deliveries.sweep", LEASE);
     let sweeps = async {
         loop {
             tokio::time::sleep(PERIOD).await;
-            if let Err(error) = webhooks.sweep().await {
+            let swept = async {
+                let inner = &webhooks.0;
+                if duty.claim(&inner.store, &*inner.clock, &inner.node).await? {
+                    webhooks.sweep().await?;
+                }
+                Ok::<_, StoreError>(())
+            };
+            if let Err(error) = swept.await {
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(error, "old deliveries could not be removed");
             }

@@ -1,0 +1,154 @@
+//! Duties that one node of several does, such as deleting old records. Table `duties`.
+
+use crate::sql::{columns, query};
+use crate::{Conn, Store, StoreError};
+use gatehouse_domain::{Clock, Timestamp};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+/// A row of `duties`.
+struct DutyRow {
+    node: String,
+    until: Timestamp,
+}
+
+columns! { DutyRow: node, until }
+
+/// A duty that recurs. The node that claims it keeps it as long as it claims it again in time.
+#[derive(Debug)]
+pub struct Duty {
+    name: &'static str,
+    lease: Duration,
+    /// Until when this node holds the duty, in milliseconds of the monotonic clock.
+    held_until_ms: Mutex<u64>,
+}
+
+impl Duty {
+    /// Names a duty. If its node is gone, another node takes it over after `lease`, which must be longer than twice the
+    /// time between two claims.
+    pub const fn new(name: &'static str, lease: Duration) -> Self {
+        Self {
+            name,
+            lease,
+            held_until_ms: Mutex::new(0),
+        }
+    }
+
+    /// Claims the duty for `node`. Returns `false` while another node holds it. On a database of a single node, the
+    /// duty is always this node's.
+    pub async fn claim(
+        &self,
+        store: &Store,
+        clock: &dyn Clock,
+        node: &str,
+    ) -> Result<bool, StoreError> {
+        if !store.engine().is_shared() {
+            return Ok(true);
+        }
+        let lease_ms = u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX);
+        let begun_ms = clock.monotonic_ms();
+        // Claiming costs a write, so it is not repeated at once.
+        if begun_ms.saturating_add(lease_ms / 2) < *self.held() {
+            return Ok(true);
+        }
+        let (name, node, now) = (self.name, node.to_owned(), clock.now());
+        let held_by = store.read(move |conn| {
+            Box::pin(async move { Ok::<_, StoreError>(conn.find_duty(name).await?) })
+        });
+        let held_by = held_by.await?;
+        if held_by.is_some_and(|row| row.node != node && row.until > now) {
+            return Ok(false);
+        }
+        let until = now.after(self.lease);
+        let claim = store.write(move |conn| {
+            Box::pin(async move { conn.claim_duty(name, &node, now, until).await })
+        });
+        let is_ours: bool = claim.await?;
+        if is_ours {
+            *self.held() = begun_ms.saturating_add(lease_ms);
+        }
+        Ok(is_ours)
+    }
+
+    fn held(&self) -> std::sync::MutexGuard<'_, u64> {
+        self.held_until_ms
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Conn {
+    async fn find_duty(&mut self, name: &str) -> Result<Option<DutyRow>, StoreError> {
+        let query = query("SELECT node, until FROM duties WHERE name = $1");
+        self.find(query.bind(name)).await
+    }
+
+    /// Lets `node` do the duty, unless another node holds it.
+    async fn claim_duty(
+        &mut self,
+        name: &str,
+        node: &str,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let query = query(
+            "INSERT INTO duties (name, node, until) VALUES ($1, $2, $3)
+             ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = excluded.until
+             WHERE duties.node = excluded.node OR duties.until <= $4",
+        );
+        let query = query
+            .bind(name)
+            .bind(node)
+            .bind(until.as_millis())
+            .bind(now.as_millis());
+        Ok(self.run(query).await? > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{postgres, sqlite};
+    use gatehouse_domain::ManualClock;
+
+    const LEASE: Duration = Duration::from_mins(5);
+
+    #[tokio::test]
+    async fn one_node_has_a_duty_until_it_is_gone() {
+        let Some(database) = postgres().await else {
+            return;
+        };
+        let (one, two) = (database.open().await, database.open().await);
+        let clock = ManualClock::at(Timestamp::from_millis(1_795_000_000_000));
+        let (first, second) = (Duty::new("sweep", LEASE), Duty::new("sweep", LEASE));
+        let first = async || first.claim(&one, &clock, "one").await.unwrap();
+        let second = async || second.claim(&two, &clock, "two").await.unwrap();
+        assert!(first().await);
+        assert!(!second().await);
+        // The holder keeps it as long as it claims it in time.
+        for _ in 0..5 {
+            clock.advance(Duration::from_mins(4));
+            assert!(first().await && !second().await);
+        }
+        clock.advance(LEASE.saturating_sub(Duration::from_millis(1)));
+        assert!(!second().await, "at the limit");
+        clock.advance(Duration::from_millis(1));
+        assert!(second().await, "the first node is gone");
+        assert!(!first().await, "the first node is back");
+        // Another duty is another node's.
+        let other = Duty::new("other", LEASE);
+        assert!(other.claim(&one, &clock, "one").await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_node_that_is_alone_has_every_duty() {
+        let database = sqlite();
+        let store = database.open().await;
+        let clock = ManualClock::at(Timestamp::from_millis(1));
+        for node in ["one", "two"] {
+            let duty = Duty::new("sweep", LEASE);
+            assert!(duty.claim(&store, &clock, node).await.unwrap());
+        }
+    }
+}
