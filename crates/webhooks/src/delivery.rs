@@ -130,7 +130,7 @@ pub struct Delivery {
     /// What happened, as one line made of the payload. Absent if the sender's format is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// The beginning of the agent's answer, as one line.
+    /// The beginning of the agent's answer, or of the text that a channel accepted without an agent, as one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// The channel target that the text goes to.

@@ -23,8 +23,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Maximum length of the name of a session.
 const MAX_LABEL_CHARS: usize = 200;
-/// Maximum length of the stored beginning of an answer.
-const MAX_OUTCOME_CHARS: usize = 300;
+/// Maximum length of the stored beginning of an answer, or of a text that was sent without an agent, in characters.
+pub(crate) const MAX_OUTCOME_CHARS: usize = 300;
 /// The wait for a provider that limits the rate without a stated delay. Limits usually count per minute.
 const UNSTATED_WAIT: Duration = Duration::from_mins(1);
 
@@ -37,7 +37,7 @@ pub(crate) struct Trace {
     pub(crate) actions: Vec<ResponseAction>,
     /// How long the agent worked, if one ran.
     pub(crate) agent_ms: Option<u64>,
-    /// The beginning of the agent's answer, as one line.
+    /// The beginning of the agent's answer, or of the text that was sent without an agent, as one line.
     pub(crate) outcome: Option<String>,
     /// Whether a channel accepted the text.
     pub(crate) is_delivered: bool,

@@ -1,10 +1,11 @@
 //! Sends a delivery to its channel: the rendered payload, or the stored answer of the agent.
 
 use crate::handle::Inner;
-use crate::run::{Outcome, Trace};
+use crate::run::{MAX_OUTCOME_CHARS, Outcome, Trace};
 use crate::webhook::{Snapshot, TemplateFormat};
 use gatehouse_channels::{Markup, OfDelivery, Outgoing, SendError};
 use gatehouse_sources::payload::Payload;
+use gatehouse_sources::summary;
 use gatehouse_sources::template;
 use gatehouse_sources::template::json::{
     JsonRenderError, JsonTemplate, JsonTemplateError, RenderedJson,
@@ -55,7 +56,13 @@ pub(crate) async fn run(
             delivery_id: &work.row.id,
         }),
     };
-    send(inner, message, cancel).await
+    // The outcome of a delivery with an agent is the agent's answer. JSON says less than the summary.
+    let is_sentence = config.deliver_only
+        && config.prompt_template.is_some()
+        && config.template_format == TemplateFormat::Text;
+    let outcome = is_sentence.then(|| summary::first_words(&text, MAX_OUTCOME_CHARS));
+    let outcome = outcome.flatten();
+    send(inner, message, outcome, cancel).await
 }
 
 /// Renders a template that is a text.
@@ -94,9 +101,15 @@ pub(crate) fn json(
     Ok(JsonTemplate::parse(template)?.render(payload, answer)?)
 }
 
-async fn send(inner: &Inner, message: Outgoing<'_>, cancel: &CancellationToken) -> Outcome {
+async fn send(
+    inner: &Inner,
+    message: Outgoing<'_>,
+    outcome: Option<String>,
+    cancel: &CancellationToken,
+) -> Outcome {
     let delivered = Trace {
         is_delivered: true,
+        outcome,
         ..Trace::default()
     };
     match inner.channels.prepare_inbox(&message).await {

@@ -22,13 +22,17 @@ export function eventOf({ summary, event_type, entity_key }: Told): string {
   return [event_type ?? m.deliveries_no_event(), subject].filter(Boolean).join(' ');
 }
 
-/** What became of it; empty if nothing did yet. `agent` is the name of the webhook's agent. */
+/**
+ * What became of it; empty if nothing did yet. `agent` is the name of the webhook's agent; without one, the text went to
+ * a channel as it is.
+ */
 export function outcomeOf(delivery: Told, agent: string | null): string {
   const { status, outcome, target, error } = delivery;
   if (error) return reasonOf(error);
   if (outcome) {
     const said = plainText(outcome);
-    return agent ? m.deliveries_said({ agent, said }) : said;
+    const who = agent ?? target;
+    return who ? m.deliveries_said({ agent: who, said }) : said;
   }
   return status === 'completed' && target ? m.deliveries_sent_to({ target }) : '';
 }

@@ -19,8 +19,10 @@ async fn the_whole_payload_goes_to_the_inbox_unless_something_else_is_said() {
             (done.input_tokens, done.session_id, done.attempts),
             (None, None, 1)
         );
+        assert_eq!(done.outcome, None, "the summary says more than JSON");
         harness.arrive(&templated, &[(2, "b")]).await;
-        harness.until(2, DeliveryStatus::Completed).await;
+        let done = harness.until(2, DeliveryStatus::Completed).await;
+        assert_eq!(done.outcome.as_deref(), Some("hello 2! {missing}"));
         let expected = [
             "{\n  \"n\": 1,\n  \"text\": \"hello 1\"\n}",
             "hello 2! {missing}",
