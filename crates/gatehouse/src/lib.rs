@@ -3,6 +3,7 @@
 
 mod compose;
 pub mod data_dir;
+pub mod drill;
 pub mod limits;
 pub mod logging;
 pub mod own_environment;

@@ -1,7 +1,10 @@
 //! Backups of this installation: what they contain, where they are written, and the schedule.
 
+mod drill;
 mod schedule;
 
+pub(crate) use drill::check as check_drill;
+pub use drill::{KEY as DRILL_KEY, VerifyBackup};
 pub use schedule::KEY as STATE_KEY;
 pub(crate) use schedule::{check, describe_metrics};
 

@@ -74,6 +74,7 @@ pub(crate) async fn operation_checks(services: &Services) -> Vec<Check> {
     all.extend(operation::senders(services).await);
     all.extend(crate::certificates::check(services, &resolved.settings).await);
     all.extend(crate::backup::check(services).await);
+    all.extend(crate::backup::check_drill(services).await);
     all.extend(crate::audit_export::check(services));
     for check in &mut all {
         check.urgent = !check.ok;

@@ -318,3 +318,44 @@ async fn the_server_makes_backups_on_request_and_by_its_schedule() {
     }
     panic!("the server made no backup");
 }
+
+#[tokio::test]
+async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damaged_one() {
+    let from = Installation::new();
+    let server = from.start();
+    server.set_up().await;
+    let folder = from.data_dir().join("backups");
+    let to = format!("{}/", text(&folder));
+    let created = from
+        .run(&["backup", "create", "--to", &to, "--json"])
+        .json();
+    let backup = PathBuf::from(path_of(&created));
+    let program = Path::new(env!("CARGO_BIN_EXE_gatehouse"));
+    // What a check that was killed two days ago left.
+    let left = from.data_dir().join("verify-old");
+    std::fs::create_dir(&left).unwrap();
+    let long_ago = std::time::SystemTime::now() - Duration::from_hours(48);
+    std::fs::File::open(&left)
+        .unwrap()
+        .set_modified(long_ago)
+        .unwrap();
+    let verify = async || gatehouse::drill::verify(program, &from.data_dir(), &backup).await;
+    verify().await.unwrap();
+    assert!(!left.exists());
+    let whole = std::fs::read(&backup).unwrap();
+    std::fs::write(&backup, &whole[..whole.len() / 2]).unwrap();
+    let why = verify().await.unwrap_err();
+    assert!(!why.is_empty() && !why.contains('\n'), "{why}");
+    std::fs::remove_file(&backup).unwrap();
+    let why = verify().await.unwrap_err();
+    assert!(
+        why.contains("No such file") || why.contains("cannot"),
+        "{why}"
+    );
+    // Nothing temporary remains, also after a failure.
+    let names = std::fs::read_dir(from.data_dir()).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut temporary = names.filter(|name| name.starts_with("verify-"));
+    assert_eq!(temporary.next(), None);
+    server.stop();
+}

@@ -13,7 +13,7 @@ use gatehouse_backup::{Manifest, RestoredFile};
 use gatehouse_config::Layers;
 use gatehouse_domain::{Clock, SystemClock};
 use gatehouse_secrets::PROVIDER_FILES;
-use gatehouse_services::backup::{SETTINGS_FILE, STATE_KEY, database_location};
+use gatehouse_services::backup::{DRILL_KEY, SETTINGS_FILE, STATE_KEY, database_location};
 use gatehouse_store::ImportError;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -75,7 +75,9 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
         0
     };
     // Otherwise the copy would make the backup that the original has made since.
-    restored.import.delete_setting(STATE_KEY).await?;
+    for state in [STATE_KEY, DRILL_KEY] {
+        restored.import.delete_setting(state).await?;
+    }
     let mut written = Written::default();
     let mut settings_beside = None;
     for file in &restored.files {

@@ -6,6 +6,7 @@ use super::super::output::{Output, bad, good, line};
 use super::super::progress;
 use super::{KeyArgs, manifest_record, open_file};
 use anyhow::{Context, Result};
+use gatehouse::drill::TEMPORARY;
 use gatehouse::{Gateway, Purpose, data_dir};
 use gatehouse_auth::audit::verify;
 use gatehouse_backup::Archive;
@@ -59,7 +60,7 @@ pub async fn run(globals: &Globals, out: &Output, file: &Path, key: &KeyArgs) ->
 fn temporary(globals: &Globals) -> Result<tempfile::TempDir> {
     let data_dir = globals.layers()?.data_dir().to_path_buf();
     let mut builder = tempfile::Builder::new();
-    builder.prefix("verify-");
+    builder.prefix(TEMPORARY);
     let place = if data_dir.is_dir() {
         builder.tempdir_in(&data_dir)
     } else {

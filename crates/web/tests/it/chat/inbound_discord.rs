@@ -101,7 +101,11 @@ async fn an_edited_message_is_answered_again() {
     discord.write("42", "say: one", json!({ "id": "9" }));
     assert_eq!(discord.wait_for(2).await.1, "one");
     // A preview of a link is no edit.
-    discord.update("42", "say: one", json!({ "id": "9", "edited_timestamp": null }));
+    discord.update(
+        "42",
+        "say: one",
+        json!({ "id": "9", "edited_timestamp": null }),
+    );
     let edited = json!({ "id": "9", "edited_timestamp": "2026-11-27T20:00:00+00:00" });
     discord.update("42", "say: two", edited.clone());
     assert_eq!(discord.wait_for(3).await.1, "two");

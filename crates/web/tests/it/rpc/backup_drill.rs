@@ -1,0 +1,147 @@
+//! The weekly drill of backups.
+
+use crate::steps::stopped_clock;
+use gatehouse_services::backup::VerifyBackup;
+use gatehouse_store::testing::postgres;
+use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const WEEK: Duration = Duration::from_hours(7 * 24);
+
+/// Records what it is asked to verify, and answers with `result`.
+struct Verifier {
+    asked: Mutex<Vec<PathBuf>>,
+    result: Mutex<Result<(), String>>,
+}
+
+impl Verifier {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            asked: Mutex::default(),
+            result: Mutex::new(Ok(())),
+        })
+    }
+
+    fn function(self: &Arc<Self>) -> VerifyBackup {
+        let verifier = Arc::clone(self);
+        Arc::new(move |path| {
+            verifier.asked.lock().unwrap().push(path);
+            let result = verifier.result.lock().unwrap().clone();
+            Box::pin(async move { result })
+        })
+    }
+
+    fn asked(&self) -> Vec<PathBuf> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+async fn drill(server: &TestServer, verifier: &Arc<Verifier>) -> bool {
+    let services = server.app().services();
+    services.make_due_drill(&verifier.function()).await.unwrap()
+}
+
+async fn finding(owner: &Actor) -> Value {
+    let report = owner.rpc("system.doctor", json!({})).await.unwrap();
+    let mut checks = report["checks"].as_array().unwrap().iter();
+    let found = checks.find(|check| check["id"] == "backup_drill");
+    found.cloned().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn the_newest_backup_is_restored_on_trial_each_week() {
+    let clock = stopped_clock();
+    let options = Options::default()
+        .clock(clock.clone())
+        .env("SERVICE_BACKUP__SCHEDULE", "30 3 * * *");
+    let server = TestServer::start(options).await;
+    let owner = server.set_up().await;
+    let verifier = Verifier::new();
+    assert!(!drill(&server, &verifier).await, "there is no backup yet");
+    let services = server.app().services();
+    services.create_backup(None, None).await.unwrap();
+    clock.advance(Duration::from_secs(1));
+    let newest = services.create_backup(None, None).await.unwrap();
+    assert!(drill(&server, &verifier).await);
+    let asked = verifier.asked();
+    assert!(asked[0].ends_with(&newest.backup.name), "{asked:?}");
+    let good = finding(&owner).await;
+    assert_eq!(good["ok"], true, "{good}");
+    clock.advance(WEEK - Duration::from_millis(1));
+    assert!(!drill(&server, &verifier).await, "at the limit");
+    clock.advance(Duration::from_millis(1));
+    *verifier.result.lock().unwrap() = Err("the file is cut off".to_owned());
+    assert!(drill(&server, &verifier).await);
+    let bad = finding(&owner).await;
+    assert_eq!(bad["ok"], false);
+    assert!(
+        bad["message"]
+            .as_str()
+            .unwrap()
+            .contains("the file is cut off")
+    );
+    // The outcome is still known after a restart.
+    let server = server.restart().await;
+    let owner = owner.clone().at(server.address());
+    let unlock = json!({ "password": PASSWORD });
+    owner
+        .post("/api/auth/vault/unlock", unlock)
+        .await
+        .expect(200);
+    assert_eq!(finding(&owner).await, bad);
+}
+
+#[tokio::test]
+async fn without_a_schedule_or_with_encrypted_backups_there_is_no_drill() {
+    let verifier = Verifier::new();
+    let server = TestServer::start(Options::default()).await;
+    let owner = server.set_up().await;
+    server
+        .app()
+        .services()
+        .create_backup(None, None)
+        .await
+        .unwrap();
+    assert!(!drill(&server, &verifier).await);
+    assert_eq!(finding(&owner).await, Value::Null);
+    let recipient = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
+    let options = Options::default()
+        .env("SERVICE_BACKUP__SCHEDULE", "30 3 * * *")
+        .env("SERVICE_BACKUP__RECIPIENT", recipient);
+    let server = TestServer::start(options).await;
+    let owner = server.set_up().await;
+    server
+        .app()
+        .services()
+        .create_backup(None, None)
+        .await
+        .unwrap();
+    assert!(!drill(&server, &verifier).await);
+    let told = finding(&owner).await;
+    assert_eq!(told["ok"], true);
+    assert!(told["message"].as_str().unwrap().contains("encrypted"));
+    assert!(verifier.asked().is_empty());
+}
+
+#[tokio::test]
+async fn of_two_nodes_one_makes_the_drill() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let there = database.for_another_node();
+    let options = || Options::default().env("SERVICE_BACKUP__SCHEDULE", "30 3 * * *");
+    let one = TestServer::start(options().database(database)).await;
+    one.set_up().await;
+    let two = TestServer::start(options().database(there)).await;
+    let verifier = Verifier::new();
+    for server in [&one, &two] {
+        let services = server.app().services();
+        services.create_backup(None, None).await.unwrap();
+    }
+    assert!(drill(&one, &verifier).await);
+    assert!(!drill(&two, &verifier).await);
+    assert_eq!(verifier.asked().len(), 1);
+}
