@@ -1,13 +1,17 @@
 //! Verifies a backup in a process of its own, so that a damaged backup can neither crash the server nor use its memory.
 
+use gatehouse_domain::{Clock, SystemClock, Timestamp};
+use gatehouse_services::Services;
 use gatehouse_services::backup::VerifyBackup;
 use serde::Deserialize;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, UNIX_EPOCH};
 use tokio::process::Command;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// The prefix of the temporary directories of `gatehouse backup verify`.
 pub const TEMPORARY: &str = "verify-";
@@ -28,8 +32,14 @@ struct Finding {
     message: String,
 }
 
+/// Makes the weekly drill until `shutdown`.
+pub(crate) fn start(services: &Arc<Services>, shutdown: &CancellationToken, tasks: &TaskTracker) {
+    let verify = verifier(services.config.layers().data_dir());
+    services.drill_backups(verify, shutdown.clone(), tasks);
+}
+
 /// Verifies backups with `gatehouse backup verify` of this program.
-pub fn verifier(data_dir: &Path) -> VerifyBackup {
+fn verifier(data_dir: &Path) -> VerifyBackup {
     let data_dir = data_dir.to_path_buf();
     Arc::new(move |backup| {
         let data_dir = data_dir.clone();
@@ -81,16 +91,14 @@ pub async fn verify(program: &Path, data_dir: &Path, backup: &Path) -> Result<()
 
 /// Deletes directories of checks whose processes were killed.
 fn remove_left(data_dir: &Path) -> io::Result<()> {
-    let now = SystemTime::now();
-    let left = |path: &PathBuf| {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let age = path.symlink_metadata().and_then(|it| it.modified());
-        let age = age.ok().and_then(|at| now.duration_since(at).ok());
-        name.starts_with(TEMPORARY) && age.is_some_and(|age| age > LEFT_AFTER)
+    let now = SystemClock::new().now();
+    let left = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let modified = path.symlink_metadata().and_then(|it| it.modified()).ok();
+        let since_epoch = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let ms = since_epoch.and_then(|at| i64::try_from(at.as_millis()).ok());
+        let is_old = |ms| Timestamp::from_millis(ms).until(now) > LEFT_AFTER;
+        name.starts_with(TEMPORARY) && ms.is_some_and(is_old)
     };
     for entry in data_dir.read_dir()? {
         let path = entry?.path();

@@ -1,7 +1,7 @@
 //! Serving, from the first line on standard output until the database is closed.
 
 use crate::compose::App;
-use crate::drill::verifier;
+use crate::drill;
 use crate::limits::open_files;
 use crate::service_manager::ServiceManager;
 use gatehouse_auth::MetricsToken;
@@ -77,8 +77,7 @@ impl App {
         services.send_pushes(shutdown.clone(), &tasks);
         services.webhooks.background(shutdown.clone(), &tasks);
         services.make_backups(shutdown.clone(), &tasks);
-        let verify = verifier(services.config.layers().data_dir());
-        services.drill_backups(verify, shutdown.clone(), &tasks);
+        drill::start(services, &shutdown, &tasks);
         services.export_audit_log(shutdown.clone(), &tasks);
         services.receive_messages(shutdown.clone(), &tasks);
         if let Some(tls) = &self.0.tls {

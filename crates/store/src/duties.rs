@@ -53,10 +53,8 @@ impl Duty {
             return Ok(true);
         }
         let (name, node, now) = (self.name, node.to_owned(), clock.now());
-        let held_by = store.read(move |conn| {
-            Box::pin(async move { Ok::<_, StoreError>(conn.find_duty(name).await?) })
-        });
-        let held_by = held_by.await?;
+        let held_by = store.read(move |conn| Box::pin(async move { conn.find_duty(name).await }));
+        let held_by: Option<DutyRow> = held_by.await?;
         if held_by.is_some_and(|row| row.node != node && row.until > now) {
             return Ok(false);
         }

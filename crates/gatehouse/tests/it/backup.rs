@@ -334,7 +334,7 @@ async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damage
     // What a check that was killed two days ago left.
     let left = from.data_dir().join("verify-old");
     std::fs::create_dir(&left).unwrap();
-    let long_ago = std::time::SystemTime::now() - Duration::from_hours(48);
+    let long_ago = std::time::UNIX_EPOCH + Duration::from_hours(48);
     std::fs::File::open(&left)
         .unwrap()
         .set_modified(long_ago)
@@ -342,8 +342,9 @@ async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damage
     let verify = async || gatehouse::drill::verify(program, &from.data_dir(), &backup).await;
     verify().await.unwrap();
     assert!(!left.exists());
-    let whole = std::fs::read(&backup).unwrap();
-    std::fs::write(&backup, &whole[..whole.len() / 2]).unwrap();
+    let whole = tokio::fs::read(&backup).await.unwrap();
+    let half = &whole[..whole.len() / 2];
+    tokio::fs::write(&backup, half).await.unwrap();
     let why = verify().await.unwrap_err();
     assert!(!why.is_empty() && !why.contains('\n'), "{why}");
     std::fs::remove_file(&backup).unwrap();

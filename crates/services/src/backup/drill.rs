@@ -100,11 +100,12 @@ impl Services {
             return Ok(false);
         };
         let now = self.clock.now();
-        let stored = self.store.read(|conn| {
-            Box::pin(async move { Ok::<_, StoreError>(conn.find_setting(KEY).await?) })
-        });
+        let stored = self
+            .store
+            .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
+        let stored: Result<_, StoreError> = stored.await;
         // Nothing is written while no drill is due.
-        if !State::read(stored.await?).is_due(now) {
+        if !State::read(stored?).is_due(now) {
             return Ok(false);
         }
         let claim = self.store.write(move |conn| {

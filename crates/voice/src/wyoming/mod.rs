@@ -59,7 +59,9 @@ impl Voice {
                 let connection = Connection::new(self.clone(), stream);
                 let shutdown = shutdown.clone();
                 tasks.spawn(async move {
-                    shutdown.run_until_cancelled(connection.serve()).await;
+                    shutdown
+                        .run_until_cancelled(Box::pin(connection.serve()))
+                        .await;
                     drop(place);
                 });
             }

@@ -5478,7 +5478,7 @@ export interface Delivery {
    */
   summary?: string | null;
   /**
-   * The beginning of the agent's answer, as one line.
+   * The beginning of the agent's answer, or of the text that a channel accepted without an agent, as one line.
    */
   outcome?: string | null;
   /**

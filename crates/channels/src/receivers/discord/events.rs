@@ -172,7 +172,12 @@ mod tests {
         let at = "2026-11-27T20:00:00.000000+00:00";
         let edit = read_with(json!({ "edited_timestamp": at })).unwrap();
         assert_eq!(edit.message_id, format!("5:{at}"));
-        assert_eq!(read_with(json!({ "edited_timestamp": null })).unwrap().message_id, "5");
+        assert_eq!(
+            read_with(json!({ "edited_timestamp": null }))
+                .unwrap()
+                .message_id,
+            "5"
+        );
     }
 
     #[test]

@@ -274,7 +274,14 @@ fn what(content: &Content, me: &str) -> Option<What> {
     // An edit has its own event, whose text begins with an asterisk.
     if relation.is_some_and(|it| it.rel_type.as_deref() == Some("m.replace")) {
         let new: Content = read(content.new.as_deref()?)?;
-        let edited = what(&Content { new: None, relates_to: None, ..new }, me);
+        let edited = what(
+            &Content {
+                new: None,
+                relates_to: None,
+                ..new
+            },
+            me,
+        );
         // A file whose caption is changed is not read again.
         return edited.filter(|edited| matches!(edited, What::Text { .. }));
     }

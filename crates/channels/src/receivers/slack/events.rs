@@ -36,12 +36,12 @@ struct Edit {
     subtype: String,
     channel: String,
     channel_type: String,
-    message: Edited,
+    message: EditedMessage,
     previous_message: Before,
 }
 
 #[derive(Debug, Deserialize)]
-struct Edited {
+struct EditedMessage {
     user: String,
     bot_id: Option<String>,
     #[serde(default)]
@@ -226,7 +226,10 @@ mod tests {
         };
         let message = edit("b &amp; c", "a", json!({})).unwrap();
         assert_eq!(message.text.as_deref(), Some("b & c"));
-        assert_eq!((message.message_id.as_str(), message.person.as_str()), ("D1:1.2:2.0", "U1"));
+        assert_eq!(
+            (message.message_id.as_str(), message.person.as_str()),
+            ("D1:1.2:2.0", "U1")
+        );
         assert_eq!(edit("a", "a", json!({})), None);
         assert_eq!(edit("b", "a", json!({ "channel_type": "channel" })), None);
         let by_bot = json!({ "message": { "user": "UBOT", "text": "b", "ts": "1.2", "edited": { "ts": "2.0" } } });

@@ -192,9 +192,9 @@ async fn media_of_matrix_are_received_also_from_older_servers() {
         json!({ "msgtype": "m.file", "body": "a.txt", "url": "mxc://a.example/../x" }),
         json!({ "msgtype": "m.location", "body": "here", "geo_uri": "geo:1,2" }),
     ] {
-        let sent = matrix.sent().len();
+        let before = matrix.sent().len();
         send(content);
-        let answer = matrix.wait_for(sent + 1).await.1;
+        let answer = matrix.wait_for(before + 1).await.1;
         assert!(answer.starts_with("Only text, voice messages"), "{answer}");
     }
 }
