@@ -182,6 +182,7 @@ fn calls_for_voice() -> Calls {
         ("tts.setProvider", json!({ "provider": "openai" })),
         ("stt.transcribe", json!({ "audio": "UklGRg==" })),
         ("stt.setProvider", json!({ "provider": "whisper" })),
+        ("voice.test", json!({ "kind": "tts", "provider": "openai" })),
         (
             "voice.personas.create",
             json!({ "label": "P", "provider": "openai" }),
