@@ -364,11 +364,12 @@ async fn every_change_leaves_its_audit_row_even_if_the_process_ends_before_it_is
 }
 
 /// Methods that store nothing, or had nothing to change here.
-const STORES_NOTHING: [&str; 8] = [
+const STORES_NOTHING: [&str; 9] = [
     "chat.abort",
     "inbox.mark_all_read",
     "tts.convert",
     "stt.transcribe",
+    "voice.test",
     "sessions.unshare",
     "system.reach",
     // Both only use memory.
