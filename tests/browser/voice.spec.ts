@@ -265,6 +265,26 @@ test('the microphone test shows the transcript with timestamps; a provider error
   await clean(page);
 });
 
+test('a transcription provider is tested with a second of silence; a refusal shows the provider’s sentence', async ({
+  home,
+  page,
+  vendor,
+}) => {
+  await page.goto(`${home.origin}/settings/voice/listening`);
+  const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'OpenAI' }) }).first();
+  await expect(row.getByText('Set up, not tested', { exact: true })).toBeVisible();
+  await expect(page.getByText('A test sends a second of silence to the provider.')).toBeVisible();
+  await page.getByRole('button', { name: 'Test OpenAI' }).click();
+  await expect(row.getByText('Works', { exact: true })).toBeVisible();
+  await expect(row.getByText(/^Tested .*: transcribed a second of silence$/)).toBeVisible();
+  expect(vendor.listened.map(({ audio }) => audio.length)).toEqual([44 + 32_000]);
+  vendor.fail(400);
+  await page.getByRole('button', { name: 'Test OpenAI' }).click();
+  await expect(row.getByText('Failed', { exact: true })).toBeVisible();
+  await expect(row.getByText(/The provider says: “The server had an error while processing your request\.”/)).toBeVisible();
+  await clean(page);
+});
+
 test('a recording survives a gateway that is killed during transcription', async ({ home, page, vendor, complaints }) => {
   complaints.allowDowntime();
   await page.goto(`${home.origin}/settings/voice/listening`);
@@ -327,17 +347,30 @@ test.describe('a key in the vault', () => {
     await dialog.getByLabel('API key', { exact: true }).fill('sk-wrong-0123456789-abcdef');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
     await expect(dialog.getByText('Saved, but the test failed:')).toBeVisible();
-    await expect(dialog.getByRole('alert')).toContainText('rejected the key');
+    await expect(dialog.getByRole('alert')).toContainText('OpenAI rejected the key (status 401).');
+    await expect(dialog.getByRole('alert')).toContainText('Check that the key is complete');
     await clean(page);
     const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'OpenAI' }) }).first();
-    await expect(row.getByText('Failed', { exact: true })).toBeVisible();
+    await expect(row.getByText('Key rejected', { exact: true })).toBeVisible();
     await dialog.getByRole('textbox', { name: /^New API key/ }).fill(vendor.key);
     await dialog.getByRole('button', { name: 'Save and test' }).click();
     await expect(dialog).toHaveCount(0);
     await expect(row.getByText('Works', { exact: true })).toBeVisible();
-    expect(vendor.sent).toHaveLength(1);
+    await expect(row.getByText(/^Tested .*: spoke one short word$/)).toBeVisible();
+    expect(vendor.spoken.map(({ input }) => input)).toEqual(['Test']);
+    // What is known of a key does not apply to the next one.
+    await home.rpc('providers.set_key', { id: 'tts_cloud_2', key: 'sk-wrong-0123456789-abcdef' });
+    await expect(row.getByText('Set up, not tested', { exact: true })).toBeVisible();
+    await page.getByRole('button', { name: 'Test OpenAI' }).click();
+    await expect(row.getByText('Key rejected', { exact: true })).toBeVisible();
+    await expect(row).toContainText('OpenAI rejected the key (status 401). Check that the key');
+    await clean(page);
+    await home.rpc('providers.set_key', { id: 'tts_cloud_2', key: vendor.key });
+    await page.getByRole('button', { name: 'Test OpenAI' }).click();
+    await expect(row.getByText('Works', { exact: true })).toBeVisible();
+    expect(vendor.sent).toHaveLength(2);
     await home.restart();
-    await expect(row.getByText('Failed', { exact: true })).toHaveCount(0);
+    await expect(row.getByText('Works', { exact: true })).toHaveCount(0);
     const alert = page.locator('main').getByRole('alert').filter({ hasText: 'The vault is sealed' });
     await expect(page.getByText('Live', { exact: true })).toBeVisible();
     await page.getByRole('button', { name: 'Speak', exact: true }).click();
@@ -345,7 +378,7 @@ test.describe('a key in the vault', () => {
     await clean(page);
     await unlock(page, alert.getByRole('button', { name: 'Unlock' }));
     await expect(page.getByText('Spoken by OpenAI')).toBeVisible();
-    expect(vendor.sent).toHaveLength(2);
+    expect(vendor.sent).toHaveLength(3);
     // The key is neither in the page nor in its storage.
     const kept = await page.evaluate(() => document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }));
     expect(kept).not.toContain(vendor.key);

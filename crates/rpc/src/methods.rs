@@ -33,6 +33,8 @@ pub mod tools;
 pub mod tts;
 pub mod usage;
 #[cfg(feature = "voice")]
+pub mod voice;
+#[cfg(feature = "voice")]
 mod voice_params;
 pub mod webhooks;
 
@@ -156,6 +158,8 @@ pub static METHODS: &[Method] = &[
     stt::TRANSCRIBE,
     #[cfg(feature = "voice")]
     stt::SET_PROVIDER,
+    #[cfg(feature = "voice")]
+    voice::TEST,
     #[cfg(feature = "voice")]
     personas::LIST,
     #[cfg(feature = "voice")]

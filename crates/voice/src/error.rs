@@ -1,6 +1,6 @@
 //! Errors of speech and transcription, and their public form. Of a vendor's response only the status is kept,
-//! because the rest may repeat the text or the key. The words of a Wyoming program, which has no key, reach the
-//! caller but no log.
+//! because the rest may repeat the text or the key. A test of a provider, whose text is ours, also keeps the sentence
+//! of a refusal. It and the words of a Wyoming program, which has no key, reach the caller but no log.
 
 use crate::attempt::Attempt;
 use gatehouse_agents::AgentsError;
@@ -46,6 +46,8 @@ pub enum VoiceError {
         retryable: bool,
         /// The delay that the provider requested.
         retry_after_seconds: Option<u64>,
+        /// The vendor's own sentence. Only of a test.
+        said: Option<Words>,
     },
     /// A Wyoming program of the owner reported an error.
     #[error("the provider {provider} reported an error")]
@@ -143,7 +145,16 @@ impl VoiceError {
             status: None,
             retryable,
             retry_after_seconds: None,
+            said: None,
         }
+    }
+
+    /// The same error with the vendor's sentence.
+    pub(crate) fn saying(mut self, sentence: Option<String>) -> Self {
+        if let Self::Provider { said, .. } = &mut self {
+            *said = sentence.map(Words);
+        }
+        self
     }
 
     /// The same error for another caller who waited for the same work.
@@ -157,12 +168,14 @@ impl VoiceError {
                 status,
                 retryable,
                 retry_after_seconds,
+                said,
             } => Self::Provider {
                 provider,
                 reason,
                 status: *status,
                 retryable: *retryable,
                 retry_after_seconds: *retry_after_seconds,
+                said: said.clone(),
             },
             Self::Reported { provider, text } => Self::Reported {
                 provider,
@@ -233,6 +246,7 @@ impl From<VoiceError> for Problem {
                 status,
                 retryable,
                 retry_after_seconds,
+                said,
             } => {
                 let message = format!("{provider} {reason}{}.", status_text(status));
                 let mut problem = Self::new(ErrorCode::ProviderFailed, message)
@@ -243,6 +257,9 @@ impl From<VoiceError> for Problem {
                 }
                 if let Some(seconds) = retry_after_seconds {
                     problem = problem.with("retry_after_seconds", seconds);
+                }
+                if let Some(said) = said {
+                    problem = problem.with("provider_message", said.0);
                 }
                 problem
             }

@@ -17,10 +17,13 @@ use gatehouse_store::Store;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::broadcast;
 
 /// The number of events that a slow subscriber may lag behind.
 const EVENTS: usize = 64;
+/// The longest wait for a vendor's answer to a test.
+const TEST_ANSWER: Duration = Duration::from_secs(20);
 
 /// The dependencies of [`Voice`].
 #[derive(Debug)]
@@ -146,9 +149,21 @@ impl State {
                 || LastUses::new(Arc::clone(clock)),
                 |old| old.resources.last_uses.clone(),
             ),
+            is_test: false,
         };
         Self {
             settings,
+            resources,
+        }
+    }
+
+    /// The same settings and limits, for a test of a provider.
+    pub(crate) fn for_test(&self) -> Self {
+        let mut resources = self.resources.clone();
+        resources.is_test = true;
+        resources.timeouts.answer = resources.timeouts.answer.min(TEST_ANSWER);
+        Self {
+            settings: self.settings.clone(),
             resources,
         }
     }

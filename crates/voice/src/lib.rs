@@ -21,6 +21,7 @@ mod off_thread;
 mod persona;
 mod programs;
 mod provider;
+mod refusal;
 mod resources;
 mod retry;
 mod session_audio;

@@ -4,12 +4,13 @@ use crate::VoiceError;
 use crate::cpu::CpuPermits;
 use crate::last_use::LastUses;
 use crate::programs::Programs;
+use crate::refusal;
 use crate::settings::Timeouts;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use gatehouse_domain::Random;
-use gatehouse_outbound::{AddressSource, Outbound, OutboundError};
+use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped};
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{RequestBuilder, Response, header};
 use secrecy::{ExposeSecret, SecretString};
@@ -21,6 +22,8 @@ use url::Url;
 pub(crate) const MAX_ANSWER_BYTES: usize = 128 << 20;
 /// The maximum size of a text response.
 pub(crate) const MAX_TEXT_ANSWER_BYTES: usize = 16 << 20;
+/// How much of a refusal is read.
+const MAX_REFUSAL_BYTES: usize = 64 << 10;
 /// The longest Retry-After accepted from a vendor.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
@@ -33,6 +36,9 @@ pub(crate) struct Resources {
     pub(crate) timeouts: Timeouts,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) last_uses: LastUses,
+    /// Whether the calls test a provider: each is made once, and a vendor's own sentence is kept, because the text is not
+    /// the caller's.
+    pub(crate) is_test: bool,
 }
 
 impl Resources {
@@ -56,6 +62,12 @@ impl Resources {
         let request = request
             .build()
             .map_err(|error| of_outbound(provider, error.into()))?;
+        let keys: Vec<HeaderValue> = if self.is_test {
+            let headers = request.headers().values();
+            headers.filter(|it| it.is_sensitive()).cloned().collect()
+        } else {
+            Vec::new()
+        };
         let sent = self.outbound.send(AddressSource::Owner, request);
         let response = tokio::time::timeout(self.timeouts.answer, sent)
             .await
@@ -64,8 +76,30 @@ impl Resources {
         if response.status().is_success() {
             Ok(response)
         } else {
-            Err(refusal(provider, &response))
+            let error = refused(provider, &response);
+            if !self.is_test {
+                return Err(error);
+            }
+            Err(error.saying(self.sentence(response, &keys).await))
         }
+    }
+
+    /// The vendor's sentence in a refusal. `None` when it rejects the key, because vendors repeat parts of it then.
+    async fn sentence(&self, response: Response, keys: &[HeaderValue]) -> Option<String> {
+        if matches!(response.status().as_u16(), 401 | 403) {
+            return None;
+        }
+        let read = read_capped(response, MAX_REFUSAL_BYTES);
+        let (body, _) = tokio::time::timeout(self.timeouts.idle, read)
+            .await
+            .ok()?
+            .ok()?;
+        // A header is the key, or a scheme and the key.
+        let keys: Vec<&str> = keys.iter().filter_map(|key| key.to_str().ok()).collect();
+        let keys = keys
+            .into_iter()
+            .filter_map(|key| key.split(' ').next_back());
+        refusal::sentence(&body, &keys.collect::<Vec<_>>())
     }
 
     /// Streams the response body. An idle timeout, a broken connection and an excessive size are errors. An
@@ -177,7 +211,7 @@ fn cut(provider: &'static str, error: OutboundError) -> VoiceError {
     }
 }
 
-fn refusal(provider: &'static str, response: &Response) -> VoiceError {
+fn refused(provider: &'static str, response: &Response) -> VoiceError {
     let status = response.status();
     let reason = match status.as_u16() {
         401 | 403 => "rejected the key",
@@ -195,6 +229,7 @@ fn refusal(provider: &'static str, response: &Response) -> VoiceError {
         status: Some(status.as_u16()),
         retryable: status.as_u16() == 429 || status.is_server_error(),
         retry_after_seconds: retry_after(response),
+        said: None,
     }
 }
 

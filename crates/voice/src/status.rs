@@ -2,8 +2,8 @@
 
 use crate::endpoint::Endpoint;
 use crate::handle::State;
-use crate::last_use::LastUse;
-use crate::provider::{About, ProviderId, ProviderSetting, Service};
+use crate::last_use::{LastUse, Setup};
+use crate::provider::{About, ProviderId, ProviderSetting, ProviderSettings, Service};
 use crate::settings::AutoSpeak;
 use crate::{SttId, TtsId, Voice, VoiceError, wyoming};
 use schemars::JsonSchema;
@@ -46,7 +46,8 @@ pub struct ProviderStatus {
     pub name: &'static str,
     /// Whether the provider has all required settings.
     pub configured: bool,
-    /// The outcome of the last request to it since the start of this process. Absent if there was none.
+    /// The outcome of the last request to it with its current address, key and settings, since the start of this
+    /// process. Absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_use: Option<LastUse>,
     /// What describes the provider, if requested.
@@ -124,11 +125,12 @@ impl Voice {
                 continue;
             }
             let about = id.about();
+            let endpoint = self.endpoint(&state, *id).await;
             list.push(ProviderStatus {
                 id: about.id,
                 name: about.label,
-                configured: is_configured(&self.endpoint(&state, *id).await),
-                last_use: state.resources.last_uses.find(Id::SECTION, about.id),
+                configured: is_configured(&endpoint),
+                last_use: endpoint.ok().and_then(|it| last_use(&state, *id, &it)),
                 details: details.then(|| ProviderDetails {
                     hidden,
                     about: about.about,
@@ -181,6 +183,17 @@ impl Voice {
         }
         None
     }
+}
+
+/// The outcome of the last request with this endpoint and the current settings.
+fn last_use<Id: ProviderId>(state: &State, id: Id, endpoint: &Endpoint) -> Option<LastUse> {
+    let (url, key) = (endpoint.base_url.as_ref(), endpoint.key.as_ref());
+    let setup = match Id::section(&state.settings).providers.get(&id) {
+        Some(settings) => Setup::of(url, key, settings),
+        None => Setup::of(url, key, &ProviderSettings::default()),
+    };
+    let last_uses = &state.resources.last_uses;
+    last_uses.find((Id::SECTION, id.about().id), setup)
 }
 
 /// While the vault is sealed, its keys count as missing. Other errors of reading keys are logged when the

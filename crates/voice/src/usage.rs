@@ -1,7 +1,8 @@
 //! Usage metrics and spans: requests, characters and seconds per provider. They never contain texts.
 
 use crate::VoiceError;
-use crate::last_use::LastUses;
+use crate::last_use::{LastUses, Setup};
+use crate::resources::Resources;
 use crate::{SttId, TtsId};
 use gatehouse_domain::trace::{self, ActiveSpan, SpanKind};
 use std::time::Instant;
@@ -13,22 +14,25 @@ pub(crate) struct Counting {
     began: Instant,
     span: ActiveSpan,
     last_uses: LastUses,
+    setup: Setup,
+    is_test: bool,
 }
 
 /// Starts measuring a call for speech. Its span ends with the audio.
-pub(crate) fn begin_speech(id: TtsId, last_uses: &LastUses) -> Counting {
-    begin(("tts", id.as_str()), "speech.synthesize", last_uses)
+pub(crate) fn begin_speech(id: TtsId, resources: &Resources, setup: Setup) -> Counting {
+    begin(("tts", id.as_str()), "speech.synthesize", resources, setup)
 }
 
 /// Starts measuring a call for a transcript. Its span ends with the text.
-pub(crate) fn begin_transcript(id: SttId, last_uses: &LastUses) -> Counting {
-    begin(("stt", id.as_str()), "speech.transcribe", last_uses)
+pub(crate) fn begin_transcript(id: SttId, resources: &Resources, setup: Setup) -> Counting {
+    begin(("stt", id.as_str()), "speech.transcribe", resources, setup)
 }
 
 fn begin(
     (kind, provider): (&'static str, &'static str),
     span: &'static str,
-    last_uses: &LastUses,
+    resources: &Resources,
+    setup: Setup,
 ) -> Counting {
     let mut span = trace::child(span, SpanKind::Client);
     span.set("gatehouse.speech.provider", provider);
@@ -37,14 +41,18 @@ fn begin(
         provider,
         began: Instant::now(),
         span,
-        last_uses: last_uses.clone(),
+        last_uses: resources.last_uses.clone(),
+        setup,
+        is_test: resources.is_test,
     }
 }
 
 impl Counting {
     /// Records the result and returns it unchanged.
     pub(crate) fn of<T>(mut self, ended: Result<T, VoiceError>) -> Result<T, VoiceError> {
-        self.last_uses.record((self.kind, self.provider), &ended);
+        let provider = (self.kind, self.provider);
+        self.last_uses
+            .record(provider, self.setup, self.is_test, &ended);
         let outcome = match &ended {
             Ok(_) => "ok",
             Err(error) => error.code().name(),

@@ -62,6 +62,8 @@ export function goLive(queries: QueryClient): () => void {
     // An unknown kind of record may affect any query, so all of them are invalidated.
     socket.on('records.changed', ({ what }) => {
       stale(RECORDS[what] ?? []);
+      // The outcome of a voice provider's last request does not apply to another key.
+      if (what === 'providers') stale(keys.voice);
       stale(keys.audit);
     }),
     socket.on('auth.changed', () => {

@@ -237,8 +237,7 @@ async fn test(call: Call, IdParams { id }: IdParams) -> Result<ProviderTest, Pro
     let all = call.services.models.providers().await.map_err(to_problem)?;
     if !all.iter().any(|provider| provider.id == id) {
         if is_of_voice(&id) {
-            let reason = "this tests model providers only; use `gatehouse voice doctor --try` \
-                          for speech providers";
+            let reason = "this tests model providers only; use `voice.test` for speech providers";
             return Err(Problem::invalid_params("id", reason));
         }
         return Err(Problem::not_found("model provider"));

@@ -182,6 +182,7 @@ fn calls_for_voice() -> Calls {
         ("tts.setProvider", json!({ "provider": "openai" })),
         ("stt.transcribe", json!({ "audio": "UklGRg==" })),
         ("stt.setProvider", json!({ "provider": "whisper" })),
+        ("voice.test", json!({ "kind": "tts", "provider": "openai" })),
         (
             "voice.personas.create",
             json!({ "label": "P", "provider": "openai" }),
@@ -363,11 +364,12 @@ async fn every_change_leaves_its_audit_row_even_if_the_process_ends_before_it_is
 }
 
 /// Methods that store nothing, or had nothing to change here.
-const STORES_NOTHING: [&str; 8] = [
+const STORES_NOTHING: [&str; 9] = [
     "chat.abort",
     "inbox.mark_all_read",
     "tts.convert",
     "stt.transcribe",
+    "voice.test",
     "sessions.unshare",
     "system.reach",
     // Both only use memory.

@@ -38,6 +38,7 @@ fn every_method_of_the_specification_is_there() {
             "stt.providers",
             "stt.transcribe",
             "stt.setProvider",
+            "voice.test",
             "voice.personas.list",
             "voice.personas.get",
             "voice.personas.create",

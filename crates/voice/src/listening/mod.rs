@@ -4,6 +4,7 @@ mod request;
 mod stream;
 mod subtitles;
 mod transcribe;
+mod trial;
 
 pub(crate) use request::LANGUAGES;
 pub use request::{MAX_AUDIO_BYTES, TranscribeRequest};

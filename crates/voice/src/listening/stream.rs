@@ -33,7 +33,7 @@ pub(super) async fn begun(
     call: &SttCall,
     duration_ms: u64,
 ) -> Result<TranscriptStream, VoiceError> {
-    let counting = usage::begin_transcript(id, &resources.last_uses);
+    let counting = usage::begin_transcript(id, resources, call.setup());
     let about = &id.provider().about;
     let pieces = repeated(resources, about, || (streaming.begin)(resources, call));
     match pieces.await {

@@ -111,7 +111,7 @@ impl Voice {
     }
 
     /// Transcribes with one provider. A model in the request applies only to the first provider.
-    async fn listen(
+    pub(super) async fn listen(
         &self,
         state: &State,
         id: SttId,
@@ -130,7 +130,7 @@ impl Voice {
             let begun = stream::begun(resources, (id, streaming), &call, duration_ms);
             return Ok(Heard::Pieces(begun.await?));
         }
-        let counting = usage::begin_transcript(id, &resources.last_uses);
+        let counting = usage::begin_transcript(id, resources, call.setup());
         let listening = repeated(resources, &provider.about, || {
             (provider.listen)(resources, &call)
         });
@@ -191,7 +191,7 @@ impl Voice {
     }
 }
 
-async fn look(
+pub(super) async fn look(
     cpu: &CpuPermits,
     audio: &Bytes,
     checked: &Checked,

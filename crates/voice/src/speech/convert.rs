@@ -104,7 +104,7 @@ impl Voice {
             });
         }
         let id = job.id;
-        let counting = usage::begin_speech(id, &state.resources.last_uses);
+        let counting = usage::begin_speech(id, &state.resources, job.setup);
         let made = counting.of(job.make(state).await)?;
         usage::characters(id, characters);
         usage::spoken_for(id, made.duration_ms);

@@ -2,7 +2,7 @@
 //!
 //! `request` validates, and `order` selects the persona, the providers and the text. `made` synthesizes the
 //! complete audio with one provider. `stream` forwards audio as it arrives, and `noted` observes that.
-//! `samples` joins several pieces of text into one audio. `voices` lists the voices of a provider.
+//! `samples` joins several pieces of text into one audio. `voices` lists the voices of a provider, and `trial` tests it.
 
 mod complete;
 mod convert;
@@ -11,6 +11,7 @@ mod order;
 mod request;
 mod samples;
 mod stream;
+mod trial;
 mod voices;
 
 pub(crate) use complete::Made;

@@ -3,6 +3,7 @@
 use super::request::{self, SpeechRequest};
 use crate::cache::Name;
 use crate::handle::State;
+use crate::last_use::Setup;
 use crate::persona::{Chosen, Persona, RequestVoice, apply};
 use crate::provider::ProviderSettings;
 use crate::text::markup::MarkupFilter;
@@ -39,6 +40,8 @@ pub(super) struct Job {
     /// Request fields that this provider does not support.
     pub(super) ignored: Vec<&'static str>,
     pub(super) format: Format,
+    /// What the provider is used with.
+    pub(super) setup: Setup,
 }
 
 impl Voice {
@@ -141,6 +144,7 @@ impl Voice {
             key: endpoint.key,
             ..first
         };
+        let setup = Setup::of(first.base_url.as_ref(), first.key.as_ref(), &first.settings);
         let stamp = stamp(&first.settings).await;
         let key = name(order, id, &first, &stamp);
         chosen.ignored.extend((provider.ignores)(&first));
@@ -155,6 +159,7 @@ impl Voice {
             is_kept: is_first,
             ignored: chosen.ignored,
             format: order.format,
+            setup,
         })
     }
 }

@@ -104,7 +104,7 @@ impl Voice {
             id,
             format: order.format,
             cpu: order.state.resources.cpu.clone(),
-            counting: usage::begin_speech(id, &order.state.resources.last_uses),
+            counting: usage::begin_speech(id, &order.state.resources, job.setup),
             keep: keep.map(|name| (Arc::clone(&self.0.cache), name, most)),
             whole: Some(Vec::new()),
         };

@@ -23,6 +23,7 @@ pub use stream::{TokenUsage, TranscriptPiece, TranscriptStream};
 pub(crate) use translate::Translator;
 
 use crate::VoiceError;
+use crate::last_use::Setup;
 use crate::provider::{About, ProviderSettings, providers};
 use crate::resources::Resources;
 use bytes::Bytes;
@@ -112,6 +113,13 @@ pub(crate) struct SttCall {
     pub(crate) key: Option<SecretString>,
     /// The provider's settings, for values without a field of their own.
     pub(crate) settings: ProviderSettings,
+}
+
+impl SttCall {
+    /// What the provider is used with.
+    pub(crate) fn setup(&self) -> Setup {
+        Setup::of(self.base_url.as_ref(), self.key.as_ref(), &self.settings)
+    }
 }
 
 /// A transcription result.

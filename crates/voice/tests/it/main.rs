@@ -23,6 +23,7 @@ mod personas;
 mod spans;
 mod stt_cloud;
 mod transcribe;
+mod trial;
 mod tts_cloud;
 mod vendor;
 mod wyoming;

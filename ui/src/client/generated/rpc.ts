@@ -373,6 +373,13 @@ export type SttId =
   | 'stt_local_2'
   | 'stt_local_3';
 /**
+ * Speech or transcription.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "VoiceKind".
+ */
+export type VoiceKind = 'tts' | 'stt';
+/**
  * What to do at a provider for which a persona has no binding.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -2511,6 +2518,22 @@ export interface Interface {
         provider: string;
       };
       result: ProviderResult;
+    };
+    /**
+     * Lets a provider speak one short word, or transcribe a second of silence. Vendors may charge for it.
+     */
+    'voice.test': {
+      params: {
+        /**
+         * What the provider does. A vendor may offer both.
+         */
+        kind: VoiceKind;
+        /**
+         * The provider's id or vendor name.
+         */
+        provider: string;
+      };
+      result: LastUse;
     };
     /**
      * Lists the personas and which one is active.
@@ -5658,7 +5681,8 @@ export interface ProviderStatus {
    */
   configured: boolean;
   /**
-   * The outcome of the last request to it since the start of this process. Absent if there was none.
+   * The outcome of the last request to it with its current address, key and settings, since the start of this
+   * process. Absent if there was none.
    */
   lastUse?: LastUse | null;
   /**
@@ -5667,7 +5691,8 @@ export interface ProviderStatus {
   details?: ProviderDetails | null;
 }
 /**
- * The outcome of the last request to a provider since the start of the process.
+ * The outcome of the last request to a provider with its current address, key and settings, since the start of the
+ * process.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "LastUse".
@@ -5679,13 +5704,25 @@ export interface LastUse {
   at: Timestamp;
   ok: boolean;
   /**
+   * Whether the request was a test: one spoken word, or a second of silence to transcribe.
+   */
+  tested: boolean;
+  /**
    * The error code, if it failed.
    */
   code?: string | null;
   /**
+   * The HTTP status, if the provider refused the request.
+   */
+  status?: number | null;
+  /**
    * The error message, if it failed.
    */
   message?: string | null;
+  /**
+   * The vendor's own sentence, if a test was refused for another reason than the key.
+   */
+  providerMessage?: string | null;
 }
 /**
  * What describes a provider.

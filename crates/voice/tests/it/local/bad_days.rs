@@ -290,3 +290,21 @@ async fn what_a_killed_server_left_is_removed_at_the_start() {
         .await;
     assert!(!left.exists());
 }
+
+#[tokio::test]
+async fn a_test_names_the_program_that_is_missing() {
+    let place = ProgramDir::new();
+    let mut settings = place.piper("exit 0");
+    let piper = settings.tts.providers.get_mut(&TtsId::Piper).unwrap();
+    piper.binary_path = Some(place.path("none"));
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
+    let tested = voice.test_speech(TtsId::Piper).await.unwrap();
+    assert_eq!((tested.ok, tested.code), (false, Some("NOT_CONFIGURED")));
+    let message = tested.message.clone().unwrap();
+    let setting = "voice.tts.tts_local_1.binary_path";
+    assert!(message.contains(setting), "{message}");
+    let all = voice.tts_providers(false).await;
+    let piper = all.into_iter().find(|one| one.id == "tts_local_1");
+    assert_eq!(piper.unwrap().last_use, Some(tested));
+}

@@ -111,3 +111,53 @@ async fn the_last_request_to_each_provider_is_reported() {
     let after = last_use("tts.providers", "tts_cloud_2").await;
     assert_eq!(after, used);
 }
+
+#[tokio::test]
+async fn a_provider_is_tested_and_a_new_key_is_untested() {
+    let harness = Harness::new().await;
+    let call = async |method: &str, params: Value| harness.owner.rpc(method, params).await;
+    let test = async |kind: &str, provider: &str| {
+        let params = json!({ "kind": kind, "provider": provider });
+        harness.owner.rpc("voice.test", params).await
+    };
+    let listed = async || {
+        let all = call("tts.providers", json!({})).await.unwrap();
+        let all = all.as_array().unwrap().clone();
+        let found = all.into_iter().find(|one| one["id"] == "tts_cloud_1");
+        found.unwrap()["lastUse"].clone()
+    };
+    for (kind, name) in [
+        ("tts", "openai"),
+        ("tts", "tts_cloud_2"),
+        ("stt", "whisper"),
+    ] {
+        let tested = test(kind, name).await.unwrap();
+        assert_eq!(
+            (&tested["ok"], &tested["tested"]),
+            (&json!(true), &json!(true))
+        );
+    }
+    assert_eq!(harness.vendor.texts(), ["Test", "Test"]);
+    assert_eq!(harness.vendor.heard().len(), 1);
+    let missing = test("tts", "elevenlabs").await.unwrap();
+    assert_eq!(missing["code"], "NOT_CONFIGURED");
+    harness
+        .set(
+            "voice.tts.tts_cloud_1.base_url",
+            json!("http://127.0.0.1:9/v1"),
+        )
+        .await;
+    let key = json!({ "id": "elevenlabs", "key": "el-test-abcdefgh-1234" });
+    call("providers.set_key", key).await.unwrap();
+    assert_eq!(listed().await, Value::Null);
+    let unreachable = test("tts", "elevenlabs").await.unwrap();
+    assert_eq!(unreachable["message"], "tts_cloud_1 could not be reached.");
+    assert_eq!(listed().await, unreachable);
+    let key = json!({ "id": "elevenlabs", "key": "el-test-abcdefgh-5678" });
+    call("providers.set_key", key).await.unwrap();
+    assert_eq!(listed().await, Value::Null);
+    for (kind, name) in [("tts", "whisper"), ("tts", "nobody")] {
+        let refused = test(kind, name).await.unwrap_err();
+        assert_eq!(refused, "INVALID_PARAMS", "{name}");
+    }
+}

@@ -418,6 +418,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("stt.providers", READ),
     ("stt.transcribe", WRITE),
     ("stt.setProvider", WRITE),
+    ("voice.test", WRITE),
     ("voice.personas.list", READ),
     ("voice.personas.get", READ),
     ("voice.personas.create", WRITE),

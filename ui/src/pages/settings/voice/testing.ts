@@ -1,40 +1,42 @@
-// Tests a provider with the cheapest request that needs its key: one spoken word, or a second of silence.
+// Tests a provider, and says in words what its last request shows.
 import { Failure } from '../../../client/failure';
+import type { LastUse } from '../../../client/generated/rpc';
 import { rpc } from '../../../client/rpc';
 import { m } from '../../../paraglide/messages.js';
-import type { Role } from './providers';
+import type { Provider, Role } from './providers';
 
-const RATE = 16_000;
+/** A local program may have to load a large model first. */
+const LONGEST_TEST_MS = 120_000;
 
-/** A second of silence as a WAV file (16 bit, one channel, 16 kHz), in base64. */
-export function silence(): string {
-  const bytes = new Uint8Array(44 + RATE * 2);
-  const view = new DataView(bytes.buffer);
-  const text = (at: number, value: string) => bytes.set(new TextEncoder().encode(value), at);
-  text(0, 'RIFF');
-  view.setUint32(4, bytes.length - 8, true);
-  text(8, 'WAVEfmt ');
-  view.setUint32(16, 16, true);
-  view.setUint16(20, 1, true);
-  view.setUint16(22, 1, true);
-  view.setUint32(24, RATE, true);
-  view.setUint32(28, RATE * 2, true);
-  view.setUint16(32, 2, true);
-  view.setUint16(34, 16, true);
-  text(36, 'data');
-  view.setUint32(40, RATE * 2, true);
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
+/** Lets the provider speak one word, or transcribe a second of silence. A provider that fails is no exception. */
+export const testProvider = (role: Role, provider: string): Promise<LastUse> =>
+  rpc('voice.test', { kind: role, provider }, { timeout_ms: LONGEST_TEST_MS });
+
+/** What a test does, and that it may cost something. */
+export const costs = (role: Role): string =>
+  role === 'tts' ? m.voice_test_costs_speech() : m.voice_test_costs_transcript();
+
+/** What the provider did in a test, without a subject. */
+export const proof = (role: Role): string => (role === 'tts' ? m.voice_tested_speech() : m.voice_tested_transcript());
+
+export const isKeyRejected = ({ status }: Pick<LastUse, 'status'>): boolean => status === 401 || status === 403;
+
+/** The error of a request that failed. */
+export const failureOf = ({ code, message }: LastUse): Failure =>
+  new Failure(code ?? 'PROVIDER_FAILED', message ?? m.parts_error_unknown());
+
+/** Why a request failed, with the vendor's own sentence. */
+export function reason(use: LastUse): string {
+  const { message: text } = failureOf(use);
+  return use.providerMessage ? m.voice_provider_says({ text, sentence: use.providerMessage }) : text;
 }
 
-/** Throws why the provider does not work. A fallback that answers instead does not count. */
-export async function testProvider(role: Role, provider: string): Promise<void> {
-  const { attempts } =
-    role === 'tts'
-      ? // The time makes the text new, so that the answer does not come from the cache.
-        await rpc('tts.convert', { provider, text: `${m.voice_test_word()} ${new Date().toISOString().slice(14, 19)}` })
-      : await rpc('stt.transcribe', { provider, audio: silence() });
-  const own = attempts.find((attempt) => attempt.provider === provider);
-  if (own && !own.ok) throw new Failure(own.code ?? 'PROVIDER_FAILED', own.message ?? m.parts_error_unknown());
+/** What to do about it; null if the reason says so. */
+export function advice(use: LastUse, { needs }: Pick<Provider, 'needs'>): string | null {
+  const { code, status } = use;
+  if (code === 'NOT_CONFIGURED') return null;
+  if (isKeyRejected(use)) return m.voice_advice_key();
+  if (status === 402 || status === 429) return m.voice_advice_account();
+  if (status) return status >= 500 ? m.voice_advice_later() : m.voice_advice_settings();
+  return needs === 'api_key' || needs === 'endpoint' ? m.voice_advice_reach() : m.voice_advice_program();
 }

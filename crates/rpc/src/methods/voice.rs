@@ -1,0 +1,52 @@
+//! `voice.test`: whether a speech or transcription provider works.
+
+use super::voice_params::provider_of;
+use crate::method_entry::{Audit, Call, Method, method};
+use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::to_problem;
+use gatehouse_voice::LastUse;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub const TEST: Method = method!(
+    "voice.test",
+    "Lets a provider speak one short word, or transcribe a second of silence. Vendors may charge for it.",
+    Some(Scope::Write),
+    test(TestParams) -> LastUse,
+    ends_with_caller: true,
+    errors: [VaultSealed],
+    audit: Audit::Unrecorded("asks a provider")
+);
+
+/// Params of `voice.test`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TestParams {
+    /// What the provider does. A vendor may offer both.
+    kind: VoiceKind,
+    /// The provider's id or vendor name.
+    provider: String,
+}
+
+/// Speech or transcription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum VoiceKind {
+    /// Text to speech.
+    Tts,
+    /// Speech to text.
+    Stt,
+}
+
+async fn test(call: Call, params: TestParams) -> Result<LastUse, Problem> {
+    let voice = &call.services.voice;
+    let tested = match params.kind {
+        VoiceKind::Tts => voice.test_speech(provider_of(&params.provider)?).await,
+        VoiceKind::Stt => {
+            voice
+                .test_transcription(provider_of(&params.provider)?)
+                .await
+        }
+    };
+    tested.map_err(to_problem)
+}

@@ -1,0 +1,44 @@
+//! A test of a provider: it transcribes a second of silence.
+
+use super::request::{self, TranscribeRequest};
+use super::transcribe::{RECOGNISERS_RATE, Want, look};
+use crate::last_use::LastUse;
+use crate::provider::ProviderId;
+use crate::stt::SttId;
+use crate::{Voice, VoiceError};
+use gatehouse_audio::{Format, Sound, encode, sniff};
+
+impl Voice {
+    /// Lets this provider transcribe a second of silence with its settings, also while transcription is disabled. Uses
+    /// no fallback, and calls the provider once.
+    ///
+    /// # Errors
+    /// What kept the provider from being tested, such as a sealed vault. A provider that fails is no error.
+    pub async fn test_transcription(&self, id: SttId) -> Result<LastUse, VoiceError> {
+        let span = self.begin_request("api.transcription");
+        let heard = span.run(self.transcribe_silence(id)).await;
+        let heard = span.end(heard);
+        let last_uses = &self.state().resources.last_uses;
+        last_uses.of_test((SttId::SECTION, id.as_str()), heard)
+    }
+
+    async fn transcribe_silence(&self, id: SttId) -> Result<(), VoiceError> {
+        let mut state = self.state().for_test();
+        state.settings.stt.enabled = true;
+        let silence = Sound {
+            rate: RECOGNISERS_RATE,
+            samples: vec![0; usize::try_from(RECOGNISERS_RATE).unwrap_or_default()],
+        };
+        let audio = encode(&silence, Format::Wav)
+            .map_err(|_error| VoiceError::Internal("silence could not be encoded"))?;
+        let request = TranscribeRequest {
+            timestamps: false,
+            ..TranscribeRequest::new(audio.into())
+        };
+        let checked = request::check(&request, &state.settings.stt, sniff(&request.audio))?;
+        let looked = look(&state.resources.cpu, &request.audio, &checked).await?;
+        self.listen(&state, id, request, &looked, Want::Whole)
+            .await?;
+        Ok(())
+    }
+}
