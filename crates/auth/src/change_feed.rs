@@ -6,10 +6,10 @@ use crate::devices::LiveDevice;
 use crate::error::AuthError;
 use crate::live::{LiveKey, LiveSession};
 use crate::state::{Auth, Settled};
-use gatehouse_store::{ApiKeyRow, AuthSessionRow, ChangeRow, DeviceRow};
+use gatehouse_store::{ApiKeyRow, AuthSessionRow, ChangeRow, DeviceRow, SCHEMA_CHANGED};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The polling interval without notifications.
@@ -18,13 +18,14 @@ pub(crate) const POLL_MS: u64 = 1_500;
 const BELIEVED_MS: u64 = 2_000;
 
 /// Subjects that this crate handles, including those for which it notifies other crates itself.
-const OWN: [&str; 6] = [
+const OWN: [&str; 7] = [
     "auth_sessions",
     "auth_api_keys",
     "auth_devices",
     "auth_state",
     "settings",
     "vault",
+    SCHEMA_CHANGED,
 ];
 
 /// This node's position in the feed.
@@ -33,6 +34,9 @@ pub(crate) struct Feed {
     shared: bool,
     last_change: AtomicI64,
     last_look_ms: AtomicU64,
+    /// Whether the schema was checked after its last known change. At first it was not: another node may have migrated
+    /// the database after this one opened it and before it knew its position.
+    schema_is_checked: AtomicBool,
 }
 
 impl Feed {
@@ -41,6 +45,7 @@ impl Feed {
             shared,
             last_change: AtomicI64::new(last_change),
             last_look_ms: AtomicU64::new(now_ms),
+            schema_is_checked: AtomicBool::new(false),
         }
     }
 
@@ -76,6 +81,7 @@ struct ChangedSubjects {
     state: bool,
     settings: bool,
     vault: bool,
+    schema: bool,
 }
 
 impl ChangedSubjects {
@@ -86,6 +92,7 @@ impl ChangedSubjects {
         state: true,
         settings: true,
         vault: true,
+        schema: true,
     };
 
     /// A gap in the sequence means that rows were swept before this node read them: anything may
@@ -105,6 +112,7 @@ impl ChangedSubjects {
             state: has("auth_state") || has("settings"),
             settings: has("settings"),
             vault: has("vault"),
+            schema: has(SCHEMA_CHANGED),
         }
     }
 }
@@ -122,8 +130,14 @@ impl Auth {
                 Box::pin(async move { Ok::<_, AuthError>(conn.list_changes(after).await?) })
             })
             .await?;
+        let news = ChangedSubjects::of(&rows, after);
+        // First, because the other reads may fail on a schema that is too new.
+        if news.schema || !feed.schema_is_checked.load(Ordering::Acquire) {
+            feed.schema_is_checked.store(false, Ordering::Release);
+            self.0.store.check_schema().await?;
+            feed.schema_is_checked.store(true, Ordering::Release);
+        }
         if let Some(last) = rows.last() {
-            let news = ChangedSubjects::of(&rows, after);
             self.take_in(&news).await?;
             self.pass_on(&rows, &news);
             feed.last_change.store(last.seq, Ordering::Release);

@@ -221,6 +221,7 @@ impl Conn {
 
     /// Runs several statements without parameters and without a timeout.
     pub(crate) async fn script(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        fault::point();
         match &mut self.raw {
             Raw::Sqlite(db) => Ok(db.execute_batch(sql)?),
             Raw::Postgres(client) => Ok(client.batch_execute(sql).await?),

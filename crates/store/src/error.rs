@@ -31,6 +31,12 @@ pub enum StoreError {
     /// The connection was lost during the commit and the outcome could not be determined.
     #[error("it is not known whether the write was committed")]
     OutcomeUnknown,
+    /// A newer version of Gatehouse has migrated the database while this process used it; nothing was written. Only a
+    /// restart with that version helps.
+    #[error(
+        "a newer version of Gatehouse has migrated the database, and this one may not write to it"
+    )]
+    Outdated,
     /// The guard of the calling task refused the write; nothing was written. The problem is returned to the
     /// caller.
     #[error("the caller may not write: {}", .0.message)]
@@ -126,6 +132,7 @@ impl StoreError {
     pub fn for_caller(&self) -> Self {
         match self {
             Self::OutcomeUnknown => Self::OutcomeUnknown,
+            Self::Outdated => Self::Outdated,
             other => Self::NotCommitted(other.to_string()),
         }
     }
@@ -134,7 +141,11 @@ impl StoreError {
     pub const fn is_unavailable(&self) -> bool {
         matches!(
             self,
-            Self::Unavailable(_) | Self::Deadlock(_) | Self::NotCommitted(_) | Self::OutcomeUnknown
+            Self::Unavailable(_)
+                | Self::Deadlock(_)
+                | Self::NotCommitted(_)
+                | Self::OutcomeUnknown
+                | Self::Outdated
         )
     }
 }
@@ -153,6 +164,11 @@ impl From<StoreError> for Problem {
                 "The connection to the database was lost during the change. It is not known whether the change \
                  was made: look before you repeat it.",
             ),
+            StoreError::Outdated => Self::new(
+                ErrorCode::StorageUnavailable,
+                "The database was upgraded by a newer version of Gatehouse. Nothing was changed. Use another node, or \
+                 restart this one with the newer version.",
+            ),
             StoreError::Refused(problem) => *problem,
             StoreError::Duplicate(_) => Self::new(ErrorCode::Conflict, "It exists already."),
             StoreError::Unexpected(_) | StoreError::Damaged { .. } => Self::internal(),
@@ -170,13 +186,13 @@ pub enum OpenError {
         #[source]
         source: StoreError,
     },
-    /// A newer version of Gatehouse has written the database.
+    /// A newer version of Gatehouse has migrated the database to a schema to which this version may not write.
     #[error(
         "the database is from a newer version of Gatehouse (it has migration {version}); \
          start that version, or restore a backup made before the upgrade"
     )]
     NewerVersion {
-        /// The migration that this version does not know.
+        /// The first migration after which this version may not write.
         version: i64,
     },
     /// Rows of another database are being copied into this one.

@@ -22,6 +22,7 @@ mod chat_messages;
 mod chat_sessions;
 mod chat_shares;
 mod chat_turns;
+mod compatibility;
 mod conn;
 mod copy;
 mod credential_limits;
@@ -120,6 +121,7 @@ pub use chat_messages::ChatMessageRow;
 pub use chat_sessions::{ChatSessionPage, ChatSessionRow};
 pub use chat_shares::ChatShareRow;
 pub use chat_turns::ChatTurnRow;
+pub use compatibility::SCHEMA_CHANGED;
 pub use conn::Conn;
 pub use copy::{
     Cell, ColumnKind, Import, ImportError, MoveStep, MovedTable, Page, Snapshot, Table,
@@ -179,6 +181,7 @@ pub use webhook_notices::WebhookNoticeRow;
 pub use webhook_schedules::ScheduleRow;
 pub use webhooks::{WebhookRow, WebhookSecretRow};
 
+use compatibility::Outdated;
 use dialect::Lane;
 use futures_util::future::BoxFuture;
 use readers::Readers;
@@ -195,6 +198,7 @@ pub struct Store {
     engine: Engine,
     readers: Readers,
     writers: Writers,
+    outdated: Outdated,
     changed: broadcast::Sender<Arc<str>>,
     /// Counts notifications from a database that other processes may write to.
     heard: watch::Receiver<u64>,

@@ -1,13 +1,23 @@
 //! Applies migrations. The table of applied migrations has the columns that sqlx used, because databases of
 //! earlier versions of Gatehouse contain it and those versions must be able to read it.
+//!
+//! The first line of a migration's file states which versions may write to the database afterwards, because the nodes
+//! of a database are upgraded one by one:
+//!
+//! - `-- expand`: the version before may. The migration adds what that version need not write or read.
+//! - `-- contract N`: versions that contain migration N may. Nodes of earlier ones stop writing.
 
+use crate::compatibility::{Unknown, Writers};
 use crate::dialect::Engine;
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
+/// Version, name and statements.
+type Migration = (i64, &'static str, &'static str);
+
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 50] = [
+const MIGRATIONS: [Migration; 51] = [
     (
         1,
         "settings",
@@ -217,6 +227,11 @@ const MIGRATIONS: [(i64, &str, &str); 50] = [
         include_str!("../migrations/0072_reach_questions.sql"),
     ),
     (
+        73,
+        "oldest_writer",
+        include_str!("../migrations/0073_oldest_writer.sql"),
+    ),
+    (
         76,
         "voice_messages",
         include_str!("../migrations/0076_voice_messages.sql"),
@@ -228,6 +243,9 @@ const MIGRATIONS: [(i64, &str, &str); 50] = [
 const NOTE: &str =
     "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
      VALUES ($1, $2, TRUE, $3, 0)";
+
+/// Records which versions may write after a migration. Parameters: its version, the oldest migration.
+const NOTE_WRITERS: &str = "UPDATE _sqlx_migrations SET oldest_writer = $2 WHERE version = $1";
 
 /// Takes the place of a version while [`crate::move_rows`] copies into a database. Every version of Gatehouse
 /// refuses to open the database then.
@@ -261,18 +279,37 @@ pub(crate) async fn run(
     if is_unfinished_move(conn).await.map_err(OpenError::Migrate)? {
         return Err(OpenError::UnfinishedMove);
     }
-    for (version, name, sql) in MIGRATIONS {
-        if target.is_none_or(|target| version <= target) {
-            apply(conn, engine, version, name, sql).await?;
+    // Before the first migration, because a version that may not write may not migrate.
+    check_writable(conn).await?;
+    for migration in MIGRATIONS {
+        if target.is_none_or(|target| migration.0 <= target) {
+            apply(conn, engine, migration).await?;
         }
     }
-    let newest = version(conn).await.map_err(OpenError::Migrate)?;
-    let known = MIGRATIONS.iter().any(|(version, ..)| *version == newest);
-    if known || newest == 0 {
-        Ok(())
-    } else {
-        Err(OpenError::NewerVersion { version: newest })
+    // Another node may have migrated meanwhile.
+    if let Some(migration) = check_writable(conn).await?.newest {
+        tracing::warn!(
+            migration,
+            "a newer version of Gatehouse has migrated the database; this version may still use it"
+        );
     }
+    Ok(())
+}
+
+/// Fails if a newer version has migrated the database to a schema to which this version may not write.
+async fn check_writable(conn: &mut Conn) -> Result<Unknown, OpenError> {
+    let unknown = find_unknown(conn).await.map_err(OpenError::Migrate)?;
+    match unknown.refusing {
+        Some(version) => Err(OpenError::NewerVersion { version }),
+        None => Ok(unknown),
+    }
+}
+
+/// Returns the applied migrations that this version does not contain.
+pub(crate) async fn find_unknown(conn: &mut Conn) -> Result<Unknown, StoreError> {
+    let is_known = |wanted| MIGRATIONS.iter().any(|(version, ..)| *version == wanted);
+    conn.find_unknown_migrations(UNFINISHED_MOVE, is_known)
+        .await
 }
 
 /// Returns the newest applied migration; 0 if there is none.
@@ -297,12 +334,11 @@ pub(crate) async fn end_move(conn: &mut Conn) -> Result<(), StoreError> {
     conn.run(delete.bind(UNFINISHED_MOVE)).await.map(drop)
 }
 
-async fn apply(
+/// Applies a migration that is missing.
+pub(crate) async fn apply(
     conn: &mut Conn,
     engine: Engine,
-    version: i64,
-    name: &'static str,
-    sql: &'static str,
+    (version, name, sql): Migration,
 ) -> Result<(), OpenError> {
     let checksum = Sha384::digest(sql.as_bytes()).to_vec();
     let known = find(conn, version).await.map_err(OpenError::Migrate)?;
@@ -321,8 +357,16 @@ async fn apply(
         conn.script(sql).await?;
         let insert = query(NOTE);
         conn.run(insert.bind(version).bind(name).bind(checksum))
-            .await
-            .map(drop)
+            .await?;
+        let writers = Writers::of(sql);
+        if let Some(oldest) = writers.stored() {
+            conn.run(query(NOTE_WRITERS).bind(version).bind(oldest))
+                .await?;
+        }
+        if matches!(writers, Writers::With(_)) {
+            conn.insert_schema_change().await?;
+        }
+        Ok(())
     })
     .await
     .map_err(OpenError::Migrate)
@@ -349,4 +393,29 @@ async fn transact(
         drop(conn.plain("ROLLBACK").await);
     }
     outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compatibility::FIRST_STATED;
+
+    /// The newest migration without a statement.
+    const LAST_UNSTATED: i64 = 77;
+
+    #[test]
+    fn each_migration_states_which_versions_may_write_afterwards() {
+        let known = |wanted: i64| MIGRATIONS.iter().any(|(version, ..)| *version == wanted);
+        for (version, name, sql) in MIGRATIONS {
+            let is_stated = version > LAST_UNSTATED || version == FIRST_STATED;
+            match Writers::of(sql) {
+                Writers::Unstated => assert!(
+                    !is_stated,
+                    "the first line of {version:04}_{name}.sql is neither `-- expand` nor `-- contract N`"
+                ),
+                Writers::Any => assert!(is_stated, "{name}"),
+                Writers::With(oldest) => assert!(is_stated && known(oldest), "{name}"),
+            }
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Opens databases: their locations and connection sources.
 
+use crate::compatibility::Outdated;
 use crate::conn::Raw;
 use crate::dialect::{Engine, Role};
 use crate::postgres::{Answer, CONNECT, PostgresServer};
@@ -150,6 +151,7 @@ impl Store {
         migrate::run(&mut conn, engine, version).await?;
         drop(conn);
         let changed = broadcast::Sender::new(CHANGES);
+        let outdated = Outdated::default();
         let (hear, heard) = watch::channel(0);
         let (to_nodes, outgoing) = mpsc::channel(MESSAGES);
         let from_nodes = broadcast::Sender::new(MESSAGES);
@@ -167,7 +169,8 @@ impl Store {
         Ok(Self {
             engine,
             readers: Readers::open(location).await?,
-            writers: Writers::open(location, &changed)?,
+            writers: Writers::open(location, &changed, &outdated)?,
+            outdated,
             changed,
             heard,
             to_nodes,

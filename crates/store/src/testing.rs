@@ -153,6 +153,15 @@ pub async fn migrate(location: &Location, version: Option<i64>) {
     }
 }
 
+/// Applies a migration that this version does not contain, as a newer version does.
+pub async fn migrate_as_newer(location: &Location, version: i64, sql: &'static str) {
+    let mut conn = connect(location).await;
+    let migration = (version, "newer", sql);
+    if let Err(error) = crate::migrate::apply(&mut conn, location.engine(), migration).await {
+        panic!("cannot apply migration {version}: {error:?}");
+    }
+}
+
 /// Runs statements directly on the database, bypassing the store.
 pub async fn run_sql(location: &Location, sql: &str) {
     let conn = connect(location).await;

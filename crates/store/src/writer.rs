@@ -1,8 +1,8 @@
 //! Handles to the writers of this process. SQLite has one writer on a dedicated thread; PostgreSQL has one
 //! for each [`Lane`].
 
+use crate::compatibility::Outdated;
 use crate::dialect::{Engine, Lane, Role};
-use crate::open::Source;
 use crate::write_group::GroupWriter;
 use crate::{Conn, Guard, Location, OpenError, StoreError};
 use futures_util::future::BoxFuture;
@@ -71,15 +71,13 @@ impl Writers {
     pub(crate) fn open(
         location: &Location,
         changed: &broadcast::Sender<Arc<str>>,
+        outdated: &Outdated,
     ) -> Result<Self, OpenError> {
         let start = |lane| {
             let source = location.source(Role::Writer, WRITER_CONNECTIONS)?;
-            Ok(Writer::start(
-                location.engine(),
-                lane,
-                source,
-                changed.clone(),
-            ))
+            let (engine, busy) = (location.engine(), Busy::default());
+            let writer = GroupWriter::new(engine, lane, source, changed.clone(), busy.clone());
+            Ok(Writer::start(engine, writer, busy, outdated.clone()))
         };
         let rules = start(Lane::Rules)?;
         Ok(match location.engine() {
@@ -131,13 +129,19 @@ impl Writers {
     }
 }
 
-/// Runs a write under the guard of its task.
-async fn run<T, E, F>(conn: &mut Conn, guard: Option<&Guard>, job: F) -> Result<T, E>
+/// Runs a write under the guard of its task, unless this version may not write.
+async fn run<T, E, F>(
+    conn: &mut Conn,
+    outdated: &Outdated,
+    guard: Option<&Guard>,
+    job: F,
+) -> Result<T, E>
 where
     T: Send,
     E: From<StoreError> + Send,
     F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send,
 {
+    outdated.check()?;
     let Some(guard) = guard else {
         return job(conn).await;
     };
@@ -153,6 +157,7 @@ pub(crate) struct Writer {
     orders: mpsc::Sender<Order>,
     running: TaskTracker,
     busy: Busy,
+    outdated: Outdated,
 }
 
 fn stopped() -> StoreError {
@@ -160,16 +165,9 @@ fn stopped() -> StoreError {
 }
 
 impl Writer {
-    fn start(
-        engine: Engine,
-        lane: Lane,
-        source: Source,
-        changed: broadcast::Sender<Arc<str>>,
-    ) -> Self {
+    fn start(engine: Engine, writer: GroupWriter, busy: Busy, outdated: Outdated) -> Self {
         let (orders, inbox) = mpsc::channel(QUEUE_LIMIT);
         let running = TaskTracker::new();
-        let busy = Busy::default();
-        let writer = GroupWriter::new(engine, lane, source, changed, busy.clone());
         match engine {
             Engine::Sqlite => {
                 let (runtime, token) = (Handle::current(), running.token());
@@ -185,6 +183,7 @@ impl Writer {
             orders,
             running,
             busy,
+            outdated,
         }
     }
 
@@ -195,11 +194,11 @@ impl Writer {
         F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel::<Result<T, E>>();
-        let guard = Guard::current();
+        let (guard, outdated) = (Guard::current(), self.outdated.clone());
         let job: Job = Box::new(move |conn| {
             Box::pin(async move {
                 // The reply may have no receiver anymore; the write is kept nevertheless.
-                match run(conn, guard.as_ref(), job).await {
+                match run(conn, &outdated, guard.as_ref(), job).await {
                     Ok(value) => Ran::Keep(Box::new(move |commit| {
                         let _ = reply.send(commit.map(|()| value).map_err(E::from));
                     })),

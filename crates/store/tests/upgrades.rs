@@ -1,4 +1,5 @@
-//! Upgrades from every version of the schema: rows are kept, and a process that dies at any migration can start again.
+//! Upgrades from every version of the schema: rows are kept, and a process that is killed in any migration can start
+//! again. Versions that may still use a newer schema, and those that may not.
 //! The old databases are built by the migrations themselves, because landed migrations never change.
 
 #![expect(
@@ -7,10 +8,17 @@
     reason = "a test that cannot go on has failed"
 )]
 
-use gatehouse_store::testing::{TestDatabase, migrate, postgres, run_sql, sqlite};
-use gatehouse_store::{ColumnKind, Engine, Snapshot, Store, Table, migration_versions};
+use gatehouse_domain::Timestamp;
+use gatehouse_store::testing::{
+    TestDatabase, databases, migrate, migrate_as_newer, number, postgres, run_sql, sqlite,
+};
+use gatehouse_store::{
+    ColumnKind, Engine, Location, OpenError, Snapshot, Store, StoreError, Table, fault,
+    migration_versions,
+};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 /// The columns of a row, by name.
 type Row = BTreeMap<String, String>;
@@ -128,25 +136,85 @@ fn assert_kept(before: &Rows, after: &Rows, what: &str) {
     }
 }
 
-/// Runs the statements of a migration without a commit, like a process that dies in it.
-async fn die_in(database: &TestDatabase, version: i64) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
-    let prefix = format!("{version:04}_");
-    let mut files = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
-    let file = files.find(|file| file.file_name().to_string_lossy().starts_with(&prefix));
-    let sql = tokio::fs::read_to_string(file.unwrap().path()).await;
-    let sql = format!("BEGIN;\n{}", sql.unwrap());
-    run_sql(&database.location, &sql).await;
+const URL: &str = "GATEHOUSE_UPGRADE_URL";
+const FROM: &str = "GATEHOUSE_UPGRADE_FROM";
+const TO: &str = "GATEHOUSE_UPGRADE_TO";
+const AT: &str = "GATEHOUSE_UPGRADE_AT";
+/// What the other process prints before it waits to be killed.
+const AT_POINT: &str = "at the point";
+const MIGRATED: &str = "migrated";
+
+/// Prints a line to the parent, and waits to be killed.
+fn wait_for_death(line: &str) -> ! {
+    // After the name of the test, which has no line end.
+    println!("\n{line}");
+    loop {
+        std::thread::park();
+    }
+}
+
+#[tokio::test]
+#[ignore = "run by the tests below, as another process"]
+async fn victim() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "parameters of the parent process"
+    )]
+    let parameter = |name| std::env::var(name).ok();
+    let Some(url) = parameter(URL) else {
+        return;
+    };
+    let number = |name| parameter(name).and_then(|text| text.parse::<i64>().ok());
+    let location = Location::from_url(&url).unwrap();
+    // Counts the points before those of the migration.
+    fault::abort_at(-1);
+    migrate(&location, Some(number(FROM).unwrap())).await;
+    // The next two are before its transaction and before its statements.
+    let at = fault::seen() + 2 + number(AT).unwrap();
+    fault::call_at(at, || wait_for_death(AT_POINT));
+    migrate(&location, number(TO)).await;
+    wait_for_death(MIGRATED);
+}
+
+/// Migrates in another process, which is killed at the n-th write after the statements of the migration, or at the end.
+/// Returns whether it finished the migration.
+fn is_migrated_by_killed_process(url: &str, from: i64, to: i64, at: i64) -> bool {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "victim", "--ignored", "--nocapture"])
+        .env(URL, url)
+        .env(FROM, from.to_string())
+        .env(TO, to.to_string())
+        .env(AT, at.to_string())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut lines = lines.map(Result::unwrap);
+    let last = lines.find(|line| [AT_POINT, MIGRATED].contains(&line.as_str()));
+    // SIGKILL.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    last.unwrap_or_else(|| panic!("the process ended in migration {to}")) == MIGRATED
 }
 
 async fn keeps_the_rows_of_every_version(database: &TestDatabase) {
     let mut before = Rows::new();
+    let mut from = 0;
     for (number, version) in (1..).zip(migration_versions()) {
-        die_in(database, version).await;
-        if number > 1 {
-            assert_eq!(rows(database).await, before, "dead in {version}");
+        let mut kills = 0;
+        loop {
+            let url = database.location.url();
+            // Not on this thread, which closes the connections that the process would wait for.
+            let migrate = move || is_migrated_by_killed_process(&url, from, version, kills);
+            if tokio::task::spawn_blocking(migrate).await.unwrap() {
+                break;
+            }
+            if number > 1 {
+                assert_eq!(rows(database).await, before, "{version}, {kills}");
+            }
+            kills += 1;
         }
-        migrate(&database.location, Some(version)).await;
+        assert!((2..6).contains(&kills), "{version}: {kills}");
         assert_kept(
             &before,
             &rows(database).await,
@@ -154,6 +222,7 @@ async fn keeps_the_rows_of_every_version(database: &TestDatabase) {
         );
         fill(database, number).await;
         before = rows(database).await;
+        from = version;
     }
     let store = Store::open(&database.location).await.unwrap();
     assert_eq!(store.check_integrity().await.unwrap(), [""; 0]);
@@ -162,12 +231,12 @@ async fn keeps_the_rows_of_every_version(database: &TestDatabase) {
 }
 
 #[tokio::test]
-async fn rows_of_every_version_are_kept_by_a_process_that_dies_at_every_migration() {
+async fn rows_of_every_version_are_kept_by_a_process_that_is_killed_in_every_migration() {
     keeps_the_rows_of_every_version(&sqlite()).await;
 }
 
 #[tokio::test]
-async fn postgresql_keeps_the_rows_of_every_version_when_a_process_dies_at_every_migration() {
+async fn postgresql_keeps_the_rows_of_every_version_when_a_process_is_killed_in_every_migration() {
     if let Some(database) = postgres().await {
         keeps_the_rows_of_every_version(&database).await;
     }
@@ -185,5 +254,94 @@ async fn a_database_of_every_version_opens_at_once() {
         assert_kept(&before, &rows(&database).await, &format!("from {version}"));
         let snapshot = Snapshot::open(&database.location).await.unwrap();
         assert_eq!(Some(snapshot.version()), newest);
+    }
+}
+
+const EXPAND: &str = "-- expand\nALTER TABLE settings ADD COLUMN later BIGINT NOT NULL DEFAULT 0;";
+const CONTRACT: &str = "-- contract 9000\nALTER TABLE settings ADD COLUMN other BIGINT;";
+
+async fn write(store: &Store) -> Result<(), StoreError> {
+    let now = Timestamp::from_millis(1);
+    store
+        .write(move |conn| Box::pin(async move { conn.insert_change("settings", now).await }))
+        .await
+}
+
+/// The migrations that earlier versions must notice.
+async fn announced(database: &TestDatabase) -> i64 {
+    let query = "SELECT COUNT(*) FROM changes WHERE subject = 'schema'";
+    number(&database.location, query).await
+}
+
+#[tokio::test]
+async fn the_version_before_uses_the_schema_of_a_newer_one_that_expands_it() {
+    for database in databases().await {
+        let running = database.open().await;
+        migrate_as_newer(&database.location, 9000, EXPAND).await;
+        assert_eq!(announced(&database).await, 0);
+        let started = database.open().await;
+        for store in [running, started] {
+            store.check_schema().await.unwrap();
+            assert!(!store.is_outdated());
+            write(&store).await.unwrap();
+            store.close().await;
+        }
+        // A migration that this version's newest allows.
+        let newest = migration_versions().last().copied().unwrap();
+        let allows = format!("-- contract {newest}\nALTER TABLE settings ADD COLUMN x BIGINT;");
+        migrate_as_newer(&database.location, 9001, allows.leak()).await;
+        let store = database.open().await;
+        write(&store).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_earlier_version_does_not_start_on_a_schema_that_needs_a_newer_one() {
+    for database in databases().await {
+        database.open().await.close().await;
+        migrate_as_newer(&database.location, 9000, EXPAND).await;
+        migrate_as_newer(&database.location, 9001, CONTRACT).await;
+        let refused = Store::open(&database.location).await.unwrap_err();
+        assert!(
+            matches!(refused, OpenError::NewerVersion { version: 9001 }),
+            "{refused:?}"
+        );
+        let text = refused.to_string();
+        assert!(text.contains("start that version"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_running_earlier_version_writes_nothing_after_a_migration_that_needs_a_newer_one() {
+    for database in databases().await {
+        let store = database.open().await;
+        store.check_schema().await.unwrap();
+        write(&store).await.unwrap();
+        migrate_as_newer(&database.location, 9000, EXPAND).await;
+        migrate_as_newer(&database.location, 9001, CONTRACT).await;
+        assert_eq!(announced(&database).await, 1);
+        store.check_schema().await.unwrap();
+        assert!(store.is_outdated());
+        let query = "SELECT COUNT(*) FROM changes";
+        let before = number(&database.location, query).await;
+        let now = Timestamp::from_millis(1);
+        let refused = [
+            write(&store).await,
+            store
+                .write_queue(move |conn| Box::pin(conn.insert_change("a", now)))
+                .await,
+            store
+                .write_arrivals(move |conn| Box::pin(conn.insert_change("a", now)))
+                .await,
+            store
+                .write_limits(move |conn| Box::pin(conn.insert_change("a", now)))
+                .await,
+        ];
+        for outcome in refused {
+            assert!(matches!(outcome, Err(StoreError::Outdated)), "{outcome:?}");
+        }
+        assert_eq!(number(&database.location, query).await, before);
+        store.ping().await.unwrap();
+        store.close().await;
     }
 }

@@ -19,14 +19,19 @@ use std::time::Duration;
 pub(crate) struct Probe {
     /// `ok` or `unavailable`.
     status: &'static str,
-    /// Why the server is not available: `sealed`, `draining`, `database`, `writer`.
+    /// Why the server is not available: `sealed`, `migrating`, `draining`, `database`, `writer`.
     reasons: Vec<&'static str>,
 }
 
 /// The facts that the response to a probe depends on.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one for each reason, in any combination"
+)]
 #[derive(Clone, Copy, Debug)]
 struct Condition {
     is_sealed: bool,
+    is_outdated: bool,
     is_draining: bool,
     database_responds: bool,
     writer_busy: Duration,
@@ -36,6 +41,7 @@ impl Condition {
     fn reasons(&self) -> Vec<&'static str> {
         let reasons = [
             ("sealed", self.is_sealed),
+            ("migrating", self.is_outdated),
             ("draining", self.is_draining),
             ("database", !self.database_responds),
             ("writer", self.writer_busy > WRITER_LIMIT),
@@ -61,6 +67,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
     let condition = Condition {
         is_sealed: services.secrets.status() == Status::Sealed
             && !resolved.settings.server.ready_when_sealed,
+        is_outdated: services.store.is_outdated(),
         is_draining: services.is_draining(),
         database_responds: services.database_responds().await,
         writer_busy: services.store.busy_for(),
@@ -103,6 +110,7 @@ mod tests {
     fn each_reason_has_its_condition() {
         let fine = Condition {
             is_sealed: false,
+            is_outdated: false,
             is_draining: false,
             database_responds: true,
             writer_busy: WRITER_LIMIT,
@@ -115,10 +123,14 @@ mod tests {
         assert_eq!(stuck.reasons(), ["writer"]);
         let all = Condition {
             is_sealed: true,
+            is_outdated: true,
             is_draining: true,
             database_responds: false,
             ..stuck
         };
-        assert_eq!(all.reasons(), ["sealed", "draining", "database", "writer"]);
+        assert_eq!(
+            all.reasons(),
+            ["sealed", "migrating", "draining", "database", "writer"]
+        );
     }
 }

@@ -29,6 +29,7 @@ mod slow;
 mod steps;
 mod telemetry;
 mod tls;
+mod upgrades;
 mod vault;
 mod voice;
 mod webhooks;

@@ -1,0 +1,189 @@
+//! Which versions of Gatehouse may write to a database that a newer version has migrated. The column `oldest_writer`
+//! of the applied migrations.
+
+use crate::sql::{columns, query};
+use crate::{Conn, Store, StoreError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The subject of the change feed that a migration with [`Writers::With`] records. It must change neither the table of
+/// changes nor that of the migrations, which earlier versions read to notice it.
+pub const SCHEMA_CHANGED: &str = "schema";
+/// The migration that adds the column.
+pub(crate) const FIRST_STATED: i64 = 73;
+
+/// Which versions may write after a migration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writers {
+    /// `-- expand`: also versions without the migration.
+    Any,
+    /// `-- contract N`: those that contain migration N.
+    With(i64),
+    /// The file states nothing: those that contain the migration.
+    Unstated,
+}
+
+impl Writers {
+    /// Reads the first line of the file of a migration.
+    pub(crate) fn of(sql: &str) -> Self {
+        let first = sql.lines().next().unwrap_or_default();
+        if first == "-- expand" {
+            return Self::Any;
+        }
+        let oldest = first.strip_prefix("-- contract ");
+        oldest
+            .and_then(|version| version.parse().ok())
+            .map_or(Self::Unstated, Self::With)
+    }
+
+    /// The value in the column.
+    pub(crate) const fn stored(self) -> Option<i64> {
+        match self {
+            Self::Any => Some(0),
+            Self::With(oldest) => Some(oldest),
+            Self::Unstated => None,
+        }
+    }
+}
+
+/// An applied migration.
+struct AppliedRow {
+    version: i64,
+    oldest_writer: Option<i64>,
+}
+
+columns! { AppliedRow: version, oldest_writer }
+
+/// The migrations in the database that this version does not contain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unknown {
+    /// The newest of them.
+    pub(crate) newest: Option<i64>,
+    /// The first after which this version may not write.
+    pub(crate) refusing: Option<i64>,
+}
+
+impl Unknown {
+    fn among(applied: &[AppliedRow], is_known: impl Fn(i64) -> bool) -> Self {
+        let unknown = || applied.iter().filter(|row| !is_known(row.version));
+        let refuses = |row: &&AppliedRow| match row.oldest_writer {
+            Some(0) => false,
+            Some(oldest) => !is_known(oldest),
+            None => true,
+        };
+        Self {
+            newest: unknown().map(|row| row.version).max(),
+            refusing: unknown().find(refuses).map(|row| row.version),
+        }
+    }
+}
+
+impl Conn {
+    /// Compares the applied migrations below `end` with those of this version.
+    pub(crate) async fn find_unknown_migrations(
+        &mut self,
+        end: i64,
+        is_known: impl Fn(i64) -> bool + Send,
+    ) -> Result<Unknown, StoreError> {
+        let stated = "SELECT COUNT(*) FROM _sqlx_migrations WHERE version = $1";
+        let is_stated = self.number(query(stated).bind(FIRST_STATED)).await? > 0;
+        let list = query(if is_stated {
+            "SELECT version, oldest_writer FROM _sqlx_migrations WHERE version < $1 ORDER BY version"
+        } else {
+            "SELECT version, CAST(NULL AS BIGINT) AS oldest_writer FROM _sqlx_migrations
+             WHERE version < $1 ORDER BY version"
+        });
+        let applied: Vec<AppliedRow> = self.list(list.bind(end)).await?;
+        Ok(Unknown::among(&applied, is_known))
+    }
+
+    /// Informs nodes of earlier versions, which may have to stop writing. Its time is that of the newest change.
+    pub(crate) async fn insert_schema_change(&mut self) -> Result<(), StoreError> {
+        let now = self
+            .number(query("SELECT COALESCE(MAX(at), 0) FROM changes"))
+            .await?;
+        let insert = query(self.engine().insert_change());
+        self.list::<String>(insert.bind(SCHEMA_CHANGED).bind(now))
+            .await
+            .map(drop)
+    }
+}
+
+/// Whether another node has migrated the database to a schema to which this version may not write.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outdated(Arc<AtomicBool>);
+
+impl Outdated {
+    /// Refuses a write of a version that is too old.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        if self.0.load(Ordering::Acquire) {
+            Err(StoreError::Outdated)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Store {
+    /// Whether another node has migrated the database to a schema to which this version may not write. Every write
+    /// fails with [`StoreError::Outdated`] then, until the process ends.
+    pub fn is_outdated(&self) -> bool {
+        self.outdated.check().is_err()
+    }
+
+    /// Reads whether this version may still write. Call it after a change of [`SCHEMA_CHANGED`].
+    pub async fn check_schema(&self) -> Result<(), StoreError> {
+        let unknown = self.read(|conn| Box::pin(crate::migrate::find_unknown(conn)));
+        let unknown: Unknown = unknown.await?;
+        if let Some(migration) = unknown.refusing
+            && !self.outdated.0.swap(true, Ordering::AcqRel)
+        {
+            tracing::error!(
+                migration,
+                "a newer version of Gatehouse has migrated the database; this node writes nothing more to it: \
+                 restart it with that version"
+            );
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_of_a_migration_states_who_may_write() {
+        for (sql, expected, stored) in [
+            ("-- expand\nALTER", Writers::Any, Some(0)),
+            ("-- contract 77\nALTER", Writers::With(77), Some(77)),
+            ("-- contract\nALTER", Writers::Unstated, None),
+            ("-- expands\nALTER", Writers::Unstated, None),
+            ("ALTER\n-- expand", Writers::Unstated, None),
+            ("", Writers::Unstated, None),
+        ] {
+            let writers = Writers::of(sql);
+            assert_eq!((writers, writers.stored()), (expected, stored), "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_version_may_write_while_no_unknown_migration_needs_another_unknown_one() {
+        let known = |version| version <= 80;
+        let row = |(version, oldest_writer)| AppliedRow {
+            version,
+            oldest_writer,
+        };
+        for (applied, newest, refusing) in [
+            (vec![(79, None), (80, Some(80))], None, None),
+            (vec![(81, Some(0))], Some(81), None),
+            (vec![(81, Some(0)), (82, Some(80))], Some(82), None),
+            (vec![(81, Some(0)), (82, Some(81))], Some(82), Some(82)),
+            (vec![(81, None), (82, Some(0))], Some(82), Some(81)),
+        ] {
+            let rows: Vec<_> = applied.iter().copied().map(row).collect();
+            let unknown = Unknown::among(&rows, known);
+            assert_eq!(unknown, Unknown { newest, refusing }, "{applied:?}");
+        }
+    }
+}
