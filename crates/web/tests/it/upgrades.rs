@@ -51,8 +51,8 @@ async fn nodes_of_an_earlier_version_stop_writing_and_say_so_when_the_schema_nee
         let set = json!({ "key": "A", "value": "2" });
         let refused = there.rpc("env.set", set).await.unwrap_err();
         assert_eq!(refused, "STORAGE_UNAVAILABLE");
-        let sent = send(&node.remote(), &hook.path(), &[], "{}").await;
-        sent.refused(503, "STORAGE_UNAVAILABLE");
+        let reply = send(&node.remote(), &hook.path(), &[], "{}").await;
+        reply.refused(503, "STORAGE_UNAVAILABLE");
         // What only reads still works.
         there.rpc("webhooks.list", json!({})).await.unwrap();
     }

@@ -1245,7 +1245,7 @@ export interface components {
         Probe: {
             /** @description `ok` or `unavailable`. */
             status: string;
-            /** @description Why the server is not available: `sealed`, `draining`, `database`, `writer`. */
+            /** @description Why the server is not available: `sealed`, `migrating`, `draining`, `database`, `writer`. */
             reasons: string[];
         };
         /** @description Response of `GET /api/gon`. */
