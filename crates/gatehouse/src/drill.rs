@@ -1,22 +1,23 @@
 //! Verifies a backup in a process of its own, so that a damaged backup can neither crash the server nor use its memory.
 
-use gatehouse_domain::{Clock, SystemClock, Timestamp};
 use gatehouse_services::Services;
 use gatehouse_services::backup::VerifyBackup;
 use serde::Deserialize;
+use std::fs::DirBuilder;
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// The prefix of the temporary directories of `gatehouse backup verify`.
 pub const TEMPORARY: &str = "verify-";
-/// A directory that is older was left by a process that was killed.
-const LEFT_AFTER: Duration = Duration::from_hours(24);
+/// The directory of the drill. A server makes one at a time.
+const PLACE: &str = "verify-drill";
 /// How long verifying may take.
 const LONGEST: Duration = Duration::from_hours(5);
 
@@ -32,9 +33,15 @@ struct Finding {
     message: String,
 }
 
-/// Makes the weekly drill until `shutdown`.
-pub(crate) fn start(services: &Arc<Services>, shutdown: &CancellationToken, tasks: &TaskTracker) {
-    let verify = verifier(services.config.layers().data_dir());
+/// Makes the weekly drill until `shutdown`. Deletes first what one left that was killed.
+pub(crate) async fn start(
+    services: &Arc<Services>,
+    shutdown: &CancellationToken,
+    tasks: &TaskTracker,
+) {
+    let data_dir = services.config.layers().data_dir();
+    clean(data_dir).await;
+    let verify = verifier(data_dir);
     services.drill_backups(verify, shutdown.clone(), tasks);
 }
 
@@ -53,15 +60,24 @@ fn verifier(data_dir: &Path) -> VerifyBackup {
 
 /// Verifies a backup with `program`, which is a Gatehouse. The error says what is wrong.
 pub async fn verify(program: &Path, data_dir: &Path, backup: &Path) -> Result<(), String> {
-    let place = data_dir.to_path_buf();
-    let removed = tokio::task::spawn_blocking(move || remove_left(&place)).await;
-    if let Ok(Err(error)) = removed {
-        tracing::warn!(%error, "directories that earlier drills left could not be deleted");
+    let place = data_dir.join(PLACE);
+    let created = {
+        let place = place.clone();
+        tokio::task::spawn_blocking(move || create(&place)).await
+    };
+    if let Ok(Err(error)) = created {
+        return Err(format!("a temporary directory cannot be created: {error}"));
     }
+    let verified = verify_in(program, &place, backup).await;
+    clean(data_dir).await;
+    verified
+}
+
+async fn verify_in(program: &Path, place: &Path, backup: &Path) -> Result<(), String> {
     let mut command = Command::new(program);
     command
         .arg("--data-dir")
-        .arg(data_dir)
+        .arg(place)
         .args(["--json", "backup", "verify"])
         .arg(backup)
         .stdin(Stdio::null())
@@ -89,22 +105,25 @@ pub async fn verify(program: &Path, data_dir: &Path, backup: &Path) -> Result<()
     }
 }
 
-/// Deletes directories of checks whose processes were killed.
-fn remove_left(data_dir: &Path) -> io::Result<()> {
-    let now = SystemClock::new().now();
-    let left = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let modified = path.symlink_metadata().and_then(|it| it.modified()).ok();
-        let since_epoch = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        let ms = since_epoch.and_then(|at| i64::try_from(at.as_millis()).ok());
-        let is_old = |ms| Timestamp::from_millis(ms).until(now) > LEFT_AFTER;
-        name.starts_with(TEMPORARY) && ms.is_some_and(is_old)
-    };
-    for entry in data_dir.read_dir()? {
-        let path = entry?.path();
-        if left(&path) {
-            std::fs::remove_dir_all(&path)?;
-        }
+/// Deletes what a check of an earlier process left, which may include readable keys.
+fn remove(place: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(place) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// Creates an empty directory for the owner only.
+fn create(place: &Path) -> io::Result<()> {
+    remove(place)?;
+    DirBuilder::new().mode(0o700).create(place)
+}
+
+/// Deletes the directory of a drill, and logs a failure.
+async fn clean(data_dir: &Path) {
+    let place = data_dir.join(PLACE);
+    let removed = tokio::task::spawn_blocking(move || remove(&place)).await;
+    if let Ok(Err(error)) = removed {
+        tracing::warn!(%error, "a temporary directory could not be deleted");
+    }
 }

@@ -77,7 +77,7 @@ impl App {
         services.send_pushes(shutdown.clone(), &tasks);
         services.webhooks.background(shutdown.clone(), &tasks);
         services.make_backups(shutdown.clone(), &tasks);
-        drill::start(services, &shutdown, &tasks);
+        drill::start(services, &shutdown, &tasks).await;
         services.export_audit_log(shutdown.clone(), &tasks);
         services.receive_messages(shutdown.clone(), &tasks);
         if let Some(tls) = &self.0.tls {

@@ -331,17 +331,13 @@ async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damage
         .json();
     let backup = PathBuf::from(path_of(&created));
     let program = Path::new(env!("CARGO_BIN_EXE_gatehouse"));
-    // What a check that was killed two days ago left.
-    let left = from.data_dir().join("verify-old");
-    std::fs::create_dir(&left).unwrap();
-    let long_ago = std::time::UNIX_EPOCH + Duration::from_hours(48);
-    std::fs::File::open(&left)
-        .unwrap()
-        .set_modified(long_ago)
-        .unwrap();
+    // What a check that was killed left.
+    let left = from.data_dir().join("verify-drill");
+    std::fs::create_dir_all(left.join("verify-old")).unwrap();
     let verify = async || gatehouse::drill::verify(program, &from.data_dir(), &backup).await;
     verify().await.unwrap();
     assert!(!left.exists());
+    std::fs::create_dir_all(&left).unwrap();
     let whole = tokio::fs::read(&backup).await.unwrap();
     let half = &whole[..whole.len() / 2];
     tokio::fs::write(&backup, half).await.unwrap();

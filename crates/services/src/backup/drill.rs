@@ -21,6 +21,8 @@ const POLL: Duration = Duration::from_mins(10);
 /// The key of the state in the table of settings.
 pub const KEY: &str = "backup_drill";
 const WEEK_MS: i64 = 7 * 24 * 3_600_000;
+/// When a drill that failed is repeated.
+const RETRY_MS: i64 = 24 * 3_600_000;
 /// How late a drill may be before `doctor` reports it.
 const LATE_MS: i64 = 2 * 24 * 3_600_000;
 /// A drill that takes longer was ended with its process.
@@ -63,10 +65,15 @@ impl State {
     fn is_due(&self, now: Timestamp) -> bool {
         let passed = |at: Timestamp, ms: i64| at.as_millis().saturating_add(ms) <= now.as_millis();
         let is_running = self.started.is_some_and(|at| !passed(at, LONGEST_MS));
-        let was_made = self
-            .last
-            .as_ref()
-            .is_some_and(|last| !passed(last.at, WEEK_MS));
+        // One that failed is repeated sooner: a newer backup may be good.
+        let was_made = self.last.as_ref().is_some_and(|last| {
+            let pause = if last.error.is_some() {
+                RETRY_MS
+            } else {
+                WEEK_MS
+            };
+            !passed(last.at, pause)
+        });
         !is_running && !was_made
     }
 }
@@ -96,7 +103,7 @@ impl Services {
         if self.config.resolved().settings.backup.schedule.is_none() {
             return Ok(false);
         }
-        let Some(backup) = self.newest_backup().await.filter(|it| !it.is_encrypted) else {
+        let Some(backup) = self.newest_backup().await else {
             return Ok(false);
         };
         let now = self.clock.now();
@@ -150,11 +157,12 @@ impl Services {
         Ok(true)
     }
 
-    /// The newest backup in the directory; `None` if there is none, or the directory cannot be read.
+    /// The newest backup in the directory that is not encrypted; `None` if there is none, or the directory cannot be read.
     async fn newest_backup(&self) -> Option<Entry> {
         let directory = self.backup_directory();
         let list = tokio::task::spawn_blocking(move || folder::list(&directory));
-        list.await.ok()?.ok()?.into_iter().next()
+        let mut all = list.await.ok()?.ok()?.into_iter();
+        all.find(|it| !it.is_encrypted)
     }
 
     /// Whether the disk has room for the restored database.
@@ -203,6 +211,11 @@ pub(crate) async fn check(services: &Services) -> Option<Check> {
 fn finding(state: &State, now: Timestamp) -> Check {
     const ID: &str = "backup_drill";
     const HINT: &str = "Run `gatehouse backup verify` with a backup. If it fails too, make a new backup and verify that one.";
+    let did_not_end = |at: &Timestamp| at.as_millis().saturating_add(LONGEST_MS) < now.as_millis();
+    if let Some(began) = state.started.filter(did_not_end) {
+        let message = format!("Restoring a backup on trial, which began at {began}, did not end.");
+        return Check::bad(ID, message, HINT);
+    }
     let Some(last) = &state.last else {
         return Check::fine(ID, "The first backup will be restored on trial.");
     };
@@ -248,6 +261,9 @@ mod tests {
         let mut state = state(None);
         assert!(!state.is_due(at("2026-01-07T23:59:59Z")));
         assert!(state.is_due(at("2026-01-08T00:00:00Z")));
+        let failed = self::state(Some("it is cut off"));
+        assert!(!failed.is_due(at("2026-01-01T23:59:59Z")));
+        assert!(failed.is_due(at("2026-01-02T00:00:00Z")));
         state.started = Some(at("2026-01-08T00:00:00Z"));
         assert!(!state.is_due(at("2026-01-08T05:59:59Z")));
         assert!(state.is_due(at("2026-01-08T06:00:00Z")));
@@ -260,6 +276,11 @@ mod tests {
         let good = finding(&state(None), now);
         assert!(good.ok && good.message.contains("in 2 s"), "{good:?}");
         assert!(!finding(&state(None), at("2026-01-10T00:00:01Z")).ok);
+        let mut unfinished = state(None);
+        unfinished.started = Some(at("2026-01-09T17:59:58Z"));
+        assert!(!finding(&unfinished, now).ok);
+        unfinished.started = Some(at("2026-01-09T17:59:59Z"));
+        assert!(finding(&unfinished, now).ok);
         let failed = finding(&state(Some("it is cut off")), now);
         assert!(!failed.ok && failed.message.contains("it is cut off"));
     }
