@@ -12,7 +12,7 @@ use crate::retry::{RETRIES, asked_wait, own_wait};
 use crate::traced::{self, ChunkStream};
 use crate::{ModelError, ProviderKind};
 use bytes::Bytes;
-use gatehouse_outbound::{OutboundError, read_capped};
+use gatehouse_outbound::{OutboundError, read_capped, vendor_sentence};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Request, Response};
 use std::time::Duration;
@@ -175,7 +175,7 @@ impl Inner {
         if let ModelError::Failed { vendor_message, .. } = &mut error
             && !matches!(status, 401 | 403)
         {
-            *vendor_message = refusal::sentence(&body, prepared.key.text());
+            *vendor_message = vendor_sentence(&body, prepared.key.text().as_slice());
         }
         Failure {
             error,

@@ -1,4 +1,4 @@
-//! Classifies vendor errors, and extracts the vendor's sentence. Only this module reads their text.
+//! Classifies vendor errors.
 //!
 //! Sources: <https://platform.openai.com/docs/guides/error-codes>,
 //! <https://platform.claude.com/docs/en/api/errors>, llama.cpp's `tools/server/README.md`.
@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// Why a provider refused a request. A closed list, unlike the vendor's own [`sentence`].
+/// Why a provider refused a request. A closed list, unlike the vendor's own sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -148,30 +148,6 @@ pub(crate) fn with_status(status: u16, body: &[u8]) -> Refusal {
         reason,
         status: Some(status),
     }
-}
-
-/// The longest sentence of a vendor that is kept.
-const MAX_SENTENCE_CHARACTERS: usize = 400;
-
-/// Returns the vendor's message in one line: the `message` or `detail` of its error object. `None` without
-/// one, and when it contains the key.
-pub(crate) fn sentence(body: &[u8], key: Option<&str>) -> Option<String> {
-    let value: Value = serde_json::from_slice(body).ok()?;
-    let value = value.get(0).unwrap_or(&value);
-    let error = value.get("error").unwrap_or(value);
-    let texts = [Some(error), error.get("message"), error.get("detail")];
-    let text = texts.into_iter().flatten().find_map(Value::as_str)?;
-    if key.is_some_and(|key| !key.is_empty() && text.contains(key)) {
-        return None;
-    }
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
-    let line: String = line.chars().filter(|c| !c.is_control()).collect();
-    let mut cut: String = line.chars().take(MAX_SENTENCE_CHARACTERS).collect();
-    if cut.len() < line.len() {
-        cut.push('…');
-    }
-    (!cut.is_empty()).then_some(cut)
 }
 
 /// The delay that a body asks for: Google's `RetryInfo` (`google/rpc/error_details.proto`). Gemini sends it instead of

@@ -14,12 +14,14 @@ pub mod policy;
 mod resolver;
 mod socket;
 mod stream;
+mod vendor_sentence;
 
 pub use body::read_capped;
 pub use client::Outbound;
 pub use error::OutboundError;
 pub use socket::{Socket, SocketEvent};
 pub use stream::{Duplex, Stream};
+pub use vendor_sentence::vendor_sentence;
 
 /// The origin of the address that a request goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -21,7 +21,6 @@ mod off_thread;
 mod persona;
 mod programs;
 mod provider;
-mod refusal;
 mod resources;
 mod retry;
 mod session_audio;

@@ -4,13 +4,12 @@ use crate::VoiceError;
 use crate::cpu::CpuPermits;
 use crate::last_use::LastUses;
 use crate::programs::Programs;
-use crate::refusal;
 use crate::settings::Timeouts;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use gatehouse_domain::Random;
-use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped};
+use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped, vendor_sentence};
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{RequestBuilder, Response, header};
 use secrecy::{ExposeSecret, SecretString};
@@ -99,7 +98,7 @@ impl Resources {
         let keys = keys
             .into_iter()
             .filter_map(|key| key.split(' ').next_back());
-        refusal::sentence(&body, &keys.collect::<Vec<_>>())
+        vendor_sentence(&body, &keys.collect::<Vec<_>>())
     }
 
     /// Streams the response body. An idle timeout, a broken connection and an excessive size are errors. An

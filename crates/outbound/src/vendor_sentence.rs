@@ -1,5 +1,4 @@
-//! Extracts a vendor's own sentence from a refused request. Only tests of providers show it, because it may repeat the
-//! request's text.
+//! Extracts a vendor's own sentence from a refused request. It may repeat parts of the request.
 
 use serde_json::Value;
 
@@ -11,7 +10,7 @@ const MAX_SENTENCE_CHARACTERS: usize = 400;
 /// Sources: <https://platform.openai.com/docs/guides/error-codes> (also Groq's form), <https://cloud.google.com/apis/design/errors>,
 /// <https://elevenlabs.io/docs/developers/resources/error-messages> (`detail.message`),
 /// <https://developers.deepgram.com/docs/errors> (`err_msg`), <https://docs.mistral.ai> (`message` or `detail`).
-pub(crate) fn sentence(body: &[u8], keys: &[&str]) -> Option<String> {
+pub fn vendor_sentence(body: &[u8], keys: &[&str]) -> Option<String> {
     let value: Value = serde_json::from_slice(body).ok()?;
     let value = value.get(0).unwrap_or(&value);
     let error = value.get("error").unwrap_or(value);
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     fn said(body: &str) -> Option<String> {
-        sentence(body.as_bytes(), &["sk-1"])
+        vendor_sentence(body.as_bytes(), &["sk-1"])
     }
 
     #[test]
