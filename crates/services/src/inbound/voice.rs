@@ -1,10 +1,13 @@
 //! Voice messages: transcribes those of people, and speaks answers to them.
 
 use super::Inbound;
-use super::answers::{FAILED, Turn};
+#[cfg(feature = "voice")]
+use super::answers::FAILED;
+use super::answers::Turn;
 use gatehouse_channels::InboundAccount;
 use gatehouse_store::ReceivedMessageRow;
 
+#[cfg(feature = "voice")]
 const NOTHING_HEARD: &str = "Nothing could be understood in the voice message.";
 const NO_RECOGNIZER: &str = "Voice messages cannot be received here. Please write.";
 
