@@ -13,7 +13,21 @@ use tokio::time::{Instant, sleep, timeout};
 
 fn options(database: TestDatabase) -> Options {
     let limit = "SERVICE_WEBHOOKS__GLOBAL_RATE_LIMIT_PER_MINUTE";
-    Options::default().database(database).env(limit, "1000000")
+    let secret = "the secret of this cluster: 32 characters or more";
+    Options::default()
+        .database(database)
+        .env(limit, "1000000")
+        .env("SERVICE_VAULT__CLUSTER_SECRET", secret)
+}
+
+/// Waits until a load balancer would use the node, which gets the vault's key from another one.
+async fn until_ready(server: &TestServer) {
+    let ready = async {
+        while server.remote().get("/health/ready").await.status != 200 {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(Duration::from_secs(20), ready).await.unwrap();
 }
 
 #[tokio::test]
@@ -25,6 +39,7 @@ async fn nodes_of_an_earlier_version_stop_writing_and_say_so_when_the_schema_nee
     let one = TestServer::start(options(database)).await;
     let owner = one.set_up().await;
     let two = TestServer::start(options(other)).await;
+    until_ready(&two).await;
     let hook = made(&owner, json!({ "auth_mode": "none" })).await;
     for node in [&one, &two] {
         let there = owner.clone().at(node.local().address());
@@ -92,6 +107,7 @@ async fn no_sender_gets_an_error_while_nodes_under_load_are_upgraded_one_by_one(
     let mut servers = vec![TestServer::start(options(database)).await];
     let owner = servers[0].set_up().await;
     servers.push(TestServer::start(options(other)).await);
+    until_ready(&servers[1]).await;
     let members = json!({ "auth_mode": "none", "rate_limit_per_minute": 1_000_000 });
     let hook = made(&owner, members).await;
     let stop = Arc::new(AtomicBool::new(false));
@@ -120,6 +136,7 @@ async fn no_sender_gets_an_error_while_nodes_under_load_are_upgraded_one_by_one(
         sleep(Duration::from_millis(300)).await;
         let mut sender = node.write().await;
         let restarted = server.restart().await;
+        until_ready(&restarted).await;
         *sender = restarted.remote();
         drop(sender);
         upgraded.push(restarted);
