@@ -109,7 +109,9 @@ pub enum StartedBy {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListParams {
-    /// Return only sessions whose label, key or id contains this text.
+    /// Return only sessions whose label, key, id or messages contain this text of at most 200 characters. Results of
+    /// tools are not searched.
+    #[schemars(length(max = 200))]
     pub q: Option<String>,
     /// `webhooks`: only sessions that a webhook started; `people`: only the others.
     pub of: Option<StartedBy>,
@@ -217,11 +219,19 @@ fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
     }
 }
 
+/// The longest text to search for. The engines refuse patterns that are much longer.
+const MAX_SEARCH_CHARS: usize = 200;
+
 /// Returns a page of sessions. `GET /api/sessions` uses the same code.
 pub async fn page(
     call: &gatehouse_services::Services,
     params: &ListParams,
 ) -> Result<ListResult, Problem> {
+    let length = params.q.as_deref().map_or(0, |q| q.chars().count());
+    if length > MAX_SEARCH_CHARS {
+        let reason = format!("at most {MAX_SEARCH_CHARS} characters");
+        return Err(Problem::invalid_params("q", reason));
+    }
     let query = SessionQuery {
         q: params.q.clone(),
         of_webhooks: params.of.map(|of| of == StartedBy::Webhooks),

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::time::Duration;
 
 const ID: &str = "certificate";
-/// How long before its end a certificate file is reported.
+/// How long before its end a certificate file is reported, at most. One that is valid for a shorter time is reported in
+/// the last third of it.
 const SOON: Duration = Duration::from_hours(14 * 24);
 const ACME_HINT: &str = "Port 443 of each name in server.tls.acme.domains must reach this server, without a proxy that \
                          terminates TLS.";
@@ -54,7 +55,7 @@ fn of_file(
             let message = format!("The certificate expired at {}.", facts.not_after);
             Check::bad(ID, message, HINT)
         }
-        Ok(facts) if facts.not_after <= now.after(SOON) => {
+        Ok(facts) if facts.not_after <= now.after(soon(&facts)) => {
             let message = format!("The certificate expires at {}.", facts.not_after);
             Check::bad(ID, message, HINT)
         }
@@ -63,6 +64,11 @@ fn of_file(
             format!("The certificate is valid until {}.", facts.not_after),
         ),
     }
+}
+
+/// How long before its end a certificate is reported.
+fn soon(facts: &CertificateFacts) -> Duration {
+    SOON.min(facts.not_before.until(facts.not_after) / 3)
 }
 
 fn of_row(row: Option<&TlsCertificateRow>, now: Timestamp) -> Check {
@@ -118,6 +124,20 @@ mod tests {
         };
         let reload = of_file(Ok(facts), Some("the key does not match".to_owned()), at(1));
         assert!(!reload.ok && reload.message.contains("the key does not match"));
+    }
+
+    #[test]
+    fn a_file_that_is_valid_for_days_is_reported_in_its_last_third() {
+        let found = |days| {
+            let facts = CertificateFacts {
+                not_before: at(0),
+                not_after: at(6),
+                names: Vec::new(),
+            };
+            of_file(Ok(facts), None, at(days)).ok
+        };
+        assert!(found(0) && found(3));
+        assert!(!found(4) && !found(6));
     }
 
     #[test]

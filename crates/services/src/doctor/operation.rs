@@ -6,7 +6,10 @@ use crate::Services;
 use gatehouse_domain::Timestamp;
 use gatehouse_webhooks::StoppedSender;
 use std::path::Path;
+use std::time::Duration;
 
+/// How long the file system may take to answer.
+const LONGEST_READ: Duration = Duration::from_secs(5);
 const MIB: u64 = 1024 * 1024;
 /// The disk is full soon with less free space than this.
 const LEAST_FREE: u64 = 512 * MIB;
@@ -18,13 +21,13 @@ const LONG_WAIT_MS: i64 = 10 * 60_000;
 pub(super) async fn disk(data_dir: &Path) -> Check {
     let path = data_dir.to_path_buf();
     // A network file system may not answer.
-    let read = tokio::task::spawn_blocking(move || rustix::fs::statvfs(&path)).await;
-    match read {
-        Ok(Ok(found)) => {
+    let read = tokio::task::spawn_blocking(move || rustix::fs::statvfs(&path));
+    match tokio::time::timeout(LONGEST_READ, read).await {
+        Ok(Ok(Ok(found))) => {
             let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
             disk_finding(bytes(found.f_bavail), bytes(found.f_blocks))
         }
-        Ok(Err(_)) | Err(_) => Check::bad(
+        Ok(Ok(Err(_)) | Err(_)) | Err(_) => Check::bad(
             "disk",
             "The free space of the data directory cannot be read.",
             "Check --data-dir.",

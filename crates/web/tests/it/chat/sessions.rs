@@ -1,6 +1,6 @@
 //! `chat.*`, `sessions.*` and `GET /api/sessions`.
 
-use super::with_model;
+use super::{blamed, with_model};
 use gatehouse_testkit::TestServer;
 use serde_json::{Value, json};
 
@@ -271,4 +271,13 @@ async fn a_branch_continues_from_a_turn_and_leaves_the_original() {
         .await
         .unwrap();
     assert_eq!(messages(&again["id"]).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_search_has_at_most_200_characters() {
+    let (_server, owner) = with_model().await;
+    let search = |length: usize| json!({ "q": "ä".repeat(length) });
+    owner.rpc("sessions.list", search(200)).await.unwrap();
+    let refused = blamed(&owner, "sessions.list", search(201)).await;
+    assert_eq!(refused, (json!("INVALID_PARAMS"), json!("q")));
 }
