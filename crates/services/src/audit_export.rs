@@ -21,9 +21,10 @@ use gatehouse_store::{AuditRow, StoreError};
 use health::Health;
 use position::{Claimed, Taking};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::Mutex;
+use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -69,6 +70,25 @@ impl Target {
 pub(crate) struct AuditExport {
     progress: Mutex<[Progress; 2]>,
     health: Health,
+    /// A write to the file that did not end in time. It keeps a thread, so no other one begins before its end.
+    hung: std::sync::Mutex<Option<AbortHandle>>,
+}
+
+const NO_RESPONSE: &str = "the file system does not respond";
+
+impl AuditExport {
+    fn hung(&self) -> std::sync::MutexGuard<'_, Option<AbortHandle>> {
+        self.hung.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether an earlier write still has not ended.
+    fn hangs(&self) -> bool {
+        let mut hung = self.hung();
+        if hung.as_ref().is_some_and(AbortHandle::is_finished) {
+            *hung = None;
+        }
+        hung.is_some()
+    }
 }
 
 /// What this process remembers of a copy.
@@ -215,12 +235,23 @@ impl Services {
         let through = rows.last().map_or(done, |row| row.seq);
         match target {
             Target::File => {
+                if self.audit_export.hangs() {
+                    let error = Some(NO_RESPONSE.to_owned());
+                    return Written {
+                        through: done,
+                        error,
+                    };
+                }
                 // A network file system may not answer.
                 let work = tokio::task::spawn_blocking(move || file::append(&path, &rows));
+                let handle = work.abort_handle();
                 let error = match tokio::time::timeout(WRITE_TIMEOUT, work).await {
                     Ok(Ok(written)) => written.err().map(|error| error.to_string()),
                     Ok(Err(error)) => Some(error.to_string()),
-                    Err(_) => Some("the file system does not respond".to_owned()),
+                    Err(_) => {
+                        *self.audit_export.hung() = Some(handle);
+                        Some(NO_RESPONSE.to_owned())
+                    }
                 };
                 let through = if error.is_some() { done } else { through };
                 Written { through, error }
