@@ -1011,7 +1011,8 @@ export interface Interface {
     'sessions.list': {
       params: {
         /**
-         * Return only sessions whose label, key or id contains this text.
+         * Return only sessions whose label, key, id or messages contain this text of at most 200 characters. Results of
+         * tools are not searched.
          */
         q?: string | null;
         /**
