@@ -232,6 +232,11 @@ const MIGRATIONS: [Migration; 51] = [
         include_str!("../migrations/0073_oldest_writer.sql"),
     ),
     (
+        74,
+        "receiver_answers",
+        include_str!("../migrations/0074_receiver_answers.sql"),
+    ),
+    (
         76,
         "voice_messages",
         include_str!("../migrations/0076_voice_messages.sql"),

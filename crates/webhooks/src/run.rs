@@ -15,7 +15,7 @@ use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId, Timestamp};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
-use gatehouse_store::DeliveryWork;
+use gatehouse_store::{DeliveryResponse, DeliveryWork};
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -23,8 +23,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Maximum length of the name of a session.
 const MAX_LABEL_CHARS: usize = 200;
-/// Maximum length of the stored beginning of an answer, or of a text that was sent without an agent, in characters.
-pub(crate) const MAX_OUTCOME_CHARS: usize = 300;
+/// Maximum length of the stored beginning of an answer, in characters.
+const MAX_OUTCOME_CHARS: usize = 300;
 /// The wait for a provider that limits the rate without a stated delay. Limits usually count per minute.
 const UNSTATED_WAIT: Duration = Duration::from_mins(1);
 
@@ -41,6 +41,10 @@ pub(crate) struct Trace {
     pub(crate) outcome: Option<String>,
     /// Whether a channel accepted the text.
     pub(crate) is_delivered: bool,
+    /// The name of the channel that accepted a text without an agent.
+    pub(crate) channel: Option<String>,
+    /// How the receiver responded.
+    pub(crate) response: DeliveryResponse,
     /// The message for the inbox. It is stored in the same transaction as the outcome.
     pub(crate) inbox: Option<PreparedInbox>,
 }

@@ -19,7 +19,11 @@ async fn the_whole_payload_goes_to_the_inbox_unless_something_else_is_said() {
             (done.input_tokens, done.session_id, done.attempts),
             (None, None, 1)
         );
-        assert_eq!(done.outcome, None, "the summary says more than JSON");
+        assert_eq!(
+            done.outcome.as_deref(),
+            Some("{ \"n\": 1, \"text\": \"hello 1\" }")
+        );
+        assert_eq!(done.channel.as_deref(), Some("Inbox"));
         harness.arrive(&templated, &[(2, "b")]).await;
         let done = harness.until(2, DeliveryStatus::Completed).await;
         assert_eq!(done.outcome.as_deref(), Some("hello 2! {missing}"));
