@@ -246,13 +246,20 @@ impl Conn {
     async fn list_until<T: FromRow>(
         &mut self,
         query: Query<'_>,
-        enough: impl FnMut(&T) -> bool + Send,
+        mut enough: impl FnMut(&T) -> bool + Send,
     ) -> Result<Vec<T>, StoreError> {
         match &mut self.raw {
             Raw::Sqlite(db) => sqlite::list(db, &query, enough),
             Raw::Postgres(client) => {
-                let answer = postgres::list(client, &query, enough);
-                self.pipeline.ask(client, answer).await
+                let answer = postgres::list(client, &query, &mut enough);
+                match self.pipeline.ask(client, answer).await {
+                    // The server has refused the statement before its first row. In a transaction it refuses the rest.
+                    Err(error) if error.is_outdated_statement() && !self.pipeline.is_open() => {
+                        let answer = postgres::list(client, &query, enough);
+                        self.pipeline.ask(client, answer).await
+                    }
+                    answered => answered,
+                }
             }
         }
     }

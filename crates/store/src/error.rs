@@ -4,6 +4,7 @@ use crate::dialect::Engine;
 use gatehouse_domain::{ErrorCode, Problem};
 use rusqlite::ffi;
 use std::error::Error;
+use tokio_postgres::error::DbError;
 use tokio_postgres::types::WrongType;
 
 /// The error of the driver or the server.
@@ -86,9 +87,27 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
+/// A prepared statement no longer fits its tables, because another node has migrated the database. Preparing it again
+/// helps.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct OutdatedStatement(String);
+
+/// Whether the server refused a prepared statement whose result has other columns now, or which it does not know. The
+/// message is in the server's language; the name of its routine is not.
+fn is_outdated_statement(refusal: &DbError) -> bool {
+    match refusal.code().code() {
+        "0A000" => refusal.routine() == Some("RevalidateCachedQuery"),
+        code => code == "26000",
+    }
+}
+
 impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.as_db_error() {
+            Some(refusal) if is_outdated_statement(refusal) => {
+                Self::Unavailable(OutdatedStatement(refusal.message().to_owned()).into())
+            }
             Some(refusal) => {
                 let code = refusal.code().code().to_owned();
                 // Excludes the detail, which repeats values of the row.
@@ -123,6 +142,11 @@ impl From<deadpool_postgres::PoolError> for StoreError {
 }
 
 impl StoreError {
+    /// Whether the connection must prepare its statements again.
+    pub(crate) fn is_outdated_statement(&self) -> bool {
+        matches!(self, Self::Unavailable(cause) if cause.is::<OutdatedStatement>())
+    }
+
     pub(crate) fn unavailable(cause: impl Into<Cause>) -> Self {
         Self::Unavailable(cause.into())
     }

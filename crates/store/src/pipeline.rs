@@ -113,6 +113,11 @@ impl Pipeline {
         self.is_open && !self.is_sent() && !self.has_statements()
     }
 
+    /// Whether a transaction was begun here.
+    pub(crate) const fn is_open(&self) -> bool {
+        self.is_open
+    }
+
     /// Whether `BEGIN` was sent.
     pub(crate) const fn is_sent(&self) -> bool {
         !matches!(self.transaction, Transaction::Unsent)

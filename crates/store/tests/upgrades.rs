@@ -267,6 +267,40 @@ async fn write(store: &Store) -> Result<(), StoreError> {
         .await
 }
 
+/// Servers refuse a prepared `SELECT *` whose table has got a column.
+#[tokio::test]
+async fn statements_that_were_prepared_before_a_migration_are_prepared_again() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let store = database.open().await;
+    let read = async || {
+        let list =
+            store.read(|conn| Box::pin(async move { conn.list_received_messages("a").await }));
+        list.await.map(|rows| rows.len())
+    };
+    let write = async || {
+        let list =
+            store.write(|conn| Box::pin(async move { conn.list_received_messages("a").await }));
+        list.await.map(|rows| rows.len())
+    };
+    for _ in 0..8 {
+        assert_eq!(read().await.unwrap(), 0);
+        assert_eq!(write().await.unwrap(), 0);
+    }
+    let expand = "-- expand\nALTER TABLE received_messages ADD COLUMN later BIGINT;";
+    migrate_as_newer(&database.location, 9000, expand).await;
+    for _ in 0..8 {
+        assert_eq!(read().await.unwrap(), 0);
+    }
+    // The transaction is lost; a repeated one succeeds.
+    let refused = write().await.unwrap_err();
+    assert!(matches!(refused, StoreError::Unavailable(_)), "{refused:?}");
+    for _ in 0..8 {
+        assert_eq!(write().await.unwrap(), 0);
+    }
+}
+
 /// The migrations that earlier versions must notice.
 async fn announced(database: &TestDatabase) -> i64 {
     let query = "SELECT COUNT(*) FROM changes WHERE subject = 'schema'";

@@ -26,6 +26,10 @@ impl Pipeline {
             Box::pin(self.send_with(client, last))
         };
         if let Ok(answered) = timeout(limit, answer).await {
+            if matches!(&answered, Err(error) if error.is_outdated_statement()) {
+                client.statement_cache.clear();
+                self.prepared.clear();
+            }
             return answered;
         }
         self.is_silent = true;

@@ -87,6 +87,8 @@ struct File {
     /// Absent if the app may not read files.
     name: Option<String>,
     subtype: Option<String>,
+    /// Who uploaded it.
+    user: Option<String>,
 }
 
 /// The message of an envelope, if it is from a person and meant for the bot.
@@ -115,6 +117,9 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
         .user
         .filter(|user| user != me && event.bot_id.is_none())?;
     let text = plain(&event.text, me);
+    // A recording that somebody else made was shared again.
+    let mut uploaders = event.files.iter().filter_map(|file| file.user.as_ref());
+    let is_own = uploaders.all(|user| *user == person);
     let mut files = event.files.into_iter();
     let file = files.next().map(|file| ReceivedFile {
         name: file_name(file.name.as_deref().unwrap_or_default()),
@@ -135,7 +140,7 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
         chat: event.channel,
         thread,
         is_group,
-        is_own: true,
+        is_own,
         text: (!text.is_empty()).then_some(text),
         file,
         ..ReceivedMessage::default()
@@ -255,7 +260,13 @@ mod tests {
         let recording =
             json!({ "id": "F3", "subtype": "slack_audio", "file_access": "check_file_info" });
         let message = read(&with(json!({ "text": "", "files": [recording] }))).unwrap();
-        assert!(message.file.unwrap().is_voice && message.text.is_none());
+        assert!(message.is_own && message.text.is_none());
+        assert!(message.file.unwrap().is_voice);
+        for (user, is_own) in [("U1", true), ("U2", false)] {
+            let recording = json!({ "id": "F3", "subtype": "slack_audio", "user": user });
+            let message = read(&with(json!({ "text": "", "files": [recording] }))).unwrap();
+            assert_eq!(message.is_own, is_own, "{user}");
+        }
     }
 
     #[test]
