@@ -1,7 +1,8 @@
 //! Ingest: turns a request into a stored delivery. The order of the steps is part of the API contract. This
 //! module does not depend on an HTTP server: the web crate passes headers and body.
 //!
-//! Only the batches access the database, and one lookup if a limit would refuse the request.
+//! Only the batches access the database, and one lookup if a limit would refuse the request or another node may have just
+//! created the webhook.
 
 mod batch;
 mod guesses;
@@ -17,6 +18,7 @@ pub(crate) use batch::Batches;
 pub(crate) use guesses::Guesses;
 pub use outcome::{IngestError, Ingested};
 pub(crate) use refusals::Refusals;
+use refusals::Kind;
 pub(crate) use steps::preview;
 pub use test_delivery::TestResult;
 
@@ -64,6 +66,7 @@ impl Webhooks {
         from: &Actor,
         headers: &HeaderMap,
     ) -> Result<Intake, IngestError> {
+        self.look_up_unknown(public_id, from).await?;
         let (webhook, phase) = self.open_webhook(public_id).await?;
         let intake = Intake {
             webhook,
@@ -74,6 +77,17 @@ impl Webhooks {
         };
         intake.check_address(headers)?;
         Ok(intake)
+    }
+
+    /// Loads a webhook that another node has just created. The notification of it may still be on its way.
+    async fn look_up_unknown(&self, public_id: &str, from: &Actor) -> Result<(), IngestError> {
+        let inner = &self.0;
+        let is_known = !inner.store.engine().is_shared() || inner.live.find(public_id).is_some();
+        if is_known || !inner.refusals.is_noted(Kind::Unknown, from.client) {
+            return Ok(());
+        }
+        let loaded = self.load_by_public_id(public_id).await;
+        loaded.map_err(IngestError::Reload)
     }
 
     async fn open_webhook(

@@ -219,6 +219,20 @@ impl Webhooks {
         self.reload_all().await
     }
 
+    /// Loads the webhook with this public id from the database, if there is one.
+    pub(crate) async fn load_by_public_id(&self, public_id: &str) -> Result<(), WebhooksError> {
+        let wanted = public_id.to_owned();
+        let read = self.0.store.read(move |conn| {
+            let wanted = wanted.clone();
+            Box::pin(async move { conn.find_webhook_by_public_id(&wanted).await })
+        });
+        let Some(row) = read.await? else {
+            return Ok(());
+        };
+        let _turn = self.0.changing.lock().await;
+        self.0.reload_one(&row.id).await
+    }
+
     /// Like [`Webhooks::reload`], unless another request has already reloaded. Many requests can find
     /// sealed secrets at once; only one of them reloads.
     pub(crate) async fn reload_sealed(&self, public_id: &str) -> Result<(), WebhooksError> {

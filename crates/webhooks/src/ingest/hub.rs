@@ -19,6 +19,7 @@ impl Webhooks {
         headers: &HeaderMap,
         request: &HubRequest,
     ) -> Result<Option<String>, IngestError> {
+        self.look_up_unknown(public_id, from).await?;
         let has_hub = |webhook: &Arc<crate::live::LiveWebhook>| {
             webhook.enabled && matches!(webhook.profile.handshake, Some(Handshake::Hub))
         };

@@ -19,13 +19,15 @@ pub(crate) enum Kind {
     /// The body could not be parsed.
     Unreadable,
     Duplicate,
+    /// No webhook with this public id is known here. The limit applies to the lookups in the database.
+    Unknown,
 }
 
 impl Kind {
     /// Returns how many refusals per minute and client are recorded.
     const fn per_minute(self) -> u32 {
         match self {
-            Self::Early | Self::Unverified | Self::Unreadable => 60,
+            Self::Early | Self::Unverified | Self::Unreadable | Self::Unknown => 60,
             Self::Duplicate => 600,
         }
     }

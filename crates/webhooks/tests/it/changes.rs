@@ -1,10 +1,37 @@
 //! The effects of changing or deleting a webhook.
 
-use crate::requests::{accepted, code, create, post, rows, secret_of, update};
+use crate::requests::{accepted, code, create, post, post_from, rows, secret_of, update};
 use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Actor, Clock, ErrorCode, Problem};
 use gatehouse_webhooks::WebhooksError;
 use serde_json::json;
+
+#[tokio::test]
+async fn a_webhook_is_served_by_another_node_as_soon_as_it_exists() {
+    everywhere(async |database, model| {
+        let first = Harness::open(&database, &model).await;
+        if !first.store.engine().is_shared() {
+            return first.stop().await;
+        }
+        let second = Harness::open(&database.for_another_node(), &model).await;
+        let made = create(&first, json!({ "name": "n", "auth_mode": "none" })).await;
+        accepted(post(&second, &made.webhook, &[], "{}").await);
+
+        // A client that tries unknown ids causes at most 60 lookups a minute.
+        for _ in 0..60 {
+            let refused = post_from(&second, "192.0.2.66", "wh_unknown", &[], b"{}").await;
+            assert_eq!(code(refused), ErrorCode::NotFound);
+        }
+        let other = create(&first, json!({ "name": "other", "auth_mode": "none" })).await;
+        let other = &other.webhook.public_id;
+        let refused = post_from(&second, "192.0.2.66", other, &[], b"{}").await;
+        assert_eq!(code(refused), ErrorCode::NotFound);
+        accepted(post_from(&second, "192.0.2.67", other, &[], b"{}").await);
+        first.stop().await;
+        second.stop().await;
+    })
+    .await;
+}
 
 #[tokio::test]
 async fn an_edit_holds_for_the_next_delivery() {
