@@ -109,6 +109,8 @@ impl App {
             tokio::time::sleep(LAST_EVENTS).await;
         }
         events_end.cancel();
+        #[cfg(feature = "voice")]
+        services.voice.shutdown().await;
         self.0.rpc.tasks().close();
         let ended = async {
             self.0.rpc.tasks().wait().await;

@@ -3,11 +3,13 @@
 use crate::cache::Cache;
 use crate::cpu::CpuPermits;
 use crate::flights::Flights;
-use crate::last_use::LastUses;
+use crate::last_use::{LastUses, Setup};
 use crate::persona::{PersonaEvent, Personas};
 use crate::programs::{self, Programs};
+use crate::provider::{ProviderId, Service};
 use crate::resources::Resources;
 use crate::settings::VoiceSettings;
+use crate::{SttId, TtsId};
 use arc_swap::ArcSwap;
 use gatehouse_domain::trace::Tracer;
 use gatehouse_domain::{Clock, Random};
@@ -106,6 +108,11 @@ impl Voice {
         inner.state.store(Arc::new(new));
     }
 
+    /// Ends the programs that are kept between requests, and waits for that.
+    pub async fn shutdown(&self) {
+        self.state().resources.programs.warm().shutdown().await;
+    }
+
     pub fn personas(&self) -> &Personas {
         &self.0.personas
     }
@@ -135,7 +142,8 @@ impl State {
                 && before.timeouts == settings.timeouts
         });
         let programs = match kept {
-            Some(old) => old.resources.programs.clone(),
+            Some(old) if old.keeps_programs_of(&settings) => old.resources.programs.clone(),
+            Some(old) => old.resources.programs.without_kept(&settings),
             None => Programs::new(&settings, workspaces),
         };
         let cpu = old.map_or_else(CpuPermits::new, |old| old.resources.cpu.clone());
@@ -155,6 +163,24 @@ impl State {
             settings,
             resources,
         }
+    }
+
+    /// Whether the programs that are kept between requests are still those of the settings.
+    fn keeps_programs_of(&self, settings: &VoiceSettings) -> bool {
+        fn same<Id: ProviderId>(old: &VoiceSettings, new: &VoiceSettings) -> bool {
+            let setup = |settings: &VoiceSettings, id: &Id| {
+                let provider = Id::section(settings).providers.get(id);
+                provider.map(|provider| Setup::of(None, None, provider))
+            };
+            let is_program = |id: &&Id| matches!(id.about().service, Service::Program { .. });
+            let mut programs = Id::ALL.iter().filter(is_program);
+            Id::section(old).enabled == Id::section(new).enabled
+                && programs.all(|id| setup(old, id) == setup(new, id))
+        }
+        let old = &self.settings;
+        old.keep_warm == settings.keep_warm
+            && same::<TtsId>(old, settings)
+            && same::<SttId>(old, settings)
     }
 
     /// The same settings and limits, for a test of a provider.

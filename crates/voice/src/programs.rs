@@ -5,7 +5,10 @@
 //! processes.
 
 mod child;
+mod lines;
 mod pipes;
+mod warm;
+mod warm_process;
 mod workspace;
 
 use crate::VoiceError;
@@ -22,6 +25,8 @@ use tempfile::TempDir;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
+pub(crate) use warm::{Command, Fate, Warm};
+pub(crate) use warm_process::Process;
 pub(crate) use workspace::{absolute, empty, open_file, open_own_file};
 
 /// Chunks of output, at most 64 KiB each, that may wait for a slow reader before the program blocks. With the
@@ -44,6 +49,7 @@ pub(crate) struct Programs {
     variables: Arc<[(String, OsString)]>,
     limit: Duration,
     tasks: TaskTracker,
+    warm: Warm,
 }
 
 /// A program to run.
@@ -83,19 +89,49 @@ pub(crate) struct ProgramPermit {
     pub(crate) until: Instant,
 }
 
+/// What is left to do for a program that is started for one request.
+#[derive(Debug)]
+pub(crate) struct Rest {
+    pub(crate) job: Job,
+    /// Whether the kept process failed before it had answered anything. If the job then succeeds, the program
+    /// does not work as a kept process and is not tried again.
+    pub(crate) is_new: bool,
+}
+
 type Piece = Result<Bytes, VoiceError>;
 
 impl Programs {
     /// Applies the settings. Workspaces are created in `directory`, which need not exist yet.
     pub(crate) fn new(settings: &VoiceSettings, directory: &Path) -> Self {
+        let directory: Arc<Path> = absolute(directory).into();
+        let variables: Arc<[_]> = settings.child_variables.clone().into();
         Self {
             permits: Arc::new(Semaphore::new(settings.local_concurrency.max(1))),
             queue: Arc::new(Semaphore::new(MAX_WAITING)),
-            directory: absolute(directory).into(),
-            variables: settings.child_variables.clone().into(),
+            warm: Warm::new(
+                settings.keep_warm,
+                Arc::clone(&directory),
+                Arc::clone(&variables),
+            ),
+            directory,
+            variables,
             limit: settings.timeouts.program,
             tasks: TaskTracker::new(),
         }
+    }
+
+    /// The same limits, without the processes that are kept. These end after their current requests.
+    pub(crate) fn without_kept(&self, settings: &VoiceSettings) -> Self {
+        let (directory, variables) = (Arc::clone(&self.directory), Arc::clone(&self.variables));
+        Self {
+            warm: Warm::new(settings.keep_warm, directory, variables),
+            ..self.clone()
+        }
+    }
+
+    /// The processes that are kept between requests.
+    pub(crate) const fn warm(&self) -> &Warm {
+        &self.warm
     }
 
     /// The path of the program: `wanted` if it is executable, or the first `name` on PATH if nothing is
@@ -179,15 +215,48 @@ impl Programs {
     ) -> Result<BoxStream<'static, Result<Bytes, VoiceError>>, VoiceError> {
         let provider = job.provider;
         let permit = self.permit(provider).await?;
-        let mut pieces = self.start(permit, job);
-        let Some(first) = pieces.recv().await else {
-            return Err(VoiceError::failed(provider, "returned no audio", false));
-        };
-        let first = stream::iter([Ok(first?)]);
-        let rest = stream::unfold(pieces, |mut pieces| async move {
-            pieces.recv().await.map(|piece| (piece, pieces))
+        begun(provider, self.start(permit, job)).await
+    }
+
+    /// Like [`Self::stream`], for work that first asks a kept process. The work sends at most `pieces` pieces,
+    /// by its deadline, and returns the job for the rest.
+    pub(crate) async fn stream_after<W>(
+        &self,
+        provider: &'static str,
+        pieces: usize,
+        work: impl FnOnce(mpsc::Sender<Piece>, Instant) -> W,
+    ) -> Result<BoxStream<'static, Piece>, VoiceError>
+    where
+        W: Future<Output = Result<Option<Rest>, VoiceError>> + Send + 'static,
+    {
+        let ProgramPermit { permit, until } = self.permit(provider).await?;
+        // A slow reader does not delay the kept process.
+        let (pieces, receiver) = mpsc::channel(pieces.max(QUEUE));
+        let work = work(pieces.clone(), until);
+        let (variables, warm) = (Arc::clone(&self.variables), self.warm.clone());
+        self.tasks.spawn(async move {
+            let whole = async {
+                let rest = tokio::select! {
+                    biased;
+                    () = pieces.closed() => None,
+                    rest = work => rest?,
+                };
+                let Some(Rest { job, is_new }) = rest else {
+                    return Ok(());
+                };
+                let program = job.program.clone();
+                child::drive(job, &variables, &pieces, permit).await?;
+                if is_new && !pieces.is_closed() {
+                    warm.give_up(program);
+                }
+                Ok(())
+            };
+            if let Err(error) = in_time(until, provider, whole).await {
+                // The receiver may be closed.
+                let _ = pieces.send(Err(error)).await;
+            }
         });
-        Ok(first.chain(rest).boxed())
+        begun(provider, receiver).await
     }
 
     /// Creates a directory with one file for a program. It is deleted with its last user.
@@ -213,6 +282,21 @@ impl Programs {
         });
         receiver
     }
+}
+
+/// The stream of the pieces, once the first has arrived.
+async fn begun(
+    provider: &'static str,
+    mut pieces: mpsc::Receiver<Piece>,
+) -> Result<BoxStream<'static, Piece>, VoiceError> {
+    let Some(first) = pieces.recv().await else {
+        return Err(VoiceError::failed(provider, "returned no audio", false));
+    };
+    let first = stream::iter([Ok(first?)]);
+    let rest = stream::unfold(pieces, |mut pieces| async move {
+        pieces.recv().await.map(|piece| (piece, pieces))
+    });
+    Ok(first.chain(rest).boxed())
 }
 
 /// Runs the work of a provider until a deadline.

@@ -13,6 +13,8 @@ use url::Url;
 pub struct VoiceSettings {
     /// `voice.local_concurrency`: the maximum number of concurrent programs.
     pub local_concurrency: usize,
+    /// `voice.keep_warm_minutes`: how long an unused program keeps its model loaded; zero starts one per request.
+    pub keep_warm: Duration,
     /// `voice.cache_max_bytes`: the size of the cache of synthesized audio; 0 disables it.
     pub cache_max_bytes: u64,
     /// `voice.audio_max_bytes`: how much audio of conversations is kept.

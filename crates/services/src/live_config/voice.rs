@@ -5,6 +5,7 @@ use gatehouse_config::{Layers, Origin, Resolved, Settings, VoiceSection};
 use gatehouse_domain::KeyBinding;
 use gatehouse_voice::{Borrowed, ProviderId, SectionSettings, SpeakingSettings, VoiceSettings};
 use std::collections::BTreeSet;
+use std::time::Duration;
 use url::Url;
 
 /// Translates the settings for `voice`. A key from the file or the environment belongs to the address
@@ -16,6 +17,7 @@ pub fn voice_settings(resolved: &Resolved, layers: &Layers) -> VoiceSettings {
     let keys = WrittenKeys::new(resolved, layers);
     VoiceSettings {
         local_concurrency: voice.local_concurrency,
+        keep_warm: Duration::from_mins(voice.keep_warm_minutes),
         cache_max_bytes: voice.cache_max_bytes,
         audio_max_bytes: voice.audio_max_bytes,
         tts: section(&keys, settings, |settings| &settings.voice.tts),
@@ -121,6 +123,7 @@ mod tests {
             &[
                 ("PATH", "/bin"),
                 ("SERVICE_VOICE__LOCAL_CONCURRENCY", "3"),
+                ("SERVICE_VOICE__KEEP_WARM_MINUTES", "7"),
                 ("SERVICE_VOICE__CACHE_MAX_BYTES", "0"),
                 ("SERVICE_VOICE__AUDIO_MAX_BYTES", "7"),
                 ("SERVICE_VOICE__TTS__ENABLED", "false"),
@@ -147,6 +150,7 @@ mod tests {
             ),
             (3, 0, 7)
         );
+        assert_eq!(made.keep_warm, Duration::from_mins(7));
         let (tts, stt) = (&made.tts, &made.stt);
         assert!(!tts.enabled && !stt.enabled);
         assert_eq!(

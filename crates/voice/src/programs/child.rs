@@ -89,7 +89,7 @@ pub(super) async fn drive(
     Ok(())
 }
 
-struct Running {
+pub(super) struct Running {
     child: Child,
     /// The group that the process leads, until it is reaped.
     group: Option<Pid>,
@@ -98,7 +98,8 @@ struct Running {
 }
 
 impl Running {
-    fn start(
+    /// Starts the program of the job. Its input is not used.
+    pub(super) fn start(
         job: &Job,
         variables: &[(String, OsString)],
     ) -> Result<(Self, (ChildStdin, ChildStdout, ChildStderr)), VoiceError> {
@@ -130,7 +131,7 @@ impl Running {
     }
 
     /// Waits until the process has ended, without reaping it.
-    async fn ended(&mut self) -> io::Result<()> {
+    pub(super) async fn ended(&mut self) -> io::Result<()> {
         let Some(group) = self.group else {
             return Ok(());
         };
@@ -150,7 +151,8 @@ impl Running {
         }
     }
 
-    async fn reap(&mut self) -> io::Result<ExitStatus> {
+    /// Kills the rest of the group and waits for the process.
+    pub(super) async fn reap(&mut self) -> io::Result<ExitStatus> {
         self.kill();
         self.group = None;
         self.child.wait().await

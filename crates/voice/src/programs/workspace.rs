@@ -21,6 +21,17 @@ pub(super) async fn make(
     name: &'static str,
     content: &Bytes,
 ) -> Result<Arc<TempDir>, VoiceError> {
+    let directory = make_directory(parent).await?;
+    let mut options = tokio::fs::OpenOptions::new();
+    let options = options.write(true).create_new(true).mode(0o600);
+    let mut file = options.open(directory.path().join(name)).await?;
+    file.write_all(content).await?;
+    file.flush().await?;
+    Ok(directory)
+}
+
+/// Like [`make`], without a file.
+pub(super) async fn make_directory(parent: &Arc<Path>) -> Result<Arc<TempDir>, VoiceError> {
     let parent = Arc::clone(parent);
     let fresh = move || {
         let mut directory = DirBuilder::new();
@@ -32,11 +43,6 @@ pub(super) async fn make(
     let made = tokio::task::spawn_blocking(fresh).await;
     let directory =
         made.map_err(|_panic| VoiceError::Internal("a directory could not be created"))??;
-    let mut options = tokio::fs::OpenOptions::new();
-    let options = options.write(true).create_new(true).mode(0o600);
-    let mut file = options.open(directory.path().join(name)).await?;
-    file.write_all(content).await?;
-    file.flush().await?;
     Ok(Arc::new(directory))
 }
 

@@ -4,17 +4,23 @@
 //! in Python (<https://github.com/OHF-Voice/piper1-gpl>, `docs/CLI.md`). Both accept the options below in
 //! this spelling, `--output_raw` and `--length_scale` with underscores. With raw output each line is an
 //! utterance, without gaps in between. The text is passed only on stdin: the successor also speaks unknown
-//! arguments, and arguments are not secret.
+//! arguments, and arguments are not secret. If programs are kept between requests, [`kept`] asks the one that
+//! runs.
+
+mod kept;
 
 use super::{Encoding, Speech, TtsCall, TtsProvider};
 use crate::VoiceError;
-use crate::programs::{Job, Programs, absolute, not_found, open_file};
+use crate::programs::{Command, Job, Programs, Rest, absolute, not_found, open_file};
 use crate::provider::{About, BINARY_PATH, ProviderSettings, Service, setting};
 use crate::resources::{MAX_ANSWER_BYTES, Resources};
+use bytes::Bytes;
 use futures_util::FutureExt;
+use futures_util::stream::BoxStream;
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::io::AsyncReadExt;
 
 const ID: &str = "tts_local_1";
@@ -71,23 +77,65 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     let config = settings.config_path.as_deref().map(absolute);
     let config = config.unwrap_or_else(|| beside(&model));
     let described = Described::read(&config).await?;
-    let job = Job {
+    let rate = described.audio.sample_rate;
+    let arguments = arguments(call, &model, &config, &described);
+    let programs = &resources.programs;
+    let text = lines(&call.text);
+    let body = if programs.warm().keeps(&program) {
+        let command = Command {
+            provider: ID,
+            setting: BINARY,
+            program,
+            args: arguments,
+            directory_option: "--output_dir",
+            variables: VARIABLES,
+        };
+        spoken_by_kept(programs, command, kept::sentences(&text), rate).await?
+    } else {
+        programs.stream(job(program, arguments, text)).await?
+    };
+    let encoding = Encoding::Samples { rate };
+    Ok(Speech { encoding, body })
+}
+
+/// Lets the kept process speak, and another one the lines that it does not speak.
+async fn spoken_by_kept(
+    programs: &Programs,
+    command: Command,
+    lines: Arc<[String]>,
+    rate: u32,
+) -> Result<BoxStream<'static, Result<Bytes, VoiceError>>, VoiceError> {
+    let warm = programs.warm().clone();
+    let count = lines.len();
+    let work = |pieces, until| async move {
+        let to = (pieces, until);
+        let unspoken = kept::speak(&warm, &command, Arc::clone(&lines), rate, to).await?;
+        Ok(unspoken.map(|unspoken| {
+            let rest = lines.get(unspoken.spoken..).unwrap_or_default().concat();
+            let Command { program, args, .. } = command;
+            Rest {
+                job: job(program, args, rest),
+                is_new: unspoken.is_new,
+            }
+        }))
+    };
+    programs.stream_after(ID, count, work).await
+}
+
+/// Speaks one text.
+fn job(program: PathBuf, mut args: Vec<OsString>, text: String) -> Job {
+    args.push("--output_raw".into());
+    Job {
         provider: ID,
         setting: BINARY,
         program,
-        args: arguments(call, &model, &config, &described),
+        args,
         variables: VARIABLES,
-        stdin: lines(&call.text).into(),
+        stdin: text.into(),
         most_output: MAX_ANSWER_BYTES,
         with_stderr: false,
         directory: None,
-    };
-    Ok(Speech {
-        encoding: Encoding::Samples {
-            rate: described.audio.sample_rate,
-        },
-        body: resources.programs.stream(job).await?,
-    })
+    }
 }
 
 fn needs(
@@ -148,6 +196,7 @@ impl Described {
     }
 }
 
+/// The arguments except those for the output.
 fn arguments(call: &TtsCall, model: &Path, config: &Path, described: &Described) -> Vec<OsString> {
     let settings = &call.settings;
     let mut arguments: Vec<OsString> = vec![
@@ -155,7 +204,6 @@ fn arguments(call: &TtsCall, model: &Path, config: &Path, described: &Described)
         model.into(),
         "--config".into(),
         config.into(),
-        "--output_raw".into(),
     ];
     if let Some(speaker) = settings.speaker_id {
         arguments.extend(["--speaker".into(), speaker.to_string().into()]);

@@ -4,6 +4,7 @@
 //! (`models`), built by `tests/voice-programs`; `cargo xtask test` sets it.
 
 mod bad_days;
+mod kept;
 mod program_input;
 mod real;
 mod round_trip;

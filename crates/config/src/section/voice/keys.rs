@@ -140,6 +140,12 @@ pub(crate) const KEYS: &[KeySpec] = &[
         "Local speech programs that run at a time.",
     )
     .at("voice.local_concurrency"),
+    with_default(
+        Kind::Whole { min: 0, max: 1440 },
+        Initial::Whole(10),
+        "How long Piper keeps running without a request, with its voice in memory; 0 starts it for each request.",
+    )
+    .at("voice.keep_warm_minutes"),
     bytes(
         268_435_456,
         "Size of the cache for synthesized speech, in bytes; 0 disables it.",

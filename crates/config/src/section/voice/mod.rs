@@ -25,6 +25,8 @@ use url::Url;
 pub struct Voice {
     /// How many local programs run concurrently.
     pub local_concurrency: usize,
+    /// How long an unused local program is kept, in minutes; 0 keeps none.
+    pub keep_warm_minutes: u64,
     /// Maximum size of the speech cache; 0 disables it.
     pub cache_max_bytes: u64,
     /// Maximum size of the stored conversation audio.
@@ -82,6 +84,7 @@ impl Voice {
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
         Ok(Self {
             local_concurrency: reader.whole("voice.local_concurrency")?,
+            keep_warm_minutes: reader.whole("voice.keep_warm_minutes")?,
             cache_max_bytes: reader.whole("voice.cache_max_bytes")?,
             audio_max_bytes: reader.whole("voice.audio_max_bytes")?,
             tts: VoiceSection::read(reader, "voice.tts", tts::PROVIDERS)?,

@@ -19,6 +19,7 @@ fn voice(toml: &str) -> Voice {
 fn the_defaults_are_the_contract_s() {
     let voice = voice("");
     assert_eq!(voice.local_concurrency, 2);
+    assert_eq!(voice.keep_warm_minutes, 10);
     assert_eq!(voice.cache_max_bytes, 256 << 20);
     assert_eq!(voice.audio_max_bytes, 1 << 30);
     let (tts, stt) = (&voice.tts, &voice.stt);
@@ -68,6 +69,7 @@ fn each_table_has_the_specification_s_keys(#[case] table: &str, #[case] names: &
 
 #[rstest]
 #[case("voice.local_concurrency", "1", "64", "0", "65")]
+#[case("voice.keep_warm_minutes", "0", "1440", "-1", "1441")]
 #[case("voice.cache_max_bytes", "0", "1099511627776", "-1", "1099511627777")]
 #[case("voice.audio_max_bytes", "0", "1099511627776", "-1", "1099511627777")]
 #[case("voice.tts.max_text_length", "1", "1000000", "0", "1000001")]

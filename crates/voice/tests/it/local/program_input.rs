@@ -23,7 +23,7 @@ async fn piper_gets_its_options_as_arguments_and_the_text_as_input() {
     assert_eq!(spoken.duration_ms, 1000);
     let (model, config) = (place.path("voice.onnx"), place.path("voice.onnx.json"));
     let arguments = format!(
-        "--model\n{}\n--config\n{}\n--output_raw\n--speaker\n3\n--length_scale\n0.7500\n",
+        "--model\n{}\n--config\n{}\n--speaker\n3\n--length_scale\n0.7500\n--output_raw\n",
         model.display(),
         config.display()
     );
@@ -60,7 +60,7 @@ async fn piper_takes_another_description_and_speaks_as_the_voice_usually_does() 
     voice.convert(request).await.unwrap();
     let arguments = place.read("arguments").unwrap();
     assert!(
-        arguments.ends_with("--output_raw\n--length_scale\n2.4000\n"),
+        arguments.ends_with("--length_scale\n2.4000\n--output_raw\n"),
         "{arguments}"
     );
 }

@@ -1,0 +1,239 @@
+//! Programs that are kept between requests, because loading a model takes longer than speaking a sentence.
+//!
+//! There is at most one process per command. Its task owns it, gives it one request at a time, and ends it when
+//! it is unused for long, when a request fails, when the settings change and when the server stops. A caller whose
+//! request fails runs the program for this request alone.
+
+use super::Process;
+use crate::VoiceError;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The most processes. Each has a model in memory.
+const MAX_KEPT: usize = 4;
+/// How many requests may wait for a process. The permits of programs limit them further.
+const MAX_WAITING: usize = 64;
+/// How long a request whose caller has left may take to end. If it takes longer, its process is ended.
+const SETTLE: Duration = Duration::from_millis(700);
+
+/// The programs that are kept. Dropping the last clone ends them after their current requests.
+#[derive(Clone)]
+pub(crate) struct Warm(Arc<Pool>);
+
+struct Pool {
+    /// How long an unused process is kept; zero keeps none.
+    keep: Duration,
+    /// The parent of the processes' directories.
+    directory: Arc<Path>,
+    variables: Arc<[(String, OsString)]>,
+    kept: tokio::sync::Mutex<Vec<Kept>>,
+    /// The programs that do not work as kept processes.
+    given_up: Mutex<BTreeSet<PathBuf>>,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+/// What a process is started with. A line of its input is a request, and it writes the answers to files in its own
+/// directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Command {
+    /// The provider to name in errors.
+    pub(crate) provider: &'static str,
+    /// The setting to name if the program cannot be started.
+    pub(crate) setting: &'static str,
+    pub(crate) program: PathBuf,
+    pub(crate) args: Vec<OsString>,
+    /// The option for the directory of answers, which is added to the arguments.
+    pub(crate) directory_option: &'static str,
+    /// Variables in addition to those that every program gets.
+    pub(crate) variables: &'static [(&'static str, &'static str)],
+}
+
+/// The process of a command.
+struct Kept {
+    command: Command,
+    requests: mpsc::Sender<Request>,
+    used: Instant,
+}
+
+type Request = Box<dyn for<'a> FnOnce(&'a mut Process) -> BoxFuture<'a, Fate> + Send>;
+
+/// What happens to a process after a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Keep,
+    /// It failed, or may still be busy.
+    End,
+}
+
+impl Warm {
+    pub(super) fn new(
+        keep: Duration,
+        directory: Arc<Path>,
+        variables: Arc<[(String, OsString)]>,
+    ) -> Self {
+        Self(Arc::new(Pool {
+            keep,
+            directory,
+            variables,
+            kept: tokio::sync::Mutex::default(),
+            given_up: Mutex::default(),
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        }))
+    }
+
+    /// Whether processes of this program are kept.
+    pub(crate) fn keeps(&self, program: &Path) -> bool {
+        !self.0.keep.is_zero() && !self.0.stop.is_cancelled() && !self.given_up().contains(program)
+    }
+
+    /// Keeps no process of this program from now on.
+    pub(crate) fn give_up(&self, program: PathBuf) {
+        tracing::debug!(program = %program.display(), "a program does not work between requests");
+        self.given_up().insert(program);
+    }
+
+    /// Makes a request to the process of the command, and starts it if there is none. `None` if the process ended
+    /// before it began the request. If the caller leaves, the request has [`SETTLE`] to end.
+    ///
+    /// # Errors
+    /// Fails if the process cannot be started.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        command: &Command,
+        work: impl for<'a> FnOnce(&'a mut Process) -> BoxFuture<'a, (Fate, T)> + Send + 'static,
+    ) -> Result<Option<T>, VoiceError> {
+        let (answer, receiver) = oneshot::channel();
+        let request: Request = Box::new(move |process| answered(process, work, answer).boxed());
+        self.send(command, request).await?;
+        Ok(receiver.await.ok())
+    }
+
+    async fn send(&self, command: &Command, mut request: Request) -> Result<(), VoiceError> {
+        let pool = &self.0;
+        let mut kept = pool.kept.lock().await;
+        kept.retain(|one| !one.requests.is_closed());
+        if let Some(at) = kept.iter().position(|one| one.command == *command) {
+            let mut found = kept.swap_remove(at);
+            match found.requests.try_send(request) {
+                Ok(()) => {
+                    found.used = Instant::now();
+                    kept.push(found);
+                    return Ok(());
+                }
+                Err(error) => request = error.into_inner(),
+            }
+        }
+        if kept.len() >= MAX_KEPT {
+            let oldest = kept.iter().enumerate().min_by_key(|(_, one)| one.used);
+            if let Some(at) = oldest.map(|(at, _)| at) {
+                // It ends after the requests that it has.
+                kept.swap_remove(at);
+            }
+        }
+        let process = Process::start(command, &pool.directory, &pool.variables).await?;
+        let (requests, receiver) = mpsc::channel(MAX_WAITING);
+        // There is space for it.
+        let _ = requests.try_send(request);
+        let stop = pool.stop.clone();
+        pool.tasks.spawn(serve(process, receiver, pool.keep, stop));
+        kept.push(Kept {
+            command: command.clone(),
+            requests,
+            used: Instant::now(),
+        });
+        Ok(())
+    }
+
+    /// Ends all processes, and waits for that. No process is kept afterwards.
+    pub(crate) async fn shutdown(&self) {
+        self.0.stop.cancel();
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+
+    fn given_up(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
+        let given_up = self.0.given_up.lock();
+        given_up.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Warm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Warm").finish_non_exhaustive()
+    }
+}
+
+async fn answered<T>(
+    process: &mut Process,
+    work: impl for<'a> FnOnce(&'a mut Process) -> BoxFuture<'a, (Fate, T)>,
+    mut answer: oneshot::Sender<T>,
+) -> Fate {
+    if answer.is_closed() {
+        return Fate::Keep;
+    }
+    let mut work = work(&mut *process);
+    let done = tokio::select! {
+        done = &mut work => Some(done),
+        () = answer.closed() => tokio::time::timeout(SETTLE, &mut work).await.ok(),
+    };
+    drop(work);
+    let Some((fate, value)) = done else {
+        return Fate::End;
+    };
+    // The caller may have left.
+    let _ = answer.send(value);
+    fate
+}
+
+/// Owns a process until it ends.
+async fn serve(
+    mut process: Process,
+    mut requests: mpsc::Receiver<Request>,
+    keep: Duration,
+    stop: CancellationToken,
+) {
+    let mut idle_until = Instant::now() + keep;
+    let mut is_open = true;
+    loop {
+        let request = tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            request = requests.recv() => request,
+            () = tokio::time::sleep_until(idle_until), if is_open => {
+                // A request that has just been sent is still served.
+                requests.close();
+                is_open = false;
+                continue;
+            }
+            line = process.line() => match line {
+                Some(_) => continue,
+                None => break,
+            },
+        };
+        let Some(request) = request else { break };
+        let fate = tokio::select! {
+            biased;
+            () = stop.cancelled() => Fate::End,
+            fate = request(&mut process) => fate,
+        };
+        if fate == Fate::End {
+            break;
+        }
+        idle_until = Instant::now() + keep;
+    }
+    // From here on, requests go to another process.
+    drop(requests);
+    process.end().await;
+}

@@ -1,0 +1,89 @@
+//! A process that is kept between requests, with its private directory.
+
+use super::child::Running;
+use super::lines::Lines;
+use super::workspace;
+use super::{Command, Job};
+use crate::VoiceError;
+use bytes::Bytes;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+
+/// A process that is kept between requests.
+pub(crate) struct Process {
+    provider: &'static str,
+    running: Running,
+    stdin: ChildStdin,
+    stdout: Lines<ChildStdout>,
+    stderr: Lines<ChildStderr>,
+    /// Its working directory, which only this user can read.
+    pub(crate) directory: Arc<TempDir>,
+    /// Whether it has answered a request.
+    pub(crate) has_answered: bool,
+}
+
+impl Process {
+    /// Starts the program in a new directory in `parent`.
+    pub(super) async fn start(
+        command: &Command,
+        parent: &Arc<Path>,
+        variables: &[(String, OsString)],
+    ) -> Result<Self, VoiceError> {
+        let directory = workspace::make_directory(parent).await?;
+        let mut args = command.args.clone();
+        args.extend([command.directory_option.into(), directory.path().into()]);
+        let job = Job {
+            provider: command.provider,
+            setting: command.setting,
+            program: command.program.clone(),
+            args,
+            variables: command.variables,
+            stdin: Bytes::new(),
+            most_output: 0,
+            with_stderr: false,
+            directory: Some(Arc::clone(&directory)),
+        };
+        let (running, (stdin, stdout, stderr)) = Running::start(&job, variables)?;
+        Ok(Self {
+            provider: command.provider,
+            running,
+            stdin,
+            stdout: Lines::new(stdout),
+            stderr: Lines::new(stderr),
+            directory,
+            has_answered: false,
+        })
+    }
+
+    /// Writes a line, which must include its line break.
+    pub(crate) async fn write(&mut self, line: &str) -> io::Result<()> {
+        self.stdin.write_all(line.as_bytes()).await?;
+        self.stdin.flush().await
+    }
+
+    /// The next line of either output; `None` once the process has ended. Dropping the future loses nothing.
+    pub(crate) async fn line(&mut self) -> Option<Bytes> {
+        loop {
+            let line = tokio::select! {
+                biased;
+                line = self.stdout.next(), if self.stdout.is_open => line,
+                line = self.stderr.next(), if self.stderr.is_open => line,
+                _ended = self.running.ended() => return None,
+            };
+            if line.is_some() {
+                return line;
+            }
+        }
+    }
+
+    /// Kills the process with its descendants.
+    pub(super) async fn end(mut self) {
+        let status = self.running.reap().await;
+        tracing::debug!(provider = self.provider, ?status, "a kept program ended");
+    }
+}

@@ -1,0 +1,232 @@
+//! Speech from a process that is kept between requests.
+//!
+//! With `--output_dir` both programs write a WAV file for each line of input. The older program prints the file's
+//! path on stdout, before the file is complete; its successor logs "Wrote" and the path on stderr. Each
+//! sentence is a line, so that the audio of the first one arrives early.
+
+use crate::VoiceError;
+use crate::programs::{Command, Fate, Process, Warm, open_own_file};
+use crate::resources::MAX_ANSWER_BYTES;
+use crate::text::sentence_ends;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use gatehouse_audio::{WavStream, pcm_of_samples};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, timeout};
+
+/// How long a new process may take for its first line, which includes loading the model.
+const FIRST_LINE: Duration = Duration::from_secs(30);
+/// How long a named file may be incomplete, and how often to look.
+const FILE_CHECKS: usize = 200;
+const FILE_PAUSE: Duration = Duration::from_millis(5);
+
+/// The lines that the process did not speak.
+pub(super) struct Unspoken {
+    /// The number of lines before them.
+    pub(super) spoken: usize,
+    /// Whether the process had not answered anything.
+    pub(super) is_new: bool,
+}
+
+/// Speaks the lines in order, and sends the samples of each. `None` if all were spoken.
+pub(super) async fn speak(
+    warm: &Warm,
+    command: &Command,
+    lines: Arc<[String]>,
+    rate: u32,
+    (pieces, until): (mpsc::Sender<Result<Bytes, VoiceError>>, Instant),
+) -> Result<Option<Unspoken>, VoiceError> {
+    let count = lines.len();
+    let spoken = Arc::new(AtomicUsize::new(0));
+    let order = Order {
+        lines,
+        rate,
+        pieces,
+        until,
+        spoken: Arc::clone(&spoken),
+    };
+    let asked = warm.ask(command, move |process| speak_lines(process, order).boxed());
+    let is_new = asked.await?.unwrap_or(false);
+    let spoken = spoken.load(Ordering::Relaxed);
+    Ok((spoken < count).then_some(Unspoken { spoken, is_new }))
+}
+
+/// What a process speaks.
+struct Order {
+    lines: Arc<[String]>,
+    /// Samples per second.
+    rate: u32,
+    pieces: mpsc::Sender<Result<Bytes, VoiceError>>,
+    until: Instant,
+    /// How many lines were spoken.
+    spoken: Arc<AtomicUsize>,
+}
+
+/// Returns whether the process failed before it had answered anything.
+async fn speak_lines(process: &mut Process, order: Order) -> (Fate, bool) {
+    let mut left = MAX_ANSWER_BYTES;
+    for line in order.lines.iter() {
+        if order.pieces.is_closed() {
+            break;
+        }
+        let is_new = !process.has_answered;
+        let Some(samples) = speak_line(process, line, &order, left).await else {
+            return (Fate::End, is_new);
+        };
+        process.has_answered = true;
+        left = left.saturating_sub(samples.len());
+        order.spoken.fetch_add(1, Ordering::Relaxed);
+        if !samples.is_empty() && order.pieces.send(Ok(samples)).await.is_err() {
+            break;
+        }
+    }
+    (Fate::Keep, false)
+}
+
+/// The samples of a line; `None` if the process fails or takes too long.
+async fn speak_line(
+    process: &mut Process,
+    line: &str,
+    order: &Order,
+    most_bytes: usize,
+) -> Option<Bytes> {
+    // Half of the time is left for a new process.
+    let half = order.until.saturating_duration_since(Instant::now()) / 2;
+    let limit = if process.has_answered {
+        half
+    } else {
+        half.min(FIRST_LINE)
+    };
+    let spoken = async {
+        process.write(line).await.ok()?;
+        loop {
+            let said = process.line().await?;
+            // A file that is already gone was named twice.
+            if let Some(path) = named(&said, process.directory.path())
+                && tokio::fs::try_exists(&path).await.unwrap_or(false)
+            {
+                return take(&path, order.rate, most_bytes).await;
+            }
+        }
+    };
+    timeout(limit, spoken).await.ok()?
+}
+
+/// The WAV file of this directory that the line ends with.
+fn named(line: &[u8], directory: &Path) -> Option<PathBuf> {
+    let line = std::str::from_utf8(line).ok()?.trim_end();
+    let (before, name) = line.rsplit_once('/')?;
+    let is_wav = Path::new(name).extension().is_some_and(|it| it == "wav");
+    let is_ours = before.ends_with(directory.to_str()?);
+    (is_wav && is_ours).then(|| directory.join(name))
+}
+
+/// Reads and deletes the file, which may still be incomplete.
+async fn take(path: &Path, rate: u32, most_bytes: usize) -> Option<Bytes> {
+    for _ in 0..FILE_CHECKS {
+        let wav = read(path, most_bytes).await?;
+        if is_whole(&wav) {
+            let samples = samples(&wav, rate);
+            let removed = tokio::fs::remove_file(path).await;
+            return samples.filter(|_| removed.is_ok());
+        }
+        sleep(FILE_PAUSE).await;
+    }
+    None
+}
+
+async fn read(path: &Path, most_bytes: usize) -> Option<Vec<u8>> {
+    let file = open_own_file(path).await.ok()?;
+    let mut wav = Vec::new();
+    let most = u64::try_from(most_bytes).ok()?;
+    file.take(most).read_to_end(&mut wav).await.ok()?;
+    Some(wav)
+}
+
+/// Whether the file has the length that its header declares (RIFF: the length after the first 8 bytes).
+fn is_whole(wav: &[u8]) -> bool {
+    let declared = wav.get(4..8).and_then(<[u8]>::first_chunk);
+    declared.is_some_and(|bytes| {
+        let declared = u64::from(u32::from_le_bytes(*bytes)) + 8;
+        wav.len() as u64 >= declared
+    })
+}
+
+/// The samples as bytes; `None` if they have another rate than the voice's description.
+fn samples(wav: &[u8], rate: u32) -> Option<Bytes> {
+    let mut stream = WavStream::new();
+    let samples = stream.push(wav).ok()?;
+    (stream.rate() == Some(rate)).then(|| pcm_of_samples(&samples).into())
+}
+
+/// The sentences of a text of one line per paragraph, each with a line break. A piece without letters and digits
+/// is part of the sentence before it, because the successor fails on a line without speech.
+pub(super) fn sentences(text: &str) -> Arc<[String]> {
+    let mut sentences: Vec<String> = Vec::new();
+    for paragraph in text.lines() {
+        let ends = sentence_ends(paragraph).into_iter();
+        let mut from = 0;
+        for end in ends.chain([paragraph.len()]) {
+            let piece = paragraph.get(from..end).unwrap_or_default().trim();
+            from = end;
+            let is_speech = piece.contains(char::is_alphanumeric);
+            match sentences.last_mut() {
+                _ if piece.is_empty() => {}
+                Some(last) if !is_speech => {
+                    let before = last.trim_end().len();
+                    last.truncate(before);
+                    last.push(' ');
+                    last.push_str(piece);
+                    last.push('\n');
+                }
+                _ => sentences.push(format!("{piece}\n")),
+            }
+        }
+    }
+    sentences.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_is_a_line() {
+        let lines = sentences("Well, hello. How are you? ...\nThe end\n");
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        assert_eq!(lines, ["Well, hello.\n", "How are you? ...\n", "The end\n"]);
+        assert!(sentences("").is_empty());
+        assert_eq!(sentences("***\n").len(), 1);
+    }
+
+    #[test]
+    fn both_programs_name_the_file() {
+        let place = Path::new("/a b/.tmp1");
+        let file = Some(PathBuf::from("/a b/.tmp1/12.wav"));
+        assert_eq!(named(b"/a b/.tmp1/12.wav\n", place), file);
+        assert_eq!(
+            named(b"INFO:__main__:Wrote /a b/.tmp1/12.wav\r\n", place),
+            file
+        );
+        for other in [
+            "/etc/12.wav\n",
+            "/a b/.tmp1/x/12.wav",
+            "[info] Output directory: /a b/.tmp1\n",
+            "\u{0}",
+        ] {
+            assert_eq!(named(other.as_bytes(), place), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_whole_when_it_is_as_long_as_it_says() {
+        let wav = b"RIFF\x06\0\0\0WAVEfm";
+        assert!(is_whole(wav));
+        assert!(!is_whole(&wav[..13]) && !is_whole(b"RIFF") && !is_whole(b""));
+    }
+}
