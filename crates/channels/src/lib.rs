@@ -34,6 +34,7 @@ mod progress;
 mod questions;
 mod receive;
 mod receivers;
+mod response;
 mod send;
 mod senders;
 mod service;
@@ -59,5 +60,7 @@ pub use receive::{
 };
 pub use receivers::ReceiverState;
 pub use receivers::buttons::{Button, Note, Press, Question, QuestionText, SentQuestion};
+pub use response::{REDACTED, SendResponse};
+pub use send::SendReport;
 pub use senders::takes_json;
 pub use session_keys::session_key;

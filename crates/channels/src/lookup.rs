@@ -15,6 +15,16 @@ pub struct TargetAccount {
 }
 
 impl Channels {
+    /// Returns the name that the owner gave to the account for `type` or `type:account_id`; `None` if the account does
+    /// not exist or cannot be read.
+    pub async fn label_of(&self, target: &str) -> Option<String> {
+        if let Some(sender) = senders::built_in_id(target) {
+            return Some(sender.about().label.to_owned());
+        }
+        let live = self.0.find_target(target).await.ok()?;
+        Some(live.found.row.label.clone())
+    }
+
     /// Finds the account for `type` or `type:account_id`; `None` if it does not exist.
     pub async fn find_target_account(
         &self,

@@ -4,12 +4,14 @@ use crate::error::{ChannelsError, Failure, SendError};
 use crate::handle::{Channels, Inner};
 use crate::metrics;
 use crate::outgoing::Outgoing;
+use crate::response::{LastResponse, SendResponse};
 use crate::senders::Part;
 use crate::split::split;
 use crate::target::{Found, OpenAccount, TargetError};
 use data_encoding::HEXLOWER;
 use gatehouse_domain::trace::{self, SpanKind};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Text of a test message if the caller gives none.
 const TEST_TEXT: &str = "This is a test message from Gatehouse.";
@@ -17,11 +19,40 @@ const TEST_SOURCE: &str = "Gatehouse";
 /// The maximum size of a text that a caller sends, in bytes.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
 
+/// How a send ended, and how the vendor responded.
+#[derive(Debug)]
+pub struct SendReport {
+    pub result: Result<(), SendError>,
+    /// The last response, if the channel uses HTTP and the vendor responded.
+    pub response: Option<SendResponse>,
+}
+
 impl Channels {
     /// Sends a message. After [`SendError::Retry`] the caller may send the same message again; the crate's
     /// documentation describes what a retry repeats.
     pub async fn send(&self, message: Outgoing<'_>) -> Result<(), SendError> {
-        Ok(self.0.send(&message).await?)
+        self.send_reported(message).await.result
+    }
+
+    /// Sends a message like [`Self::send`], and returns the vendor's response too.
+    pub async fn send_reported(&self, message: Outgoing<'_>) -> SendReport {
+        let inner = &self.0;
+        let account = match inner.account_for(&message).await {
+            Ok(account) => account,
+            Err(failure) => {
+                return SendReport {
+                    result: Err(failure.into()),
+                    response: None,
+                };
+            }
+        };
+        let id = message.id(&account.id);
+        let response = LastResponse::default();
+        let sent = inner.deliver(&account, &message, &id, &response).await;
+        SendReport {
+            response: response.shown(&account, sent.is_ok()),
+            result: sent.map_err(SendError::from),
+        }
     }
 
     /// Sends a test message. Works for disabled accounts too.
@@ -46,7 +77,8 @@ impl Channels {
             inner.note_use(&account);
             // Tests are never retried, so each one is a new message even if the text is the same.
             let id = HEXLOWER.encode(&inner.random.bytes::<16>());
-            inner.deliver(&account, &message, &id).await
+            let response = LastResponse::default();
+            inner.deliver(&account, &message, &id, &response).await
         };
         sent.await.map_err(|failure| failure.of_one_attempt(kind))
     }
@@ -84,7 +116,8 @@ impl Channels {
             let account = live.open(inner).await?;
             // It is not retried, so each call is a new message even if the text is the same.
             let id = HEXLOWER.encode(&inner.random.bytes::<16>());
-            inner.deliver(&account, &message, &id).await
+            let response = LastResponse::default();
+            inner.deliver(&account, &message, &id, &response).await
         };
         sent.await
             .map_err(|failure| failure.of_one_attempt(sender.about().kind))
@@ -104,16 +137,15 @@ impl Found {
 }
 
 impl Inner {
-    async fn send(&self, message: &Outgoing<'_>) -> Result<(), Failure> {
+    /// Opens the account that the message goes to.
+    async fn account_for(&self, message: &Outgoing<'_>) -> Result<Arc<OpenAccount>, Failure> {
         let live = self.find_target(message.target).await?;
         live.found.require_enabled()?;
         if message.is_json && !live.found.sender.about().takes_json {
             let why = "This channel does not accept JSON. Choose another one, or send a text.";
             return Err(Failure::refused(why));
         }
-        let account = live.open(self).await?;
-        let id = message.id(&account.id);
-        self.deliver(&account, message, &id).await
+        live.open(self).await
     }
 
     async fn deliver(
@@ -121,11 +153,14 @@ impl Inner {
         account: &OpenAccount,
         message: &Outgoing<'_>,
         id: &str,
+        response: &LastResponse,
     ) -> Result<(), Failure> {
         let kind = account.sender.about().kind;
         let mut span = trace::child("channel.send", SpanKind::Client);
         span.set("gatehouse.channel.type", kind);
-        let sent = span.run(self.send_parts(account, message, id)).await;
+        let sent = span
+            .run(self.send_parts(account, message, id, response))
+            .await;
         metrics::sent(kind, &sent);
         if let Err(failure) = &sent {
             span.fail(failure.kind());
@@ -133,12 +168,13 @@ impl Inner {
         sent
     }
 
-    /// Sends the parts that the vendor has not accepted yet.
+    /// Sends the parts that the vendor has not accepted yet. Afterwards `response` is the one to the last part.
     async fn send_parts(
         &self,
         account: &OpenAccount,
         message: &Outgoing<'_>,
         id: &str,
+        response: &LastResponse,
     ) -> Result<(), Failure> {
         let parts = split(message.text, account.sender.limit());
         let several = parts.len() > 1;
@@ -158,7 +194,9 @@ impl Inner {
                 text: text.as_ref(),
                 number,
                 id,
+                response,
             };
+            response.forget();
             match account.sender.send(part).await {
                 Ok(()) if several => self.note_parts(id, number + 1).await?,
                 Ok(()) => {}

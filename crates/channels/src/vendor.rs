@@ -1,7 +1,9 @@
 //! HTTP calls to vendors and the interpretation of their responses. Errors contain neither the response text
-//! nor the URL, which may hold a token; only recognized values are passed on.
+//! nor the URL, which may hold a token; only recognized values are passed on. The
+//! text of a response to a message is only in [`crate::response`].
 
 use crate::error::Failure;
+use bytes::Bytes;
 use gatehouse_domain::{Clock, Timestamp};
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
@@ -19,7 +21,7 @@ const LONGEST_WAIT: Duration = Duration::from_hours(24);
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     headers: HeaderMap,
-    body: Vec<u8>,
+    body: Bytes,
     at: Timestamp,
 }
 
@@ -71,7 +73,7 @@ pub(crate) async fn call_within(
     Ok(Answer {
         status,
         headers,
-        body,
+        body: body.into(),
         at: clock.now(),
     })
 }
@@ -103,7 +105,11 @@ pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
 
 impl Answer {
     pub(crate) fn into_body(self) -> Vec<u8> {
-        self.body
+        self.body.into()
+    }
+
+    pub(crate) const fn body(&self) -> &Bytes {
+        &self.body
     }
 
     /// Parses the body into a type; `None` if it has another form.
@@ -236,7 +242,7 @@ mod tests {
         Answer {
             status: StatusCode::from_u16(status).unwrap(),
             headers: map,
-            body: Vec::new(),
+            body: Bytes::new(),
             // Wed, 18 Nov 2026 11:06:40 GMT
             at: Timestamp::from_millis(1_795_000_000_000),
         }

@@ -13,7 +13,8 @@ pub(crate) const COLUMNS: &str = "id, webhook_id, status, event_type, entity_key
     duplicate_of, replay_of, session_key, session_id, received_at, started_at, finished_at, \
     next_attempt_at, attempts, lease_owner, lease_until, input_tokens, output_tokens, headers, body_size, \
     CASE WHEN body_preview = '' THEN COALESCE(payload, '') ELSE body_preview END AS body_preview, \
-    error, response_actions, target, delivered_at, summary, outcome, edited";
+    error, response_actions, target, delivered_at, summary, outcome, edited, \
+    channel";
 
 /// Selects the payload of a delivery from its row or, if that column is empty, from `delivery_payloads`.
 pub(crate) const PAYLOAD: &str = "CASE WHEN payload = '' THEN (SELECT apart.payload \
@@ -74,8 +75,10 @@ pub struct DeliveryRow {
     pub delivered_at: Option<Timestamp>,
     /// What happened, as one line.
     pub summary: Option<String>,
-    /// The beginning of the agent's answer, as one line.
+    /// The beginning of the agent's answer, or of the text that a channel accepted without an agent, as one line.
     pub outcome: Option<String>,
+    /// The name of the channel that accepted a text without an agent, as it was then.
+    pub channel: Option<String>,
     /// What the owner changed for this replay: `payload`, `target` or `payload,target`.
     pub edited: Option<String>,
 }
@@ -85,7 +88,7 @@ columns! {
     id, webhook_id, status, event_type, entity_key, delivery_key, duplicate_of, replay_of,
     session_key, session_id, received_at, started_at, finished_at, next_attempt_at, attempts,
     lease_owner, lease_until, input_tokens, output_tokens, headers, body_size, body_preview,
-    error, response_actions, target, delivered_at, summary, outcome, edited
+    error, response_actions, target, delivered_at, summary, outcome, edited, channel
 }
 
 /// A delivery to store.
@@ -161,6 +164,7 @@ impl NewDelivery {
             delivered_at: None,
             summary: self.summary.clone(),
             outcome: None,
+            channel: None,
             edited: None,
         }
     }

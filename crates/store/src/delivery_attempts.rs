@@ -12,9 +12,24 @@ pub struct DeliveryAttempt {
     pub started_at: Timestamp,
     pub ended_at: Timestamp,
     pub error: String,
+    /// The HTTP status of the receiver's response, if there was one.
+    pub status_code: Option<i64>,
+    /// The beginning of the response's text, without secrets.
+    pub answer: Option<String>,
 }
 
-columns! { DeliveryAttempt: attempt, started_at, ended_at, error }
+columns! { DeliveryAttempt: attempt, started_at, ended_at, error, status_code, answer }
+
+/// How the receiver responded to the attempt that ended a delivery.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeliveryResponse {
+    /// The HTTP status, if there was a response.
+    pub status_code: Option<i64>,
+    /// The beginning of the response's text, without secrets, if the attempt failed.
+    pub answer: Option<String>,
+}
+
+columns! { DeliveryResponse: status_code, answer }
 
 impl Conn {
     /// Records a failed attempt. A later record of the same number replaces it.
@@ -24,10 +39,11 @@ impl Conn {
         attempt: &DeliveryAttempt,
     ) -> Result<(), StoreError> {
         let query = query(
-            "INSERT INTO delivery_attempts (delivery_id, attempt, started_at, ended_at, error)
-             VALUES ($1, $2, $3, $4, $5)
+            "INSERT INTO delivery_attempts (delivery_id, attempt, started_at, ended_at, error, status_code, answer)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)
              ON CONFLICT (delivery_id, attempt) DO UPDATE SET started_at = excluded.started_at,
-                 ended_at = excluded.ended_at, error = excluded.error",
+                 ended_at = excluded.ended_at, error = excluded.error,
+                 status_code = excluded.status_code, answer = excluded.answer",
         );
         self.run(
             query
@@ -35,7 +51,9 @@ impl Conn {
                 .bind(attempt.attempt)
                 .bind(attempt.started_at.as_millis())
                 .bind(attempt.ended_at.as_millis())
-                .bind(&attempt.error),
+                .bind(&attempt.error)
+                .bind(attempt.status_code)
+                .bind(attempt.answer.as_deref()),
         )
         .await
         .map(drop)
@@ -47,9 +65,18 @@ impl Conn {
         id: &str,
     ) -> Result<Vec<DeliveryAttempt>, StoreError> {
         let query = query(
-            "SELECT attempt, started_at, ended_at, error FROM delivery_attempts
+            "SELECT attempt, started_at, ended_at, error, status_code, answer FROM delivery_attempts
              WHERE delivery_id = $1 ORDER BY attempt",
         );
         self.list(query.bind(id.to_owned())).await
+    }
+
+    /// Returns how the receiver responded to the attempt that ended a delivery. `None` if there is no such delivery.
+    pub async fn find_delivery_response(
+        &mut self,
+        id: &str,
+    ) -> Result<Option<DeliveryResponse>, StoreError> {
+        let query = query("SELECT status_code, answer FROM webhook_deliveries WHERE id = $1");
+        self.find(query.bind(id.to_owned())).await
     }
 }

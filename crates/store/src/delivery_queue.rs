@@ -13,7 +13,7 @@
 
 use crate::delivery_waits::WAITS_FOR_RELEASE;
 use crate::sql::{FromRow, Row, Value, columns, query};
-use crate::{Conn, DeliveryRow, StoreError};
+use crate::{Conn, DeliveryResponse, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp};
 
 /// The `error` of a delivery that waits until the vault is unlocked.
@@ -39,8 +39,12 @@ pub struct DeliveryFinish {
     pub response_actions: Option<String>,
     /// When a channel accepted the text.
     pub delivered_at: Option<Timestamp>,
-    /// The beginning of the agent's answer, as one line.
+    /// The beginning of the agent's answer, or of the text that a channel accepted without an agent, as one line.
     pub outcome: Option<String>,
+    /// The name of the channel that accepted a text without an agent.
+    pub channel: Option<String>,
+    /// How the receiver responded. Replaces what is stored.
+    pub response: DeliveryResponse,
 }
 
 impl DeliveryFinish {
@@ -57,6 +61,9 @@ impl DeliveryFinish {
         row.error.clone_from(&self.error);
         if self.outcome.is_some() {
             row.outcome.clone_from(&self.outcome);
+        }
+        if self.channel.is_some() {
+            row.channel.clone_from(&self.channel);
         }
         if let Some(actions) = &self.response_actions {
             row.response_actions.clone_from(actions);
@@ -90,6 +97,9 @@ impl<'e> DeliveryEnd<'e> {
             self.attempt.into(),
             finish.delivered_at.map(Timestamp::as_millis).into(),
             finish.outcome.as_deref().into(),
+            finish.channel.as_deref().into(),
+            finish.response.status_code.into(),
+            finish.response.answer.as_deref().into(),
         ]
     }
 }
@@ -351,6 +361,7 @@ const FINISH: &str = "UPDATE webhook_deliveries SET status = $3, finished_at = $
          output_tokens = COALESCE($7, output_tokens), error = $8,
          response_actions = COALESCE($9, response_actions),
          delivered_at = COALESCE($11, delivered_at), outcome = COALESCE($12, outcome),
+         channel = COALESCE($13, channel), status_code = $14, answer = $15,
          lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
      WHERE id = $1 AND lease_owner = $2 AND attempts = $10 AND status = 'processing'
      RETURNING session_key, webhook_id, received_at, started_at";

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha384};
 type Migration = (i64, &'static str, &'static str);
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [Migration; 51] = [
+const MIGRATIONS: [Migration; 52] = [
     (
         1,
         "settings",
@@ -237,6 +237,11 @@ const MIGRATIONS: [Migration; 51] = [
         include_str!("../migrations/0076_voice_messages.sql"),
     ),
     (77, "duties", include_str!("../migrations/0077_duties.sql")),
+    (
+        80,
+        "receiver_answers",
+        include_str!("../migrations/0080_receiver_answers.sql"),
+    ),
 ];
 
 /// Records a migration. Parameters: version, name, checksum.

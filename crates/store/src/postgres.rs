@@ -1,7 +1,7 @@
 //! PostgreSQL: connections and statements.
 
 use crate::dialect::Role;
-use crate::pipeline::{answers, send};
+use crate::pipeline::{answers, send, send_each};
 use crate::postgres_tls::TlsPolicy;
 use crate::sql::{FromRow, Query, Row, Value};
 use crate::{OpenError, StoreError};
@@ -146,11 +146,9 @@ pub(crate) fn run_each<'a>(
             return Ok(Vec::new());
         };
         let statement = prepare(client, sql, first).await?;
-        let mut sent = Vec::with_capacity(rows.len());
-        for values in rows {
-            sent.push(send(run_prepared(client, &statement, values).boxed()).await?);
-        }
-        answers(sent).await
+        let runs = rows.iter();
+        let runs = runs.map(|values| run_prepared(client, &statement, values).boxed());
+        answers(send_each(runs).await.0).await
     })
 }
 
@@ -165,11 +163,9 @@ pub(crate) fn find_each<'a, T: FromRow>(
             return Ok(Vec::new());
         };
         let statement = prepare(client, sql, first).await?;
-        let mut sent = Vec::with_capacity(rows.len());
-        for values in rows {
-            sent.push(send(find_prepared(client, &statement, values).boxed()).await?);
-        }
-        answers(sent).await
+        let runs = rows.iter();
+        let runs = runs.map(|values| find_prepared(client, &statement, values).boxed());
+        answers(send_each(runs).await.0).await
     })
 }
 
@@ -201,13 +197,12 @@ pub(crate) fn find_each_of_two<'a, A: FromRow + 'a, B: FromRow + 'a>(
         };
         let one = prepare(client, first.0, of_first).await?;
         let two = prepare(client, second.0, of_second).await?;
-        let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
-        for values in first.1 {
-            firsts.push(send(find_prepared(client, &one, values).boxed()).await?);
-        }
-        for values in second.1 {
-            seconds.push(send(find_prepared(client, &two, values).boxed()).await?);
-        }
+        let runs = first.1.iter();
+        let runs = runs.map(|values| find_prepared(client, &one, values).boxed());
+        let (firsts, has_failed) = send_each(runs).await;
+        let runs = second.1.iter().filter(|_| !has_failed);
+        let runs = runs.map(|values| find_prepared(client, &two, values).boxed());
+        let (seconds, _) = send_each(runs).await;
         Ok((answers(firsts).await?, answers(seconds).await?))
     })
 }
@@ -225,13 +220,13 @@ pub(crate) fn lists<'a, A: FromRow + 'a, B: FromRow + 'a>(
             statements.push(prepare(client, &query.text, &query.values).await?);
         }
         let first = list_prepared(client, &statement, &first.values, |_| false);
-        let first = send(first.boxed()).await?;
-        let mut sent = Vec::with_capacity(others.len());
-        for (query, statement) in others.iter().zip(&statements) {
-            let rows = list_prepared(client, statement, &query.values, |_| false);
-            sent.push(send(rows.boxed()).await?);
-        }
-        Ok((first.await?, answers(sent).await?))
+        let (first, has_failed) = send(first.boxed()).await;
+        let others = others.iter().zip(&statements).filter(|_| !has_failed);
+        let others = others.map(|(query, statement)| {
+            list_prepared(client, statement, &query.values, |_| false).boxed()
+        });
+        let (others, _) = send_each(others).await;
+        Ok((first.await?, answers(others).await?))
     })
 }
 

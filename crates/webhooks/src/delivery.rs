@@ -51,8 +51,19 @@ pub struct FailedAttempt {
     pub attempt: i64,
     pub started_at: Timestamp,
     pub ended_at: Timestamp,
+    pub duration_ms: i64,
     /// Why it failed.
     pub error: String,
+    /// The HTTP status of the receiver's response. Absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_code: Option<i64>,
+    /// The beginning of the text of that response, at most 500 characters, without secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+}
+
+fn took_ms(from: Timestamp, to: Timestamp) -> i64 {
+    i64::try_from(from.until(to).as_millis()).unwrap_or(i64::MAX)
 }
 
 impl From<DeliveryAttempt> for FailedAttempt {
@@ -61,7 +72,10 @@ impl From<DeliveryAttempt> for FailedAttempt {
             attempt: row.attempt,
             started_at: row.started_at,
             ended_at: row.ended_at,
+            duration_ms: took_ms(row.started_at, row.ended_at),
             error: row.error,
+            status_code: row.status_code,
+            answer: row.answer,
         }
     }
 }
@@ -136,6 +150,17 @@ pub struct Delivery {
     /// The channel target that the text goes to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// The name of the channel that accepted the text without an agent, as it was then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// The HTTP status of the receiver's response to the attempt that ended the delivery. Only in
+    /// `webhooks.delivery.get`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_code: Option<i64>,
+    /// The beginning of the text of that response, at most 500 characters, without secrets, if the attempt failed. Only
+    /// in `webhooks.delivery.get`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
     /// The attempts that failed and were repeated, oldest first. Only in `webhooks.delivery.get`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_attempts: Vec<FailedAttempt>,
@@ -203,12 +228,15 @@ pub struct DeliveryChange<'a> {
     /// What happened, as one line made of the payload. Absent if the sender's format is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<&'a str>,
-    /// The beginning of the agent's answer, as one line.
+    /// The beginning of the agent's answer, or of the text that a channel accepted without an agent, as one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<&'a str>,
     /// The channel target that the text goes to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<&'a str>,
+    /// The name of the channel that accepted the text without an agent, as it was then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<&'a str>,
 }
 
 impl<'a> DeliveryChange<'a> {
@@ -239,19 +267,20 @@ impl<'a> DeliveryChange<'a> {
             summary: delivery.summary.as_deref(),
             outcome: delivery.outcome.as_deref(),
             target: delivery.target.as_deref(),
+            channel: delivery.channel.as_deref(),
         }
     }
 }
 
 impl From<DeliveryRow> for Delivery {
     fn from(row: DeliveryRow) -> Self {
-        let took = |(from, to): (Timestamp, Timestamp)| {
-            i64::try_from(from.until(to).as_millis()).unwrap_or(i64::MAX)
-        };
         let waits = row.status == DeliveryStatus::Queued
             && row.next_attempt_at.is_some_and(|at| at > row.received_at);
         Self {
-            duration_ms: row.started_at.zip(row.finished_at).map(took),
+            duration_ms: row
+                .started_at
+                .zip(row.finished_at)
+                .map(|(from, to)| took_ms(from, to)),
             next_attempt_at: row.next_attempt_at.filter(|_| waits),
             // Gatehouse wrote these columns itself, so damaged text falls back to the default.
             headers: serde_json::from_str(&row.headers).unwrap_or_default(),
@@ -280,6 +309,9 @@ impl From<DeliveryRow> for Delivery {
             summary: row.summary,
             outcome: row.outcome,
             target: row.target.filter(|target| !target.is_empty()),
+            channel: row.channel,
+            status_code: None,
+            answer: None,
             failed_attempts: Vec::new(),
         }
     }

@@ -21,6 +21,7 @@ mod listing;
 mod live;
 pub mod message;
 pub mod metrics;
+mod receiver_answer;
 mod records;
 mod removal;
 mod replay;

@@ -117,13 +117,16 @@ impl Webhooks {
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
                 let attempts = conn.list_delivery_attempts(&id).await?;
-                Ok::<_, WebhooksError>((conn.find_delivery(&id).await?, attempts))
+                let row = conn.find_delivery(&id).await?;
+                let response = conn.find_delivery_response(&id).await?;
+                Ok::<_, WebhooksError>((row, attempts, response.unwrap_or_default()))
             })
         });
-        let (row, attempts) = read.await?;
+        let (row, attempts, response) = read.await?;
         let row = row.ok_or(WebhooksError::NotFound("delivery"))?;
         let shown = self.0.shown_deliveries(vec![row]).await.pop();
         let mut delivery = shown.ok_or(WebhooksError::NotFound("delivery"))?;
+        (delivery.status_code, delivery.answer) = (response.status_code, response.answer);
         delivery.failed_attempts = attempts.into_iter().map(FailedAttempt::from).collect();
         Ok(delivery)
     }

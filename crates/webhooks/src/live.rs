@@ -79,6 +79,15 @@ impl LiveWebhook {
             .collect()
     }
 
+    /// The secrets, including expired ones.
+    pub(crate) fn all_secrets(&self) -> Vec<&str> {
+        let LiveSecrets::Known(secrets) = &self.secrets else {
+            return Vec::new();
+        };
+        let values = secrets.iter().map(|secret| &secret.value);
+        values.map(ExposeSecret::expose_secret).collect()
+    }
+
     async fn of(
         secrets: &Secrets,
         row: WebhookRow,

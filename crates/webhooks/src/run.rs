@@ -15,7 +15,7 @@ use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId, Timestamp};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
-use gatehouse_store::DeliveryWork;
+use gatehouse_store::{DeliveryResponse, DeliveryWork};
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -41,6 +41,10 @@ pub(crate) struct Trace {
     pub(crate) outcome: Option<String>,
     /// Whether a channel accepted the text.
     pub(crate) is_delivered: bool,
+    /// The name of the channel that accepted a text without an agent.
+    pub(crate) channel: Option<String>,
+    /// How the receiver responded.
+    pub(crate) response: DeliveryResponse,
     /// The message for the inbox. It is stored in the same transaction as the outcome.
     pub(crate) inbox: Option<PreparedInbox>,
 }

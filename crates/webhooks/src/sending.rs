@@ -1,9 +1,11 @@
 //! Sends a delivery to its channel: the rendered payload, or the stored answer of the agent.
 
 use crate::handle::Inner;
+use crate::receiver_answer;
 use crate::run::{MAX_OUTCOME_CHARS, Outcome, Trace};
 use crate::webhook::{Snapshot, TemplateFormat};
 use gatehouse_channels::{Markup, OfDelivery, Outgoing, SendError};
+use gatehouse_domain::WebhookId;
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
 use gatehouse_sources::template;
@@ -56,13 +58,20 @@ pub(crate) async fn run(
             delivery_id: &work.row.id,
         }),
     };
-    // The outcome of a delivery with an agent is the agent's answer. JSON says less than the summary.
-    let is_sentence = config.deliver_only
-        && config.prompt_template.is_some()
-        && config.template_format == TemplateFormat::Text;
-    let outcome = is_sentence.then(|| summary::first_words(&text, MAX_OUTCOME_CHARS));
-    let outcome = outcome.flatten();
-    send(inner, message, outcome, cancel).await
+    let mut delivered = Trace {
+        is_delivered: true,
+        ..Trace::default()
+    };
+    // The outcome of a delivery with an agent is the agent's answer.
+    if config.deliver_only {
+        delivered.channel = inner.channels.label_of(target).await;
+        // JSON says less than the summary.
+        let is_text = config.template_format == TemplateFormat::Text;
+        if is_text && config.prompt_template.is_some() {
+            delivered.outcome = summary::first_words(&text, MAX_OUTCOME_CHARS);
+        }
+    }
+    send(inner, message, &work.row.webhook_id, delivered, cancel).await
 }
 
 /// Renders a template that is a text.
@@ -101,17 +110,14 @@ pub(crate) fn json(
     Ok(JsonTemplate::parse(template)?.render(payload, answer)?)
 }
 
+/// Sends the message. `delivered` is the trace if the channel accepts it.
 async fn send(
     inner: &Inner,
     message: Outgoing<'_>,
-    outcome: Option<String>,
+    webhook_id: &WebhookId,
+    delivered: Trace,
     cancel: &CancellationToken,
 ) -> Outcome {
-    let delivered = Trace {
-        is_delivered: true,
-        outcome,
-        ..Trace::default()
-    };
     match inner.channels.prepare_inbox(&message).await {
         Ok(None) => {}
         Ok(inbox) => return Outcome::Completed(Trace { inbox, ..delivered }),
@@ -120,15 +126,28 @@ async fn send(
             return Outcome::Retry(Trace::default(), why.to_owned(), None);
         }
     }
-    let send = inner.channels.send(message);
-    match cancel.run_until_cancelled(send).await {
-        None => Outcome::Interrupted { began: true },
-        Some(Ok(())) => Outcome::Completed(delivered),
-        Some(Err(SendError::Retry { after, why })) => Outcome::Retry(Trace::default(), why, after),
-        Some(Err(SendError::Unreachable { why })) => Outcome::Unreachable(why),
-        Some(Err(SendError::Disabled { why })) => Outcome::Disabled(why),
-        Some(Err(SendError::GiveUp { why })) => Outcome::Failed(Trace::default(), why),
-        Some(Err(SendError::Sealed)) => Outcome::Sealed(Trace::default()),
+    let send = inner.channels.send_reported(message);
+    let Some(report) = cancel.run_until_cancelled(send).await else {
+        return Outcome::Interrupted { began: true };
+    };
+    let response = report
+        .response
+        .map(|response| receiver_answer::stored(inner, webhook_id, response))
+        .unwrap_or_default();
+    let failed = |response| Trace {
+        response,
+        ..Trace::default()
+    };
+    match report.result {
+        Ok(()) => Outcome::Completed(Trace {
+            response,
+            ..delivered
+        }),
+        Err(SendError::Retry { after, why }) => Outcome::Retry(failed(response), why, after),
+        Err(SendError::Unreachable { why }) => Outcome::Unreachable(why),
+        Err(SendError::Disabled { why }) => Outcome::Disabled(why),
+        Err(SendError::GiveUp { why }) => Outcome::Failed(failed(response), why),
+        Err(SendError::Sealed) => Outcome::Sealed(Trace::default()),
     }
 }
 

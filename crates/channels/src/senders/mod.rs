@@ -17,6 +17,7 @@ use crate::handle::Inner;
 use crate::markup::Markup;
 use crate::outgoing::Outgoing;
 use crate::receivers::Receiver;
+use crate::response::LastResponse;
 use crate::split::Limit;
 use crate::target::OpenAccount;
 use crate::vendor::{self, Answer};
@@ -124,6 +125,8 @@ pub(crate) struct Part<'a> {
     pub(crate) number: usize,
     /// Identifies the message; the same for each attempt.
     pub(crate) id: &'a str,
+    /// Where the vendor's response is noted.
+    pub(crate) response: &'a LastResponse,
 }
 
 impl Part<'_> {
@@ -181,7 +184,10 @@ impl Part<'_> {
 
     async fn call(&self, request: RequestBuilder) -> Result<Answer, Failure> {
         let noun = self.noun();
-        vendor::call(&self.inner.outbound, &*self.inner.clock, &noun, request).await
+        let outbound = &self.inner.outbound;
+        let answer = vendor::call(outbound, &*self.inner.clock, &noun, request).await?;
+        self.response.note(answer.status, answer.body().clone());
+        Ok(answer)
     }
 }
 

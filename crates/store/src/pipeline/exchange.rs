@@ -86,15 +86,19 @@ impl Pipeline {
             self.prepared.extend(one.to_prepare());
         }
         let waiting: Vec<_> = self.waiting.drain(..count).collect();
-        // Remains if a statement cannot be sent, or if the responses are not awaited to the end.
+        // Remains if the responses are not awaited to the end.
         let before = std::mem::replace(&mut self.transaction, Transaction::Unknown);
-        let mut sent = AllSent(Vec::with_capacity(waiting.len()));
+        let mut sent = AllSent::default();
         for (one, statement) in waiting.iter().zip(&statements) {
-            one.send(client, statement.as_ref(), &mut sent).await?;
+            one.send(client, statement.as_ref(), &mut sent).await;
         }
-        let last = send(last).await?;
+        let last = if sent.has_failed {
+            None
+        } else {
+            Some(send(last).await.0)
+        };
         let mut known = before;
-        for (kind, one) in sent.0 {
+        for (kind, one) in sent.responses {
             match one.await {
                 Ok(Some(id)) => known = Transaction::Begun(id),
                 Ok(None) => {}
@@ -106,6 +110,9 @@ impl Pipeline {
             }
         }
         self.transaction = known;
-        last.await
+        match last {
+            Some(last) => last.await,
+            None => Err(StoreError::unavailable("a statement could not be sent")),
+        }
     }
 }

@@ -71,7 +71,7 @@ async fn the_error_of_several_statements_is_that_of_the_first_that_was_refused()
     let source = database.location.source(Role::Migrator, 1).unwrap();
     let mut conn = source.connect().await.unwrap();
     let echo = "SELECT $1 AS text";
-    for round in 0..200 {
+    for round in 0..1000 {
         // PostgreSQL rejects NUL in text. It refuses what follows because the transaction has failed.
         let rows: Vec<Vec<Value<'_>>> = ["a", "\0", "b", "c", "d", "e"]
             .into_iter()

@@ -27,8 +27,14 @@ pub(super) enum Waiting {
 /// The response to a statement that was sent.
 pub(crate) type Sent<'a, T> = Either<Answer<'a, T>, Ready<Result<T, StoreError>>>;
 
-/// The responses to statements that were sent. Those to `BEGIN` contain the ID of the transaction.
-pub(super) struct AllSent<'a>(pub(super) Vec<(Kind, Sent<'a, Option<TransactionId>>)>);
+/// The responses to statements that were sent.
+#[derive(Default)]
+pub(super) struct AllSent<'a> {
+    /// Those to `BEGIN` contain the ID of the transaction.
+    pub(super) responses: Vec<(Kind, Sent<'a, Option<TransactionId>>)>,
+    /// Whether the last one failed at once.
+    pub(super) has_failed: bool,
+}
 
 /// What an error of a statement means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,16 +73,17 @@ impl Waiting {
         }
     }
 
+    /// Sends the statement unless an earlier one has failed.
     pub(super) async fn send<'a>(
         &'a self,
         client: &'a Object,
         statement: Option<&'a Statement>,
         all: &mut AllSent<'a>,
-    ) -> Result<(), StoreError> {
+    ) {
         match (self, statement) {
             (Self::Begin(sql), _) => {
                 let id = async move { begin(client, sql).await.map(Some) };
-                all.0.push((Kind::Frame, send(Box::pin(id)).await?));
+                all.push(Kind::Frame, Box::pin(id)).await;
             }
             // An error of an earlier job. The caller of this one must not take it for its own.
             (Self::Frame(sql), _) => {
@@ -84,33 +91,60 @@ impl Waiting {
                     let ran = plain(client, sql).await;
                     ran.map(|()| None).map_err(StoreError::unavailable)
                 };
-                all.0.push((Kind::Frame, send(Box::pin(ran)).await?));
+                all.push(Kind::Frame, Box::pin(ran)).await;
             }
             (Self::Plain(sql), _) => {
                 let ran = async move { plain(client, sql).await.map(|()| None) };
-                all.0.push((Kind::Statement, send(Box::pin(ran)).await?));
+                all.push(Kind::Statement, Box::pin(ran)).await;
             }
             (Self::Each { rows, .. }, Some(statement)) => {
                 for values in rows {
                     let ran = run_prepared(client, statement, values);
                     let ran = async move { ran.await.map(|_| None) };
-                    all.0.push((Kind::Statement, send(Box::pin(ran)).await?));
+                    all.push(Kind::Statement, Box::pin(ran)).await;
                 }
             }
             (Self::Each { .. }, None) => {}
         }
-        Ok(())
     }
 }
 
-/// Sends a prepared statement without awaiting its response. Fails if it could not be sent: then no later one may be
-/// sent, because the server would run it as if this one had succeeded.
-pub(crate) async fn send<T>(mut answer: Answer<'_, T>) -> Result<Sent<'_, T>, StoreError> {
-    match poll_immediate(&mut answer).await {
-        Some(Ok(result)) => Ok(Either::Right(ready(Ok(result)))),
-        Some(Err(error)) => Err(error),
-        None => Ok(Either::Left(answer)),
+impl<'a> AllSent<'a> {
+    async fn push(&mut self, kind: Kind, answer: Answer<'a, Option<TransactionId>>) {
+        if !self.has_failed {
+            let (sent, has_failed) = send(answer).await;
+            self.has_failed = has_failed;
+            self.responses.push((kind, sent));
+        }
     }
+}
+
+/// Sends a prepared statement without awaiting its response. The second value is whether it failed at once: it could
+/// not be sent, or the server has already refused it. Then no later one may be sent, because the server might run it as
+/// if this one had succeeded.
+pub(crate) async fn send<T>(mut answer: Answer<'_, T>) -> (Sent<'_, T>, bool) {
+    match poll_immediate(&mut answer).await {
+        Some(result) => {
+            let has_failed = result.is_err();
+            (Either::Right(ready(result)), has_failed)
+        }
+        None => (Either::Left(answer), false),
+    }
+}
+
+/// Sends statements in order, until one fails at once. The second value is whether one did.
+pub(crate) async fn send_each<'a, T>(
+    statements: impl Iterator<Item = Answer<'a, T>>,
+) -> (Vec<Sent<'a, T>>, bool) {
+    let mut all = Vec::with_capacity(statements.size_hint().0);
+    for statement in statements {
+        let (sent, has_failed) = send(statement).await;
+        all.push(sent);
+        if has_failed {
+            return (all, true);
+        }
+    }
+    (all, false)
 }
 
 /// Awaits responses in the order in which their statements were sent. The first error is therefore the cause: the

@@ -11,8 +11,8 @@ use gatehouse_domain::{
 };
 use gatehouse_store::testing::{databases, run_sql};
 use gatehouse_store::{
-    ClaimRequest, Claims, Conn, DeliveryFinish, DeliveryLine, DeliveryRequeue, DeliveryRow,
-    Durations, LeaseRow, NewDelivery, Pace, Store, StoreError, Take, WAITS_FOR_RATE,
+    ClaimRequest, Claims, Conn, DeliveryFinish, DeliveryLine, DeliveryRequeue, DeliveryResponse,
+    DeliveryRow, Durations, LeaseRow, NewDelivery, Pace, Store, StoreError, Take, WAITS_FOR_RATE,
     WAITS_FOR_VAULT,
 };
 use std::collections::HashSet;
@@ -122,6 +122,8 @@ fn ended(status: DeliveryStatus, now: i64) -> DeliveryFinish {
         response_actions: Some("[]".to_owned()),
         delivered_at: None,
         outcome: None,
+        channel: None,
+        response: DeliveryResponse::default(),
     }
 }
 

@@ -8,8 +8,8 @@ use gatehouse_domain::id::InboxMessageId;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_store::testing::postgres;
 use gatehouse_store::{
-    ClaimRequest, DeliveryEnd, DeliveryFinish, InboxMessagePage, InboxMessageRow, NewDelivery,
-    PREVIEW_BYTES, RateRequest, Store, StoreError, Take,
+    ClaimRequest, DeliveryEnd, DeliveryFinish, DeliveryResponse, InboxMessagePage, InboxMessageRow,
+    NewDelivery, PREVIEW_BYTES, RateRequest, Store, StoreError, Take,
 };
 use std::sync::Arc;
 
@@ -86,6 +86,8 @@ fn finish() -> DeliveryFinish {
         response_actions: None,
         delivered_at: None,
         outcome: None,
+        channel: None,
+        response: DeliveryResponse::default(),
     }
 }
 

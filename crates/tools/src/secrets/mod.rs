@@ -1,8 +1,6 @@
 //! Stored secrets in a request of `web_fetch` or to an MCP server. `{{secret:NAME}}` stands for an environment variable in
 //! the vault, where `tools.secrets` allows the host. The model does not see the value, even if the response repeats it.
 
-mod redactor;
-
 use arc_swap::ArcSwap;
 use gatehouse_agents::{Audience, ToolError};
 use gatehouse_config::ToolSecret;
@@ -17,7 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 use url::{Host, Url};
 
-pub(crate) use redactor::Redactor;
+pub(crate) use gatehouse_secrets::Redactor;
 
 const OPEN: &str = "{{secret:";
 const CLOSE: &str = "}}";
@@ -44,6 +42,13 @@ pub(crate) struct Filled {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) redactor: Redactor,
+}
+
+/// Replaces each value by its name, as `{{secret:NAME}}`.
+pub(crate) fn by_name(values: &[(String, SecretString)]) -> Redactor {
+    let place = |name: &str| format!("{OPEN}{name}{CLOSE}");
+    let values = values.iter();
+    Redactor::new(values.map(|(name, value)| (place(name), value.expose_secret())))
 }
 
 impl RequestSecrets {
@@ -92,7 +97,7 @@ impl RequestSecrets {
         Ok(Filled {
             url,
             headers: headers.collect::<Result<_, _>>()?,
-            redactor: Redactor::new(&values),
+            redactor: by_name(&values),
         })
     }
 

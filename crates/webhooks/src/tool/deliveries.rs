@@ -156,6 +156,9 @@ mod tests {
             summary: says(),
             outcome: says(),
             target: None,
+            channel: None,
+            status_code: None,
+            answer: None,
             failed_attempts: Vec::new(),
             response_actions: vec![ResponseAction {
                 tool: says().unwrap(),

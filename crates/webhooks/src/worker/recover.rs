@@ -7,7 +7,9 @@ use crate::handle::Inner;
 use crate::metrics;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_secrets::Status;
-use gatehouse_store::{Conn, DeliveryFinish, DeliveryRequeue, LeaseRow, StoreError};
+use gatehouse_store::{
+    Conn, DeliveryFinish, DeliveryRequeue, DeliveryResponse, LeaseRow, StoreError,
+};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -136,6 +138,8 @@ async fn return_each(
                 response_actions: None,
                 delivered_at: None,
                 outcome: None,
+                channel: None,
+                response: DeliveryResponse::default(),
             };
             let done = conn
                 .finish_delivery(&lease.id, &lease.owner, lease.attempts, &finish)

@@ -12,7 +12,7 @@ use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp};
 use gatehouse_secrets::Status;
 use gatehouse_store::{
     Conn, DeliveryAnswer, DeliveryAttempt, DeliveryEnd, DeliveryFinish, DeliveryRequeue,
-    DeliveryRow, StoreError, WAITS_FOR_BUDGET, WAITS_FOR_VAULT,
+    DeliveryResponse, DeliveryRow, StoreError, WAITS_FOR_BUDGET, WAITS_FOR_VAULT,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,7 +111,7 @@ impl Settled {
             .unwrap_or(ended.row.received_at)
             .after(ended.took);
         let (trace, next) = decide(inner, &ended.row, ended.outcome, ended_at);
-        let failed = failed_attempt(&ended.row, &next, ended_at);
+        let failed = failed_attempt(&ended.row, &next, ended_at, &trace.response);
         Self {
             agent_ms: trace.agent_ms,
             actions: trace.actions,
@@ -179,7 +179,12 @@ impl Settled {
 }
 
 /// The record of an attempt that counts and will be repeated.
-fn failed_attempt(row: &DeliveryRow, next: &Next, ended_at: Timestamp) -> Option<DeliveryAttempt> {
+fn failed_attempt(
+    row: &DeliveryRow,
+    next: &Next,
+    ended_at: Timestamp,
+    response: &DeliveryResponse,
+) -> Option<DeliveryAttempt> {
     let Next::Requeue(requeue) = next else {
         return None;
     };
@@ -189,6 +194,8 @@ fn failed_attempt(row: &DeliveryRow, next: &Next, ended_at: Timestamp) -> Option
         started_at: row.started_at.unwrap_or(row.received_at),
         ended_at,
         error,
+        status_code: response.status_code,
+        answer: response.answer.clone(),
     })
 }
 
@@ -366,6 +373,8 @@ fn finish(
         response_actions: trace.agent_ms.map(|_| stored_actions(trace)),
         delivered_at: trace.is_delivered.then_some(finished_at),
         outcome: trace.outcome.clone(),
+        channel: trace.channel.clone(),
+        response: trace.response.clone(),
     }
 }
 

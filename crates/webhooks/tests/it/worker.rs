@@ -16,6 +16,7 @@ pub(crate) mod model;
 mod order;
 mod persist;
 mod pools;
+mod receiver_answers;
 mod replay;
 mod retention;
 mod retries;

@@ -4,8 +4,8 @@
 use super::model::{Claimed, Lease, Problem, START};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_store::{
-    ClaimRequest, Conn, DeliveryFilter, DeliveryFinish, DeliveryRequeue, LeaseRow, NewDelivery,
-    StoreError, Take, WAITS_FOR_VAULT, WebhookRow,
+    ClaimRequest, Conn, DeliveryFilter, DeliveryFinish, DeliveryRequeue, DeliveryResponse,
+    LeaseRow, NewDelivery, StoreError, Take, WAITS_FOR_VAULT, WebhookRow,
 };
 
 /// How long a claim lasts without renewal.
@@ -161,6 +161,8 @@ pub async fn finish(conn: &mut Conn, run: Run<'_>, now: i64, completed: bool) ->
         response_actions: Some("[]".to_owned()),
         delivered_at: None,
         outcome: None,
+        channel: None,
+        response: DeliveryResponse::default(),
     };
     Ok(conn
         .finish_delivery(&id(run.number), run.owner, run.attempt, &finish)

@@ -3,7 +3,10 @@ import { ALWAYS, isChosen, type Chosen } from '../../parts/period';
 import type { Delivery, Status } from './status';
 
 /** A delivery as sent by events, without the fields that may be large. */
-export type Change = Omit<Delivery, 'headers' | 'body_preview' | 'response_actions' | 'failed_attempts'>;
+export type Change = Omit<
+  Delivery,
+  'headers' | 'body_preview' | 'response_actions' | 'failed_attempts' | 'status_code' | 'answer'
+>;
 
 /** The fields that a row shows. Previews and headers would take megabytes in a long list. */
 export interface Row {
@@ -18,6 +21,8 @@ export interface Row {
   summary: string | null;
   outcome: string | null;
   target: string | null;
+  /** Name of the channel that a text without an agent went to. */
+  channel: string | null;
   /** The payload was edited for a replay. */
   edited: boolean;
 }
@@ -54,6 +59,7 @@ export const rowOf = (delivery: Change): Row => ({
   summary: delivery.summary ?? null,
   outcome: delivery.outcome ?? null,
   target: delivery.target ?? null,
+  channel: delivery.channel ?? null,
   edited: delivery.edited?.includes('payload') ?? false,
 });
 

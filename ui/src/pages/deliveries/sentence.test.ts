@@ -13,6 +13,8 @@ test('what became of it is the answer, the channel, or the reason why it failed'
   expect(outcomeOf({ ...done, outcome: '**Looks** good' }, 'Reviewer')).toBe('Reviewer: Looks good');
   expect(outcomeOf({ ...done, outcome: 'Fine' }, null)).toBe('Fine');
   expect(outcomeOf({ ...done, outcome: 'Order 7', target: 'slack:ops' }, null)).toBe('slack:ops: Order 7');
+  const sent = { ...done, outcome: 'Order 7', target: 'slack:ops', channel: 'Operations' };
+  expect(outcomeOf(sent, null)).toBe('Operations: Order 7');
   expect(outcomeOf({ ...done, target: 'inbox' }, null)).toBe('sent to inbox');
   expect(outcomeOf({ status: 'queued', target: 'inbox' }, null)).toBe('');
   expect(outcomeOf({ status: 'rejected', error: 'wrong_signature' }, null)).toContain('The signature does not match.');

@@ -12,6 +12,7 @@ interface Told {
   summary?: string | null;
   outcome?: string | null;
   target?: string | null;
+  channel?: string | null;
   error?: string | null;
 }
 
@@ -24,15 +25,15 @@ export function eventOf({ summary, event_type, entity_key }: Told): string {
 
 /**
  * What became of it; empty if nothing did yet. `agent` is the name of the webhook's agent; without one, the text went to
- * a channel as it is.
+ * a channel as it is, and `channel` is the name that the channel had then.
  */
 export function outcomeOf(delivery: Told, agent: string | null): string {
-  const { status, outcome, target, error } = delivery;
+  const { status, outcome, target, channel, error } = delivery;
   if (error) return reasonOf(error);
   if (outcome) {
     const said = plainText(outcome);
-    const who = agent ?? target;
+    const who = channel ?? agent ?? target;
     return who ? m.deliveries_said({ agent: who, said }) : said;
   }
-  return status === 'completed' && target ? m.deliveries_sent_to({ target }) : '';
+  return status === 'completed' && target ? m.deliveries_sent_to({ target: channel ?? target }) : '';
 }

@@ -35,6 +35,9 @@ fn delivery(number: usize, status: DeliveryStatus) -> Arc<Delivery> {
         summary: None,
         outcome: None,
         target: None,
+        channel: None,
+        status_code: None,
+        answer: None,
         failed_attempts: Vec::new(),
         response_actions: Vec::new(),
     })

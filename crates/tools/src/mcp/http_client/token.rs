@@ -2,7 +2,7 @@
 
 use super::{Failure, HttpClient};
 use crate::mcp::oauth::Token;
-use crate::secrets::Redactor;
+use crate::secrets::{Redactor, by_name};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use secrecy::ExposeSecret;
 
@@ -73,7 +73,7 @@ impl HttpClient {
 
     /// Removes everything secret that was sent.
     pub(super) fn redactor(&self) -> Redactor {
-        let tokens = Redactor::new(&self.tokens.load());
+        let tokens = by_name(&self.tokens.load());
         self.sent.load().and(&tokens)
     }
 }

@@ -20,6 +20,7 @@ async fn the_whole_payload_goes_to_the_inbox_unless_something_else_is_said() {
             (None, None, 1)
         );
         assert_eq!(done.outcome, None, "the summary says more than JSON");
+        assert_eq!(done.channel.as_deref(), Some("Inbox"));
         harness.arrive(&templated, &[(2, "b")]).await;
         let done = harness.until(2, DeliveryStatus::Completed).await;
         assert_eq!(done.outcome.as_deref(), Some("hello 2! {missing}"));

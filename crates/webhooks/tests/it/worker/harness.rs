@@ -14,8 +14,8 @@ use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
 use gatehouse_store::testing::{TestDatabase, databases, run_sql};
 use gatehouse_store::{
-    ClaimRequest, Conn, DeliveryFinish, DeliveryRequeue, DeliveryRow, Location, NewDelivery, Store,
-    StoreError, Take, WebhookRow,
+    ClaimRequest, Conn, DeliveryFinish, DeliveryRequeue, DeliveryResponse, DeliveryRow, Location,
+    NewDelivery, Store, StoreError, Take, WebhookRow,
 };
 use gatehouse_webhooks::{Delivery, Webhooks, WebhooksParts, WebhooksSettings};
 use secrecy::SecretString;
@@ -49,6 +49,8 @@ fn finish(status: DeliveryStatus, now: Timestamp) -> DeliveryFinish {
         response_actions: Some("[]".to_owned()),
         delivered_at: None,
         outcome: None,
+        channel: None,
+        response: DeliveryResponse::default(),
     }
 }
 

@@ -22,6 +22,7 @@ use tokio::net::{TcpListener, TcpStream};
 pub struct Receiver {
     pub url: String,
     next: Arc<Mutex<(u16, Option<&'static str>)>>,
+    body: Arc<Mutex<String>>,
     got: Arc<Mutex<Vec<String>>>,
     hangs_up: Arc<AtomicBool>,
 }
@@ -32,6 +33,7 @@ impl Receiver {
         let receiver = Self {
             url: format!("http://{}/hook", listener.local_addr().unwrap()),
             next: Arc::new(Mutex::new((200, None))),
+            body: Arc::default(),
             got: Arc::default(),
             hangs_up: Arc::default(),
         };
@@ -52,6 +54,11 @@ impl Receiver {
 
     pub fn answers(&self, status: u16, retry_after: Option<&'static str>) {
         *self.next.lock().unwrap() = (status, retry_after);
+    }
+
+    /// Responds with this body from now on.
+    pub fn says(&self, body: &str) {
+        body.clone_into(&mut self.body.lock().unwrap());
     }
 
     pub fn count(&self) -> usize {
@@ -115,14 +122,15 @@ impl Listener for ClosingListener {
     }
 }
 
-async fn take(State(receiver): State<Receiver>, body: String) -> (StatusCode, HeaderMap) {
+async fn take(State(receiver): State<Receiver>, body: String) -> (StatusCode, HeaderMap, String) {
     receiver.got.lock().unwrap().push(body);
     let (status, retry_after) = *receiver.next.lock().unwrap();
     let mut headers = HeaderMap::new();
     if let Some(seconds) = retry_after {
         headers.insert("retry-after", seconds.parse().unwrap());
     }
-    (StatusCode::from_u16(status).unwrap(), headers)
+    let said = receiver.body.lock().unwrap().clone();
+    (StatusCode::from_u16(status).unwrap(), headers, said)
 }
 
 #[tokio::test]

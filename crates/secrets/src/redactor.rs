@@ -1,19 +1,25 @@
 //! Removes the values of secrets from what a server answers.
 
-use super::{CLOSE, OPEN};
-use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
+use std::fmt;
 
 /// Removes the values of secrets from texts: as they are, percent-encoded, and escaped for Markdown, JSON or HTML.
 #[derive(Clone, Default)]
-pub(crate) struct Redactor(Vec<(String, String)>);
+pub struct Redactor(Vec<(String, String)>);
+
+/// Shows nothing, as it contains the secrets.
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redactor").finish_non_exhaustive()
+    }
+}
 
 impl Redactor {
-    pub(crate) fn new(values: &[(String, SecretString)]) -> Self {
+    /// Takes pairs of a text and the secret whose place it takes.
+    pub fn new<'v>(values: impl IntoIterator<Item = (String, &'v str)>) -> Self {
         let mut forms: Vec<(String, String)> = Vec::new();
-        for (name, value) in values {
-            let place = format!("{OPEN}{name}{CLOSE}");
-            for form in forms_of(value.expose_secret()) {
+        for (place, value) in values {
+            for form in forms_of(value) {
                 forms.push((form, place.clone()));
             }
         }
@@ -21,12 +27,13 @@ impl Redactor {
     }
 
     /// Removes what both remove.
-    pub(crate) fn and(&self, other: &Self) -> Self {
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
         Self(sorted([self.0.clone(), other.0.clone()].concat()))
     }
 
     /// Redacts the texts of a JSON value, also the names of members.
-    pub(crate) fn redact_json(&self, value: Value) -> Value {
+    pub fn redact_json(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.redact(text)),
             Value::Array(items) => items.into_iter().map(|it| self.redact_json(it)).collect(),
@@ -38,12 +45,12 @@ impl Redactor {
         }
     }
 
-    /// Whether the request contains secrets.
-    pub(crate) const fn is_needed(&self) -> bool {
+    /// Whether there are secrets to remove.
+    pub const fn is_needed(&self) -> bool {
         !self.0.is_empty()
     }
 
-    pub(crate) fn redact(&self, mut text: String) -> String {
+    pub fn redact(&self, mut text: String) -> String {
         for (form, place) in &self.0 {
             text = replace_escaped(text, form, place);
         }
@@ -155,7 +162,7 @@ mod tests {
     #[test]
     fn escaped_forms_of_a_value_are_removed() {
         let value = "a_b/\"c\"&<d>\\é f";
-        let redactor = Redactor::new(&[("K".to_owned(), SecretString::from(value))]);
+        let redactor = Redactor::new([("{{secret:K}}".to_owned(), value)]);
         for text in [
             value,
             "a\\_b/\"c\"&\\<d>\\\\é f",
@@ -179,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_long_run_of_backslashes_is_read_once() {
-        let redactor = Redactor::new(&[("K".to_owned(), SecretString::from("long-value"))]);
+        let redactor = Redactor::new([("{{secret:K}}".to_owned(), "long-value")]);
         let run = "\\".repeat(1 << 20);
         let redacted = redactor.redact(format!("{run}x{run}long-value"));
         assert_eq!(redacted, format!("{run}x{{{{secret:K}}}}"));

@@ -1,0 +1,118 @@
+//! A vendor's response to a message: its status and, if the message was not accepted, its text without the secrets of
+//! the account.
+
+use crate::fields::FieldKind;
+use crate::target::OpenAccount;
+use bytes::Bytes;
+use gatehouse_secrets::Redactor;
+use reqwest::StatusCode;
+use secrecy::ExposeSecret;
+use serde_json::{Map, Value};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use url::Url;
+
+/// Takes the place of a secret in a text.
+pub const REDACTED: &str = "[redacted]";
+/// Shorter parts of a secret, in bytes, are not removed: they occur in any text.
+const MIN_BYTES: usize = 4;
+
+/// How a vendor responded to a message, over HTTP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SendResponse {
+    pub status_code: u16,
+    /// The body, at most 64 KiB, without the secrets of the account; only if the message was not accepted. The vendor
+    /// wrote it: show it to nobody but people.
+    pub answer: Option<String>,
+}
+
+/// The last response to a part of a message.
+#[derive(Debug, Default)]
+pub(crate) struct LastResponse(Mutex<Option<(StatusCode, Bytes)>>);
+
+impl LastResponse {
+    fn lock(&self) -> MutexGuard<'_, Option<(StatusCode, Bytes)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn note(&self, status: StatusCode, body: Bytes) {
+        *self.lock() = Some((status, body));
+    }
+
+    /// Forgets the response to the part before.
+    pub(crate) fn forget(&self) {
+        *self.lock() = None;
+    }
+
+    /// Returns what the owner may see. `accepted` is whether the message was sent.
+    pub(crate) fn shown(&self, account: &OpenAccount, accepted: bool) -> Option<SendResponse> {
+        let (status, body) = self.lock().take()?;
+        let text = || String::from_utf8_lossy(&body).into_owned();
+        Some(SendResponse {
+            status_code: status.as_u16(),
+            answer: (!accepted).then(|| redactor(account).redact(text())),
+        })
+    }
+}
+
+/// Removes the secrets of an account, and the parts of them that a request contains on their own.
+fn redactor(account: &OpenAccount) -> Redactor {
+    let specs = account.sender.about().fields;
+    let mut values = Vec::new();
+    for (field, secret) in &account.secrets {
+        let secret = secret.expose_secret();
+        let spec = specs.iter().find(|spec| spec.name == field.as_str());
+        let parts = spec.map(|spec| parts_of(spec.kind, secret));
+        let parts = parts.into_iter().flatten();
+        values.extend(parts.filter(|part| part.len() >= MIN_BYTES));
+        values.push(secret.to_owned());
+    }
+    let values = values.iter();
+    Redactor::new(values.map(|value| (REDACTED.to_owned(), value.as_str())))
+}
+
+/// The parts of a secret: the values of headers with the credentials after their scheme, the path and the query of a
+/// URL, the Base64 of a signing secret.
+fn parts_of(kind: FieldKind, secret: &str) -> Vec<String> {
+    match kind {
+        FieldKind::Headers => {
+            let headers: Map<String, Value> = serde_json::from_str(secret).unwrap_or_default();
+            let values = headers.values().filter_map(Value::as_str);
+            let and_credentials = |value: &str| {
+                let last = value.rsplit(' ').next().unwrap_or_default();
+                [value.to_owned(), last.to_owned()]
+            };
+            values.flat_map(and_credentials).collect()
+        }
+        FieldKind::Url => {
+            let url = Url::parse(secret).ok();
+            let parts = url.as_ref().map(|url| [Some(url.path()), url.query()]);
+            let parts = parts.into_iter().flatten().flatten();
+            parts.map(str::to_owned).collect()
+        }
+        FieldKind::SigningSecret => {
+            let key = secret.strip_prefix("whsec_");
+            key.into_iter().map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_secret_are_what_a_request_contains() {
+        let headers = r#"{"authorization":"Bearer abcd-1234","x-key":"k-5678"}"#;
+        assert_eq!(
+            parts_of(FieldKind::Headers, headers),
+            ["Bearer abcd-1234", "abcd-1234", "k-5678", "k-5678"]
+        );
+        assert_eq!(
+            parts_of(FieldKind::Url, "https://hooks.example/services/T/B/x?k=v"),
+            ["/services/T/B/x", "k=v"]
+        );
+        assert_eq!(parts_of(FieldKind::SigningSecret, "whsec_AAAA"), ["AAAA"]);
+        assert!(parts_of(FieldKind::Text, "xoxb-1").is_empty());
+    }
+}
