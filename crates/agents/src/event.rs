@@ -266,7 +266,7 @@ pub struct Resolved {
     /// The approval's id.
     pub id: ApprovalId,
     pub allowed: bool,
-    /// Whether somebody answered. Otherwise the wait timed out, or the turn was stopped.
+    /// Whether a person answered. Otherwise the wait timed out, or the turn was stopped.
     #[serde(skip)]
     pub is_answered: bool,
 }

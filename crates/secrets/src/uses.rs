@@ -45,7 +45,7 @@ struct Use {
 }
 
 impl Use {
-    /// Whether the last use is to be written now.
+    /// Whether to write the last use now.
     fn is_due(self, now: Timestamp, all: bool) -> bool {
         match self.written {
             None => true,

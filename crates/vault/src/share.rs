@@ -85,7 +85,7 @@ impl ClusterKey {
         Ok(format!("{}.{sealed}", sender.encode()))
     }
 
-    /// Encrypts the data key of a rotation for the nodes that have the one before.
+    /// Encrypts the data key of a rotation for the nodes that have the previous key.
     pub fn hand_over(
         &self,
         random: &dyn Random,

@@ -124,7 +124,7 @@ pub(crate) struct Inner {
     pub(crate) events: broadcast::Sender<Arc<Delivery>>,
     /// Notified when the worker may have work to do.
     pub(crate) wake: Arc<Notify>,
-    /// Notified when a delivery was held although the vault may have been unsealed meanwhile.
+    /// Notified when a delivery was held although the vault may have been unsealed in between.
     pub(crate) held: Notify,
     /// Random id of this process, recorded in its leases.
     pub(crate) node: String,

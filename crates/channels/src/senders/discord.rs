@@ -76,7 +76,7 @@ struct CreateMessage<'a> {
     once: Option<Once>,
 }
 
-/// An empty list: nobody is notified.
+/// An empty list, so that the message notifies no one.
 #[derive(Serialize)]
 struct AllowedMentions {
     parse: [&'static str; 0],

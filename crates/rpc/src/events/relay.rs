@@ -24,7 +24,7 @@ const RELAYED: [&str; 11] = [
     "voice.persona",
     "webhooks.delivery",
 ];
-/// The pause after a message to the other nodes. Events are gathered meanwhile.
+/// The pause after a message to the other nodes, in which events are collected.
 const GATHER: Duration = Duration::from_millis(25);
 /// No event is added to a message of this size in bytes.
 const MESSAGE_BYTES: usize = 64 * 1024;
@@ -45,7 +45,7 @@ fn add(message: &mut String, event: &Event) {
 
 /// Sends the events of this node to the other nodes, until the bus is dropped.
 pub(super) async fn send(store: Store, mut events: Receiver<Arc<Event>>) {
-    // Whether an event was not sent, which the other nodes do not know yet.
+    // Whether an event was lost and the other nodes have not been notified of this yet.
     let mut has_missed = false;
     loop {
         let mut message = String::new();

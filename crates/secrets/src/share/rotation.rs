@@ -1,4 +1,4 @@
-//! Hands the data key of a rotation to nodes that have the one before, so that they are never sealed.
+//! Passes the data key of a rotation to nodes that have the previous key, so that they are never sealed.
 
 use super::{delete_old, is_key_of};
 use crate::VaultError;

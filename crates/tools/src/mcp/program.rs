@@ -20,7 +20,7 @@ use tokio::time::sleep;
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
 /// How long the program may take to exit after each request.
 const GRACE: Duration = Duration::from_secs(2);
-/// The polling interval meanwhile.
+/// The polling interval during that time.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A running program. Dropping it kills its process group.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 /// A step of the answer.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// A stretch of text begins that is spoken on its own, with the persona that the model chose for it.
+    /// The start of a passage that is spoken separately, with the persona that the model chose for it.
     Begin(Option<String>),
     /// More text of the stretch.
     Text(String),
