@@ -46,7 +46,7 @@ struct Entry {
     listed: Arc<Vec<Listed>>,
 }
 
-/// The cached model lists, by provider id.
+/// The cached model lists, by provider ID.
 #[derive(Debug, Default)]
 pub(crate) struct Catalogue(Mutex<HashMap<String, Entry>>);
 

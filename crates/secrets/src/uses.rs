@@ -19,9 +19,9 @@ pub enum SecretKind {
     Env,
     /// An SSH key, by name.
     Ssh,
-    /// A key of a model or voice provider, by the provider's id.
+    /// A key of a model or voice provider, by the provider's ID.
     Provider,
-    /// The secrets of a channel account, by the account's id.
+    /// The secrets of a channel account, by the account's ID.
     Channel,
 }
 

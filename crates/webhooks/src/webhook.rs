@@ -58,7 +58,7 @@ pub enum TemplateFormat {
 /// The owner's settings, except verification. Each delivery stores a copy, so later edits do not affect it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookConfig {
-    /// The neutral id of the sender's profile.
+    /// The neutral ID of the sender's profile.
     pub source_profile: String,
     #[serde(default)]
     pub events: EventFilter,

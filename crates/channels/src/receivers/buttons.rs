@@ -1,4 +1,4 @@
-//! Questions with buttons, for channel types whose vendor has them or something like them.
+//! Questions with buttons, for channel types whose vendor has buttons or a substitute such as reactions.
 
 use super::Source;
 use crate::error::Failure;

@@ -13,7 +13,7 @@ use reqwest::header::USER_AGENT;
 use serde::Serialize;
 
 pub(crate) const BASE_URL: &str = "https://discord.com/api/v10";
-/// The format that Discord requires of bots: `DiscordBot` (url, version).
+/// The format that Discord requires of bots: `DiscordBot` (URL, version).
 pub(crate) const AGENT: &str = concat!("DiscordBot (Gatehouse, ", env!("CARGO_PKG_VERSION"), ")");
 
 #[derive(Debug)]

@@ -1,6 +1,7 @@
-//! Relays events between the nodes of a shared database, so that a client hears of work on every node. The change feed
-//! reports changed records and credentials; this module relays the other events. Events are lost if their sender or
-//! receiver is not connected. The receivers then report that everything that such events concern may have changed.
+//! Relays events between the nodes of a shared database, so that a client is notified of work on every node. The
+//! change feed reports changed records and credentials; this module relays the other events. Events are lost if their
+//! sender or receiver is not connected. The receivers then report that everything that such events concern may have
+//! changed.
 
 use super::{EVENTS, Event, EventBus, RECORDS_CHANGED, Records};
 use gatehouse_store::{NodeMessage, Store};
@@ -29,7 +30,7 @@ const GATHER: Duration = Duration::from_millis(25);
 /// No event is added to a message of this size in bytes.
 const MESSAGE_BYTES: usize = 64 * 1024;
 
-/// Whether other nodes must hear an event of this node.
+/// Whether other nodes must receive an event of this node.
 fn is_for_other_nodes(event: &Event) -> bool {
     // Sent in place of `webhooks.delivery` under load. Deliveries are not in the change feed.
     let is_of_deliveries = event.name == RECORDS_CHANGED.name

@@ -100,7 +100,7 @@ async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
         .list()
         .await
         .map_err(to_problem)?;
-    // Labels may be equal. A label contains no line break, so it can separate label and id.
+    // Labels may be equal. A label contains no line break, so it can separate label and ID.
     let place = |persona: Persona| (format!("{}\n{}", persona.label, persona.id), persona);
     let mut all: Vec<_> = list.personas.into_iter().map(place).collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));

@@ -1,4 +1,4 @@
-//! `sessions.*`: conversations with agents. Callers name a session by its id or its key.
+//! `sessions.*`: conversations with agents. Callers name a session by its ID or its key.
 
 use super::page::rows;
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};

@@ -66,7 +66,7 @@ impl Inner {
     }
 }
 
-/// The id of a row. A node that missed an earlier rotation does not find it.
+/// The ID of a row. A node that missed an earlier rotation does not find it.
 fn handed_over_as(old: &str, new: &str) -> String {
     format!("rotation:{old}:{new}")
 }

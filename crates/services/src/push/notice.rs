@@ -74,7 +74,7 @@ fn cut(text: &str) -> String {
     text.chars().take(MAX_CHARS).collect()
 }
 
-/// The topic of an approval or a session: its id without the prefix.
+/// The topic of an approval or a session: its ID without the prefix.
 fn topic_of(id: &str) -> String {
     let without = id.split_once('_').map(|(_, rest)| rest);
     without.unwrap_or(id).to_owned()

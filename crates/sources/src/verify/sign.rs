@@ -25,7 +25,7 @@ pub struct SignInput<'a> {
     pub body: &'a [u8],
     /// The current Unix time in milliseconds.
     pub now_ms: i64,
-    /// The sender's id of the delivery.
+    /// The sender's ID of the delivery.
     pub id: &'a str,
 }
 

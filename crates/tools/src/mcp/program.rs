@@ -2,7 +2,7 @@
 //!
 //! The program leads its own process group. It is asked to exit as the MCP specification requires: its input
 //! is closed, then it receives SIGTERM. In any case, all remaining processes of the group are killed before
-//! the program is reaped, because until then the group id cannot be reused.
+//! the program is reaped, because until then the group ID cannot be reused.
 
 use super::oversized::Limited;
 use rmcp::RoleClient;
