@@ -155,7 +155,7 @@ impl SendRequest {
 /// An accepted turn. It waits or runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sent {
-    /// The session's id.
+    /// The session's ID.
     pub session: SessionId,
     pub session_key: String,
     pub turn_id: TurnId,

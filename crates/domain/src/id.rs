@@ -54,7 +54,7 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A login session: the id of its record, not the cookie's secret.
+    /// A login session: the ID of its record, not the cookie's secret.
     AuthSessionId = "as_";
     /// An API key.
     ApiKeyId = "key_";
@@ -74,7 +74,7 @@ ids! {
     AttachmentId = "att_";
     /// A tool call that is waiting for approval.
     ApprovalId = "apr_";
-    /// A webhook. Senders use its public id instead.
+    /// A webhook. Senders use its public ID instead.
     WebhookId = "hook_";
     /// One delivery to a webhook.
     DeliveryId = "del_";

@@ -20,7 +20,7 @@ const REMEMBERED_MS: u64 = 300_000;
 pub struct ModelInfo {
     /// `provider/model`, the form used by `models.default` and by agents.
     pub id: String,
-    /// The provider's id.
+    /// The provider's ID.
     pub provider: String,
     /// The provider's name for the model.
     pub name: String,

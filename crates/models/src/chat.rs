@@ -101,7 +101,7 @@ pub enum ChatMessage {
     },
     /// The result of a tool call.
     Tool {
-        /// The id of the call.
+        /// The ID of the call.
         call_id: String,
         /// The tool's name.
         name: String,

@@ -143,11 +143,11 @@ pub enum KeySource {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayGuard {
-    /// By the delivery key. If no signature covers the sender's id, a captured delivery can be replayed
-    /// under a new id.
+    /// By the delivery key. If no signature covers the sender's ID, a captured delivery can be replayed
+    /// under a new ID.
     #[default]
     Key,
-    /// By the delivery key or the verified bytes: the body, and the id, timestamp and URL if they are
+    /// By the delivery key or the verified bytes: the body, and the ID, timestamp and URL if they are
     /// signed.
     Bytes,
 }

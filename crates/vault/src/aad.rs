@@ -40,7 +40,7 @@ pub enum Aad {
     },
     /// `held:{delivery}`: a delivery that arrived while the vault was sealed.
     Held {
-        /// The delivery's id.
+        /// The delivery's ID.
         delivery: String,
     },
     /// `vault:hold`: the private key for held deliveries.

@@ -288,13 +288,13 @@ pub struct WebhookAuth {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Webhook {
     pub id: WebhookId,
-    /// The id in the ingest URL. It is an identifier, not a secret.
+    /// The ID in the ingest URL. It is an identifier, not a secret.
     pub public_id: String,
     /// The URL that senders post to. Absent for a schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     pub name: String,
-    /// The id of the sender's profile.
+    /// The ID of the sender's profile.
     pub source_profile: String,
     pub auth_mode: AuthMode,
     /// Details of the verification.

@@ -79,9 +79,9 @@ pub struct ListParams {
 /// Result of `voice.personas.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The personas, by label and then by id.
+    /// The personas, by label and then by ID.
     pub personas: Vec<Persona>,
-    /// The id of the active persona, which may be on another page.
+    /// The ID of the active persona, which may be on another page.
     pub active: Option<String>,
     /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]

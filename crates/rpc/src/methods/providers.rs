@@ -50,7 +50,7 @@ pub const TEST: Method = method!(
 /// Result of `providers.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The providers, by id.
+    /// The providers, by ID.
     pub providers: Vec<Provider>,
     /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub struct ListResult {
 /// A model provider or a voice provider.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Provider {
-    /// The provider's id.
+    /// The provider's ID.
     pub id: String,
     /// The API of a model provider, `openai` or `anthropic`; the type of a voice provider, `tts` or `stt`.
     pub kind: &'static str,
@@ -86,7 +86,7 @@ pub struct Provider {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetKeyParams {
-    /// The provider's id.
+    /// The provider's ID.
     id: String,
     /// The API key.
     #[schemars(with = "String")]
@@ -97,7 +97,7 @@ pub struct SetKeyParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdParams {
-    /// The provider's id.
+    /// The provider's ID.
     id: String,
 }
 
