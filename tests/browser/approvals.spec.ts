@@ -112,7 +112,7 @@ test('an approval can hold for the whole conversation, and be withdrawn', async 
   await home.rpc('chat.send', { text: 'Fetch both' });
   const asked = page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' });
   await expect(asked.getByRole('group', { name: 'Input' })).toContainText('127.0.0.1:1/first');
-  await asked.getByRole('button', { name: 'For later calls, too' }).click();
+  await asked.getByRole('button', { name: 'Also for later calls' }).click();
   await page.getByRole('menuitem', { name: 'Always allow in this conversation' }).click();
   await expect(asked).toHaveCount(0);
   await expect.poll(() => model.asked.length).toBe(3);

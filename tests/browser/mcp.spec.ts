@@ -31,7 +31,7 @@ test('a server is added with its tools, and a changed tool waits for approval', 
     { name: 'erase', description: 'Erases.', inputSchema: { type: 'object' } },
   ];
   await card.getByRole('button', { name: 'Restart' }).click();
-  const review = card.getByRole('region', { name: 'Changes of math' });
+  const review = card.getByRole('region', { name: 'Changes to math' });
   await expect(review.getByText('Waiting for your approval: 2')).toBeVisible();
   const add = review.getByRole('article', { name: 'add' });
   await expect(add.locator('del')).toHaveText('Adds two numbers.');

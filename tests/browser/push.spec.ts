@@ -53,7 +53,7 @@ async function subscribed(page: Page): Promise<void> {
   await page.goto('/settings/notifications');
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await choice(page).click();
-  await expect(page.getByText('Also while no page of Gatehouse is open.')).toBeVisible();
+  await expect(page.getByText('You are also notified while no page of Gatehouse is open.')).toBeVisible();
 }
 
 test.describe('with the permission', () => {
@@ -93,7 +93,7 @@ test.describe('with the permission', () => {
     await page.reload();
     await expect(choice(page)).not.toBeChecked();
     const messages = page.getByRole('region', { name: 'Messages' });
-    await expect(messages.getByText('Gatehouse no longer lists it')).toBeVisible();
+    await expect(messages.getByText('it is no longer subscribed')).toBeVisible();
     await expect.poll(() => subscription(page)).toBeNull();
     await expect.poll(() => listed(home)).toEqual([]);
   });
@@ -225,7 +225,7 @@ test.describe('with the permission', () => {
     complaints.allow(INCOGNITO);
     await page.goto('/settings/notifications');
     await choice(page).click();
-    await expect(page.getByText('Only while a page of Gatehouse is open')).toBeVisible();
+    await expect(page.getByText('You are notified only while a page of Gatehouse is open')).toBeVisible();
     await expect(choice(page)).toBeChecked();
     expect(await listed(home)).toEqual([]);
   });

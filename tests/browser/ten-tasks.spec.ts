@@ -59,7 +59,7 @@ test('ten tasks take at most three clicks each', async ({ home, page }, info) =>
 
   const tasks = new Tasks(page);
   await tasks.do('What is this page for, and does anything need me?', async () => {
-    await expect(page.getByText('What came in, what became of it, and what needs you.')).toBeVisible();
+    await expect(page.getByText('What arrived, what happened to it, and what needs your attention.')).toBeVisible();
     await expect(needs(page).getByText('1 delivery failed')).toBeVisible();
   });
   await tasks.do('Why did a delivery fail?', async () => {

@@ -79,7 +79,7 @@ test('rotation: both secrets work for a while, and the new one is shown once', a
   await page.getByRole('button', { name: 'Rotate secret' }).click();
   await dialog.getByLabel('Use my own').check();
   await dialog.getByRole('textbox', { name: 'Your secret' }).fill('a secret of my own making');
-  await dialog.getByLabel('Keep the old secret valid for').selectOption({ label: 'Not at all (it leaked)' });
+  await dialog.getByLabel('Keep the old secret valid for').selectOption({ label: 'Not at all (if it leaked)' });
   await dialog.getByRole('button', { name: 'Rotate secret' }).click();
   await expect(dialog).toHaveCount(0);
   expect(await send(url, fresh, 'push', PUSH)).toBe(401);

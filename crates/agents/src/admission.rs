@@ -1,4 +1,4 @@
-//! Refuses texts whose turn may not ask a model.
+//! Refuses texts whose turn is not allowed to call a model.
 
 use crate::budgets::find_exhausted;
 use crate::error::AgentsError;

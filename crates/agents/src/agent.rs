@@ -9,7 +9,7 @@ use gatehouse_store::{AgentRow, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The id of the agent that always exists.
+/// The ID of the agent that always exists.
 pub const DEFAULT_AGENT: &str = "default";
 /// Default for `max_turns`.
 const DEFAULT_MAX_TURNS: u32 = 12;
@@ -39,7 +39,7 @@ pub struct Agent {
     pub updated_at: Timestamp,
 }
 
-/// The configuration of an agent: everything except its id and name.
+/// The configuration of an agent: everything except its ID and name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentConfig {
     /// The provider to use. When absent, the first configured one.
@@ -375,8 +375,8 @@ fn check_id(id: &str) -> Result<(), AgentsError> {
     }
 }
 
-/// Derives an id from a name: its ASCII letters and digits in lower case, separated by hyphens. A `number`
-/// above 1 is appended to make the id unique.
+/// Derives an ID from a name: its ASCII letters and digits in lower case, separated by hyphens. A `number`
+/// above 1 is appended to make the ID unique.
 pub(crate) fn id_after(name: &str, number: u32) -> String {
     let words: Vec<String> = name
         .split(|c: char| !c.is_ascii_alphanumeric())

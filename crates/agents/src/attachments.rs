@@ -234,7 +234,7 @@ async fn find(
     Ok(conn.find_session_attachment(session, id).await?)
 }
 
-/// Checks the ids of a request with so many new files, without looking them up.
+/// Checks the IDs of a request with so many new files, without looking them up.
 pub(crate) fn check(ids: &[String], new: usize) -> Result<(), AgentsError> {
     let refuse = |reason: &str| Err(AgentsError::invalid("attachments", reason));
     if ids.len() + new > MAX_FILES {

@@ -219,13 +219,13 @@ async fn spent_of(conn: &mut Conn, row: &BudgetRow, now: Timestamp) -> Result<Sp
     let start = BudgetPeriod::of(row).start(now).number();
     match Scope::read(&row.scope) {
         Some(scope) => conn.find_spent(scope.selected(), start).await,
-        // A later version may know more scopes.
+        // A later version may have more scopes.
         None => Ok(Spent::default()),
     }
 }
 
-/// Finds a budget that is used up, of those that apply to a call. Of several, the one that resets last.
-/// `unstored`: use of the same cause that is not stored yet.
+/// Finds a used-up budget among those that apply to a call. If several are used up, returns the one that resets last.
+/// `unstored` is usage of the same cause that is not stored yet.
 pub(crate) async fn find_exhausted(
     conn: &mut Conn,
     cause: &Cause,

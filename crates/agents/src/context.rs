@@ -200,7 +200,7 @@ impl Conversation {
 
     /// The messages that replace what is not sent. A summary is not the user's text, so it is not in the
     /// user's message: the model receives it as its own, between marks that it could not forge because they
-    /// carry the id of a later message.
+    /// carry the ID of a later message.
     fn lead(&self) -> Vec<ChatMessage> {
         let user = |text: &str| ChatMessage::user(text);
         let Some(summary) = &self.summary else {

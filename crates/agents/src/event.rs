@@ -75,7 +75,7 @@ impl Serialize for AgentEvent {
 /// A piece of an answer.
 #[derive(Clone, Debug, serde::Serialize, JsonSchema)]
 pub struct Delta {
-    /// The session's id.
+    /// The session's ID.
     pub session: SessionId,
     pub turn_id: TurnId,
     /// The next piece of text.
@@ -102,10 +102,10 @@ pub enum ToolState {
 /// Progress of a tool call.
 #[derive(Clone, Debug, serde::Serialize, JsonSchema)]
 pub struct ToolProgress {
-    /// The session's id.
+    /// The session's ID.
     pub session: SessionId,
     pub turn_id: TurnId,
-    /// The call's id.
+    /// The call's ID.
     pub id: String,
     /// The tool's name.
     pub name: String,
@@ -118,7 +118,7 @@ pub struct ToolProgress {
 /// A turn ended.
 #[derive(Clone, Debug, serde::Serialize, JsonSchema)]
 pub struct Done {
-    /// The session's id.
+    /// The session's ID.
     pub session: SessionId,
     pub turn_id: TurnId,
     /// The tokens that its models read and wrote.
@@ -145,11 +145,11 @@ pub struct Answered {
 /// A part of a spoken answer. Parts follow each other without gaps in the text.
 #[derive(Clone, Debug, serde::Serialize, JsonSchema)]
 pub struct AudioPart {
-    /// The session's id.
+    /// The session's ID.
     pub session: SessionId,
-    /// The answer's id. While the model still writes, its `chat.message` has not been sent yet.
+    /// The answer's ID. While the model still writes, its `chat.message` has not been sent yet.
     pub message_id: MessageId,
-    /// The id of the part's audio, for `GET /api/sessions/{id}/audio/{audio_id}`. Absent only if speech failed
+    /// The ID of the part's audio, for `GET /api/sessions/{id}/audio/{audio_id}`. Absent only if speech failed
     /// before its first part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio_id: Option<String>,
@@ -216,7 +216,7 @@ impl Serialize for Failure {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
 pub struct Approval {
     pub id: ApprovalId,
-    /// The id of the agent that calls the tool.
+    /// The ID of the agent that calls the tool.
     pub agent: String,
     /// The tool's name.
     pub tool: String,
@@ -228,7 +228,7 @@ pub struct Approval {
     pub reason: AskReason,
     /// What the call does.
     pub effect: Effect,
-    /// The session's id.
+    /// The session's ID.
     pub session: SessionId,
     /// The call counts as denied after this time.
     pub expires_at: Timestamp,
@@ -263,10 +263,10 @@ impl Shown {
 /// A call was approved or denied, or the wait timed out.
 #[derive(Clone, Debug, serde::Serialize, JsonSchema)]
 pub struct Resolved {
-    /// The approval's id.
+    /// The approval's ID.
     pub id: ApprovalId,
     pub allowed: bool,
-    /// Whether somebody answered. Otherwise the wait timed out, or the turn was stopped.
+    /// Whether a person answered. Otherwise the wait timed out, or the turn was stopped.
     #[serde(skip)]
     pub is_answered: bool,
 }

@@ -1,6 +1,6 @@
 //! What a model receives of the files of a conversation: pictures for models that read images, the text of
 //! documents, and a description of each file. All of it is data between marks that a file cannot forge, because they
-//! carry the id of the file, which is generated after its content.
+//! carry the ID of the file, which is generated after its content.
 
 use crate::attachments::{Attachment, attachments_of};
 use crate::handle::Inner;

@@ -59,7 +59,7 @@ impl Agents {
 /// What to store; `None` if the whole message was heard.
 fn heard_of(row: &ChatMessageRow, heard: &[HeardMessage]) -> Option<String> {
     match heard.iter().find(|heard| heard.message == row.id) {
-        // An answer that was stopped goes on after what was spoken of it.
+        // The text of a stopped answer continues after the part that was spoken.
         Some(heard) if heard.is_whole && row.stop.as_deref() != Some("aborted") => None,
         Some(heard) => Some(storable(&heard.text)),
         None => Some(String::new()),

@@ -15,16 +15,16 @@ use gatehouse_store::{ChatMessageRow, ChatTurnRow, Conn, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a turn counts as alive after its node said so.
+/// How long a turn counts as alive after its node last reported it.
 const LEASE_MS: i64 = 60 * 1000;
-/// How often a node says so.
+/// How often a node reports its turns.
 const RENEWAL: Duration = Duration::from_secs(15);
 /// Renewals between two searches for turns of nodes that are gone.
 const ROUNDS_PER_SEARCH: u64 = 4;
 
 impl Agents {
-    /// Ends the turns that a process left behind when it died. Until shutdown it keeps doing so on a shared
-    /// database, and deletes old conversations and audio. Call it once in a process that serves, before it accepts texts.
+    /// Ends the turns that a process left behind when it died. On a shared database, repeats this until shutdown. Also
+    /// deletes old conversations and audio. Call it once in a process that serves, before it accepts texts.
     pub async fn background(&self) {
         let inner = &self.0;
         if let Err(error) = inner.end_lost_turns().await {

@@ -27,7 +27,7 @@ pub struct SessionPage {
 /// Filter and range of a list of sessions.
 #[derive(Clone, Debug, Default)]
 pub struct SessionQuery {
-    /// Only sessions whose label, key, id or text contains this text. Results of tools are not searched.
+    /// Only sessions whose label, key, ID or text contains this text. Results of tools are not searched.
     pub q: Option<String>,
     /// Only sessions that a webhook started, or only the others.
     pub of_webhooks: Option<bool>,
@@ -53,7 +53,7 @@ pub(crate) fn check_label(label: &str) -> Result<(), AgentsError> {
     Err(AgentsError::invalid("label", reason))
 }
 
-/// A cursor contains the last session of its page: its `updated_at` in milliseconds and its id. Sessions that
+/// A cursor contains the last session of its page: its `updated_at` in milliseconds and its ID. Sessions that
 /// become active in the meantime move to the front and leave no gap.
 fn read_cursor(cursor: &str) -> Result<(Timestamp, String), AgentsError> {
     let parts = cursor.split_once('.');
@@ -153,7 +153,7 @@ impl Agents {
         })
     }
 
-    /// Finds a session by id or key.
+    /// Finds a session by ID or key.
     pub async fn get_session(&self, name: &str) -> Result<Session, AgentsError> {
         let row = self.0.session_row(name).await?;
         let shown = self.0.shown_on_all_nodes(vec![row]).await?;
@@ -309,7 +309,7 @@ impl Inner {
         }
     }
 
-    /// The session with this id or key.
+    /// The session with this ID or key.
     pub(crate) async fn session_row(&self, name: &str) -> Result<ChatSessionRow, AgentsError> {
         let name = name.to_owned();
         let read = self
@@ -320,7 +320,7 @@ impl Inner {
     }
 }
 
-/// The session with this id, otherwise with this key. PostgreSQL rejects queries with a NUL character.
+/// The session with this ID, otherwise with this key. PostgreSQL rejects queries with a NUL character.
 pub(crate) async fn find(
     conn: &mut Conn,
     name: &str,

@@ -80,7 +80,7 @@ impl From<ToolCallRecord> for ToolCall {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Message {
     pub id: MessageId,
-    /// The session's id.
+    /// The session's ID.
     pub session: SessionId,
     pub turn_id: TurnId,
     pub role: Role,
@@ -90,7 +90,7 @@ pub struct Message {
     /// The calls that the agent requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<Vec<ToolCallRecord>>,
-    /// The id of the call that a tool replies to.
+    /// The ID of the call that a tool replies to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     /// The name of the tool that replies.
@@ -105,7 +105,7 @@ pub struct Message {
     /// The model that wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The id of its audio.
+    /// The ID of its audio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
     /// What was spoken of it until the person interrupted it. The rest was not heard, and the model does not see it

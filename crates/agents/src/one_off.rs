@@ -98,7 +98,7 @@ impl Agents {
     }
 }
 
-/// Limits what one transaction stores. A turn reads no more messages than this.
+/// Limits what one transaction stores. A turn reads at most this many messages.
 fn check_earlier(earlier: &[EarlierMessage]) -> Result<(), AgentsError> {
     let refuse = |reason: &str| Err(AgentsError::invalid("text", reason));
     if earlier.len() > MAX_EARLIER {

@@ -10,10 +10,10 @@ use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_store::{ChatSessionRow, ChatTurnRow, StoreError};
 use std::time::Duration;
 
-/// The subject of a change that stops a turn, before the id of the turn. The id keeps a change that is read late
+/// The subject of a change that stops a turn, before the ID of the turn. The ID keeps a change that is read late
 /// from stopping a later turn of the session.
 const ABORT: &str = "chat_abort:";
-/// The subject of a change that stops the speech of a session, before the id of the session.
+/// The subject of a change that stops the speech of a session, before the ID of the session.
 const QUIET: &str = "chat_quiet:";
 /// How often a turn that waits for another node looks, in addition to notifications.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(400);

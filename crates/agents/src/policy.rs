@@ -126,7 +126,7 @@ impl Permit {
         self.is_bound(tool).then_some(&self.targets)
     }
 
-    /// Whether a trusted tool is in reach because the webhook names targets for it.
+    /// Whether a trusted tool is allowed because the webhook names targets for it.
     fn is_bound(&self, tool: &dyn Tool) -> bool {
         let is_beyond = tool.audience() > self.ceiling && tool.serves_named_targets();
         is_beyond && !self.targets.is_empty() && self.names(tool)

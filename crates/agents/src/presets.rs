@@ -7,11 +7,11 @@ use crate::error::AgentsError;
 use crate::handle::Agents;
 use gatehouse_store::{AgentRow, Conn, StoreError};
 
-/// How many derived ids are tried before the caller must choose one.
+/// How many derived IDs are tried before the caller must choose one.
 const MAX_TRIES: u32 = 1000;
 
 impl Agents {
-    /// Every agent, sorted by id.
+    /// Every agent, sorted by ID.
     pub async fn list_agents(&self) -> Result<Vec<Agent>, AgentsError> {
         let read = self.0.store.read(|conn| {
             Box::pin(async move {
@@ -38,7 +38,7 @@ impl Agents {
         read.await
     }
 
-    /// Creates an agent. `IdTaken` when the requested id is in use.
+    /// Creates an agent. `IdTaken` when the requested ID is in use.
     pub async fn create_agent(&self, new: NewAgent) -> Result<Agent, AgentsError> {
         let now = self.0.clock.now();
         let (chosen, budget) = (new.id.clone(), new.budget.clone());

@@ -34,7 +34,7 @@ impl Caps {
     }
 }
 
-/// The ids of calls as the asked model accepts them.
+/// The IDs of calls as the asked model accepts them.
 #[derive(Debug)]
 struct CallIds<'a> {
     model: &'a str,
@@ -42,7 +42,7 @@ struct CallIds<'a> {
 }
 
 impl CallIds<'_> {
-    /// Returns the id to send. A model gets its own ids back, because some keep state in them. An id of another
+    /// Returns the ID to send. A model gets its own IDs back, because some keep state in them. An ID of another
     /// model, or one that an earlier call has, becomes nine letters and digits: every provider accepts that,
     /// and Mistral nothing else.
     fn sent(&mut self, row: &ChatMessageRow, id: &str) -> String {
@@ -61,9 +61,9 @@ impl CallIds<'_> {
     }
 }
 
-/// The messages to send to a model, which is `provider/model`. Unanswered calls, left by a process or turn that ended early, get an answer here.
-/// Orphaned answers and empty messages are left out. Consecutive user texts become one message, because some
-/// providers require alternating roles.
+/// The messages to send to a model, given as `provider/model`. Unanswered calls, left by a process or turn that ended
+/// early, get an answer here. Orphaned answers and empty messages are left out. Consecutive user texts become one
+/// message, because some providers require alternating roles.
 pub(crate) fn messages(
     lead: Vec<ChatMessage>,
     rows: &[ChatMessageRow],
@@ -200,7 +200,7 @@ fn sendable(call: ToolCallRecord, id: String) -> ToolCall {
     call
 }
 
-/// Encloses a tool's output in marks that it cannot forge: they carry the id of its message, which is
+/// Encloses a tool's output in marks that it cannot forge: they carry the ID of its message, which is
 /// generated after the output.
 fn marked(row: &ChatMessageRow, cap: usize) -> String {
     let id = &row.id;

@@ -230,7 +230,7 @@ fn ids_fit_the_asked_model() {
         calling(1, "", &[("toolu_a", "{}"), ("call_0", "{}")]),
         answering(1, "call_0", "x"),
         answering(1, "toolu_a", "y"),
-        // The same id again.
+        // The same ID again.
         calling(1, "", &[("call_0", "{}")]),
         answering(1, "call_0", "z"),
     ];

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_mins(10);
-/// Of several nodes, one sweeps. If it is gone, another one does after this time.
+/// Only one of several nodes sweeps. If it stops, another node takes over after this time.
 const LEASE: Duration = Duration::from_mins(30);
 /// Maximum number of conversations deleted in one transaction.
 const AT_ONCE: i64 = 16;

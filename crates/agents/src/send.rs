@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 pub enum Target {
     /// A new session.
     New,
-    /// An existing session, by id or key.
+    /// An existing session, by ID or key.
     Existing(String),
     /// A webhook's session, which is created if the key is unknown.
     Keyed {
@@ -109,9 +109,9 @@ impl Origin {
 pub struct SendRequest {
     pub session: Target,
     pub text: String,
-    /// The id of the audio, when the text was spoken.
+    /// The ID of the audio, when the text was spoken.
     pub audio: Option<String>,
-    /// The ids of files of the session, which must exist.
+    /// The IDs of files of the session, which must exist.
     pub attachments: Vec<String>,
     /// Files to store with the text.
     pub new_files: Vec<NewAttachment>,
@@ -155,7 +155,7 @@ impl SendRequest {
 /// An accepted turn. It waits or runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sent {
-    /// The session's id.
+    /// The session's ID.
     pub session: SessionId,
     pub session_key: String,
     pub turn_id: TurnId,
@@ -207,7 +207,7 @@ pub struct TurnReport {
     pub stop: Stop,
     /// Whether the last answer contains text. `text` may be that of an earlier step.
     pub has_answer: bool,
-    /// The id of the answer's audio, when it was spoken.
+    /// The ID of the answer's audio, when it was spoken.
     pub audio: Option<String>,
     /// Why the answer could not be spoken.
     pub audio_error: Option<Problem>,

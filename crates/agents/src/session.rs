@@ -47,7 +47,7 @@ impl Source {
 )]
 pub struct Session {
     pub id: SessionId,
-    /// An alternative id, equally unique.
+    /// An alternative ID, equally unique.
     pub key: String,
     /// The display name.
     pub label: String,
@@ -62,7 +62,7 @@ pub struct Session {
     /// Whether it contains a stranger's text that no person has cleared. Calls with an effect then need
     /// approval, and the turns of a webhook's session can use only public tools.
     pub tainted: bool,
-    /// The id of its share, when it is shared.
+    /// The ID of its share, when it is shared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_id: Option<String>,
     /// Whether the owner keeps it at the top of the list.

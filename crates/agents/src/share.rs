@@ -106,7 +106,7 @@ impl Agents {
         write.await
     }
 
-    /// The content of a share. Returns `None` for an unknown or revoked id. Both take the same lookup, so
+    /// The content of a share. Returns `None` for an unknown or revoked ID. Both take the same lookup, so
     /// callers cannot tell them apart.
     pub async fn shared_session(&self, id: &str) -> Result<Option<SharedSession>, AgentsError> {
         if id.contains('\0') {

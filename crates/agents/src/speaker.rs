@@ -1,5 +1,5 @@
-//! The interface of speech output. A higher crate registers an implementation, as it does with tools; this
-//! crate only knows that answers pass through a filter and may get audio.
+//! The interface of speech output. A higher crate registers an implementation, as it does with tools; this crate only
+//! passes answers through a filter and accepts audio for them.
 
 use crate::agent::Agent;
 use crate::event::{AgentEvent, AudioPart, Failure};
@@ -32,7 +32,7 @@ pub trait Speaker: Send + Sync + fmt::Debug {
     /// that may be spoken comes with `start`.
     fn begin(&self, start: Option<AnswerStart>) -> Box<dyn AnswerFilter>;
 
-    /// Ends the speech of a turn's final answer, which may have begun while the model wrote. Returns the id of
+    /// Ends the speech of a turn's final answer, which may have begun while the model wrote. Returns the ID of
     /// the whole audio, or `None` when it is not to be spoken. The turn has ended by then. The future is dropped
     /// when the speech is stopped.
     fn spoken<'a>(&'a self, answer: &'a Answer) -> BoxFuture<'a, Result<Option<String>, Problem>>;
@@ -90,7 +90,7 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct AnswerStart {
     pub session: SessionId,
-    /// The id that its message will have.
+    /// The ID that its message will have.
     pub message: MessageId,
     pub agent: Agent,
     /// Whether the user's text was spoken.

@@ -1,4 +1,4 @@
-//! Answers that are being spoken. Speech goes on after its turn has ended, so it is stopped here.
+//! Answers that are being spoken. Speech can outlast its turn, so it is stopped here.
 
 use gatehouse_domain::id::SessionId;
 use std::sync::{Mutex, MutexGuard, PoisonError};

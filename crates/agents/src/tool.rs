@@ -106,7 +106,7 @@ pub trait Tool: Send + Sync + fmt::Debug {
         false
     }
 
-    /// The id of the session audio that the output refers to. It is shown with the message.
+    /// The ID of the session audio that the output refers to. It is shown with the message.
     fn audio_of(&self, _output: &str) -> Option<String> {
         None
     }

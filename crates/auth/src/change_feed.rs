@@ -187,7 +187,7 @@ impl Auth {
 
     /// Notifies other crates of changes to their subjects.
     fn pass_on(&self, rows: &[ChangeRow], news: &ChangedSubjects) {
-        // It is not an error if nobody is listening.
+        // It is not an error if there is no receiver.
         if *news == ChangedSubjects::EVERYTHING {
             drop(self.0.foreign.send(Arc::from("*")));
             return;
@@ -317,7 +317,8 @@ impl Auth {
         Duration::from_millis(self.0.feed.lag_ms(self.0.clock.monotonic_ms()))
     }
 
-    /// Whether memory knows which credentials other nodes have ended. Always true on a database of a single node.
+    /// Whether memory reflects the credentials that other nodes have ended. Always true on a database with a single
+    /// node.
     pub fn memory_is_fresh(&self) -> bool {
         self.0.feed.is_fresh(|| self.0.clock.monotonic_ms())
     }

@@ -47,7 +47,7 @@ pub struct CheckInput<'a> {
 }
 
 impl Auth {
-    /// Decides whether to admit a request, and as whom. The first matching row wins.
+    /// Decides whether to admit a request, and with which identity. The first matching row wins.
     pub async fn check_auth(&self, input: &CheckInput<'_>) -> Result<Decision, StoreError> {
         let mut facts = self.facts();
         if (facts.auth_disabled || !facts.setup_complete) && !self.memory_is_fresh() {

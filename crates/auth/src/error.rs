@@ -23,7 +23,7 @@ pub enum AuthError {
     InvalidCredentials,
     #[error("the scope {} is missing", .0.name())]
     ScopeMissing(Scope),
-    /// The requested credential is wider than its maker in this field.
+    /// The requested credential is wider than its creator in this field.
     #[error("`{0}` exceeds that of the creating credential")]
     WiderThanMaker(&'static str),
     /// A credential with limits tried to create access without limits.

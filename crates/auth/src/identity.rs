@@ -155,7 +155,7 @@ impl AuthIdentity {
         self.lasting_maker().unwrap_or_else(|| self.actor_name())
     }
 
-    /// The name in audit rows and logs: an id, never a secret.
+    /// The name in audit rows and logs: an ID, never a secret.
     pub fn actor_name(&self) -> String {
         match &self.subject {
             Subject::LoopbackDisabled { is_local: false } => STRANGER.to_owned(),

@@ -86,8 +86,8 @@ impl<T: Live> LiveMap<T> {
         }
     }
 
-    /// Removes one record that nobody holds. A record held by a socket must stay, because the
-    /// socket learns of its end through this map.
+    /// Removes one record that has no other reference. A record that a socket references must stay, because this map
+    /// notifies the socket when its credential ends.
     fn make_room(&self, records: &mut Records<T>) {
         let idle = |record: &&Arc<T>| Arc::strong_count(record) == 1;
         let found = records.by_hash.values().find(idle).map(|r| *r.hash());

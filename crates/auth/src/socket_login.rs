@@ -59,7 +59,7 @@ impl Auth {
                 }
                 Ok(Some(hash)) => {
                     place.give_back();
-                    // Bound to the verified hash: a replaced password admits nobody.
+                    // Bound to the verified hash: a replaced password does not log in.
                     let mark = password_mark(&hash);
                     let identity = AuthIdentity::socket_password(mark, self.0.now());
                     self.note_socket_login(context).await?;

@@ -160,7 +160,7 @@ impl AuthInner {
         self.changed
             .send_modify(|count| *count = count.wrapping_add(1));
         for name in what {
-            // It is not an error if nobody is listening.
+            // It is not an error if there is no receiver.
             drop(self.events.send(name));
         }
     }
@@ -185,8 +185,8 @@ impl Auth {
         })
     }
 
-    /// Runs one transaction and applies it to memory after the commit. Changes are applied in
-    /// commit order, and to completion even if the caller goes away.
+    /// Runs one transaction and applies it to memory after the commit. Changes are applied in commit order, and to
+    /// completion even if the caller disconnects.
     pub(crate) async fn change<T, J, A>(&self, job: J, apply: A) -> Result<T, AuthError>
     where
         T: Send + 'static,

@@ -15,7 +15,7 @@ pub(crate) const WINDOW_MS: u32 = 600_000;
 /// more than needed.
 const CAPACITY: usize = 10_000;
 
-/// Counts wrong passwords by the id of the sending credential.
+/// Counts wrong passwords by the ID of the sending credential.
 #[derive(Debug)]
 pub struct WrongPasswords {
     clock: Arc<dyn Clock>,
@@ -67,7 +67,7 @@ impl Try<'_> {
     }
 }
 
-/// The id of a credential.
+/// The ID of a credential.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Credential(pub(crate) Box<str>);
 

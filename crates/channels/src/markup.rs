@@ -21,7 +21,7 @@ pub enum Markup {
 const ZERO_WIDTH_SPACE: char = '\u{200b}';
 
 impl Markup {
-    /// Escapes an agent's answer. Its formatting stays; it notifies nobody and hides no link.
+    /// Escapes an agent's answer. The formatting is kept, but the answer can neither notify people nor hide a link.
     pub fn escape_answer(self, answer: &str) -> Cow<'_, str> {
         match self {
             // A link whose text differs from its destination needs these two characters.
@@ -32,7 +32,8 @@ impl Markup {
         }
     }
 
-    /// Escapes a value. It notifies nobody and hides no link. See the module's documentation for formatting.
+    /// Escapes a value, so that it can neither notify people nor hide a link. See the module's documentation for
+    /// formatting.
     pub fn escape(self, value: &str) -> Cow<'_, str> {
         match self {
             Self::None => Cow::Borrowed(value),

@@ -21,7 +21,7 @@ const MAX_WAITING: i64 = 100;
 /// Letters and digits that are not easily confused with each other.
 const ALPHABET: &[u8; 31] = b"ABCDEFGHJKMNPQRSTUVWXYZ23456789";
 const HALF: usize = 4;
-/// The subject of a person who asks, and of a change of why receiving fails. Unlike `channels`, it does not clear the
+/// The subject of new pairing requests and of changed receiving errors. Unlike `channels`, it does not clear the
 /// accounts that nodes have in memory.
 pub(crate) const CHANGED: &str = "pairings";
 

@@ -1,7 +1,7 @@
 //! Which node receives the messages of an account, and the received messages until their answers are sent.
 //!
-//! Of several nodes on one database, one receives. It changes the lease before each request. Another node takes over
-//! when it has seen the same lease for longer than a request can take, on its own monotonic clock.
+//! If several nodes share a database, one of them receives. It changes the lease before each request. Another node
+//! takes over when it has seen the same lease for longer than a request can take, on its own monotonic clock.
 
 use crate::handle::Channels;
 use crate::pairings::CHANGED;
@@ -131,7 +131,7 @@ impl Channels {
             .await
     }
 
-    /// Stores what is to be sent as the answer to a message.
+    /// Stores the text to send as the answer to a message.
     pub async fn set_message_answer(
         &self,
         message: &ReceivedMessageRow,

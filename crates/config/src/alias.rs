@@ -1,5 +1,5 @@
 //! Alternative spellings of keys. A provider's table may use the vendor's name, and a renamed key
-//! keeps its old name. Only the canonical spelling (the id, the new name) is stored and shown; this
+//! keeps its old name. Only the canonical spelling (the ID, the new name) is stored and shown; this
 //! module converts the other.
 
 use crate::key::{KeySpec, describe};
@@ -45,7 +45,7 @@ pub(crate) fn other_spelling(key: &str) -> Option<String> {
         .or_else(|| respelled(key, by_alias))
 }
 
-/// The key's path with a vendor's name replaced by the id.
+/// The key's path with a vendor's name replaced by the ID.
 pub(crate) fn canonical_path(path: &[String]) -> Cow<'_, [String]> {
     if let Some(new) = renamed(&path.join(".")) {
         return Cow::Owned(new.split('.').map(str::to_owned).collect());
@@ -83,7 +83,7 @@ pub(crate) fn other_variable(spec: &KeySpec) -> Option<String> {
     Some(crate::key::variable(&key))
 }
 
-/// The sections with a second name, as (parent section, id, vendor's name).
+/// The sections with a second name, as (parent section, ID, vendor's name).
 pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     SECTIONS.into_iter().flat_map(|(section, providers)| {
         providers

@@ -100,7 +100,7 @@ pub enum Rule {
     Network,
     HeaderName,
     OneOf(&'static [&'static str]),
-    /// A provider, by id or by the vendor's name. Stored as the id.
+    /// A provider, by ID or by the vendor's name. Stored as the ID.
     Provider(&'static [Named]),
     /// A path; a relative one is resolved against the data directory.
     File,
@@ -210,7 +210,7 @@ impl KeySpec {
         })
     }
 
-    /// The id in a key of this pattern. Empty for a pattern without an id; `None` if the key does
+    /// The ID in a key of this pattern. Empty for a pattern without an ID; `None` if the key does
     /// not match.
     pub(crate) fn id_in<'k>(&self, key: &'k str) -> Option<&'k str> {
         match self.key.split_once(ID) {
@@ -222,13 +222,13 @@ impl KeySpec {
         }
     }
 
-    /// The variable that sets it. Dots and hyphens in an id become underscores.
+    /// The variable that sets it. Dots and hyphens in an ID become underscores.
     pub(crate) fn env_name(&self, id: &str) -> String {
         let id = id.replace(['.', '-'], "_");
         variable(self.key).replace(&ID.to_ascii_uppercase(), &id.to_ascii_uppercase())
     }
 
-    /// The key that a variable sets, with the id in lower case.
+    /// The key that a variable sets, with the ID in lower case.
     pub(crate) fn key_of_env(&self, name: &str) -> Option<String> {
         let pattern = self.env_name(ID);
         match pattern.split_once(ID.to_ascii_uppercase().as_str()) {
@@ -244,7 +244,7 @@ impl KeySpec {
     }
 }
 
-/// The variable for a key without an id, or for a pattern.
+/// The variable for a key without an ID, or for a pattern.
 pub(crate) fn variable(key: &str) -> String {
     let name = key.replace('.', "__").replace('-', "_");
     format!("SERVICE_{}", name.to_ascii_uppercase())
@@ -299,7 +299,7 @@ pub(crate) fn section_of(key: &str) -> &str {
     key.split('.').next().unwrap_or(key)
 }
 
-/// Whether the id matches `[A-Za-z0-9_.-]{1,64}`.
+/// Whether the ID matches `[A-Za-z0-9_.-]{1,64}`.
 pub(crate) fn is_valid_id(id: &str) -> bool {
     (1..=64).contains(&id.len())
         && id

@@ -50,7 +50,7 @@ pub struct Layers {
     pub(crate) data_dir: PathBuf,
     pub(crate) config_path: PathBuf,
     pub(crate) command_line: BTreeMap<&'static str, Value>,
-    /// Keyed by the variable's canonical name, because the id cannot be recovered from it reliably.
+    /// Keyed by the variable's canonical name, because the ID cannot be recovered from it reliably.
     pub(crate) environment: BTreeMap<String, Variable>,
     pub(crate) file: FileValues,
     process: Process,

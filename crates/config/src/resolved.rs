@@ -118,15 +118,15 @@ impl Layers {
         merged
     }
 
-    /// Every key: the fixed keys, plus the pattern keys for each id that a source uses.
+    /// Every key: the fixed keys, plus the pattern keys for each ID that a source uses.
     fn keys(&self, overrides: &BTreeMap<String, Value>) -> BTreeSet<String> {
         let fixed = describe().iter().filter(|spec| !spec.key.contains(ID));
         let mut keys: BTreeSet<String> = fixed.map(|spec| spec.key.to_owned()).collect();
         for key in self.file.keys().chain(overrides.keys()) {
             keys.extend(siblings(key));
         }
-        // A variable belongs to every id with the same spelling. If there is none, it creates an
-        // id.
+        // A variable belongs to every ID with the same spelling. If there is none, it creates an
+        // ID.
         let known: BTreeSet<String> = keys.iter().filter_map(|key| env_name(key)).collect();
         for name in self
             .environment
@@ -140,7 +140,7 @@ impl Layers {
     }
 }
 
-/// The keys with the same id, and the key itself.
+/// The keys with the same ID, and the key itself.
 fn siblings(key: &str) -> Vec<String> {
     let Some((spec, id)) = describe()
         .iter()

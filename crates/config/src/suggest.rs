@@ -60,7 +60,7 @@ fn distance(name: &str, known: &str) -> usize {
     damerau_levenshtein(name, known).min(moved)
 }
 
-/// Replaces `<id>` in a pattern such as `models.providers.<id>.kind` with the id from the unknown
+/// Replaces `<id>` in a pattern such as `models.providers.<id>.kind` with the ID from the unknown
 /// name.
 fn with_id_of(name: &str, pattern: &str) -> String {
     let given = pattern

@@ -48,7 +48,7 @@ error_codes! {
     MethodNotAllowed = "METHOD_NOT_ALLOWED", 405, -32017;
     /// A field is missing, unknown, of the wrong type or out of range.
     InvalidParams = "INVALID_PARAMS", 400, -32602;
-    /// An internal error; the log has details under the same request id.
+    /// An internal error; the log has details under the same request ID.
     Internal = "INTERNAL", 500, -32603;
     /// The request has no valid credential.
     NotAuthenticated = "AUTH_NOT_AUTHENTICATED", 401, -32001;

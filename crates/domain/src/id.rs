@@ -1,5 +1,5 @@
-//! Typed ids with a prefix, so a session id cannot be mistaken for a key id in code or in a log. The text
-//! after the prefix is a `UUIDv7`, so ids sort by creation time.
+//! Typed IDs with a prefix, so a session ID cannot be mistaken for a key ID in code or in a log. The text
+//! after the prefix is a `UUIDv7`, so IDs sort by creation time.
 
 use crate::{Clock, Random};
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ fn new_uuid(clock: &dyn Clock, random: &dyn Random) -> uuid::Uuid {
     uuid::Builder::from_unix_timestamp_millis(millis, &random.bytes()).into_uuid()
 }
 
-/// Avoids the formatting machinery, because every request generates an id.
+/// Avoids the formatting machinery, because every request generates an ID.
 fn named(prefix: &str, id: uuid::Uuid) -> String {
     let mut digits = [0; uuid::fmt::Simple::LENGTH];
     let digits = id.simple().encode_lower(&mut digits);
@@ -29,7 +29,7 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// Generates a new id.
+            /// Generates a new ID.
             pub fn generate(clock: &dyn Clock, random: &dyn Random) -> Self {
                 Self(named($prefix, new_uuid(clock, random)))
             }
@@ -39,7 +39,7 @@ macro_rules! ids {
                 Self(text.into())
             }
 
-            /// The id including its prefix.
+            /// The ID including its prefix.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -54,7 +54,7 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A login session: the id of its record, not the cookie's secret.
+    /// A login session: the ID of its record, not the cookie's secret.
     AuthSessionId = "as_";
     /// An API key.
     ApiKeyId = "key_";
@@ -74,7 +74,7 @@ ids! {
     AttachmentId = "att_";
     /// A tool call that is waiting for approval.
     ApprovalId = "apr_";
-    /// A webhook. Senders use its public id instead.
+    /// A webhook. Senders use its public ID instead.
     WebhookId = "hook_";
     /// One delivery to a webhook.
     DeliveryId = "del_";

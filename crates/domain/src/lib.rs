@@ -1,4 +1,4 @@
-//! Types that every crate shares: ids, scopes, error codes, client addresses, and injected time and
+//! Types that every crate shares: IDs, scopes, error codes, client addresses, and injected time and
 //! randomness. This crate does no I/O and knows nothing about HTTP, SQL or RPC.
 
 pub mod actor;

@@ -66,7 +66,7 @@ impl Problem {
         .with("status", "sealed")
     }
 
-    /// An internal error. The log has the cause, under the request id that the HTTP layer adds.
+    /// An internal error. The log has the cause, under the request ID that the HTTP layer adds.
     pub fn internal() -> Self {
         Self::new(
             ErrorCode::Internal,

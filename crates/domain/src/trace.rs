@@ -2,7 +2,7 @@
 //! span belongs to the task, so that functions in between need no parameter for it.
 //!
 //! A [`Tracer`] that is off records and allocates nothing. Spans must contain no text of senders, people or models, no
-//! secret, and no public id of a webhook.
+//! secret, and no public ID of a webhook.
 
 mod context;
 mod span;
@@ -77,7 +77,7 @@ impl Tracer {
         ActiveSpan::begin(recorder, name, kind, own, parent.map(|it| it.span_id))
     }
 
-    /// Begins a span whose ids are known, for spans that other processes refer to.
+    /// Begins a span whose IDs are known, for spans that other processes refer to.
     pub fn begin_as(
         &self,
         name: &'static str,

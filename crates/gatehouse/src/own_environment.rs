@@ -1,6 +1,6 @@
 //! Removes secrets from the process's own environment. The memory block that a process is started with keeps
 //! its variables until the end, and others can read it in `/proc`. So a process that finds a secret there
-//! executes its own program again, with the same process id, and passes the secrets on standard input
+//! executes its own program again, with the same process ID, and passes the secrets on standard input
 //! instead.
 
 use anyhow::{Context, Result};

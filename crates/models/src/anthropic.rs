@@ -240,7 +240,7 @@ fn tools_of_history(call: &ChatCall<'_>) -> Option<Value> {
     (!names.is_empty()).then(|| names.into_iter().map(placeholder).collect())
 }
 
-/// The vendor accepts only `[a-zA-Z0-9_-]+`; a conversation may contain ids of another vendor.
+/// The vendor accepts only `[a-zA-Z0-9_-]+`; a conversation may contain IDs of another vendor.
 fn id(given: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let replaced: String = given

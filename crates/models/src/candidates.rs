@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use url::{Host, Url};
 
-/// The id of the auto-detected local server.
+/// The ID of the auto-detected local server.
 pub(crate) const LOCAL: &str = "ollama";
 
 /// A provider and its address.
@@ -37,7 +37,7 @@ impl Endpoint<'_> {
         KeyBinding::of_url(self.kind.as_str(), &self.base_url)
     }
 
-    /// Whether its id is a vendor's name.
+    /// Whether its ID is a vendor's name.
     pub(crate) fn is_vendor(&self) -> bool {
         self.id == self.kind.as_str()
     }
@@ -57,7 +57,7 @@ impl<'s> Candidates<'s> {
             .or_else(|| self.local().filter(|_| id == LOCAL))
     }
 
-    /// The providers of the settings, sorted by id, then the vendors that the settings do not override.
+    /// The providers of the settings, sorted by ID, then the vendors that the settings do not override.
     /// "First configured" refers to this order.
     pub(crate) fn all(&self) -> Vec<Endpoint<'s>> {
         let settings = self.settings;

@@ -20,7 +20,7 @@ const REMEMBERED_MS: u64 = 300_000;
 pub struct ModelInfo {
     /// `provider/model`, the form used by `models.default` and by agents.
     pub id: String,
-    /// The provider's id.
+    /// The provider's ID.
     pub provider: String,
     /// The provider's name for the model.
     pub name: String,
@@ -46,7 +46,7 @@ struct Entry {
     listed: Arc<Vec<Listed>>,
 }
 
-/// The cached model lists, by provider id.
+/// The cached model lists, by provider ID.
 #[derive(Debug, Default)]
 pub(crate) struct Catalogue(Mutex<HashMap<String, Entry>>);
 
@@ -110,8 +110,8 @@ impl Models {
         })
     }
 
-    /// What is known about a model: from the settings, otherwise as last reported by the provider, otherwise
-    /// derived from its name. Asks nobody.
+    /// What is known about a model: from the settings, otherwise as last reported by the provider, otherwise derived
+    /// from its name. Sends no request.
     pub fn facts(&self, model: &ModelRef) -> ModelFacts {
         let settings = self.inner.settings.load();
         let now = self.inner.clock.monotonic_ms();

@@ -101,7 +101,7 @@ pub enum ChatMessage {
     },
     /// The result of a tool call.
     Tool {
-        /// The id of the call.
+        /// The ID of the call.
         call_id: String,
         /// The tool's name.
         name: String,
@@ -123,7 +123,7 @@ impl ChatMessage {
 /// be JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// The provider's id of this call, or a generated one.
+    /// The provider's ID of this call, or a generated one.
     pub id: String,
     /// The tool's name.
     pub name: String,

@@ -1,4 +1,4 @@
-//! Asks an Ollama server what it knows about a model. Its OpenAI-compatible list contains only names.
+//! Asks an Ollama server for the properties of a model. Its OpenAI-compatible list contains only names.
 //!
 //! Format: <https://docs.ollama.com/api-reference/show-model-details>: `capabilities`, `model_info` with
 //! `<architecture>.context_length`, and `parameters`, a text with lines such as `num_ctx 32768`.
@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 
 const MAX_BYTES: usize = 4 << 20;
 
-/// The answers so far, by model. A model that the server knows nothing about has empty facts.
+/// The answers so far, by model. The facts of a model that the server does not have are empty.
 #[derive(Debug, Default)]
 pub(crate) struct Shown(Mutex<HashMap<ModelRef, ModelFacts>>);
 

@@ -104,8 +104,7 @@ impl Family for Openai {
     }
 }
 
-/// `OpenAI` renamed the limit, and its newer models reject the old name. Compatible servers know only the old
-/// one.
+/// `OpenAI` renamed the limit, and its newer models reject the old name. Compatible servers support only the old one.
 fn limit_name(base_url: &Url, is_other: bool) -> &'static str {
     let is_openai = base_url.host_str() == Some("api.openai.com");
     if is_openai ^ is_other {

@@ -38,7 +38,7 @@ impl Models {
         Some(endpoint.service())
     }
 
-    /// The two vendors, the providers of the settings, and a local server that answers; sorted by id.
+    /// The two vendors, the providers of the settings, and a local server that answers; sorted by ID.
     ///
     /// A stored key's hint is shown only while the provider's kind and origin match those it was entered for.
     pub async fn providers(&self) -> Result<Vec<ProviderInfo>, ModelError> {

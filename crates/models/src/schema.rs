@@ -205,7 +205,7 @@ fn for_gemini(mut part: Map<String, Value>) -> Map<String, Value> {
     if part.get("enum").is_some_and(|values| !texts(values)) {
         part.remove("enum");
     }
-    // Gemini knows few formats and refuses the others.
+    // Gemini supports few formats and refuses the others.
     let format = part.get("format").and_then(Value::as_str);
     if !matches!(
         format,

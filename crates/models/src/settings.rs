@@ -15,7 +15,7 @@ pub struct ModelsSettings {
     pub autodetect: bool,
     /// The proxy for providers outside the local network.
     pub proxy: Option<Url>,
-    /// By id.
+    /// By ID.
     pub providers: BTreeMap<String, ProviderSettings>,
     /// `OPENAI_API_KEY` for the provider `openai`, if it belongs to that provider's kind and address.
     pub openai_api_key: Option<SecretString>,
@@ -76,7 +76,7 @@ pub struct Limits {
     pub event_bytes: usize,
     /// Bytes of text in the answer.
     pub text_bytes: usize,
-    /// Bytes of one tool call: name, id and arguments.
+    /// Bytes of one tool call: name, ID and arguments.
     pub call_bytes: usize,
     /// Tool calls in one answer.
     pub calls: usize,

@@ -206,7 +206,7 @@ fn metadata_names_are_refused_however_they_are_spelled() {
     }
 }
 
-/// The url crate normalizes every spelling that a C resolver would accept as an address, so the check for
+/// The URL crate normalizes every spelling that a C resolver would accept as an address, so the check for
 /// IP address hosts covers them all.
 #[test]
 fn odd_spellings_of_an_address_become_that_address() {

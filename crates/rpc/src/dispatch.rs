@@ -37,7 +37,7 @@ pub(crate) struct Admitted {
     pub calls: usize,
     /// The memory charged for the params until all calls are done.
     pub held: Share,
-    /// The request id for the log, if the transport has one.
+    /// The request ID for the log, if the transport has one.
     pub request_id: Option<RequestId>,
     /// The message's place among the ordered messages of its socket.
     pub ticket: Option<Ticket>,
@@ -80,7 +80,7 @@ impl Rpc {
     }
 
     /// Handles the body of `POST /api/rpc`. Returns `None` when it contained only notifications. An internal
-    /// error in the response carries the request's id. The params are read immediately, so `text` is not
+    /// error in the response carries the request's ID. The params are read immediately, so `text` is not
     /// needed while the future runs.
     pub fn call_text(
         &self,
@@ -291,7 +291,7 @@ pub(crate) fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
     };
     let found = METHODS.iter().find(|method| method.name == request.method);
     let method = found.map_or("other", |method| method.name);
-    // A client waits for the response to `connect`, even without an id.
+    // A client waits for the response to `connect`, even without an ID.
     let id = request.id.or_else(|| (method == "connect").then(Id::null));
     let work = match found {
         _ if !admitted => refuse(Problem::rate_limited(1000)),

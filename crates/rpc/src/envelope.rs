@@ -14,12 +14,12 @@ use std::fmt;
 /// The maximum number of messages in a batch.
 pub const MAX_BATCH: usize = 64;
 
-/// The id of a request, spelled as the caller sent it: a string, a number or null.
+/// The ID of a request, spelled as the caller sent it: a string, a number or null.
 #[derive(Clone, Debug)]
 pub struct Id(Box<RawValue>);
 
 impl Id {
-    /// The id for responses to messages without a readable id.
+    /// The ID for responses to messages without a readable ID.
     pub fn null() -> Self {
         Self(RawValue::NULL.to_owned())
     }
@@ -52,7 +52,7 @@ pub struct Request<'a> {
 /// A message that is valid JSON but not a valid call.
 #[derive(Debug)]
 pub struct Malformed {
-    /// The message's id, or null if it could not be read.
+    /// The message's ID, or null if it could not be read.
     pub id: Id,
     pub problem: Problem,
 }
@@ -96,7 +96,7 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Parses a message. An error is the single response to the whole message, with a null id.
+/// Parses a message. An error is the single response to the whole message, with a null ID.
 pub fn parse(text: &str) -> Result<Incoming<'_>, Problem> {
     match text
         .trim_start_matches([' ', '\t', '\n', '\r'])
@@ -140,7 +140,7 @@ fn invalid(message: &str) -> Problem {
 struct Wire<'a> {
     #[serde(borrow, default)]
     jsonrpc: Option<&'a RawValue>,
-    // Distinguishes an id of null from a missing id, which a plain `Option` does not.
+    // Distinguishes an ID of null from a missing ID, which a plain `Option` does not.
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(borrow, default)]

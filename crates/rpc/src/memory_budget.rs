@@ -58,7 +58,7 @@ impl Limits {
 /// The account that bytes are charged to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// The id of a credential, or a client that was allowed without one.
+    /// The ID of a credential, or a client that was allowed without one.
     Known(Arc<str>),
     /// An unauthenticated client.
     Stranger(ClientKey),

@@ -46,7 +46,7 @@ pub struct Method {
     pub handler: fn(Call, Option<&RawValue>) -> Boxed<Outcome>,
 }
 
-/// What the audit log records about a successful call. Never values, only ids, names, and which members
+/// What the audit log records about a successful call. Never values, only IDs, names, and which members
 /// were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audit {

@@ -1,6 +1,6 @@
-//! Whether an owner sealed a node after the last unlock. While that is so, no node gives the data key to
-//! another one. Kept in the database, because the node may restart, and in memory, because the database may be
-//! away at the seal.
+//! Whether an owner sealed a node after the last unlock. While that is so, no node gives the data key to another one.
+//! Kept in the database, because the node may restart, and in memory, because the database may be unreachable at that
+//! time.
 
 use crate::VaultError;
 use crate::state::Inner;

@@ -64,7 +64,8 @@ pub(crate) struct ProviderKey {
 }
 
 impl ProviderKey {
-    /// The text of a row. It contains the service, so that nobody who can write the row moves the key to another.
+    /// The text of a row. It contains the service, so that the key cannot be moved to another service by writing the
+    /// row.
     pub(crate) fn to_text(&self) -> Result<SecretString, FileError> {
         // Allocate enough at once: growing would leave copies of the key behind.
         let bytes = 256 + 2 * (self.key.len() + self.base_url.len());

@@ -22,7 +22,7 @@ const MIN_HINTED: usize = 12;
 /// A provider that has a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderKeyInfo {
-    /// The provider's id.
+    /// The provider's ID.
     pub id: String,
     /// The key's last four characters, to help a person recognize it.
     pub key_hint: String,

@@ -19,9 +19,9 @@ pub enum SecretKind {
     Env,
     /// An SSH key, by name.
     Ssh,
-    /// A key of a model or voice provider, by the provider's id.
+    /// A key of a model or voice provider, by the provider's ID.
     Provider,
-    /// The secrets of a channel account, by the account's id.
+    /// The secrets of a channel account, by the account's ID.
     Channel,
 }
 
@@ -45,7 +45,7 @@ struct Use {
 }
 
 impl Use {
-    /// Whether the last use is to be written now.
+    /// Whether to write the last use now.
     fn is_due(self, now: Timestamp, all: bool) -> bool {
         match self.written {
             None => true,

@@ -31,7 +31,7 @@ use tokio_util::task::TaskTracker;
 
 /// How often new rows are looked for.
 const POLL: Duration = Duration::from_secs(2);
-/// The wait after a failure. Another node may take the rows meanwhile.
+/// The wait after a failure. Another node may copy the rows during this time.
 const RETRY_MS: u64 = 30_000;
 /// A claim of another node that did not change for this time was left by a process that ended.
 const CLAIM_MS: u64 = 60_000;

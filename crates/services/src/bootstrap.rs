@@ -69,7 +69,7 @@ pub struct Bootstrap {
     pub agents: Vec<Agent>,
     /// The first page of sessions.
     pub sessions: Vec<Session>,
-    /// The id of the persona used when a request names none.
+    /// The ID of the persona used when a request names none.
     pub active_persona: Option<String>,
 }
 

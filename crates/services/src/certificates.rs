@@ -29,7 +29,7 @@ impl std::fmt::Debug for PemCertificate {
     }
 }
 
-/// What this process knows about its certificate.
+/// This process's view of its certificate.
 #[derive(Debug, Default)]
 pub struct CertificateState {
     reload_error: Mutex<Option<String>>,

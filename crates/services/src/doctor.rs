@@ -17,7 +17,7 @@ use serde::Serialize;
 /// The outcome of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
-    /// The id of the check.
+    /// The ID of the check.
     pub id: &'static str,
     /// Whether the check passed.
     pub ok: bool,
@@ -25,7 +25,7 @@ pub struct Check {
     /// The suggested fix, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Whether the check failed and somebody should act now, because deliveries or data are at risk.
+    /// Whether the check failed and needs action now, because deliveries or data are at risk.
     #[serde(default, skip_serializing_if = "is_false")]
     pub urgent: bool,
 }

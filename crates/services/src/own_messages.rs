@@ -19,7 +19,7 @@ pub(crate) struct OwnMessage<'a> {
 }
 
 impl Services {
-    /// Sends a message once. Returns how long to wait before the next try: what the vendor asks for, otherwise
+    /// Sends a message once. Returns how long to wait before the next attempt: what the vendor asks for, otherwise
     /// `retry_after`; `None` if the channel accepted it, or never will.
     pub(crate) async fn try_own_message(
         &self,

@@ -47,7 +47,7 @@ impl Reach {
     }
 }
 
-/// Forgets the question when the test ends or is given up.
+/// Removes the question when the test ends or is dropped.
 struct Asking<'a>(&'a Reach);
 
 impl Drop for Asking<'_> {
@@ -127,8 +127,8 @@ impl From<OutboundError> for Failure {
 }
 
 impl Services {
-    /// The answer to a question that this process or another node of its database asks now. `None` for any other
-    /// question, which nobody can guess: it is 128 random bits, and known for at most ten seconds.
+    /// The answer to a question that this process or another node of its database is asking. `None` for any other
+    /// question. Questions cannot be guessed: they are 128 random bits, and valid for at most ten seconds.
     pub async fn reach_answer(&self, question: &str) -> Option<String> {
         if let Some(answer) = self.reach.answer(question) {
             return Some(answer);

@@ -108,7 +108,7 @@ pub struct Services {
     pub(crate) database_measured: DatabaseMeasured,
     /// Held while a backup is made.
     pub(crate) backup_turn: Arc<tokio::sync::Mutex<()>>,
-    /// Whether the server was told to stop.
+    /// Whether the server received the signal to stop.
     draining: AtomicBool,
 }
 

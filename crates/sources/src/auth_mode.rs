@@ -57,7 +57,7 @@ impl AuthMode {
     pub const STATIC_HEADER: Self = Self(&generic::verification::STATIC_HEADER);
     /// The secret is sent as `Authorization: Bearer <secret>`.
     pub const BEARER: Self = Self(&generic::verification::BEARER);
-    /// Standard Webhooks: HMAC-SHA256 of the id, timestamp and body.
+    /// Standard Webhooks: HMAC-SHA256 of the ID, timestamp and body.
     pub const STANDARD_WEBHOOKS: Self = Self(&standard::MODE);
 
     pub(crate) const fn of(mode: &'static Mode) -> Self {

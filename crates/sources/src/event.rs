@@ -68,12 +68,12 @@ pub fn read(
     }
 }
 
-/// The delivery key for an id that the signature covers. Returns `None` if the id is empty.
+/// The delivery key for an ID that the signature covers. Returns `None` if the ID is empty.
 pub fn signed_key(id: &str) -> Option<String> {
     clean::key(id, MAX_VALUE_CHARS)
 }
 
-/// The headers that may be recorded: event type, delivery id and content type.
+/// The headers that may be recorded: event type, delivery ID and content type.
 pub fn safe_headers(
     profile: &Profile,
     event_header: Option<&str>,

@@ -18,7 +18,7 @@ use crate::vendors::{self, FileVendor};
 /// How one vendor sends webhooks.
 #[derive(Debug)]
 pub struct Profile {
-    /// The neutral id, as stored and returned by the API.
+    /// The neutral ID, as stored and returned by the API.
     pub id: &'static str,
     /// The vendor's own name, accepted on input.
     pub alias: Option<&'static str>,
@@ -42,7 +42,7 @@ pub struct Profile {
     pub events: &'static [EventType],
     /// Other event types that the vendor documents. Filters accept them too.
     pub more_events: &'static [EventType],
-    /// Lower-case names of the event type and delivery id headers, which may be recorded. `Content-Type`
+    /// Lower-case names of the event type and delivery ID headers, which may be recorded. `Content-Type`
     /// always may.
     pub headers: &'static [&'static str],
     /// Setup instructions for the vendor's site. `{url}` and `{secret}` are replaced with the webhook's
@@ -143,11 +143,11 @@ pub enum KeySource {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayGuard {
-    /// By the delivery key. If no signature covers the sender's id, a captured delivery can be replayed
-    /// under a new id.
+    /// By the delivery key. If no signature covers the sender's ID, a captured delivery can be replayed
+    /// under a new ID.
     #[default]
     Key,
-    /// By the delivery key or the verified bytes: the body, and the id, timestamp and URL if they are
+    /// By the delivery key or the verified bytes: the body, and the ID, timestamp and URL if they are
     /// signed.
     Bytes,
 }
@@ -155,7 +155,7 @@ pub enum ReplayGuard {
 /// Protection against replay of a captured delivery, in the profile's default auth mode.
 #[derive(Clone, Copy, Debug)]
 pub struct Replay {
-    /// Whether the signature covers the id that `delivery_key` reads.
+    /// Whether the signature covers the ID that `delivery_key` reads.
     pub id_is_signed: bool,
     /// The guard suggested for new webhooks.
     pub guard: ReplayGuard,
@@ -325,7 +325,7 @@ pub fn generic() -> &'static Profile {
     &vendors::generic::PROFILE
 }
 
-/// Finds a profile by id or alias.
+/// Finds a profile by ID or alias.
 pub fn find(id_or_alias: &str) -> Option<&'static Profile> {
     all()
         .iter()

@@ -27,7 +27,7 @@ use crate::payload::BodyKind;
 use crate::profile::{KeySource, Profile, When};
 use crate::verify::shell::vendor_header;
 
-/// The id in [`example`].
+/// The ID in [`example`].
 const EXAMPLE_ID: &str = "00000000000000000000000000000001";
 /// The time in [`example`]: 2026-09-21 14:13:20 UTC.
 const EXAMPLE_MS: i64 = 1_790_000_000_000;
@@ -35,7 +35,7 @@ const EXAMPLE_MS: i64 = 1_790_000_000_000;
 /// A delivery as the vendor would send it, without a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Event type, delivery id and content type; names in lower case.
+    /// Event type, delivery ID and content type; names in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
@@ -120,7 +120,7 @@ pub fn sample(profile: &Profile, request: &SampleRequest<'_>) -> Sample {
     }
 }
 
-/// Returns a sample of the profile's first event type for documentation, with a fixed id and time.
+/// Returns a sample of the profile's first event type for documentation, with a fixed ID and time.
 pub fn example(profile: &Profile) -> Example {
     let event = default_event(profile);
     let values = Values {

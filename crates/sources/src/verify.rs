@@ -131,7 +131,7 @@ impl std::fmt::Debug for Proof<'_> {
 }
 
 impl<'a> Proof<'a> {
-    /// The sender's delivery id, if the signature covers it.
+    /// The sender's delivery ID, if the signature covers it.
     pub fn id(&self) -> Option<&'a str> {
         self.scheme
             .filter(|scheme| !scheme.id_headers.is_empty())

@@ -101,7 +101,7 @@ impl Conn {
         self.list(query).await
     }
 
-    /// Returns `false` if nothing with this id was allowed.
+    /// Returns `false` if nothing with this ID was allowed.
     pub async fn delete_allowed_call(&mut self, id: &str) -> Result<bool, StoreError> {
         let query = query("DELETE FROM allowed_calls WHERE id = $1").bind(id);
         Ok(self.run(query).await? > 0)

@@ -273,7 +273,7 @@ impl Conn {
     }
 
     /// Deletes some of the sessions without a new message since a time, except pinned ones and those with a turn.
-    /// Returns their ids.
+    /// Returns their IDs.
     pub async fn delete_idle_chat_sessions(
         &mut self,
         before: Timestamp,

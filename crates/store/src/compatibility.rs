@@ -59,7 +59,7 @@ columns! { AppliedRow: version, oldest_writer }
 pub(crate) struct Unknown {
     /// The newest of them.
     pub(crate) newest: Option<i64>,
-    /// The first after which this version may not write.
+    /// The first migration after which this version may not write.
     pub(crate) refusing: Option<i64>,
 }
 

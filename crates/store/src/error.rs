@@ -93,8 +93,8 @@ impl From<rusqlite::Error> for StoreError {
 #[error("{0}")]
 struct OutdatedStatement(String);
 
-/// Whether the server refused a prepared statement whose result has other columns now, or which it does not know. The
-/// message is in the server's language; the name of its routine is not.
+/// Whether the server refused a prepared statement because the columns of its result have changed, or because it no
+/// longer has the statement. The message is in the server's language; the name of its routine is not.
 fn is_outdated_statement(refusal: &DbError) -> bool {
     match refusal.code().code() {
         "0A000" => refusal.routine() == Some("RevalidateCachedQuery"),

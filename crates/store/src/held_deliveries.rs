@@ -62,7 +62,7 @@ impl Conn {
         self.find(query).await
     }
 
-    /// Returns the id of the held delivery of a webhook that arrived first.
+    /// Returns the ID of the held delivery of a webhook that arrived first.
     pub async fn find_first_held_of(
         &mut self,
         webhook: &WebhookId,

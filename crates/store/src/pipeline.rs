@@ -103,7 +103,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Whether statements of a job wait, besides those around it.
+    /// Whether statements of a job wait, apart from those that frame it.
     pub(crate) fn has_statements(&self) -> bool {
         self.waiting.iter().any(Waiting::is_statement)
     }

@@ -155,7 +155,7 @@ impl Listener<'_> {
         let statement = answered(prepared).await?;
         self.note_change();
         drop(self.received.send(NodeMessage::Missed));
-        // What waited during an outage is out of date. The other nodes have missed it.
+        // Messages that waited during an outage are out of date, and the other nodes have missed them.
         if outgoing.try_recv().is_ok() || self.is_again {
             while outgoing.try_recv().is_ok() {}
             let missed = node_messages::split(0, node_messages::MISSED);

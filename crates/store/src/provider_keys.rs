@@ -7,7 +7,7 @@ use gatehouse_domain::Timestamp;
 /// A row of `provider_keys`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProviderKeyRow {
-    /// The provider's id.
+    /// The provider's ID.
     pub id: String,
     /// The key and its service as JSON, in plaintext or as ciphertext; see `encrypted`.
     pub key: String,

@@ -269,7 +269,7 @@ impl<K: RateKey> RateLeases<K> {
                 Err(leasing) => leasing,
             };
             let turn = leasing.lock_owned().await;
-            // Another caller may have fetched a batch meanwhile.
+            // Another caller may have fetched a batch in between.
             if let Ok(taken) = self.take_here(&key, count, limit) {
                 return Ok(taken.map(|()| self.permit(key, count)));
             }

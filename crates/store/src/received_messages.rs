@@ -27,7 +27,7 @@ pub struct ReceivedMessageRow {
     pub file_name: Option<String>,
     /// Whether the file is a recording of the person's voice.
     pub is_voice: bool,
-    /// What is to be sent; `None` until the agent has answered.
+    /// The text to send; `None` until the agent has answered.
     pub answer: Option<String>,
     pub received_at: Timestamp,
 }
@@ -107,7 +107,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Stores what is to be sent as the answer.
+    /// Stores the text to send as the answer.
     pub async fn update_received_answer(
         &mut self,
         account_id: &str,

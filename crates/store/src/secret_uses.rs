@@ -51,8 +51,8 @@ impl Conn {
         self.list(query(sql).bind(kind)).await
     }
 
-    /// Writes the last uses of secrets, given as kind, name and time. Of two times, the later one stays. Writes nothing
-    /// for a secret that was deleted, as far as it is a row: keys of providers are if `has_provider_rows`.
+    /// Writes the last uses of secrets, given as kind, name and time. Keeps the later of the stored and the given time.
+    /// Writes nothing for a secret whose row was deleted; keys of providers are rows only if `has_provider_rows`.
     pub async fn update_secret_uses(
         &mut self,
         uses: &[(&'static str, String, Timestamp)],

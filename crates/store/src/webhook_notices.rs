@@ -1,4 +1,4 @@
-//! Table `webhook_notices`: what the owner was told about a webhook, and what has happened since.
+//! Table `webhook_notices`: the notices about a webhook that were sent to the owner, and what has happened since.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};

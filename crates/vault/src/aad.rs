@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The context of one ciphertext. `Display` returns the literal text that is authenticated.
 ///
-/// Names are not escaped. The crates that own them restrict them instead (an account id contains no
+/// Names are not escaped. The crates that own them restrict them instead (an account ID contains no
 /// colon), which keeps two contexts from producing the same text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Aad {
@@ -40,7 +40,7 @@ pub enum Aad {
     },
     /// `held:{delivery}`: a delivery that arrived while the vault was sealed.
     Held {
-        /// The delivery's id.
+        /// The delivery's ID.
         delivery: String,
     },
     /// `vault:hold`: the private key for held deliveries.

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 const COMMITMENT_CONTEXT: &[u8] = b"gatehouse/dek/v1";
 
-/// Identifies one data key. Every write of a secret is a compare-and-set on this id, so a value
+/// Identifies one data key. Every write of a secret is a compare-and-set on this ID, so a value
 /// encrypted with the old key cannot be stored after a rotation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DekId(String);
@@ -49,7 +49,7 @@ pub struct Dek {
 }
 
 impl Dek {
-    /// Generates a random key with a new id.
+    /// Generates a random key with a new ID.
     pub fn generate(random: &dyn Random) -> Self {
         let mut key = Box::new(Zeroizing::new([0; KEY_BYTES]));
         random.fill(key.as_mut_slice());

@@ -119,7 +119,7 @@ impl Keyring {
         self.dek.clone()
     }
 
-    /// The id of the data key in memory.
+    /// The ID of the data key in memory.
     pub fn dek_id(&self) -> Option<&DekId> {
         self.dek.as_deref().map(Dek::id)
     }
@@ -177,8 +177,8 @@ impl Keyring {
         })
     }
 
-    /// Applies the current database state, which another node may have changed. `dek_id` is the id
-    /// in the record; a key with a different id is dropped.
+    /// Applies the current database state, which another node may have changed. `dek_id` is the ID
+    /// in the record; a key with a different ID is dropped.
     pub fn observed(
         &mut self,
         record: RecordState,

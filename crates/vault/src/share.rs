@@ -30,11 +30,11 @@ const ROTATION_INFO: &[u8] = b"gatehouse/share/rotation/v1";
 /// What a request and its answer are valid for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharePlace {
-    /// The id of the requested data key.
+    /// The ID of the requested data key.
     pub dek_id: String,
     /// The generation of the vault.
     pub generation: i64,
-    /// The id of the request.
+    /// The ID of the request.
     pub request: String,
 }
 
@@ -85,7 +85,7 @@ impl ClusterKey {
         Ok(format!("{}.{sealed}", sender.encode()))
     }
 
-    /// Encrypts the data key of a rotation for the nodes that have the one before.
+    /// Encrypts the data key of a rotation for the nodes that have the previous key.
     pub fn hand_over(
         &self,
         random: &dyn Random,

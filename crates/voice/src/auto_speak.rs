@@ -64,7 +64,7 @@ impl Speaker for AutoSpeaker {
         let work = Work::new(self.0.clone(), start, arriving);
         let work = async move {
             let ended = work.run().await;
-            // Nobody waits for a speech that was given up.
+            // There is no receiver if the speech was dropped.
             drop(result.send(ended));
         };
         Box::new(Marks {

@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 type Outcome = Result<Made, Arc<VoiceError>>;
 type Work = BoxFuture<'static, Outcome>;
 
-/// The speech in the making, by the name of its cache entry. Work that nobody waits for any more is dropped.
+/// The speech that is being synthesized, by the name of its cache entry. Work is dropped when its last waiter has
+/// gone.
 #[derive(Default)]
 pub(crate) struct Flights(Mutex<HashMap<Name, WeakShared<Work>>>);
 
@@ -25,7 +26,7 @@ impl Flights {
         let (running, joined) = self.enter(name, work);
         let outcome = running.await;
         let outcome = outcome.map_err(|error| {
-            // Only the last who waits gets the original.
+            // Only the last waiter gets the original.
             Arc::try_unwrap(error).unwrap_or_else(|error| error.copied())
         });
         (outcome, joined)

@@ -155,8 +155,8 @@ impl Resources {
     }
 }
 
-/// Adds a header of `before` followed by the key, marked as sensitive to keep it out of logs. Without a key, which
-/// self-hosted servers may not need, returns the request as it is.
+/// Adds a header whose value is `before` followed by the key. It is marked as sensitive to keep it out of logs.
+/// Without a key, which self-hosted servers may not need, returns the request unchanged.
 pub(crate) fn with_key(
     request: RequestBuilder,
     header: HeaderName,

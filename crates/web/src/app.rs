@@ -87,7 +87,7 @@ impl App {
         &self.inner.meters
     }
 
-    /// Generates a request id. It must be unique but not secret, so a seeded generator avoids a system call
+    /// Generates a request ID. It must be unique but not secret, so a seeded generator avoids a system call
     /// per request.
     pub(crate) fn new_request_id(&self) -> RequestId {
         RequestId::generate(&*self.services().clock, &self.inner.request_ids)

@@ -126,7 +126,7 @@ pub struct Delivery {
     /// Output tokens that the model generated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<i64>,
-    /// The recorded headers: event type, delivery id, content type and, if the sender is verified, `traceparent`.
+    /// The recorded headers: event type, delivery ID, content type and, if the sender is verified, `traceparent`.
     pub headers: BTreeMap<String, String>,
     /// The size of the body in bytes.
     pub body_size: i64,

@@ -1,17 +1,17 @@
-//! Generates delivery ids that sort in creation order, including within one millisecond, after the clock is
-//! set back, and across restarts. Deliveries of a session run in id order.
+//! Generates delivery IDs that sort in creation order, including within one millisecond, after the clock is
+//! set back, and across restarts. Deliveries of a session run in ID order.
 
 use gatehouse_domain::{Clock, DeliveryId, Random, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The timestamp of an id, and its counter within that millisecond.
+/// The timestamp of an ID, and its counter within that millisecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct LastId {
     millis: u64,
     number: u16,
 }
 
-/// Generates increasing delivery ids.
+/// Generates increasing delivery IDs.
 #[derive(Debug, Default)]
 pub(crate) struct DeliveryIds(Mutex<LastId>);
 
@@ -24,7 +24,7 @@ const COUNTER_MAX: u16 = 0xfff;
 const LENGTH: usize = 36;
 
 impl LastId {
-    /// Parses an id generated here; returns `None` for any other text.
+    /// Parses an ID generated here; returns `None` for any other text.
     fn of(id: &str) -> Option<Self> {
         if id.len() != LENGTH || !id.starts_with(PREFIX) {
             return None;
@@ -50,7 +50,7 @@ impl LastId {
     }
 }
 
-/// When an id was generated here; `None` for any other text.
+/// When an ID was generated here; `None` for any other text.
 pub(crate) fn time_of(id: &DeliveryId) -> Option<Timestamp> {
     let millis = LastId::of(id.as_str())?.millis;
     i64::try_from(millis).ok().map(Timestamp::from_millis)
@@ -61,7 +61,7 @@ impl DeliveryIds {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ensures that every later id sorts after this one.
+    /// Ensures that every later ID sorts after this one.
     pub(crate) fn go_on_after(&self, id: &DeliveryId) {
         if let Some(place) = LastId::of(id.as_str()) {
             let mut last = self.lock();
@@ -71,7 +71,7 @@ impl DeliveryIds {
 
     pub(crate) fn next(&self, clock: &dyn Clock, random: &dyn Random) -> DeliveryId {
         let mut last = self.lock();
-        // Read the clock under the lock: an earlier reading could be older than the last id.
+        // Read the clock under the lock: an earlier reading could be older than the last ID.
         let mut text = DeliveryId::generate(clock, random).as_str().to_owned();
         let now = LastId::of(&text).map_or(0, |place| place.millis);
         let place = if now > last.millis {
@@ -90,7 +90,7 @@ impl DeliveryIds {
         DeliveryId::from_text(text)
     }
 
-    /// How far the ids are ahead of `now`, in milliseconds. Nonzero after the clock was set back.
+    /// How far the IDs are ahead of `now`, in milliseconds. Nonzero after the clock was set back.
     pub(crate) fn ahead_of(&self, now: Timestamp) -> u64 {
         let now = u64::try_from(now.as_millis()).unwrap_or(0);
         self.lock().millis.saturating_sub(now)

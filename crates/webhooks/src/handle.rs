@@ -124,9 +124,9 @@ pub(crate) struct Inner {
     pub(crate) events: broadcast::Sender<Arc<Delivery>>,
     /// Notified when the worker may have work to do.
     pub(crate) wake: Arc<Notify>,
-    /// Notified when a delivery was held although the vault may have been unsealed meanwhile.
+    /// Notified when a delivery was held although the vault may have been unsealed in between.
     pub(crate) held: Notify,
-    /// Random id of this process, recorded in its leases.
+    /// Random ID of this process, recorded in its leases.
     pub(crate) node: String,
     /// Notified when the next run of a schedule may have changed.
     pub(crate) schedules_changed: Arc<Notify>,
@@ -169,12 +169,12 @@ impl Inner {
         self.clock.now()
     }
 
-    /// Generates a delivery id that sorts after all previous ids.
+    /// Generates a delivery ID that sorts after all previous IDs.
     pub(crate) fn new_delivery_id(&self) -> DeliveryId {
         self.delivery_ids.next(&*self.clock, &*self.random)
     }
 
-    /// Continues after the last id in the database, even if the clock was set back since.
+    /// Continues after the last ID in the database, even if the clock was set back since.
     async fn remember_last_id(&self) -> Result<(), StoreError> {
         let last = self
             .store

@@ -96,7 +96,7 @@ fn is_silent(row: &WebhookRow, now: Timestamp) -> bool {
     row.enabled && row.last_delivery_at.is_some_and(is_between)
 }
 
-/// Whether somebody else than the clock sends.
+/// Whether the webhook has a sender, which a schedule does not have.
 fn has_sender(row: &WebhookRow) -> bool {
     StoredConfig::of(row).is_ok_and(|config| config.webhook.schedule.is_none())
 }

@@ -41,7 +41,7 @@ enum Phase {
     Live,
     /// Later, because the vault is sealed: until then the request is stored encrypted.
     Hold,
-    /// Now, after an unseal: the sender has got a response with this id.
+    /// Now, after an unseal: the sender has got a response with this ID.
     Release(DeliveryId),
 }
 

@@ -87,7 +87,7 @@ pub struct WebhookInput {
     /// Display name. Required for a new webhook.
     #[serde(default)]
     pub name: Patch<String>,
-    /// The sender's profile, by id or alias. Default: `generic`.
+    /// The sender's profile, by ID or alias. Default: `generic`.
     #[serde(default, alias = "sourceProfile")]
     pub source_profile: Patch<String>,
     /// How deliveries are verified. Default: the profile's mode.

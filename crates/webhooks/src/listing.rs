@@ -18,7 +18,7 @@ const MAX_QUERY: usize = 200;
 /// Filter and page of a delivery list.
 #[derive(Debug, Default)]
 pub struct DeliveryQuery {
-    /// The webhook, by id or public id.
+    /// The webhook, by ID or public ID.
     pub webhook: Option<String>,
     /// Any status if empty.
     pub statuses: Vec<DeliveryStatus>,

@@ -133,7 +133,7 @@ async fn open_secrets(
 
 type ByPublicId = HashMap<String, Arc<LiveWebhook>>;
 
-/// All webhooks by public id.
+/// All webhooks by public ID.
 #[derive(Debug, Default)]
 pub(crate) struct LiveWebhooks(ArcSwap<ByPublicId>);
 

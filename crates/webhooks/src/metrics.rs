@@ -102,7 +102,7 @@ pub fn event_label(event_type: Option<&str>) -> &'static str {
 }
 
 /// Counts a delivery that reached a status. Each status that a delivery passes through counts once. The label is
-/// the webhook's id: the public id is part of a URL that may be the only secret of a webhook.
+/// the webhook's id: the public ID is part of a URL that may be the only secret of a webhook.
 pub fn delivery(webhook: &WebhookId, status: DeliveryStatus, event_type: Option<&str>) {
     counter!(
         DELIVERIES,

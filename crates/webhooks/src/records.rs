@@ -148,7 +148,7 @@ impl Webhooks {
         })
     }
 
-    /// Finds a webhook by id or public id.
+    /// Finds a webhook by ID or public ID.
     pub async fn get(&self, id: &str) -> Result<Webhook, WebhooksError> {
         let id = self.0.id_of(id).await?;
         self.0.shown(&id).await

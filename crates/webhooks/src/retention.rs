@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const PERIOD: Duration = Duration::from_mins(1);
-/// Of several nodes, one sweeps. If it is gone, another one does after this time.
+/// Only one of several nodes sweeps. If it stops, another node takes over after this time.
 const LEASE: Duration = Duration::from_mins(5);
 /// Number of refused deliveries kept per webhook and status, and per reason for rejected ones.
 pub const REFUSED_KEPT: i64 = 1000;

@@ -45,7 +45,7 @@ impl BucketSize {
 /// Filter and period of delivery counts.
 #[derive(Clone, Debug, Default)]
 pub struct StatsQuery {
-    /// The webhook, by id or public id.
+    /// The webhook, by ID or public ID.
     pub webhook: Option<String>,
     /// The last N hours including the current one. Not allowed together with `from` and `until`.
     pub hours: Option<i64>,
@@ -126,7 +126,7 @@ impl Webhooks {
             return Err(WebhooksError::invalid("from", reason));
         }
         let webhook = self.webhook_of(query.webhook.as_deref()).await?;
-        // After the clock was set back, ids are ahead of it. Without an explicit end, count those
+        // After the clock was set back, IDs are ahead of it. Without an explicit end, count those
         // deliveries as well.
         let end = query.until.unwrap_or(Timestamp::from_millis(i64::MAX));
         let read = self.0.store.read(move |conn| {

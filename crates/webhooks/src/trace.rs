@@ -1,4 +1,4 @@
-//! The spans of deliveries. The ids of a delivery's first span derive from the delivery's id, so that the attempts of
+//! The spans of deliveries. The IDs of a delivery's first span derive from the delivery's ID, so that the attempts of
 //! later starts and of other nodes belong to the same trace.
 //!
 //! A webhook that verifies its sender continues the sender's trace: `traceparent` is recorded with the headers. A
@@ -80,7 +80,7 @@ pub(crate) fn received(
     };
     span.started_at(received_at);
     if is_duplicate {
-        // The trace of the first delivery may have been another one, so only the id connects them.
+        // The trace of the first delivery may have been another one, so only the ID connects them.
         span.set("gatehouse.delivery.duplicate_of", id.as_str());
     } else {
         span.set("gatehouse.delivery.id", id.as_str());

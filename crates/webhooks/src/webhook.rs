@@ -58,7 +58,7 @@ pub enum TemplateFormat {
 /// The owner's settings, except verification. Each delivery stores a copy, so later edits do not affect it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookConfig {
-    /// The neutral id of the sender's profile.
+    /// The neutral ID of the sender's profile.
     pub source_profile: String,
     #[serde(default)]
     pub events: EventFilter,
@@ -288,13 +288,13 @@ pub struct WebhookAuth {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Webhook {
     pub id: WebhookId,
-    /// The id in the ingest URL. It is an identifier, not a secret.
+    /// The ID in the ingest URL. It is an identifier, not a secret.
     pub public_id: String,
     /// The URL that senders post to. Absent for a schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     pub name: String,
-    /// The id of the sender's profile.
+    /// The ID of the sender's profile.
     pub source_profile: String,
     pub auth_mode: AuthMode,
     /// Details of the verification.

@@ -59,7 +59,7 @@ impl Running<'_> {
         let mut span = trace::child("approval.wait", SpanKind::Internal);
         span.set("gen_ai.tool.name", tool.name());
         let asking = self.inner.ask_approval(question);
-        // A shutdown closes the sockets, so nobody can answer.
+        // A shutdown closes the sockets, so no client can answer.
         let asking = self.inner.stopping.run_until_cancelled(asking);
         let asked = self.turn.cancel.run_until_cancelled(asking).await;
         let is_approved = asked.flatten().ok_or(TurnFailure::Stopped)??;

@@ -335,14 +335,14 @@ fn storable_call(call: ToolCall) -> ToolCallRecord {
         characters.take(most).collect()
     };
     ToolCallRecord {
-        // Some providers keep their own state in the id.
+        // Some providers keep their own state in the ID.
         id: clean(&call.id, 8192),
         name: clean(&call.name, 100),
         arguments: call.arguments,
     }
 }
 
-/// Makes call ids unique: some servers give every call the same id or none, and an answer must name its call.
+/// Makes call IDs unique: some servers give every call the same ID or none, and an answer must name its call.
 fn name_apart(calls: &mut [ToolCallRecord]) {
     let mut taken = HashSet::new();
     for (number, call) in calls.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! The end of an answer: it is stored and published. Its speech goes on without the turn.
+//! The end of an answer: it is stored and published. Its speech can continue after the turn.
 
 use super::ask::Reply;
 use super::failure::TurnFailure;

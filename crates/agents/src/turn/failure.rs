@@ -16,7 +16,7 @@ pub(crate) enum TurnFailure {
     /// It exceeded the turn timeout.
     #[error("the turn took longer than {} seconds", .0.as_secs())]
     TimedOut(Duration),
-    /// Its session was deleted meanwhile.
+    /// Its session was deleted during the turn.
     #[error("the session was deleted")]
     SessionGone,
     /// This process did not keep it alive, so another node ended it.

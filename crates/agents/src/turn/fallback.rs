@@ -1,6 +1,6 @@
-//! What happens when a model fails before it has shown anything: the step starts again, or the agent's next
-//! model takes over. Once text was shown, the turn ends with the reason instead, because an answer that starts
-//! again would contradict what was read.
+//! Decides what happens when a model fails. If no text was shown yet, the step is repeated, or the agent's next model
+//! is tried. If text was shown, the turn ends with the reason, because a new answer could contradict the text that
+//! was read.
 
 use super::ask::Reply;
 use super::failure::TurnFailure;

@@ -91,7 +91,7 @@ struct Running<'a> {
     limit: Option<u64>,
 }
 
-/// What the requests of a turn are built from.
+/// The parts from which the requests of a turn are built.
 struct Setup {
     agent: Agent,
     model: ModelRef,

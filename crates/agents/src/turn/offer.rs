@@ -1,4 +1,5 @@
-//! Which tools a request offers: no more than a provider accepts, and no more than the model has room for.
+//! Selects the tools that a request offers: at most as many as the provider accepts and the context window has room
+//! for.
 
 use super::{Running, Setup};
 use crate::request::tokens_of_tool;

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 /// The speech of an answer that is being written. Dropping it stops the speech.
 #[derive(Debug)]
 pub(super) struct Speech {
-    /// The id that the answer's message will have.
+    /// The ID that the answer's message will have.
     pub(super) message: MessageId,
     parts: Arc<AudioParts>,
     cancel: CancellationToken,
@@ -154,7 +154,7 @@ async fn finish(
     }
 }
 
-/// Returns the id of the whole audio, which is already in the answer's row.
+/// Returns the ID of the whole audio, which is already in the answer's row.
 async fn speak(
     inner: &Inner,
     speaker: &dyn Speaker,
@@ -180,7 +180,7 @@ async fn speak(
     }
 }
 
-/// Writes the audio's id into the answer's row; `None` when the session no longer exists.
+/// Writes the audio's ID into the answer's row; `None` when the session no longer exists.
 async fn link(
     inner: &Inner,
     session: &SessionId,

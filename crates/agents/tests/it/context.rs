@@ -5,7 +5,7 @@ use crate::harness::{Harness, TestTool, chat, harnesses, problem_of};
 use gatehouse_agents::Audience;
 use serde_json::{Value, json};
 
-/// Starts a session with this many turns; returns its id and the number of requests so far.
+/// Starts a session with this many turns; returns its ID and the number of requests so far.
 async fn talk(harness: &Harness, turns: usize) -> (String, usize) {
     let first = harness
         .say(None, &format!("question 0 {}", "x".repeat(2000)))

@@ -322,7 +322,7 @@ async fn without_a_speaker_nothing_is_taken_out() {
     assert_eq!(harness.say(None, "Hi").await.text, MARK);
 }
 
-/// Stores audio of a spoken text; returns its id.
+/// Stores audio of a spoken text; returns its ID.
 async fn said(harness: &Harness, session: &str, id: &str, transcript: &str) -> String {
     let row = SessionAudioRow {
         id: AudioId::from_text(id),
@@ -357,7 +357,7 @@ async fn what_was_spoken_is_known_to_the_turn_and_to_history() {
         };
         let audio = said(&harness, session, "aud_5", "Hallo").await;
         harness.agents.send_sync(named(&audio)).await.unwrap();
-        // Without an audio id, a text counts as spoken only if it equals the transcript, and only once.
+        // Without an audio ID, a text counts as spoken only if it equals the transcript, and only once.
         said(&harness, session, "aud_6", "How are you?").await;
         harness.say(Some(session), "How are you").await;
         harness.say(Some(session), " How are you?\n").await;

@@ -100,7 +100,7 @@ async fn a_conversation_with_calls_goes_on_with_another_model() {
     let harness = Harness::new().await;
     let tool = TestTool::double("double", Audience::Public);
     harness.agents.tools().register(tool);
-    // The double refuses repeated ids, although it gives each call the same.
+    // The double refuses repeated IDs, although it gives each call the same.
     harness
         .model
         .will([1, 2, 3].map(|x| call("double", &json!({ "x": x }))));

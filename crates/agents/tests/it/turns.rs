@@ -97,7 +97,7 @@ async fn the_next_turn_knows_the_last() {
             json!({ "role": "user", "content": "two" }),
         ]
     );
-    // A session can be addressed by key or id.
+    // A session can be addressed by key or ID.
     harness.say(Some(&first.session_key), "three").await;
     assert_eq!(harness.model.messages(2).len(), 6);
 }

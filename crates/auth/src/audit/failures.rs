@@ -1,6 +1,6 @@
-//! Collapses failures. For each client, kind and minute, the first failure is written at once and
-//! the others become one row when the minute has passed. Beyond [`ROWS`] rows of a kind per minute,
-//! the rest becomes a single row. Pure: returns what is to be written.
+//! Collapses failures. For each client, kind and minute, the first failure is written at once and the others become
+//! one row when the minute has passed. Beyond [`ROWS`] rows of a kind per minute, the rest becomes a single row.
+//! Pure: returns the rows to write.
 
 use gatehouse_domain::{Actor, ClientKey, Timestamp};
 use std::collections::HashMap;

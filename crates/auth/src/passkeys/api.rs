@@ -20,7 +20,7 @@ pub struct RegisterBeginRequest {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterFinishRequest {
-    /// The id returned when the registration started.
+    /// The ID returned when the registration started.
     pub challenge_id: ChallengeId,
     /// A name for the passkey.
     #[serde(alias = "label")]
@@ -37,7 +37,7 @@ pub struct RegisterFinishRequest {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoginFinishRequest {
-    /// The id returned when the login started.
+    /// The ID returned when the login started.
     pub challenge_id: ChallengeId,
     /// `PublicKeyCredential.toJSON()`.
     pub credential: Value,

@@ -41,7 +41,7 @@ pub struct Begun {
 /// A registered credential.
 #[derive(Debug)]
 pub struct Registered {
-    /// The authenticator's credential id, base64url without padding.
+    /// The authenticator's credential ID, base64url without padding.
     pub credential_id: String,
     /// The serialized credential.
     pub credential: String,
@@ -61,7 +61,7 @@ fn stored<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, CeremonyError
     serde_json::from_str(text).map_err(CeremonyError::Damaged)
 }
 
-/// Base64url without padding, as browsers encode credential ids.
+/// Base64url without padding, as browsers encode credential IDs.
 fn spell(id: &[u8]) -> String {
     BASE64URL_NOPAD.encode(id)
 }
@@ -166,7 +166,7 @@ impl RelyingParty {
     }
 }
 
-/// The credential id that an unverified response names, in the encoding of stored ids.
+/// The credential ID that an unverified response names, in the encoding of stored IDs.
 pub fn named_credential(answer: &Value) -> Option<String> {
     let named = answer.get("rawId").or_else(|| answer.get("id"))?.as_str()?;
     let bytes = BASE64URL_NOPAD
@@ -187,7 +187,7 @@ fn discoverable(challenge: &CreationChallengeResponse) -> Result<Value, Ceremony
     Ok(options)
 }
 
-/// The relying-party id for a request: the host of the requesting page. This is the Origin's host
+/// The relying-party ID for a request: the host of the requesting page. This is the Origin's host
 /// if it matches the external URL, otherwise the request's host. An IP address has none.
 pub fn rp_id_for(
     request_host: Option<&str>,

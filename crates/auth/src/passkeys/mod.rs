@@ -43,7 +43,7 @@ fn no_passkeys_here() -> AuthError {
 }
 
 impl Auth {
-    /// The relying-party id for a page of this origin, or `None` if passkeys do not work there.
+    /// The relying-party ID for a page of this origin, or `None` if passkeys do not work there.
     pub(crate) fn rp_id(&self, context: &RequestContext, origin: Option<&str>) -> Option<String> {
         let host = context
             .host

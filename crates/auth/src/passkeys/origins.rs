@@ -1,4 +1,4 @@
-//! The page origins from which passkey responses are accepted. A relying-party id names only a
+//! The page origins from which passkey responses are accepted. A relying-party ID names only a
 //! host. Without this check, a page on any port of the host could request a passkey response and
 //! relay it.
 

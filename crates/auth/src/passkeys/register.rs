@@ -20,8 +20,8 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The `settings` row with the user id under which authenticators store this instance's passkeys.
-/// The id is random, so two instances on one host name do not overwrite each other's passkeys.
+/// The `settings` row with the user ID under which authenticators store this instance's passkeys.
+/// The ID is random, so two instances on one host name do not overwrite each other's passkeys.
 const USER_HANDLE: &str = "auth_user_handle";
 
 impl Auth {
@@ -175,7 +175,7 @@ impl Auth {
         })
     }
 
-    /// The user id under which authenticators store this instance's passkeys. Created on first use.
+    /// The user ID under which authenticators store this instance's passkeys. Created on first use.
     async fn user_handle(&self) -> Result<[u8; 16], AuthError> {
         let fresh = HEXLOWER.encode(&self.0.random.bytes::<16>());
         let now = self.0.now();

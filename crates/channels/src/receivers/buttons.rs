@@ -1,4 +1,4 @@
-//! Questions with buttons, for channel types whose vendor has them or something like them.
+//! Questions with buttons, for channel types whose vendor has buttons or a substitute such as reactions.
 
 use super::Source;
 use crate::error::Failure;
@@ -131,7 +131,7 @@ pub(crate) trait Buttons: Send + Sync {
         result: &'a str,
     ) -> BoxFuture<'a, Result<(), Failure>>;
 
-    /// Tells the person who pressed what came of it, unless the question shows it and the vendor needs no
+    /// Sends the result to the person who pressed, unless the question shows it and the vendor needs no
     /// acknowledgement.
     fn acknowledge<'a>(
         &'a self,

@@ -161,7 +161,7 @@ impl Syncing {
         let mut since = since;
         let mut answer = ask(source, since, events).await?;
         if answer.status == 400 && since.is_some() {
-            // The server no longer knows the token.
+            // The server no longer accepts the token.
             since = None;
             answer = ask(source, since, events).await?;
         }
@@ -186,7 +186,7 @@ impl Syncing {
                         self.failures += 1;
                         return Err(error);
                     }
-                    // One room must not hold up the others for good.
+                    // One room must not block the others forever.
                     Err(error) => {
                         tracing::warn!(?error, "older messages of a Matrix room are skipped");
                         let said = joined.said(&me);

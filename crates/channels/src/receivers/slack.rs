@@ -198,7 +198,7 @@ impl Listening {
             .iter()
             .flat_map(|found| fields.map(|field| found.text(field)));
         let name = names.into_iter().find(|name| !name.trim().is_empty());
-        // An unknown name is remembered as well, so that not each message asks for it.
+        // An unknown name is cached as well, so that it is not requested again for each message.
         let name = display_name(name.unwrap_or_default(), person);
         if self.names.len() >= NAMES {
             self.names.pop_front();

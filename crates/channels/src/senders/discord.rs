@@ -13,7 +13,7 @@ use reqwest::header::USER_AGENT;
 use serde::Serialize;
 
 pub(crate) const BASE_URL: &str = "https://discord.com/api/v10";
-/// The format that Discord requires of bots: `DiscordBot` (url, version).
+/// The format that Discord requires of bots: `DiscordBot` (URL, version).
 pub(crate) const AGENT: &str = concat!("DiscordBot (Gatehouse, ", env!("CARGO_PKG_VERSION"), ")");
 
 #[derive(Debug)]
@@ -76,7 +76,7 @@ struct CreateMessage<'a> {
     once: Option<Once>,
 }
 
-/// An empty list: nobody is notified.
+/// An empty list, so that the message notifies no one.
 #[derive(Serialize)]
 struct AllowedMentions {
     parse: [&'static str; 0],

@@ -42,7 +42,7 @@ pub(crate) struct About {
     pub(crate) extra: &'static [Extra],
     /// Whether a message can be JSON of the owner's own form instead of a text.
     pub(crate) takes_json: bool,
-    /// Whether the type has an account that nobody has to create.
+    /// Whether the type has an account without being set up.
     pub(crate) built_in: bool,
     /// Whether every account of this type names an address to call, by URL or otherwise. Creating such an
     /// account needs `operator.admin`.

@@ -91,8 +91,8 @@ struct PostMessage<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     channel: Option<String>,
     text: &'a str,
-    /// Slack's servers fetch the pages that a message names to show previews of them. The address of a call that waits,
-    /// or one that an agent was told to write, could send data to a stranger before anyone has read it.
+    /// Slack's servers fetch the pages that a message names to show previews of them. An address in a waiting call, or
+    /// one that a payload made an agent write, could send data to a stranger before anyone has read it.
     unfurl_links: bool,
     unfurl_media: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

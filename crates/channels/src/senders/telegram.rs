@@ -77,8 +77,8 @@ struct SendMessage<'a> {
     disable_notification: bool,
 }
 
-/// Telegram's servers fetch the pages that a message names to show previews of them. The address of a call that waits, or
-/// one that an agent was told to write, could send data to a stranger before anyone has read it.
+/// Telegram's servers fetch the pages that a message names to show previews of them. An address in a waiting call, or
+/// one that a payload made an agent write, could send data to a stranger before anyone has read it.
 pub(crate) fn without_preview() -> Value {
     json!({ "is_disabled": true })
 }

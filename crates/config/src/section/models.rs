@@ -123,7 +123,7 @@ pub struct Models {
     pub autodetect: bool,
     /// The proxy for providers outside the local network.
     pub proxy: Option<Url>,
-    /// The configured providers by id.
+    /// The configured providers by ID.
     pub providers: BTreeMap<String, Provider>,
 }
 
@@ -204,7 +204,7 @@ fn ids_in(merged: &Merged) -> Vec<String> {
     merged.keys().filter_map(id).collect()
 }
 
-/// Fills in a provider's default protocol, from its id, and its default base URL.
+/// Fills in a provider's default protocol, from its ID, and its default base URL.
 pub(crate) fn fill_defaults(merged: &mut Merged) {
     for id in ids_in(merged) {
         let mut kind = if id == "anthropic" {

@@ -1,4 +1,4 @@
-//! The ids of traces and spans, and the header `traceparent` (W3C Trace Context).
+//! The IDs of traces and spans, and the header `traceparent` (W3C Trace Context).
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
@@ -6,14 +6,14 @@ use std::fmt;
 
 /// The header with the sender's span (W3C Trace Context, section 3.2).
 pub const TRACEPARENT: &str = "traceparent";
-/// Version, trace id, span id, flags and three hyphens.
+/// Version, trace ID, span ID, flags and three hyphens.
 const TRACEPARENT_CHARS: usize = 55;
 
-/// The id of a trace; shown in hexadecimal.
+/// The ID of a trace; shown in hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TraceId(pub [u8; 16]);
 
-/// The id of a span; shown in hexadecimal.
+/// The ID of a span; shown in hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpanId(pub [u8; 8]);
 
@@ -37,7 +37,7 @@ pub struct SpanContext {
 }
 
 impl SpanContext {
-    /// Returns the ids that belong to the id of a record. They are the same in each process and after each start.
+    /// Returns the IDs that belong to the ID of a record. They are the same in each process and after each start.
     pub fn derived_from(id: &str) -> Self {
         let digest = Sha256::digest(format!("gatehouse trace {id}"));
         let (mut trace_id, mut span_id) = ([0; 16], [0; 8]);
@@ -51,7 +51,7 @@ impl SpanContext {
         }
     }
 
-    /// Parses `traceparent`: version, trace id, span id and flags in lower-case hexadecimal. Ids of zeros and the version
+    /// Parses `traceparent`: version, trace ID, span ID and flags in lower-case hexadecimal. Ids of zeros and the version
     /// `ff` are invalid. A later version may have more fields.
     pub fn parse(text: &str) -> Option<Self> {
         let (known, more) = text.split_at_checked(TRACEPARENT_CHARS)?;

@@ -63,8 +63,8 @@ fn check_name(call: &Value) -> Result<(), String> {
     }
 }
 
-/// Anthropic refuses an id that two calls have (<https://platform.claude.com/docs/en/api/messages>), and Mistral every
-/// id that is not nine letters or digits (`mistral-common`, `validator.py`).
+/// Anthropic refuses an ID that two calls have (<https://platform.claude.com/docs/en/api/messages>), and Mistral every
+/// ID that is not nine letters or digits (`mistral-common`, `validator.py`).
 fn check_ids<'a>(model: &str, calls: impl Iterator<Item = &'a Value>) -> Result<(), String> {
     let mut seen = HashSet::new();
     for call in calls {

@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, watch};
 pub enum Reaction {
     /// Sends this text in these pieces.
     Say(Vec<String>),
-    /// Sends the text and these calls: name and arguments. Their ids are `call_0`, `call_1`, …
+    /// Sends the text and these calls: name and arguments. Their IDs are `call_0`, `call_1`, …
     Call(String, Vec<(String, String)>),
     /// Sends these calls and this finish reason.
     CallThen(Vec<(String, String)>, String),
@@ -42,7 +42,7 @@ pub enum Part {
     Text(String),
     /// A piece of reasoning, in the field that `DeepSeek` and local servers use.
     Thought(String),
-    /// A call of a tool: its id, its name and its arguments.
+    /// A call of a tool: its ID, its name and its arguments.
     Call(String, String, String),
     /// A delta as it is.
     Delta(Value),

@@ -22,12 +22,12 @@ pub enum Command {
     },
     /// Show an agent
     Show {
-        /// The agent's id
+        /// The agent's ID
         id: String,
     },
     /// Change an agent; omitted fields stay as they are, and "" clears a field
     Update {
-        /// The agent's id
+        /// The agent's ID
         id: String,
         /// The display name
         #[arg(long)]
@@ -37,14 +37,14 @@ pub enum Command {
     },
     /// Delete an agent
     Delete {
-        /// The agent's id
+        /// The agent's ID
         id: String,
     },
     /// Ask an agent and wait for its answer
     Ask {
         /// The question
         text: String,
-        /// The agent's id
+        /// The agent's ID
         #[arg(long)]
         agent: Option<String>,
         /// Continue this session

@@ -26,7 +26,7 @@ pub enum Command {
         #[arg(long)]
         kind: Option<String>,
     },
-    /// Verify the hash chain and report whether a row was changed or removed
+    /// Verify the hash chain, which shows whether a row was changed or removed
     Verify,
 }
 

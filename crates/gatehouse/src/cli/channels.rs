@@ -23,7 +23,7 @@ pub enum Command {
         /// The display name
         #[arg(long)]
         label: Option<String>,
-        /// The id used in targets, as type:id; generated when omitted
+        /// The ID used in targets, as type:id; generated when omitted
         #[arg(long)]
         id: Option<String>,
         /// A field; may be repeated
@@ -32,7 +32,7 @@ pub enum Command {
     },
     /// Change an account; omitted fields stay as they are, and NAME= clears one
     Update {
-        /// The account's id
+        /// The account's ID
         id: String,
         /// The display name
         #[arg(long)]
@@ -46,7 +46,7 @@ pub enum Command {
     },
     /// Delete an account
     Delete {
-        /// The account's id
+        /// The account's ID
         id: String,
         /// Delete it even if deliveries wait for it or webhooks refer to it; those deliveries fail
         #[arg(long)]
@@ -54,7 +54,7 @@ pub enum Command {
     },
     /// Send a test message
     Test {
-        /// The account's id
+        /// The account's ID
         id: String,
         /// The text to send
         #[arg(long)]
@@ -72,7 +72,7 @@ pub enum Command {
     },
     /// End a person's pairing, or refuse one that waits for approval
     Unpair {
-        /// The id in `channels pairings`
+        /// The ID shown by `channels pairings`
         id: String,
     },
     /// Show the inbox, newest first

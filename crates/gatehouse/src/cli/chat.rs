@@ -27,10 +27,10 @@ pub struct Args {
     /// The agent that answers a new conversation
     #[arg(long, value_name = "ID", conflicts_with = "session")]
     agent: Option<String>,
-    /// The id or key of a conversation to continue
+    /// The ID or key of a conversation to continue
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// A file to attach to the first message; can be given several times
+    /// A file to attach to the first message; may be repeated
     #[arg(long, value_name = "FILE")]
     attach: Vec<PathBuf>,
 }
@@ -138,7 +138,7 @@ impl Chat {
     }
 
     /// Stores the files of the next message with the conversation, which is created if there is none. Returns their
-    /// ids.
+    /// IDs.
     async fn upload(&mut self) -> Result<Vec<Value>> {
         let mut ids = Vec::new();
         for path in &self.files {

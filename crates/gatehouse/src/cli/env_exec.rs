@@ -1,5 +1,5 @@
 //! `env exec`: runs a program with the stored variables. The program replaces this process, so it keeps the
-//! process id and receives signals and returns its exit code directly.
+//! process ID and receives signals and returns its exit code directly.
 
 use super::client::Client;
 use super::output::{plain, warn};

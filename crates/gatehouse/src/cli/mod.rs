@@ -75,7 +75,7 @@ enum Command {
     /// Agents: model, prompt and tools
     #[command(subcommand)]
     Agents(agents::Command),
-    /// A conversation with an agent
+    /// Chat with an agent
     Chat(chat::Args),
     /// Speech output and input
     #[cfg(feature = "voice")]
@@ -87,12 +87,12 @@ enum Command {
     /// Backups of everything that is stored
     #[command(subcommand)]
     Backup(backup::Command),
-    /// Write deliveries, conversations or the audit log as JSON Lines
+    /// Export deliveries, conversations or the audit log as JSON Lines
     #[command(subcommand)]
     Export(export::Command),
-    /// Take over what other products have configured
+    /// Import the configuration of other products
     Import(import::Args),
-    /// Copy everything into another database, from SQLite to PostgreSQL or back
+    /// Copy everything to another database, from SQLite to PostgreSQL or back
     Move(move_database::Args),
     /// Settings
     #[command(subcommand)]
@@ -106,7 +106,7 @@ enum Command {
     Service(service::Command),
     /// Print a completion script for a shell
     Completions(completions::Args),
-    /// Write the files that are generated from tables in the code
+    /// Write the files that are generated from the code
     #[command(hide = true)]
     Generate(generate::Args),
 }

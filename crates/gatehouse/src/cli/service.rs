@@ -41,13 +41,13 @@ pub struct Args {
     /// A service of the system, with a user of its own [default for root]
     #[arg(long)]
     system: bool,
-    /// Show what would be done, with the content of the files, and change nothing
+    /// Show the steps and the content of the files, and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
-    /// Write below this directory, and run no commands: for images
+    /// Write below this directory and run no commands, for building an image
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
 }
@@ -228,7 +228,7 @@ fn uninstall(place: &Place) -> Result<Plan> {
     Ok(Plan(steps))
 }
 
-/// Refuses to touch a unit that somebody else wrote.
+/// Refuses to change a unit that `service install` did not write.
 #[expect(
     clippy::disallowed_methods,
     reason = "the command is not asynchronous and reads one small file"

@@ -15,13 +15,13 @@ use std::process::ExitCode;
 pub enum Command {
     /// Show whether the vault is uninitialized, sealed, unsealed or disabled
     Status,
-    /// Unseal the vault; asks for the password
+    /// Unlock the vault; asks for the password
     Unlock {
         /// Ask for the recovery key instead
         #[arg(long)]
         recovery_key: bool,
     },
-    /// Seal the vault: forget the key until the next unlock
+    /// Seal the vault: drop the key from memory until the next unlock
     Seal,
     /// Re-encrypt everything with a new key; shows a new recovery key
     Rotate,

@@ -28,7 +28,7 @@ pub enum Command {
     Providers,
     /// Check the configuration; with --try, call the providers
     Doctor {
-        /// Have every configured provider speak or transcribe a sentence; vendors may charge for it
+        /// Let every configured provider speak or transcribe a sentence; vendors may charge for this
         #[arg(long)]
         r#try: bool,
     },

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 pub enum Command {
     /// List the webhooks
     List,
-    /// Create a webhook; its secret is shown only now
+    /// Create a webhook; its secret is shown only once
     Create {
         /// The display name
         #[arg(long)]
@@ -38,12 +38,12 @@ pub enum Command {
     },
     /// Show a webhook
     Show {
-        /// The id or public id
+        /// The ID or public ID
         id: String,
     },
     /// Change a webhook; omitted fields stay as they are, and "" clears a field
     Update {
-        /// The id or public id
+        /// The ID or public ID
         id: String,
         /// The display name
         #[arg(long)]
@@ -51,9 +51,9 @@ pub enum Command {
         #[command(flatten)]
         fields: Box<Fields>,
     },
-    /// Delete a webhook with all its deliveries; sessions stay
+    /// Delete a webhook with all its deliveries; sessions are kept
     Delete {
-        /// The id or public id
+        /// The ID or public ID
         id: String,
         /// Do not ask for confirmation
         #[arg(long)]
@@ -61,17 +61,17 @@ pub enum Command {
     },
     /// Accept deliveries again
     Enable {
-        /// The id or public id
+        /// The ID or public ID
         id: String,
     },
-    /// Answer 404 to deliveries; configuration and history stay
+    /// Answer 404 to deliveries; the configuration and the history are kept
     Disable {
-        /// The id or public id
+        /// The ID or public ID
         id: String,
     },
     /// Generate a new secret; the old one stays valid for a while
     RotateSecret {
-        /// The id or public id
+        /// The ID or public ID
         id: String,
         /// How long the old secret stays valid
         #[arg(long, value_name = "SECONDS")]
@@ -93,7 +93,7 @@ pub enum Command {
     },
     /// Show a delivery
     ShowDelivery {
-        /// The delivery's id
+        /// The delivery's ID
         id: String,
         /// Print only the payload
         #[arg(long)]
@@ -101,7 +101,7 @@ pub enum Command {
     },
     /// Process a delivery again, or all completed and failed ones that match
     Replay {
-        /// The delivery's id
+        /// The delivery's ID
         #[arg(required_unless_present = "limit")]
         id: Option<String>,
         #[command(flatten)]
@@ -111,19 +111,19 @@ pub enum Command {
     },
     /// Cancel a waiting or running delivery; it ends as failed
     Cancel {
-        /// The delivery's id
+        /// The delivery's ID
         id: String,
     },
     /// Retry a waiting delivery now
     Retry {
-        /// The delivery's id
+        /// The delivery's ID
         id: String,
     },
-    /// Let the deliveries run that a restored backup holds
+    /// Run the deliveries that are held after the restore of a backup
     Release,
     /// Send a realistic, signed sample through the whole pipeline
     Test {
-        /// The webhook's id or public id
+        /// The webhook's ID or public ID
         id: String,
         /// The event type
         #[arg(long, value_name = "TYPE")]
@@ -303,7 +303,7 @@ async fn update(
 }
 
 async fn delete(client: &Client, out: &Output, id: &str, yes: bool) -> Result<()> {
-    // A script is not asked; a person may have mistyped the id.
+    // A script is not asked; a person may have mistyped the ID.
     if !yes && !out.is_json() && prompt::is_interactive() {
         let record = client.rpc("webhooks.get", json!({ "id": id })).await?;
         let name = field(&record, "name");

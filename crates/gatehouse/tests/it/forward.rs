@@ -199,7 +199,7 @@ impl Forward {
     }
 }
 
-/// Sends an event as the vendor does and returns the delivery's id.
+/// Sends an event as the vendor does and returns the delivery's ID.
 async fn send(server: &Server, public_id: &str, id: &str, kind: &str) -> (String, Vec<u8>) {
     let (delivery, body, _) = send_signed(server, public_id, id, kind).await;
     (delivery, body)

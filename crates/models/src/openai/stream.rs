@@ -222,7 +222,7 @@ impl OpenaiDecoder {
             .grow(call, |call| &mut call.arguments, &arguments)
     }
 
-    /// Finds the call that a delta continues. Some servers number all calls 0, or none; there, a new id
+    /// Finds the call that a delta continues. Some servers number all calls 0, or none; there, a new ID
     /// together with a name starts another call.
     fn find_or_begin(
         &mut self,

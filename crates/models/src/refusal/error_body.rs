@@ -71,7 +71,7 @@ const STATE: &[&str] = &[
     "`redacted_thinking`",
 ];
 
-/// Phrases for a field that a server does not know: pydantic ("Extra inputs are not permitted"), serde, Groq
+/// Phrases for a field that a server does not support: pydantic ("Extra inputs are not permitted"), serde, Groq
 /// ("property '…' is unsupported").
 const UNKNOWN_FIELD: &[&str] = &[
     "extra inputs",

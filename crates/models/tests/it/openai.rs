@@ -252,7 +252,7 @@ async fn calls_that_compatible_servers_send() {
         [call("a", "calc", "{}"), call("b", "calc", "{}")]
     );
     assert_eq!(collected.end.unwrap().1, StopReason::ToolUse);
-    // Without a number, and without an id; the arguments as an object.
+    // Without a number, and without an ID; the arguments as an object.
     let bare =
         json!({ "tool_calls": [{ "function": { "name": "calc", "arguments": { "x": 1 } } }] });
     let collected = heard(&[delta(&bare), finish("tool_calls"), "[DONE]".to_owned()]).await;
@@ -269,7 +269,7 @@ async fn calls_that_compatible_servers_send() {
         collected.calls,
         [call("a", "calc", "{}"), call("b", "calc", "{}")]
     );
-    // The name and the id repeated in every piece.
+    // The name and the ID repeated in every piece.
     let collected = heard(&[
         call_delta(Some(0), Some("a"), Some("calc"), "{"),
         call_delta(Some(0), Some("a"), Some("calc"), "}"),

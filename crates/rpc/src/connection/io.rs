@@ -71,7 +71,7 @@ pub struct Finished(pub(super) Ending);
 
 #[derive(Debug)]
 pub(super) enum Ending {
-    /// The outcome of `connect`: the request id and the client's identity.
+    /// The outcome of `connect`: the request ID and the client's identity.
     Connect(Id, Result<AuthIdentity, Problem>),
     /// The outcome of calls: the response, if any, and how many calls and bytes have finished.
     Calls {

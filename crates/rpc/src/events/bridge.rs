@@ -192,7 +192,7 @@ async fn follow_turns(services: Arc<Services>, mut changes: Receiver<Arc<str>>) 
     loop {
         match changes.recv().await {
             Ok(subject) => services.agents.apply_change(&subject).await,
-            // A missed abort does nothing: the caller sees that the turn goes on.
+            // A missed abort has no effect: the caller sees that the turn continues.
             Err(RecvError::Lagged(_)) => services.agents.apply_change("*").await,
             Err(RecvError::Closed) => return,
         }

@@ -1,6 +1,7 @@
-//! Relays events between the nodes of a shared database, so that a client hears of work on every node. The change feed
-//! reports changed records and credentials; this module relays the other events. Events are lost if their sender or
-//! receiver is not connected. The receivers then report that everything that such events concern may have changed.
+//! Relays events between the nodes of a shared database, so that a client is notified of work on every node. The
+//! change feed reports changed records and credentials; this module relays the other events. Events are lost if their
+//! sender or receiver is not connected. The receivers then report that everything that such events concern may have
+//! changed.
 
 use super::{EVENTS, Event, EventBus, RECORDS_CHANGED, Records};
 use gatehouse_store::{NodeMessage, Store};
@@ -24,12 +25,12 @@ const RELAYED: [&str; 11] = [
     "voice.persona",
     "webhooks.delivery",
 ];
-/// The pause after a message to the other nodes. Events are gathered meanwhile.
+/// The pause after a message to the other nodes, in which events are collected.
 const GATHER: Duration = Duration::from_millis(25);
 /// No event is added to a message of this size in bytes.
 const MESSAGE_BYTES: usize = 64 * 1024;
 
-/// Whether other nodes must hear an event of this node.
+/// Whether other nodes must receive an event of this node.
 fn is_for_other_nodes(event: &Event) -> bool {
     // Sent in place of `webhooks.delivery` under load. Deliveries are not in the change feed.
     let is_of_deliveries = event.name == RECORDS_CHANGED.name
@@ -45,7 +46,7 @@ fn add(message: &mut String, event: &Event) {
 
 /// Sends the events of this node to the other nodes, until the bus is dropped.
 pub(super) async fn send(store: Store, mut events: Receiver<Arc<Event>>) {
-    // Whether an event was not sent, which the other nodes do not know yet.
+    // Whether an event was lost and the other nodes have not been notified of this yet.
     let mut has_missed = false;
     loop {
         let mut message = String::new();

@@ -53,7 +53,7 @@ pub const DELETE: Method = method!(
 /// Result of `agents.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The agents, by id.
+    /// The agents, by ID.
     pub agents: Vec<Agent>,
     /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +64,7 @@ pub struct ListResult {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdParams {
-    /// The agent's id.
+    /// The agent's ID.
     id: String,
 }
 

@@ -71,7 +71,7 @@ pub struct FindParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResolveParams {
-    /// The id of the approval request.
+    /// The ID of the approval request.
     id: ApprovalId,
     /// Whether to allow the tool call.
     allow: bool,
@@ -90,7 +90,7 @@ pub struct RememberedResult {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetParams {
-    /// The id in `approval.remembered`.
+    /// The ID in `approval.remembered`.
     id: String,
 }
 

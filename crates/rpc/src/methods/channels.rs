@@ -77,7 +77,7 @@ pub const SEND: Method = method!(
 /// Result of `channels.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The channels, by id.
+    /// The channels, by ID.
     pub channels: Vec<Account>,
     /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,7 +102,7 @@ pub struct CreateParams {
     label: String,
     /// The fields that `channels.types` lists for the type.
     fields: Map<String, Value>,
-    /// The id; derived from the type by default.
+    /// The ID; derived from the type by default.
     id: Option<String>,
     /// Whether the channel may send messages; true by default.
     enabled: Option<bool>,
@@ -112,7 +112,7 @@ pub struct CreateParams {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateParams {
-    /// The channel's id.
+    /// The channel's ID.
     id: String,
     /// The display name.
     label: Option<String>,
@@ -126,7 +126,7 @@ pub struct UpdateParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteParams {
-    /// The channel's id.
+    /// The channel's ID.
     id: String,
     /// Delete the channel even if deliveries wait for it or webhooks name it. Those deliveries fail.
     #[serde(default)]
@@ -137,7 +137,7 @@ pub struct DeleteParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestParams {
-    /// The channel's id.
+    /// The channel's ID.
     id: String,
     /// The message to send; a standard sentence by default.
     text: Option<String>,

@@ -63,15 +63,15 @@ pub const HISTORY: Method = method!(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SendParams {
-    /// The session's id or key. Each text without it begins a new session: to send several texts to one new session
+    /// The session's ID or key. Each text without it begins a new session: to send several texts to one new session
     /// without waiting, create it with `sessions.create`.
     session: Option<String>,
     /// The text, at most 1 MiB. It may be empty if there are attachments.
     text: String,
-    /// The ids of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
+    /// The IDs of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
     #[serde(default)]
     attachments: Vec<String>,
-    /// The id of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
+    /// The ID of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
     audio_id: Option<String>,
     /// The agent that answers from now on.
     agent: Option<String>,
@@ -84,16 +84,16 @@ pub struct SendParams {
 /// Result of `chat.send_sync`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answer {
-    /// The session's id.
+    /// The session's ID.
     pub session: SessionId,
     /// The session's key.
     pub session_key: String,
-    /// The turn's id.
+    /// The turn's ID.
     pub turn_id: TurnId,
     pub text: String,
     /// Why the answer ended.
     pub stop: Stop,
-    /// The id of the spoken answer, if there is one.
+    /// The ID of the spoken answer, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
     /// Why speaking the answer failed.
@@ -109,7 +109,7 @@ pub struct Answer {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionParams {
-    /// The session's id or key.
+    /// The session's ID or key.
     session: String,
 }
 
@@ -117,9 +117,9 @@ pub struct SessionParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteParams {
-    /// The session's id or key.
+    /// The session's ID or key.
     session: String,
-    /// The turn's id.
+    /// The turn's ID.
     turn_id: String,
 }
 
@@ -127,7 +127,7 @@ pub struct DeleteParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HistoryParams {
-    /// The session's id or key.
+    /// The session's ID or key.
     session: String,
     /// The maximum number of entries; 50 by default.
     #[schemars(range(min = 1, max = 500))]

@@ -115,7 +115,7 @@ pub const FORWARD: Method = method!(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForwardParams {
-    /// The webhook's id or public id.
+    /// The webhook's ID or public ID.
     id: String,
     /// Forget the requests instead.
     #[serde(default)]
@@ -133,7 +133,7 @@ pub struct Released {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayOneParams {
-    /// The delivery's id.
+    /// The delivery's ID.
     id: String,
     /// JSON that takes the place of the payload, at most as long as the webhook allows. Not for a schedule.
     payload: Option<String>,

@@ -78,7 +78,7 @@ pub struct ListResult {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdParams {
-    /// The message's id.
+    /// The message's ID.
     id: InboxMessageId,
 }
 

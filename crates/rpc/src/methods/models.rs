@@ -17,7 +17,7 @@ pub const LIST: Method = method!(
 /// Result of `models.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The models, by id.
+    /// The models, by ID.
     pub models: Vec<ModelInfo>,
     /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -95,7 +95,7 @@ pub struct ApproveParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrustParams {
-    /// The id in `pairing.people`.
+    /// The ID in `pairing.people`.
     id: String,
     /// Whether the person's messages count as the owner's.
     trusted: bool,
@@ -105,7 +105,7 @@ pub struct TrustParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnpairParams {
-    /// The id in `pairing.people`.
+    /// The ID in `pairing.people`.
     id: String,
 }
 
@@ -123,7 +123,7 @@ pub struct ListResult {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeParams {
-    /// The device's id.
+    /// The device's ID.
     id: DeviceId,
 }
 

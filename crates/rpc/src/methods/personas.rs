@@ -79,9 +79,9 @@ pub struct ListParams {
 /// Result of `voice.personas.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The personas, by label and then by id.
+    /// The personas, by label and then by ID.
     pub personas: Vec<Persona>,
-    /// The id of the active persona, which may be on another page.
+    /// The ID of the active persona, which may be on another page.
     pub active: Option<String>,
     /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
         .list()
         .await
         .map_err(to_problem)?;
-    // Labels may be equal. A label contains no line break, so it can separate label and id.
+    // Labels may be equal. A label contains no line break, so it can separate label and ID.
     let place = |persona: Persona| (format!("{}\n{}", persona.label, persona.id), persona);
     let mut all: Vec<_> = list.personas.into_iter().map(place).collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));

@@ -50,7 +50,7 @@ pub const TEST: Method = method!(
 /// Result of `providers.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The providers, by id.
+    /// The providers, by ID.
     pub providers: Vec<Provider>,
     /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub struct ListResult {
 /// A model provider or a voice provider.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Provider {
-    /// The provider's id.
+    /// The provider's ID.
     pub id: String,
     /// The API of a model provider, `openai` or `anthropic`; the type of a voice provider, `tts` or `stt`.
     pub kind: &'static str,
@@ -86,7 +86,7 @@ pub struct Provider {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetKeyParams {
-    /// The provider's id.
+    /// The provider's ID.
     id: String,
     /// The API key.
     #[schemars(with = "String")]
@@ -97,7 +97,7 @@ pub struct SetKeyParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdParams {
-    /// The provider's id.
+    /// The provider's ID.
     id: String,
 }
 
@@ -140,7 +140,7 @@ async fn set_key(call: Call, SetKeyParams { id, key }: SetKeyParams) -> Result<P
     Ok(kept.find(|kept| kept.id == provider.id).unwrap_or(provider))
 }
 
-/// Finds a voice provider by its id, or by a vendor name that matches only one.
+/// Finds a voice provider by its ID, or by a vendor name that matches only one.
 #[cfg(feature = "voice")]
 fn of_voice(services: &Services, id: &str) -> Result<Provider, Problem> {
     let mut endpoints = services.voice.key_endpoints(id);
@@ -168,7 +168,7 @@ fn of_voice(_: &Services, _: &str) -> Result<Provider, Problem> {
     Err(unknown())
 }
 
-/// The voice providers with a key stored here, except those whose id a model provider has. Each is shown
+/// The voice providers with a key stored here, except those whose ID a model provider has. Each is shown
 /// with the address that its key was entered for. The key works only while that is the provider's address.
 #[cfg(feature = "voice")]
 async fn voice_keys(services: &Services, models: &[Provider]) -> Result<Vec<Provider>, Problem> {
@@ -202,7 +202,7 @@ fn voice_keys(_: &Services, _: &[Provider]) -> std::future::Ready<Result<Vec<Pro
     std::future::ready(Ok(Vec::new()))
 }
 
-/// Whether the id belongs to a voice provider.
+/// Whether the ID belongs to a voice provider.
 #[cfg(feature = "voice")]
 fn is_of_voice(id: &str) -> bool {
     use gatehouse_voice::{ProviderId, SttId, TtsId};
@@ -245,7 +245,7 @@ async fn test(call: Call, IdParams { id }: IdParams) -> Result<ProviderTest, Pro
     call.services.models.test(&id).await.map_err(to_problem)
 }
 
-/// The model providers, by id.
+/// The model providers, by ID.
 async fn providers(services: &Services) -> Result<Vec<Provider>, Problem> {
     let all = services.models.providers().await.map_err(to_problem)?;
     Ok(all.into_iter().map(Provider::from).collect())

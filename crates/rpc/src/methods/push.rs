@@ -44,7 +44,7 @@ pub struct SubscribeResult {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnsubscribeParams {
-    /// The id in `push.list`.
+    /// The ID in `push.list`.
     id: PushSubscriptionId,
 }
 

@@ -1,4 +1,4 @@
-//! `sessions.*`: conversations with agents. Callers name a session by its id or its key.
+//! `sessions.*`: conversations with agents. Callers name a session by its ID or its key.
 
 use super::page::rows;
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
@@ -109,7 +109,7 @@ pub enum StartedBy {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListParams {
-    /// Return only sessions whose label, key, id or messages contain this text of at most 200 characters. Results of
+    /// Return only sessions whose label, key, ID or messages contain this text of at most 200 characters. Results of
     /// tools are not searched.
     #[schemars(length(max = 200))]
     pub q: Option<String>,
@@ -156,7 +156,7 @@ pub struct BranchParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NameParams {
-    /// The session's id. A key is also accepted.
+    /// The session's ID. A key is also accepted.
     id: Option<String>,
     /// The session's key.
     key: Option<String>,
@@ -176,7 +176,7 @@ pub struct CreateParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RenameParams {
-    /// The session's id. A key is also accepted.
+    /// The session's ID. A key is also accepted.
     id: Option<String>,
     /// The session's key.
     key: Option<String>,
@@ -188,7 +188,7 @@ pub struct RenameParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateParams {
-    /// The session's id. A key is also accepted.
+    /// The session's ID. A key is also accepted.
     id: Option<String>,
     /// The session's key.
     key: Option<String>,
@@ -201,7 +201,7 @@ pub struct UpdateParams {
 /// Result of `sessions.share`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Shared {
-    /// The id of the share. Anyone who knows it can read the session.
+    /// The ID of the share. Anyone who knows it can read the session.
     pub share_id: String,
     /// The link; only a path when `server.external_url` is not set.
     pub url: String,

@@ -62,7 +62,7 @@ pub struct TranscribeParams {
     language: Option<String>,
     /// Context such as names and words that are likely to occur.
     prompt: Option<String>,
-    /// The provider's id or vendor name; the configured one by default.
+    /// The provider's ID or vendor name; the configured one by default.
     provider: Option<String>,
     /// `json` by default. With `srt` or `vtt` the result also contains subtitles.
     #[serde(default, alias = "responseFormat")]

@@ -45,7 +45,7 @@ pub struct SystemStatus {
     pub queue_depth: u64,
     /// The number of chat sessions.
     pub sessions: u64,
-    /// Whether strangers' text can act through agents without approval, because `tools.taint` is off.
+    /// Whether strangers' text can make agents act without approval, because `tools.taint` is off.
     pub taint_off: bool,
 }
 

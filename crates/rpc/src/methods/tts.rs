@@ -67,7 +67,7 @@ pub const CONVERT: Method = method!(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnableParams {
-    /// The provider's id or vendor name; unchanged by default.
+    /// The provider's ID or vendor name; unchanged by default.
     provider: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub struct EnableParams {
 pub struct EnableResult {
     /// Whether speech is on.
     pub enabled: bool,
-    /// The id of the chosen provider; empty when none is configured.
+    /// The ID of the chosen provider; empty when none is configured.
     pub provider: String,
 }
 
@@ -91,14 +91,14 @@ pub struct DisableResult {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderParams {
-    /// The provider's id or vendor name.
+    /// The provider's ID or vendor name.
     pub(super) provider: String,
 }
 
 /// The chosen voice provider.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProviderResult {
-    /// The provider's id.
+    /// The provider's ID.
     pub provider: &'static str,
 }
 
@@ -108,12 +108,12 @@ pub struct ProviderResult {
 pub struct ConvertParams {
     /// The text. Markdown markup is not spoken.
     text: String,
-    /// The provider's id or vendor name; the persona's or the configured one by default.
+    /// The provider's ID or vendor name; the persona's or the configured one by default.
     provider: Option<String>,
-    /// The persona's id, or `none`; the active persona by default.
+    /// The persona's ID, or `none`; the active persona by default.
     #[serde(alias = "personaId", alias = "persona_id")]
     persona: Option<String>,
-    /// The provider's name or id of the voice.
+    /// The provider's name or ID of the voice.
     #[serde(rename = "voiceId", alias = "voice_id")]
     voice_id: Option<String>,
     model: Option<String>,
@@ -190,7 +190,7 @@ pub struct ConvertResult {
     pub size: usize,
     /// The provider that spoke.
     pub provider: TtsId,
-    /// The id of the persona, if any.
+    /// The ID of the persona, if any.
     pub persona: Option<String>,
     /// Whether the audio came from the cache.
     pub cached: bool,

@@ -24,7 +24,7 @@ pub const TEST: Method = method!(
 pub struct TestParams {
     /// What the provider does. A vendor may offer both.
     kind: VoiceKind,
-    /// The provider's id or vendor name.
+    /// The provider's ID or vendor name.
     provider: String,
 }
 

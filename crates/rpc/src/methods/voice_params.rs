@@ -1,4 +1,4 @@
-//! Shared param types of the voice methods: providers by id or vendor name, bounded numbers, and audio as
+//! Shared param types of the voice methods: providers by ID or vendor name, bounded numbers, and audio as
 //! base64.
 
 use base64::Engine as _;
@@ -27,7 +27,7 @@ pub struct ProvidersParams {
     pub(super) details: bool,
 }
 
-/// Finds a provider by its id or vendor name.
+/// Finds a provider by its ID or vendor name.
 pub(super) fn provider_of<Id: ProviderId>(name: &str) -> Result<Id, Problem> {
     Ok(Id::parse("provider", name)?)
 }

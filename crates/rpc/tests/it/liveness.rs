@@ -377,7 +377,7 @@ const STORES_NOTHING: [&str; 9] = [
     "webhooks.forward",
 ];
 
-/// A client that connects as a device with these scopes, and the device's id.
+/// A client that connects as a device with these scopes, and the device's ID.
 async fn device(harness: &Harness, scopes: Value) -> (RequestContext, String) {
     let made = json!({ "label": "telephone", "scopes": scopes });
     let made = harness.call("pairing.create", made).await;

@@ -1,4 +1,4 @@
-//! Hands the data key of a rotation to nodes that have the one before, so that they are never sealed.
+//! Passes the data key of a rotation to nodes that have the previous key, so that they are never sealed.
 
 use super::{delete_old, is_key_of};
 use crate::VaultError;
@@ -66,7 +66,7 @@ impl Inner {
     }
 }
 
-/// The id of a row. A node that missed an earlier rotation does not find it.
+/// The ID of a row. A node that missed an earlier rotation does not find it.
 fn handed_over_as(old: &str, new: &str) -> String {
     format!("rotation:{old}:{new}")
 }

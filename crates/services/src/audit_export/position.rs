@@ -20,7 +20,7 @@ const fn key(target: Target) -> &'static str {
 struct Position {
     /// Rows up to this one were written.
     seq: i64,
-    /// The random id of a claim that has not ended.
+    /// The random ID of a claim that has not ended.
     claim: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! The weekly drill: the newest backup of the schedule is restored in a temporary place and checked, as `gatehouse backup
-//! verify` does. Its state is in the database, so that of several nodes one makes it.
+//! The weekly drill: the newest backup of the schedule is restored in a temporary place and checked, as
+//! `gatehouse backup verify` does. Its state is in the database, so that only one of several nodes runs it.
 
 use crate::Services;
 use crate::doctor::Check;

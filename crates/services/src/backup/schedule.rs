@@ -1,5 +1,5 @@
-//! Scheduled backups. The time of the next one is in the database, so that of several nodes one makes it, and
-//! so that one that was due while the server was stopped is made at the start.
+//! Scheduled backups. The time of the next backup is in the database, so that only one of several nodes makes it, and
+//! so that a backup that became due while the server was stopped is made at the start.
 
 use crate::Services;
 use crate::doctor::Check;

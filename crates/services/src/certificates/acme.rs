@@ -1,4 +1,4 @@
-//! Keeps the certificate valid: orders the first one, renews it, and takes over those of other nodes.
+//! Keeps the certificate valid: orders the first one, renews it, and adopts those of other nodes.
 
 use super::order::{Issued, OrderFailure, order, update_contact};
 use super::renewal::{Jitter, next_try, renewal};
@@ -138,7 +138,7 @@ impl AcmeKeeper {
         }
     }
 
-    /// Takes over a certificate that another node stored, and orders one if that is due.
+    /// Adopts a certificate that another node stored, and orders one if that is due.
     async fn look(&mut self) -> Result<(), StoreError> {
         let now = self.services.clock.now();
         if Instant::now() < self.look_at && now < self.next_order_at {

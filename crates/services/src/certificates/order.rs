@@ -17,7 +17,7 @@ const ORDER_TIMEOUT: Duration = Duration::from_mins(5);
 const STEP_TIMEOUT: Duration = Duration::from_mins(2);
 /// The maximum length of an error, in characters.
 const MAX_ERROR_CHARS: usize = 500;
-/// The type of the error for an account that the authority does not know (RFC 8555, section 6.7).
+/// The type of the error for an account that does not exist at the authority (RFC 8555, section 6.7).
 const NO_ACCOUNT: &str = "urn:ietf:params:acme:error:accountDoesNotExist";
 
 /// A new certificate.
@@ -83,7 +83,7 @@ fn described(error: &Error) -> String {
         .collect()
 }
 
-/// Whether the authority does not know the account: it may have lost or deleted it.
+/// Whether the account does not exist at the authority, which may have lost or deleted it.
 fn is_unknown_account(error: &Error) -> bool {
     matches!(error, Error::Api(problem) if problem.r#type.as_deref() == Some(NO_ACCOUNT))
 }
@@ -196,8 +196,8 @@ impl<'a> Ordering<'a> {
         format!("mailto:{}", self.acme.email)
     }
 
-    /// Opens the account that is stored and gives it the configured contact. Creates one if there is none, or if the
-    /// authority does not know it any more.
+    /// Opens the stored account and sets the configured contact. Creates an account if none is stored, or if it no
+    /// longer exists at the authority.
     async fn account(&self) -> Result<Account, StepError> {
         let Some(row) = self.stored_account().await? else {
             return self.create_account().await;

@@ -213,7 +213,7 @@ impl Presses {
         self.closed().contains(at)
     }
 
-    /// Whether a refusal of this person is to be recorded.
+    /// Whether to record a refusal of this person.
     fn is_recorded(&self, account: &str, person: &str, now_ms: u64) -> bool {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         refused.retain(|_, at| now_ms.saturating_sub(*at) < REFUSED_MS);

@@ -7,7 +7,7 @@ use gatehouse_domain::Timestamp;
 /// How many characters of arguments that do not fit are shown at most.
 const MAX_CUT_CHARS: usize = 1_500;
 
-/// The result of a call that neither was answered nor expired.
+/// The result of a call that ended without an answer and did not expire.
 pub(super) const GONE: &str = "This call no longer waits for an answer.";
 
 /// The text of a question that cannot be shown exactly, for a chat that others read.

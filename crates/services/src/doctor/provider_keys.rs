@@ -42,7 +42,7 @@ pub(super) async fn provider_keys(services: &Services) -> Option<Check> {
     Some(Check::bad(id, message, hint))
 }
 
-/// The services that use the key with this id.
+/// The services that use the key with this ID.
 fn bindings(services: &Services, id: &str) -> Vec<KeyBinding> {
     let of_models = services.models.key_binding(id).into_iter();
     of_models.chain(of_voice(services, id)).collect()

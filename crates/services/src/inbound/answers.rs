@@ -17,9 +17,9 @@ use std::time::Duration;
 const RETRY: Duration = Duration::from_secs(10);
 /// Telegram shows for 5 seconds that someone is typing.
 const TYPING: Duration = Duration::from_secs(4);
-/// How long a file may take to arrive. Later messages of the person wait meanwhile.
+/// How long a file may take to arrive. Later messages of the person wait for it.
 const FILE_TIME: Duration = Duration::from_mins(2);
-/// Nobody expects an answer to an older message. Telegram keeps messages as long.
+/// An answer to an older message is no longer expected. Telegram keeps messages for the same time.
 const MAX_AGE: Duration = Duration::from_hours(24);
 /// The answer of a turn that failed. The reason is for the owner, who finds it in the conversation.
 pub(super) const FAILED: &str = "This cannot be answered right now.";
@@ -383,7 +383,7 @@ impl Inbound {
 /// What a turn produced.
 pub(super) enum Turn {
     Answer(String),
-    /// Nothing is to be sent.
+    /// There is nothing to send.
     Ended,
     Later,
 }

@@ -118,8 +118,8 @@ impl Receiver {
         }
     }
 
-    /// Stores why nothing is received, and waits. Keeps the lease, because another node must not ask the vendor
-    /// meanwhile. Ends early if the vault is sealed or the lease is lost, but not if the database fails.
+    /// Stores why nothing is received, and waits. Keeps the lease, because no other node may contact the vendor
+    /// during the wait. Ends early if the vault is sealed or the lease is lost, but not if the database fails.
     async fn pause(&mut self, why: String, wait: Duration) {
         if let Err(error) = self.note(Some(why)).await {
             let account = &self.account.id;

@@ -48,7 +48,7 @@ impl<'a> WrittenKeys<'a> {
     }
 }
 
-/// The model provider with this id. Providers named after a vendor exist without configuration.
+/// The model provider with this ID. Providers named after a vendor exist without configuration.
 pub(super) fn model_service(settings: &Settings, id: &str) -> Option<KeyBinding> {
     if let Some(Provider { kind, base_url, .. }) = settings.models.providers.get(id) {
         return Some(KeyBinding::of_url(kind.as_str(), base_url));

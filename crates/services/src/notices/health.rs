@@ -1,5 +1,5 @@
-//! Messages when an urgent health check fails, and when it passes again. What was told is in the database, so that the
-//! nodes of a database send each message once, and a restart does not repeat it.
+//! Messages when an urgent health check fails, and when it passes again. The reported state is in the database, so
+//! that the nodes of a database send each message once, and a restart does not repeat it.
 
 use super::Message;
 use crate::Services;
@@ -90,7 +90,7 @@ fn read(stored: Option<Value>) -> State {
     stored.unwrap_or_default()
 }
 
-/// Compares the checks with what is known. Returns what is to be told.
+/// Compares the checks with the reported state. Returns the changes to report.
 fn advance(state: &mut State, checks: &[Check], node: &str, now: Timestamp) -> Vec<Message> {
     let mut messages = Vec::new();
     for check in checks {

@@ -105,7 +105,7 @@ pub(super) async fn due(conn: &mut Conn, now: Timestamp) -> Result<Vec<Notice>, 
     let mut notices = Vec::new();
     for mut row in rows {
         if row.count == 0 {
-            // Nothing failed meanwhile: the next failure is reported at once.
+            // Nothing failed in between: the next failure is reported at once.
             conn.delete_webhook_notice(&row.webhook_id, kind.as_str())
                 .await?;
         } else {

@@ -18,7 +18,7 @@ const KEPT: Duration = Duration::from_hours(24);
 /// How long at least a push service keeps the message that closes a notification.
 const CLOSES_FOR: Duration = Duration::from_mins(1);
 
-/// The browsers that show the notification of an approval, as far as the gateway knows.
+/// The browsers that probably show the notification of an approval.
 pub(super) type ShownBy = Arc<Mutex<HashSet<PushSubscriptionId>>>;
 
 /// A notification.
@@ -74,7 +74,7 @@ fn cut(text: &str) -> String {
     text.chars().take(MAX_CHARS).collect()
 }
 
-/// The topic of an approval or a session: its id without the prefix.
+/// The topic of an approval or a session: its ID without the prefix.
 fn topic_of(id: &str) -> String {
     let without = id.split_once('_').map(|(_, rest)| rest);
     without.unwrap_or(id).to_owned()
@@ -173,7 +173,7 @@ impl Notice {
         }
     }
 
-    /// For the client that asked, unless somebody stopped the turn.
+    /// For the client that asked, unless the turn was stopped.
     pub(super) fn of_answer(done: &Done, now: Timestamp) -> Option<Self> {
         let answered = done.answered.as_ref()?;
         let is_browser = ["session ", "device "]

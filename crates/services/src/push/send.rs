@@ -73,7 +73,7 @@ impl Topics {
 /// How an attempt ended.
 #[derive(Debug, PartialEq, Eq)]
 enum Sent {
-    /// Accepted, or refused for good.
+    /// Accepted, or refused permanently.
     Done,
     /// The browser no longer has the subscription.
     Gone,
@@ -212,7 +212,7 @@ impl Services {
             }
             tokio::time::sleep(wait).await;
             repeats += 1;
-            // The session or device may have ended meanwhile.
+            // The session or device may have ended in between.
             sent = match self.live_pushes().await {
                 Ok(all) if all.iter().any(|known| known.row == live.row) => {
                     if !self.may_receive(live, notice) {

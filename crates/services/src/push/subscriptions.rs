@@ -44,7 +44,7 @@ pub struct SubscriptionKeys {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PushSubscription {
     pub id: PushSubscriptionId,
-    /// The credential that the subscription ends with: `session` or `device` and an id.
+    /// The credential that the subscription ends with: `session` or `device` and an ID.
     pub credential: String,
     /// The host of the push service.
     pub push_service: String,

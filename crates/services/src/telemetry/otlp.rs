@@ -1,5 +1,5 @@
 //! The messages of OTLP in JSON (opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): names in lowerCamelCase,
-//! ids in hexadecimal, 64-bit integers as texts, enumerations as numbers.
+//! IDs in hexadecimal, 64-bit integers as texts, enumerations as numbers.
 
 use super::exposition::{Family, Kind, Point};
 use gatehouse_domain::Timestamp;

@@ -86,7 +86,7 @@ impl<'a> Node<'a> {
         (self.kind() == Kind::Bool).then(|| self.raw() == "true")
     }
 
-    /// A string's text, or a number with its original spelling. Vendors use both as ids.
+    /// A string's text, or a number with its original spelling. Vendors use both as IDs.
     pub fn as_id(self) -> Option<Cow<'a, str>> {
         match self.kind() {
             Kind::String => Some(decode(self.raw())),

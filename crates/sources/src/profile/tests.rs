@@ -143,7 +143,7 @@ fn guides_say_where_to_paste_what() {
 #[test]
 fn the_bytes_are_proposed_where_a_signature_leaves_the_id_out() {
     for profile in all() {
-        // Every signature covers an id in the body, and some one in a header.
+        // Every signature covers an ID in the body, and some one in a header.
         let method = profile.default_auth_mode.method();
         let signed_headers = match method {
             Method::Signature(scheme) => scheme.id_headers,

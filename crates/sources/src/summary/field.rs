@@ -135,7 +135,7 @@ pub(super) fn most_specific<'t, T: 't>(
 /// a value wins. A path can have a prefix:
 ///
 /// - `~` removes `refs/heads/` or `refs/tags/`
-/// - `^` shortens a commit id
+/// - `^` shortens a commit ID
 /// - `%` takes the first line
 /// - `#list:one:many` counts a list
 /// - `!` yields empty text if the value is present and neither `null` nor `false`
@@ -189,7 +189,7 @@ pub(crate) fn short_ref(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// The first 10 characters of a commit id.
+/// The first 10 characters of a commit ID.
 pub(crate) fn short_id(id: &str) -> String {
     id.chars().take(10).collect()
 }

@@ -1,4 +1,4 @@
-//! Parses signature headers into candidate signatures, timestamp and id. Verifies nothing.
+//! Parses signature headers into candidate signatures, timestamp and ID. Verifies nothing.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

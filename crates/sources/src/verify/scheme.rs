@@ -31,7 +31,7 @@ pub(crate) struct Scheme {
     pub key: Key,
     /// The signed parts, concatenated.
     pub signed: &'static [Part],
-    /// Headers that contain the delivery id, if the id is signed.
+    /// Headers that contain the delivery ID, if the ID is signed.
     pub id_headers: &'static [&'static str],
     pub time: Time,
     /// How a timestamp in a header is written.

@@ -25,7 +25,7 @@ pub struct SignInput<'a> {
     pub body: &'a [u8],
     /// The current Unix time in milliseconds.
     pub now_ms: i64,
-    /// The sender's id of the delivery.
+    /// The sender's ID of the delivery.
     pub id: &'a str,
 }
 
@@ -48,7 +48,7 @@ pub fn sign(input: &SignInput<'_>) -> Vec<(HeaderName, HeaderValue)> {
     }
 }
 
-/// Like [`sign`], under the vendor's own names, for a program that knows only the vendor.
+/// Like [`sign`], under the vendor's own names, for a program that was written for the vendor.
 pub fn sign_as_vendor(input: &SignInput<'_>) -> Vec<(HeaderName, HeaderValue)> {
     let vendor = input.mode.alias().and_then(|alias| alias.split('_').next());
     let lists: Vec<&[&str]> = match input.mode.method() {

@@ -155,8 +155,8 @@ fn language_of_class(class: &str) -> Option<&str> {
     Some(name).filter(|name| !matches!(*name, "" | "default" | "none" | "wrapper"))
 }
 
-/// Removes the backslash from `\_`. With it, an ID or the name of a tool is no longer what a tool takes, and a model
-/// does not render emphasis. Code contains no escapes and stays as it is.
+/// Removes the backslash from `\_`. With it, an ID or the name of a tool would not be accepted by a tool, and a model
+/// does not render emphasis anyway. Code contains no escapes and is not changed.
 fn without_needless_escapes(markdown: &str) -> String {
     let (mut out, mut is_fenced) = (String::with_capacity(markdown.len()), false);
     for line in markdown.split_inclusive('\n') {

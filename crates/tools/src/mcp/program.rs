@@ -2,7 +2,7 @@
 //!
 //! The program leads its own process group. It is asked to exit as the MCP specification requires: its input
 //! is closed, then it receives SIGTERM. In any case, all remaining processes of the group are killed before
-//! the program is reaped, because until then the group id cannot be reused.
+//! the program is reaped, because until then the group ID cannot be reused.
 
 use super::oversized::Limited;
 use rmcp::RoleClient;
@@ -20,7 +20,7 @@ use tokio::time::sleep;
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
 /// How long the program may take to exit after each request.
 const GRACE: Duration = Duration::from_secs(2);
-/// The polling interval meanwhile.
+/// The polling interval during that time.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A running program. Dropping it kills its process group.

@@ -43,7 +43,7 @@ pub struct ToolForm {
     /// `readOnlyHint`: the tool changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<bool>,
-    /// `openWorldHint`: the tool reaches places that nobody chose beforehand.
+    /// `openWorldHint`: the tool reaches systems that were not chosen beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
 }

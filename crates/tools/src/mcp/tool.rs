@@ -37,7 +37,7 @@ pub(super) struct McpTool {
 pub(super) struct Hints {
     /// It changes nothing.
     pub(super) read_only_hint: Option<bool>,
-    /// It reaches places that nobody chose beforehand, such as the web.
+    /// It reaches systems that were not chosen beforehand, such as the web.
     pub(super) open_world_hint: Option<bool>,
 }
 

@@ -1,5 +1,5 @@
 //! MCP over streamable HTTP (MCP 2025-06-18, "Streamable HTTP"): each message is a POST; the answer is JSON
-//! or an event stream; a header carries the session id.
+//! or an event stream; a header carries the session ID.
 
 use crate::harness::{Harness, serve};
 use axum::Router;

@@ -1,4 +1,4 @@
-//! The parts that an answer is spoken in, found while its text arrives.
+//! The parts in which an answer is spoken, found while its text arrives.
 
 use crate::text::{Piece, Sentences, pieces, speakable_part};
 use std::collections::VecDeque;
@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 /// A step of the answer.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// A stretch of text begins that is spoken on its own, with the persona that the model chose for it.
+    /// The start of a passage that is spoken separately, with the persona that the model chose for it.
     Begin(Option<String>),
-    /// More text of the stretch.
+    /// More text of the passage.
     Text(String),
     /// The model chose this persona for the text that follows.
     Persona(String),
-    /// The stretch has ended.
+    /// The passage has ended.
     Close,
     /// The answer is complete.
     End,
@@ -21,7 +21,7 @@ pub(super) enum Step {
 /// The text of one answer.
 #[derive(Debug, Default)]
 pub(super) struct Script {
-    /// The stretches that are not spoken yet.
+    /// The passages that are not spoken yet.
     text: VecDeque<Sentences>,
     /// The next parts.
     next: VecDeque<Piece>,
@@ -55,7 +55,7 @@ impl Script {
                 }
                 self.is_complete = true;
             }
-            // The stretch is spoken already.
+            // The passage is spoken already.
             (Step::Text(_) | Step::Persona(_) | Step::Close, None) => {}
         }
     }
@@ -101,7 +101,7 @@ impl Script {
     }
 }
 
-/// The parts that a piece of Markdown is spoken in; none if nothing in it is spoken.
+/// The parts in which a piece of Markdown is spoken; none if nothing in it is spoken.
 fn parts(piece: &Piece, limit: usize) -> Vec<Piece> {
     let said = speakable_part(&piece.text);
     let has_words = |text: &str| text.contains(char::is_alphanumeric);

@@ -26,9 +26,9 @@ pub(super) struct Work {
     start: AnswerStart,
     steps: UnboundedReceiver<Step>,
     script: Script,
-    /// Where the parts go instead of being stored.
+    /// Where the parts are sent instead of being stored.
     output: Option<Arc<Output>>,
-    /// Who spoke the latest part: whom the model chose, and who it was.
+    /// The persona of the latest part: the one that the model chose, and the one that spoke.
     persona: Option<(Option<String>, Option<String>)>,
     spoken: Vec<Part>,
 }
@@ -107,7 +107,7 @@ impl Work {
         Ok(persona)
     }
 
-    /// Returns whether somebody still listens.
+    /// Returns whether there is still a listener.
     async fn speak(&mut self, piece: Piece) -> Result<bool, VoiceError> {
         let persona = self.persona(piece.persona).await?;
         let text = piece.text;

@@ -40,7 +40,7 @@ pub(super) struct Job {
     /// Request fields that this provider does not support.
     pub(super) ignored: Vec<&'static str>,
     pub(super) format: Format,
-    /// What the provider is used with.
+    /// A fingerprint of the address, the key and the settings that the provider is used with.
     pub(super) setup: Setup,
 }
 

@@ -13,11 +13,11 @@ use std::sync::Arc;
 const WORD: &str = "Test";
 
 impl Voice {
-    /// Lets this provider speak one word with its settings, also while speech is disabled. Uses no persona, no cache
+    /// Lets this provider speak one word with its settings, even while speech is disabled. Uses no persona, no cache
     /// and no fallback, and calls the provider once.
     ///
-    /// # Errors
-    /// What kept the provider from being tested, such as a sealed vault. A provider that fails is no error.
+    /// # Errors The reason why the provider could not be tested, such as a sealed vault. A provider that fails is not
+    /// an error.
     pub async fn test_speech(&self, id: TtsId) -> Result<LastUse, VoiceError> {
         let span = self.begin_request("api.speech");
         let spoken = span.run(self.speak_word(id)).await;

@@ -116,7 +116,7 @@ pub(crate) struct SttCall {
 }
 
 impl SttCall {
-    /// What the provider is used with.
+    /// A fingerprint of the address, the key and the settings that the provider is used with.
     pub(crate) fn setup(&self) -> Setup {
         Setup::of(self.base_url.as_ref(), self.key.as_ref(), &self.settings)
     }

@@ -27,7 +27,7 @@ const MAX_WAITING: usize = 256;
 /// How long the results of a stopped turn are waited for after the client has gone.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
-/// Something that was waited for.
+/// An event that the loop waits for.
 pub(super) enum Step {
     Understood(Result<Understood, Problem>),
     /// The turn of the answer with this number was accepted, or not.
@@ -48,15 +48,15 @@ pub(super) struct Conversation {
     /// Messages to send.
     queue: VecDeque<TalkOutput>,
     pub(super) works: FuturesUnordered<BoxFuture<'static, Step>>,
-    /// What was said and is not understood yet. The first is being transcribed.
+    /// Utterances that are not transcribed yet. The first one is being transcribed.
     pub(super) utterances: VecDeque<Utterance>,
-    /// What was understood and is not asked yet.
+    /// Transcripts that are not sent to the agent yet.
     pub(super) pending: Option<Understood>,
     /// The answer that is being written or spoken.
     pub(super) answer: Option<Answer>,
     /// Interrupted answers whose turn has not ended.
     pub(super) stopped: Vec<Answer>,
-    /// Notes of what was heard that are being stored.
+    /// Records of what was heard that are being stored.
     pub(super) notes: usize,
     /// How many answers there were.
     pub(super) answers: u64,

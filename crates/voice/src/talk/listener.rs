@@ -45,7 +45,7 @@ pub(super) struct Listener {
     rest: Vec<i16>,
     /// Which of the last frames were voiced.
     window: VecDeque<bool>,
-    /// The latest samples while nobody speaks; all samples while somebody does.
+    /// The latest samples while no one speaks; all samples while someone does.
     heard: Vec<i16>,
     is_speaking: bool,
     /// How long it has been silent.

@@ -91,7 +91,7 @@ impl Talk {
 }
 
 impl Voice {
-    /// Fails if nobody can transcribe or speak.
+    /// Fails if there is no provider to transcribe or none to speak.
     async fn check_talk(&self, start: &TalkStart) -> Result<(), VoiceError> {
         let (listens, speaks) = (self.stt_status().await, self.tts_status().await);
         if !listens.enabled || !speaks.enabled {

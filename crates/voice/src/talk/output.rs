@@ -66,7 +66,7 @@ impl Output {
         self.wish.persona.as_deref()
     }
 
-    /// Speaks a part of a message. Returns its audio, or `None` if nobody listens any more.
+    /// Speaks a part of a message. Returns its audio, or `None` if there is no listener any more.
     pub(crate) async fn speak(
         &self,
         voice: &Voice,

@@ -35,7 +35,7 @@ enum Position {
     After,
 }
 
-/// Why the response yields no audio, or no more.
+/// Why the response yields no audio, or no further audio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
     /// The response is something else.

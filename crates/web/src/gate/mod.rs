@@ -1,4 +1,4 @@
-//! The gate that every request passes. The steps, in order: request id, head size, path check,
+//! The gate that every request passes. The steps, in order: request ID, head size, path check,
 //! authentication (`check_auth()`, once), cross-site check, throttle, refusal, vault guard; then the route
 //! with its scope check. Every response gets its headers, its metrics and one log line.
 

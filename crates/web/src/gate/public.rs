@@ -28,7 +28,7 @@ pub fn is_public(method: &Method, path: &str) -> bool {
         || PREFIXES.iter().any(|prefix| path.starts_with(prefix))
         // Its page reloads itself, because the browser sends no cookie with a redirect from another site.
         || (method == Method::GET && path.starts_with("/auth/callback/"))
-        // The unguessable id is the credential.
+        // The unguessable ID is the credential.
         || (reads && path.starts_with("/share/"))
         // Its token is the credential if `approvals.links` is `bearer`. Otherwise it shows the page.
         || ((reads || method == Method::POST) && path.starts_with("/approve/"))

@@ -1,5 +1,4 @@
-//! The shell: one document for every user and every page path. It is public, so it contains six facts and
-//! nothing else.
+//! The shell: one document for every user and every page path. It is public, so it contains only six facts.
 
 use super::files;
 use crate::app::App;

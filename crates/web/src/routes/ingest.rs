@@ -26,7 +26,7 @@ const ROOM_WAIT_MS: u64 = 1000;
 pub(super) struct Answer {
     /// `accepted`, `filtered` or `deduplicated`.
     status: &'static str,
-    /// The delivery's id. For a duplicate, the id of the first delivery.
+    /// The delivery's ID. For a duplicate, the ID of the first delivery.
     delivery_id: DeliveryId,
 }
 

@@ -98,7 +98,7 @@ pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 /// One endpoint.
 #[derive(Clone, Copy)]
 pub struct Route {
-    /// The operation id in the OpenAPI document: the subject and the verb.
+    /// The operation ID in the OpenAPI document: the subject and the verb.
     pub id: &'static str,
     pub verb: Verb,
     /// The path, with parameters in braces.

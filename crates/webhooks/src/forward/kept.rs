@@ -103,7 +103,7 @@ impl Originals {
     /// Whether the webhook's requests are kept. Drops them if their time is over.
     pub(crate) fn is_kept(&self, webhook: &WebhookId, now: Timestamp) -> bool {
         let mut all = self.lock();
-        // The usual case: nobody forwards.
+        // The usual case: no client forwards.
         if all.is_empty() {
             return false;
         }

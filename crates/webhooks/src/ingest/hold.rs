@@ -183,7 +183,7 @@ impl Webhooks {
         }
     }
 
-    /// Ingests a held delivery and stores its outcome under its id. `request` is `None` if it is damaged.
+    /// Ingests a held delivery and stores its outcome under its ID. `request` is `None` if it is damaged.
     async fn release(
         &self,
         held: &HeldDelivery,

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 const MAX_NAME: usize = 200;
 /// Maximum length of a short text: an agent, a model, a session key, a channel target, a header name.
 pub(super) const MAX_SHORT: usize = 200;
-/// Maximum length of a model provider's id; the same as in the settings.
+/// Maximum length of a model provider's ID; the same as in the settings.
 const MAX_PROVIDER: usize = 64;
 /// Maximum length of the text appended to a system prompt.
 pub(super) const MAX_SUFFIX: usize = 16_384;
@@ -204,7 +204,7 @@ pub(super) fn deliver_extra(
     }
     let mut extra = BTreeMap::new();
     for (name, value) in members {
-        // Some vendors use numbers as chat ids.
+        // Some vendors use numbers as chat IDs.
         let value = match value {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
@@ -279,7 +279,7 @@ pub(super) fn put_or<T, U>(
     Ok(())
 }
 
-/// Finds a profile by id or alias.
+/// Finds a profile by ID or alias.
 pub(super) fn find_profile(name: &str) -> Checked<&'static profile::Profile> {
     if let Some(profile) = profile::find(name) {
         return Ok(profile);

@@ -22,7 +22,7 @@ pub(super) struct Stepped {
 }
 
 impl Worker {
-    /// Takes over the result of an ended run.
+    /// Records the result of an ended run.
     pub(super) fn take_in(&mut self, ended: Ended) {
         self.note_answer(&ended);
         self.settled.push(Settled::of(&self.inner, ended));

@@ -54,7 +54,7 @@ impl Target {
         }
     }
 
-    /// Sends a delivery and returns its id.
+    /// Sends a delivery and returns its ID.
     pub async fn send(
         &self,
         harness: &Harness,

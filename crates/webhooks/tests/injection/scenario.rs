@@ -138,7 +138,7 @@ impl Scenario {
         }
     }
 
-    /// Stores a delivery with this text and returns its id.
+    /// Stores a delivery with this text and returns its ID.
     pub async fn deliver(&self, number: usize, text: &str) -> DeliveryId {
         let number = u32::try_from(number).unwrap() + 1;
         let mut new = self.harness.delivery(number, &self.row, "webhook:a:other");

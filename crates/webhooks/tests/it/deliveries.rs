@@ -20,7 +20,7 @@ fn query() -> DeliveryQuery {
     }
 }
 
-/// Stores four deliveries to two webhooks; the last one is filtered. Returns their ids, oldest first.
+/// Stores four deliveries to two webhooks; the last one is filtered. Returns their IDs, oldest first.
 async fn four(harness: &Harness) -> (Vec<Webhook>, Vec<DeliveryId>) {
     let filter = json!({ "name": "n", "auth_mode": "none", "events": ["push", "fork"] });
     let one = create(harness, filter.clone()).await.webhook;
@@ -243,7 +243,7 @@ async fn a_search_that_has_looked_long_enough_says_where_it_goes_on() {
     .await;
 }
 
-/// Deliveries of a session run in id order.
+/// Deliveries of a session run in ID order.
 #[tokio::test]
 async fn ids_keep_their_order_when_the_clock_is_set_back_and_over_a_restart() {
     everywhere(async |database, model| {

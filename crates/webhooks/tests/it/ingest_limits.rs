@@ -136,7 +136,7 @@ async fn a_key_belongs_to_its_webhook() {
         let sent = [("x-delivery-id", "same")];
         accepted(post(&harness, &one, &sent, "1").await);
         accepted(post(&harness, &two, &sent, "1").await);
-        // Without an id, the body is the key, so a different body is a different delivery.
+        // Without an ID, the body is the key, so a different body is a different delivery.
         accepted(post(&harness, &one, &[], "{\"n\":1}").await);
         accepted(post(&harness, &one, &[], "{\"n\":2}").await);
         let again = post(&harness, &one, &[], "{\"n\":1}").await.unwrap();

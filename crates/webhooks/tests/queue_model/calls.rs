@@ -36,7 +36,7 @@ fn seconds(moment: Timestamp) -> i64 {
     moment.as_millis() / 1000 - START
 }
 
-/// A delivery id that sorts by its number.
+/// A delivery ID that sorts by its number.
 fn id(number: u32) -> DeliveryId {
     DeliveryId::from_text(format!("del_{number:08}"))
 }

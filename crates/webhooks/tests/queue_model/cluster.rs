@@ -19,7 +19,7 @@ const ROUNDS: usize = 300;
 /// What was accepted, by webhook.
 #[derive(Default)]
 struct Accepted {
-    /// Mark and id by session, in the order of the responses.
+    /// Mark and ID by session, in the order of the responses.
     by_webhook: BTreeMap<String, Vec<(String, String)>>,
     /// Pairs of original and replay.
     replays: Vec<(String, String)>,
@@ -32,7 +32,7 @@ struct Cluster {
     database: TestDatabase,
     nodes: Vec<Option<Node>>,
     receiver: Receiver,
-    /// Public ids of the existing webhooks.
+    /// Public IDs of the existing webhooks.
     webhooks: Vec<String>,
     accepted: Accepted,
     marks: u32,
@@ -280,8 +280,8 @@ impl Cluster {
         }
     }
 
-    /// A delivery that was accepted before another of its session and has the smaller id must arrive first.
-    /// If the clock was set back and the later one has the smaller id, either order is correct.
+    /// A delivery that was accepted before another of its session and has the smaller ID must arrive first.
+    /// If the clock was set back and the later one has the smaller ID, either order is correct.
     fn check_order(&self, all: &[(String, String)]) {
         let is_replayed = |id: &String| self.accepted.replays.iter().any(|(first, _)| first == id);
         let first_times: Vec<(usize, &str, &str)> = all

@@ -243,7 +243,7 @@ impl Node {
         .await;
     }
 
-    /// Creates a webhook. Returns its public id.
+    /// Creates a webhook. Returns its public ID.
     pub async fn create_webhook(&self, place: usize, target: Option<&str>) -> String {
         let mut members = json!({
             "name": format!("hook {place}"), "auth_mode": "none", "deliver_only": true,
@@ -261,7 +261,7 @@ impl Node {
         .await
     }
 
-    /// Posts a delivery. Returns its id if it was accepted.
+    /// Posts a delivery. Returns its ID if it was accepted.
     pub async fn accept(&self, webhook: &str, mark: &str) -> Option<String> {
         let (webhook, body) = (webhook.to_owned(), json!({ "mark": mark }).to_string());
         let key = mark.to_owned();
@@ -355,7 +355,7 @@ impl Node {
         .await;
     }
 
-    /// Replays a delivery. Returns the new id, or `None` if the original no longer exists.
+    /// Replays a delivery. Returns the new ID, or `None` if the original no longer exists.
     pub async fn replay(&self, id: &str) -> Option<String> {
         let id = id.to_owned();
         self.on(move |parts| async move {

@@ -1291,7 +1291,7 @@ export interface components {
             agents: components["schemas"]["Agent"][];
             /** @description The first page of sessions. */
             sessions: components["schemas"]["Session"][];
-            /** @description The id of the persona used when a request names none. */
+            /** @description The ID of the persona used when a request names none. */
             active_persona?: string | null;
         };
         /** @description A configured agent. */
@@ -1388,7 +1388,7 @@ export interface components {
         /** @description A conversation with an agent. */
         Session: {
             id: components["schemas"]["SessionId"];
-            /** @description An alternative id, equally unique. */
+            /** @description An alternative ID, equally unique. */
             key: string;
             /** @description The display name. */
             label: string;
@@ -1406,7 +1406,7 @@ export interface components {
              *     approval, and the turns of a webhook's session can use only public tools.
              */
             tainted: boolean;
-            /** @description The id of its share, when it is shared. */
+            /** @description The ID of its share, when it is shared. */
             share_id?: string | null;
             /** @description Whether the owner keeps it at the top of the list. */
             pinned: boolean;
@@ -1440,7 +1440,7 @@ export interface components {
         /** @description A message of a session. */
         Message: {
             id: components["schemas"]["MessageId"];
-            /** @description The session's id. */
+            /** @description The session's ID. */
             session: components["schemas"]["SessionId"];
             turn_id: components["schemas"]["TurnId"];
             role: components["schemas"]["Role"];
@@ -1449,7 +1449,7 @@ export interface components {
             content: string;
             /** @description The calls that the agent requests. */
             tool_calls?: components["schemas"]["ToolCallRecord"][] | null;
-            /** @description The id of the call that a tool replies to. */
+            /** @description The ID of the call that a tool replies to. */
             tool_call_id?: string | null;
             /** @description The name of the tool that replies. */
             tool?: string | null;
@@ -1459,7 +1459,7 @@ export interface components {
             usage?: components["schemas"]["Usage"] | null;
             /** @description The model that wrote it. */
             model?: string | null;
-            /** @description The id of its audio. */
+            /** @description The ID of its audio. */
             audio?: string | null;
             /**
              * @description What was spoken of it until the person interrupted it. The rest was not heard, and the model does not see it
@@ -1692,7 +1692,7 @@ export interface components {
             /** @description The API key or device that registered the passkey of this session. The session ends with it. */
             made_by?: string | null;
         };
-        /** @description A login session: the id of its record, not the cookie's secret. */
+        /** @description A login session: the ID of its record, not the cookie's secret. */
         AuthSessionId: string;
         /**
          * @description How a session's user logged in.
@@ -1836,7 +1836,7 @@ export interface components {
         PasskeyId: string;
         /** @description Completes a registration. */
         RegisterFinishRequest: {
-            /** @description The id returned when the registration started. */
+            /** @description The ID returned when the registration started. */
             challenge_id: components["schemas"]["ChallengeId"];
             /** @description A name for the passkey. */
             name: string;
@@ -1847,7 +1847,7 @@ export interface components {
         };
         /** @description Completes a login. */
         LoginFinishRequest: {
-            /** @description The id returned when the login started. */
+            /** @description The ID returned when the login started. */
             challenge_id: components["schemas"]["ChallengeId"];
             /** @description `PublicKeyCredential.toJSON()`. */
             credential: unknown;
@@ -2386,7 +2386,7 @@ export interface components {
             file: string;
             /** @description The language, as an ISO 639-1 code. */
             language?: string | null;
-            /** @description The provider's id or vendor name. */
+            /** @description The provider's ID or vendor name. */
             provider?: string | null;
             /** @description Context for the recognition. */
             prompt?: string | null;
@@ -2395,11 +2395,11 @@ export interface components {
         ConvertParams: {
             /** @description The text. Markdown markup is not spoken. */
             text: string;
-            /** @description The provider's id or vendor name; the persona's or the configured one by default. */
+            /** @description The provider's ID or vendor name; the persona's or the configured one by default. */
             provider?: string | null;
-            /** @description The persona's id, or `none`; the active persona by default. */
+            /** @description The persona's ID, or `none`; the active persona by default. */
             persona?: string | null;
-            /** @description The provider's name or id of the voice. */
+            /** @description The provider's name or ID of the voice. */
             voiceId?: string | null;
             model?: string | null;
             /** @description `mp3` (the default), `opus`, `ogg`, `aac`, `pcm`, `wav` or `flac`. */
@@ -2426,7 +2426,7 @@ export interface components {
         /** @description The request body of `OpenAI`'s API. Unknown members are ignored. */
         SpeechBody: {
             /**
-             * @description One of `OpenAI`'s models, which stands for the configured provider; a provider's id or alias; or
+             * @description One of `OpenAI`'s models, which stands for the configured provider; a provider's ID or alias; or
              *     both, as `provider/model`.
              */
             model?: string | null;
@@ -2446,7 +2446,7 @@ export interface components {
             /** @description `audio`, the default, for the audio itself, or `sse` for server-sent events. */
             stream_format?: string | null;
         };
-        /** @description A voice by name, or a custom voice by id. */
+        /** @description A voice by name, or a custom voice by ID. */
         VoiceName: string | {
             id: string;
         };
@@ -2475,7 +2475,7 @@ export interface components {
              */
             file: string;
             /**
-             * @description One of `OpenAI`'s models, which stands for the configured provider; a provider's id or alias; or
+             * @description One of `OpenAI`'s models, which stands for the configured provider; a provider's ID or alias; or
              *     both, as `provider/model`.
              */
             model?: string | null;
@@ -2503,7 +2503,7 @@ export interface components {
              */
             file: string;
             /**
-             * @description `whisper-1`, which stands for the configured provider; a provider's id or alias; or both, as
+             * @description `whisper-1`, which stands for the configured provider; a provider's ID or alias; or both, as
              *     `provider/model`.
              */
             model?: string | null;
@@ -2523,7 +2523,7 @@ export interface components {
         Answer: {
             /** @description `accepted`, `filtered` or `deduplicated`. */
             status: string;
-            /** @description The delivery's id. For a duplicate, the id of the first delivery. */
+            /** @description The delivery's ID. For a duplicate, the ID of the first delivery. */
             delivery_id: components["schemas"]["DeliveryId"];
         };
         /** @description One delivery to a webhook. */

@@ -179,7 +179,7 @@ export type Remember = 'session' | 'arguments';
  */
 export type InboxMessageId = string;
 /**
- * A webhook. Senders use its public id instead.
+ * A webhook. Senders use its public ID instead.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "WebhookId".
@@ -735,7 +735,7 @@ export interface Interface {
     'providers.set_key': {
       params: {
         /**
-         * The provider's id.
+         * The provider's ID.
          */
         id: string;
         /**
@@ -751,7 +751,7 @@ export interface Interface {
     'providers.remove_key': {
       params: {
         /**
-         * The provider's id.
+         * The provider's ID.
          */
         id: string;
       };
@@ -763,7 +763,7 @@ export interface Interface {
     'providers.test': {
       params: {
         /**
-         * The provider's id.
+         * The provider's ID.
          */
         id: string;
       };
@@ -868,7 +868,7 @@ export interface Interface {
     'agents.get': {
       params: {
         /**
-         * The agent's id.
+         * The agent's ID.
          */
         id: string;
       };
@@ -999,7 +999,7 @@ export interface Interface {
     'agents.delete': {
       params: {
         /**
-         * The agent's id.
+         * The agent's ID.
          */
         id: string;
       };
@@ -1011,7 +1011,7 @@ export interface Interface {
     'sessions.list': {
       params: {
         /**
-         * Return only sessions whose label, key, id or messages contain this text of at most 200 characters. Results of
+         * Return only sessions whose label, key, ID or messages contain this text of at most 200 characters. Results of
          * tools are not searched.
          */
         q?: string | null;
@@ -1052,7 +1052,7 @@ export interface Interface {
     'sessions.get': {
       params: {
         /**
-         * The session's id. A key is also accepted.
+         * The session's ID. A key is also accepted.
          */
         id?: string | null;
         /**
@@ -1106,7 +1106,7 @@ export interface Interface {
          */
         label: string;
         /**
-         * The session's id. A key is also accepted.
+         * The session's ID. A key is also accepted.
          */
         id?: string | null;
         /**
@@ -1122,7 +1122,7 @@ export interface Interface {
     'sessions.update': {
       params: {
         /**
-         * The session's id. A key is also accepted.
+         * The session's ID. A key is also accepted.
          */
         id?: string | null;
         /**
@@ -1146,7 +1146,7 @@ export interface Interface {
     'sessions.clear_taint': {
       params: {
         /**
-         * The session's id. A key is also accepted.
+         * The session's ID. A key is also accepted.
          */
         id?: string | null;
         /**
@@ -1162,7 +1162,7 @@ export interface Interface {
     'sessions.delete': {
       params: {
         /**
-         * The session's id. A key is also accepted.
+         * The session's ID. A key is also accepted.
          */
         id?: string | null;
         /**
@@ -1178,7 +1178,7 @@ export interface Interface {
     'sessions.share': {
       params: {
         /**
-         * The session's id. A key is also accepted.
+         * The session's ID. A key is also accepted.
          */
         id?: string | null;
         /**
@@ -1194,7 +1194,7 @@ export interface Interface {
     'sessions.unshare': {
       params: {
         /**
-         * The session's id. A key is also accepted.
+         * The session's ID. A key is also accepted.
          */
         id?: string | null;
         /**
@@ -1214,16 +1214,16 @@ export interface Interface {
          */
         text: string;
         /**
-         * The session's id or key. Each text without it begins a new session: to send several texts to one new session
+         * The session's ID or key. Each text without it begins a new session: to send several texts to one new session
          * without waiting, create it with `sessions.create`.
          */
         session?: string | null;
         /**
-         * The ids of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
+         * The IDs of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
          */
         attachments?: string[];
         /**
-         * The id of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
+         * The ID of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
          */
         audio_id?: string | null;
         /**
@@ -1251,16 +1251,16 @@ export interface Interface {
          */
         text: string;
         /**
-         * The session's id or key. Each text without it begins a new session: to send several texts to one new session
+         * The session's ID or key. Each text without it begins a new session: to send several texts to one new session
          * without waiting, create it with `sessions.create`.
          */
         session?: string | null;
         /**
-         * The ids of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
+         * The IDs of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
          */
         attachments?: string[];
         /**
-         * The id of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
+         * The ID of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
          */
         audio_id?: string | null;
         /**
@@ -1284,7 +1284,7 @@ export interface Interface {
     'chat.abort': {
       params: {
         /**
-         * The session's id or key.
+         * The session's ID or key.
          */
         session: string;
       };
@@ -1296,11 +1296,11 @@ export interface Interface {
     'chat.delete': {
       params: {
         /**
-         * The session's id or key.
+         * The session's ID or key.
          */
         session: string;
         /**
-         * The turn's id.
+         * The turn's ID.
          */
         turn_id: string;
       };
@@ -1312,7 +1312,7 @@ export interface Interface {
     'chat.history': {
       params: {
         /**
-         * The session's id or key.
+         * The session's ID or key.
          */
         session: string;
         /**
@@ -1555,7 +1555,7 @@ export interface Interface {
     'approval.resolve': {
       params: {
         /**
-         * The id of the approval request.
+         * The ID of the approval request.
          */
         id: ApprovalId;
         /**
@@ -1582,7 +1582,7 @@ export interface Interface {
     'approval.forget': {
       params: {
         /**
-         * The id in `approval.remembered`.
+         * The ID in `approval.remembered`.
          */
         id: string;
       };
@@ -1631,7 +1631,7 @@ export interface Interface {
           [k: string]: unknown;
         };
         /**
-         * The id; derived from the type by default.
+         * The ID; derived from the type by default.
          */
         id?: string | null;
         /**
@@ -1647,7 +1647,7 @@ export interface Interface {
     'channels.update': {
       params: {
         /**
-         * The channel's id.
+         * The channel's ID.
          */
         id: string;
         /**
@@ -1673,7 +1673,7 @@ export interface Interface {
     'channels.delete': {
       params: {
         /**
-         * The channel's id.
+         * The channel's ID.
          */
         id: string;
         /**
@@ -1689,7 +1689,7 @@ export interface Interface {
     'channels.test': {
       params: {
         /**
-         * The channel's id.
+         * The channel's ID.
          */
         id: string;
         /**
@@ -1753,7 +1753,7 @@ export interface Interface {
     'inbox.mark_read': {
       params: {
         /**
-         * The message's id.
+         * The message's ID.
          */
         id: InboxMessageId;
       };
@@ -1772,7 +1772,7 @@ export interface Interface {
     'inbox.delete': {
       params: {
         /**
-         * The message's id.
+         * The message's ID.
          */
         id: InboxMessageId;
       };
@@ -1800,7 +1800,7 @@ export interface Interface {
     'webhooks.get': {
       params: {
         /**
-         * The id.
+         * The ID.
          */
         id: string;
       };
@@ -1816,7 +1816,7 @@ export interface Interface {
          */
         name?: string | null;
         /**
-         * The sender's profile, by id or alias. Default: `generic`.
+         * The sender's profile, by ID or alias. Default: `generic`.
          */
         source_profile?: string | null;
         /**
@@ -1933,7 +1933,7 @@ export interface Interface {
     'webhooks.update': {
       params: {
         /**
-         * The webhook's id.
+         * The webhook's ID.
          */
         id: string;
         /**
@@ -1941,7 +1941,7 @@ export interface Interface {
          */
         name?: string | null;
         /**
-         * The sender's profile, by id or alias. Default: `generic`.
+         * The sender's profile, by ID or alias. Default: `generic`.
          */
         source_profile?: string | null;
         /**
@@ -2058,7 +2058,7 @@ export interface Interface {
     'webhooks.delete': {
       params: {
         /**
-         * The id.
+         * The ID.
          */
         id: string;
       };
@@ -2070,7 +2070,7 @@ export interface Interface {
     'webhooks.rotate_secret': {
       params: {
         /**
-         * The webhook's id.
+         * The webhook's ID.
          */
         id: string;
         /**
@@ -2090,7 +2090,7 @@ export interface Interface {
     'webhooks.test': {
       params: {
         /**
-         * The webhook's id.
+         * The webhook's ID.
          */
         id: string;
         /**
@@ -2227,7 +2227,7 @@ export interface Interface {
     'webhooks.delivery.get': {
       params: {
         /**
-         * The id.
+         * The ID.
          */
         id: string;
       };
@@ -2239,7 +2239,7 @@ export interface Interface {
     'webhooks.delivery.payload': {
       params: {
         /**
-         * The id.
+         * The ID.
          */
         id: string;
       };
@@ -2251,7 +2251,7 @@ export interface Interface {
     'webhooks.delivery.replay': {
       params: {
         /**
-         * The delivery's id.
+         * The delivery's ID.
          */
         id: string;
         /**
@@ -2319,7 +2319,7 @@ export interface Interface {
     'webhooks.delivery.cancel': {
       params: {
         /**
-         * The id.
+         * The ID.
          */
         id: string;
       };
@@ -2331,7 +2331,7 @@ export interface Interface {
     'webhooks.delivery.retry': {
       params: {
         /**
-         * The id.
+         * The ID.
          */
         id: string;
       };
@@ -2343,7 +2343,7 @@ export interface Interface {
     'webhooks.delivery.request': {
       params: {
         /**
-         * The id.
+         * The ID.
          */
         id: string;
       };
@@ -2355,7 +2355,7 @@ export interface Interface {
     'webhooks.forward': {
       params: {
         /**
-         * The webhook's id or public id.
+         * The webhook's ID or public ID.
          */
         id: string;
         /**
@@ -2390,7 +2390,7 @@ export interface Interface {
     'tts.enable': {
       params: {
         /**
-         * The provider's id or vendor name; unchanged by default.
+         * The provider's ID or vendor name; unchanged by default.
          */
         provider?: string | null;
       };
@@ -2413,15 +2413,15 @@ export interface Interface {
          */
         text: string;
         /**
-         * The provider's id or vendor name; the persona's or the configured one by default.
+         * The provider's ID or vendor name; the persona's or the configured one by default.
          */
         provider?: string | null;
         /**
-         * The persona's id, or `none`; the active persona by default.
+         * The persona's ID, or `none`; the active persona by default.
          */
         persona?: string | null;
         /**
-         * The provider's name or id of the voice.
+         * The provider's name or ID of the voice.
          */
         voiceId?: string | null;
         model?: string | null;
@@ -2450,7 +2450,7 @@ export interface Interface {
     'tts.setProvider': {
       params: {
         /**
-         * The provider's id or vendor name.
+         * The provider's ID or vendor name.
          */
         provider: string;
       };
@@ -2498,7 +2498,7 @@ export interface Interface {
          */
         prompt?: string | null;
         /**
-         * The provider's id or vendor name; the configured one by default.
+         * The provider's ID or vendor name; the configured one by default.
          */
         provider?: string | null;
         /**
@@ -2514,7 +2514,7 @@ export interface Interface {
     'stt.setProvider': {
       params: {
         /**
-         * The provider's id or vendor name.
+         * The provider's ID or vendor name.
          */
         provider: string;
       };
@@ -2530,7 +2530,7 @@ export interface Interface {
          */
         kind: VoiceKind;
         /**
-         * The provider's id or vendor name.
+         * The provider's ID or vendor name.
          */
         provider: string;
       };
@@ -2720,7 +2720,7 @@ export interface Interface {
     'pairing.revoke': {
       params: {
         /**
-         * The device's id.
+         * The device's ID.
          */
         id: DeviceId;
       };
@@ -2764,7 +2764,7 @@ export interface Interface {
     'pairing.trust': {
       params: {
         /**
-         * The id in `pairing.people`.
+         * The ID in `pairing.people`.
          */
         id: string;
         /**
@@ -2780,7 +2780,7 @@ export interface Interface {
     'pairing.unpair': {
       params: {
         /**
-         * The id in `pairing.people`.
+         * The ID in `pairing.people`.
          */
         id: string;
       };
@@ -2805,7 +2805,7 @@ export interface Interface {
     'push.unsubscribe': {
       params: {
         /**
-         * The id in `push.list`.
+         * The ID in `push.list`.
          */
         id: PushSubscriptionId;
       };
@@ -3005,7 +3005,7 @@ export interface SystemStatus {
    */
   sessions: number;
   /**
-   * Whether strangers' text can act through agents without approval, because `tools.taint` is off.
+   * Whether strangers' text can make agents act without approval, because `tools.taint` is off.
    */
   taint_off: boolean;
 }
@@ -3045,7 +3045,7 @@ export interface DoctorReport {
  */
 export interface Check {
   /**
-   * The id of the check.
+   * The ID of the check.
    */
   id: string;
   /**
@@ -3058,7 +3058,7 @@ export interface Check {
    */
   hint?: string | null;
   /**
-   * Whether the check failed and somebody should act now, because deliveries or data are at risk.
+   * Whether the check failed and needs action now, because deliveries or data are at risk.
    */
   urgent?: boolean;
 }
@@ -3483,7 +3483,7 @@ export interface SignResult {
  */
 export interface ListResult3 {
   /**
-   * The providers, by id.
+   * The providers, by ID.
    */
   providers: Provider[];
   /**
@@ -3499,7 +3499,7 @@ export interface ListResult3 {
  */
 export interface Provider {
   /**
-   * The provider's id.
+   * The provider's ID.
    */
   id: string;
   /**
@@ -3560,7 +3560,7 @@ export interface ProviderTest {
  */
 export interface ListResult4 {
   /**
-   * The models, by id.
+   * The models, by ID.
    */
   models: ModelInfo[];
   /**
@@ -3580,7 +3580,7 @@ export interface ModelInfo {
    */
   id: string;
   /**
-   * The provider's id.
+   * The provider's ID.
    */
   provider: string;
   /**
@@ -3729,7 +3729,7 @@ export interface Budget {
  */
 export interface ListResult5 {
   /**
-   * The agents, by id.
+   * The agents, by ID.
    */
   agents: Agent[];
   /**
@@ -3853,7 +3853,7 @@ export interface ListResult6 {
 export interface Session {
   id: SessionId;
   /**
-   * An alternative id, equally unique.
+   * An alternative ID, equally unique.
    */
   key: string;
   /**
@@ -3880,7 +3880,7 @@ export interface Session {
    */
   tainted: boolean;
   /**
-   * The id of its share, when it is shared.
+   * The ID of its share, when it is shared.
    */
   share_id?: string | null;
   /**
@@ -3908,7 +3908,7 @@ export interface Session {
  */
 export interface Shared {
   /**
-   * The id of the share. Anyone who knows it can read the session.
+   * The ID of the share. Anyone who knows it can read the session.
    */
   share_id: string;
   /**
@@ -3924,7 +3924,7 @@ export interface Shared {
  */
 export interface Sent {
   /**
-   * The session's id.
+   * The session's ID.
    */
   session: SessionId;
   session_key: string;
@@ -3942,7 +3942,7 @@ export interface Sent {
  */
 export interface Answer {
   /**
-   * The session's id.
+   * The session's ID.
    */
   session: SessionId;
   /**
@@ -3950,7 +3950,7 @@ export interface Answer {
    */
   session_key: string;
   /**
-   * The turn's id.
+   * The turn's ID.
    */
   turn_id: TurnId;
   text: string;
@@ -3959,7 +3959,7 @@ export interface Answer {
    */
   stop: Stop;
   /**
-   * The id of the spoken answer, if there is one.
+   * The ID of the spoken answer, if there is one.
    */
   audio?: string | null;
   /**
@@ -4039,7 +4039,7 @@ export interface HistoryResult {
 export interface Message {
   id: MessageId;
   /**
-   * The session's id.
+   * The session's ID.
    */
   session: SessionId;
   turn_id: TurnId;
@@ -4054,7 +4054,7 @@ export interface Message {
    */
   tool_calls?: ToolCallRecord[] | null;
   /**
-   * The id of the call that a tool replies to.
+   * The ID of the call that a tool replies to.
    */
   tool_call_id?: string | null;
   /**
@@ -4074,7 +4074,7 @@ export interface Message {
    */
   model?: string | null;
   /**
-   * The id of its audio.
+   * The ID of its audio.
    */
   audio?: string | null;
   /**
@@ -4321,7 +4321,7 @@ export interface Form {
    */
   read_only?: boolean | null;
   /**
-   * The server says that the tool reaches places that nobody chose beforehand.
+   * The server says that the tool reaches systems that were not chosen beforehand.
    */
   open_world?: boolean | null;
   /**
@@ -4341,7 +4341,7 @@ export interface McpAuth {
    */
   kind: string;
   /**
-   * `needed`: nobody has connected it. `connected`. `failed`: there are tokens, but the last refresh failed or
+   * `needed`: no account is connected. `connected`. `failed`: there are tokens, but the last refresh failed or
    * the server refused them.
    */
   state: string;
@@ -4415,7 +4415,7 @@ export interface ListResult9 {
 export interface Approval {
   id: ApprovalId;
   /**
-   * The id of the agent that calls the tool.
+   * The ID of the agent that calls the tool.
    */
   agent: string;
   /**
@@ -4439,7 +4439,7 @@ export interface Approval {
    */
   effect: Effect;
   /**
-   * The session's id.
+   * The session's ID.
    */
   session: SessionId;
   /**
@@ -4505,7 +4505,7 @@ export interface AllowedCall {
  */
 export interface ListResult10 {
   /**
-   * The channels, by id.
+   * The channels, by ID.
    */
   channels: Account[];
   /**
@@ -4721,7 +4721,7 @@ export interface WebhookPage {
 export interface Webhook {
   id: WebhookId;
   /**
-   * The id in the ingest URL. It is an identifier, not a secret.
+   * The ID in the ingest URL. It is an identifier, not a secret.
    */
   public_id: string;
   /**
@@ -4730,7 +4730,7 @@ export interface Webhook {
   url?: string | null;
   name: string;
   /**
-   * The id of the sender's profile.
+   * The ID of the sender's profile.
    */
   source_profile: string;
   auth_mode: AuthMode;
@@ -4981,7 +4981,7 @@ export interface ScheduleInput {
 export interface WebhookChanged {
   id: WebhookId;
   /**
-   * The id in the ingest URL. It is an identifier, not a secret.
+   * The ID in the ingest URL. It is an identifier, not a secret.
    */
   public_id: string;
   /**
@@ -4990,7 +4990,7 @@ export interface WebhookChanged {
   url?: string | null;
   name: string;
   /**
-   * The id of the sender's profile.
+   * The ID of the sender's profile.
    */
   source_profile: string;
   auth_mode: AuthMode;
@@ -5165,7 +5165,7 @@ export interface ProfileList {
  */
 export interface ProfileInfo {
   /**
-   * The profile's id.
+   * The profile's ID.
    */
   id: string;
   /**
@@ -5197,7 +5197,7 @@ export interface ProfileInfo {
    */
   headers: string[];
   /**
-   * Whether the signature covers the id that the delivery key is read from.
+   * Whether the signature covers the ID that the delivery key is read from.
    */
   id_is_signed: boolean;
   /**
@@ -5472,7 +5472,7 @@ export interface Delivery {
    */
   output_tokens?: number | null;
   /**
-   * The recorded headers: event type, delivery id, content type and, if the sender is verified, `traceparent`.
+   * The recorded headers: event type, delivery ID, content type and, if the sender is verified, `traceparent`.
    */
   headers: {
     [k: string]: string;
@@ -5792,7 +5792,7 @@ export interface EnableResult {
    */
   enabled: boolean;
   /**
-   * The id of the chosen provider; empty when none is configured.
+   * The ID of the chosen provider; empty when none is configured.
    */
   provider: string;
 }
@@ -5840,7 +5840,7 @@ export interface ConvertResult {
    */
   provider: TtsId;
   /**
-   * The id of the persona, if any.
+   * The ID of the persona, if any.
    */
   persona: string | null;
   /**
@@ -5888,7 +5888,7 @@ export interface Attempt {
  */
 export interface ProviderResult {
   /**
-   * The provider's id.
+   * The provider's ID.
    */
   provider: string;
 }
@@ -5995,11 +5995,11 @@ export interface Segment {
  */
 export interface ListResult12 {
   /**
-   * The personas, by label and then by id.
+   * The personas, by label and then by ID.
    */
   personas: Persona[];
   /**
-   * The id of the active persona, which may be on another page.
+   * The ID of the active persona, which may be on another page.
    */
   active: string | null;
   /**
@@ -6401,7 +6401,7 @@ export interface ListResult14 {
 export interface PushSubscription {
   id: PushSubscriptionId;
   /**
-   * The credential that the subscription ends with: `session` or `device` and an id.
+   * The credential that the subscription ends with: `session` or `device` and an ID.
    */
   credential: string;
   /**
@@ -6485,7 +6485,7 @@ export interface RecordsChangedParams {
  */
 export interface Delta {
   /**
-   * The session's id.
+   * The session's ID.
    */
   session: SessionId;
   turn_id: TurnId;
@@ -6506,12 +6506,12 @@ export interface Delta {
  */
 export interface ToolProgress {
   /**
-   * The session's id.
+   * The session's ID.
    */
   session: SessionId;
   turn_id: TurnId;
   /**
-   * The call's id.
+   * The call's ID.
    */
   id: string;
   /**
@@ -6532,7 +6532,7 @@ export interface ToolProgress {
  */
 export interface Done2 {
   /**
-   * The session's id.
+   * The session's ID.
    */
   session: SessionId;
   turn_id: TurnId;
@@ -6557,15 +6557,15 @@ export interface Done2 {
  */
 export interface AudioPart {
   /**
-   * The session's id.
+   * The session's ID.
    */
   session: SessionId;
   /**
-   * The answer's id. While the model still writes, its `chat.message` has not been sent yet.
+   * The answer's ID. While the model still writes, its `chat.message` has not been sent yet.
    */
   message_id: MessageId;
   /**
-   * The id of the part's audio, for `GET /api/sessions/{id}/audio/{audio_id}`. Absent only if speech failed
+   * The ID of the part's audio, for `GET /api/sessions/{id}/audio/{audio_id}`. Absent only if speech failed
    * before its first part.
    */
   audio_id?: string | null;
@@ -6684,7 +6684,7 @@ export interface DeliveryChange {
  */
 export interface Resolved {
   /**
-   * The approval's id.
+   * The approval's ID.
    */
   id: ApprovalId;
   allowed: boolean;

@@ -52,7 +52,7 @@ impl Reading<'_> {
                 break;
             }
             last = Some(uid);
-            // A mail that is gone was deleted meanwhile.
+            // A missing mail was deleted in between.
             let Some(at) = mails.iter().position(|mail| mail.uid == uid) else {
                 continue;
             };

@@ -255,7 +255,7 @@ impl Session {
         }
     }
 
-    /// Reads a response and notes what it says about the mailbox. `None` for one that need not be understood.
+    /// Reads a response and records the state of the mailbox in it. `None` for a response that can be ignored.
     fn note(&mut self, bytes: &[u8]) -> Result<Option<Response<'static>>, ImapError> {
         let Some(response) = parse(bytes) else {
             if is_fetch(bytes) || !bytes.starts_with(b"* ") {

@@ -202,7 +202,7 @@ fn message(room: &str, said: Said, member: &Member, is_group: bool) -> Option<Re
             file: Some(file),
             ..message
         }),
-        // A message without text and file is answered with a sentence that says so.
+        // A message without text or file gets an answer that says so.
         What::Other => (!is_group).then_some(message),
         // The same ID for each message of the room, so that it is answered once.
         What::Encrypted => (!is_group).then_some(ReceivedMessage {

@@ -117,7 +117,7 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
         .user
         .filter(|user| user != me && event.bot_id.is_none())?;
     let text = plain(&event.text, me);
-    // A recording that somebody else made was shared again.
+    // Another person made this recording; it was shared again.
     let mut uploaders = event.files.iter().filter_map(|file| file.user.as_ref());
     let is_own = uploaders.all(|user| *user == person);
     let mut files = event.files.into_iter();

@@ -40,7 +40,7 @@ pub struct Voice {
     pub wyoming: wyoming::Wyoming,
 }
 
-/// The keys that `[voice.tts]` and `[voice.stt]` share. Providers are listed by id, even if the settings
+/// The keys that `[voice.tts]` and `[voice.stt]` share. Providers are listed by ID, even if the settings
 /// use the vendor's name.
 #[derive(Clone, Debug)]
 pub struct VoiceSection {

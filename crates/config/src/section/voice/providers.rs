@@ -1,18 +1,18 @@
-//! The voice providers as named in settings: by id, or by the vendor's name. The crate `voice` compares the
+//! The voice providers as named in settings: by ID, or by the vendor's name. The crate `voice` compares the
 //! names with its own in a test.
 
 use super::{stt, tts};
 use crate::suggest;
 use crate::value::InvalidValue;
 
-/// An id and the vendor's name, which is an alias of it.
+/// An ID and the vendor's name, which is an alias of it.
 pub type Named = (&'static str, &'static str);
 
 /// The sections with a table for each provider.
 pub(crate) const SECTIONS: [(&str, &[Named]); 2] =
     [("voice.tts", tts::PROVIDERS), ("voice.stt", stt::PROVIDERS)];
 
-/// Resolves an id or a vendor's name to the id.
+/// Resolves an ID or a vendor's name to the ID.
 pub(crate) fn id_of(providers: &[Named], name: &str) -> Result<&'static str, InvalidValue> {
     let found = providers
         .iter()

@@ -229,7 +229,7 @@ fn the_vendor_s_name_is_the_id_everywhere() {
             assert_eq!(resolved.origin(&other).as_str(), "environment");
             let layers = start.load().unwrap();
             assert!(layers.fixed_by(spec.key).is_some() && layers.fixed_by(&other).is_some());
-            // Shown under the id, regardless of the requested spelling.
+            // Shown under the ID, regardless of the requested spelling.
             for asked in [other.as_str(), spec.key] {
                 let values = resolved.values(Some(&[asked.to_owned()]));
                 assert_eq!(values.len(), 1);

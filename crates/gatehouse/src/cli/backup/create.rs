@@ -31,7 +31,7 @@ pub struct Args {
     /// Encrypt with the passphrase in the first line of this file
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
-    /// Then delete all backups in the directory but the newest N
+    /// Afterwards, delete all backups in the directory except the newest N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     keep: Option<u16>,
 }

@@ -28,10 +28,10 @@ pub struct Args {
     file: PathBuf,
     #[command(flatten)]
     key: KeyArgs,
-    /// Work on the deliveries that waited when the backup was made, instead of holding them
+    /// Run the deliveries that waited when the backup was created, instead of holding them
     #[arg(long)]
     release_queue: bool,
-    /// Delete all sign-in sessions, API keys and devices of the backup
+    /// Delete all login sessions, API keys and devices of the backup
     #[arg(long)]
     revoke_credentials: bool,
 }
@@ -136,7 +136,7 @@ fn prepare(layers: &Layers) -> Result<Option<Locks>> {
     Ok(Some(locks))
 }
 
-/// The settings file is put beside its place if there is one already, or if it names a database: the server must
+/// The settings file gets another name if there is one already, or if it names a database: the server must
 /// not start on the old one.
 fn place_of(layers: &Layers, file: &RestoredFile) -> Result<PathBuf> {
     if PROVIDER_FILES.contains(&file.name.as_str()) {

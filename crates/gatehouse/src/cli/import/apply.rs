@@ -48,7 +48,7 @@ impl Existing {
         self.known.contains(&(kind, name.to_owned()))
     }
 
-    /// Notes an item that was made, so that a second one of its name is not.
+    /// Notes an item that was created, so that no second one of the same name is created.
     pub fn add(&mut self, item: &Item) {
         let (kind, name) = item.describe();
         self.known.insert((kind, name.to_owned()));
@@ -64,7 +64,7 @@ pub fn concerns_item(error: &anyhow::Error) -> bool {
     )
 }
 
-/// Makes an item. Returns what must be said about it.
+/// Creates an item. Returns what the report must say about it.
 pub async fn make(client: &Client, planned: &Planned) -> Result<Option<String>> {
     let call = match &planned.item {
         Item::Variable { key, value } => {

@@ -2,10 +2,10 @@
 
 use super::node::{Content, Node};
 
-/// What is wrong, and in which line.
+/// What is wrong, and on which line.
 type Wrong = (usize, String);
 
-/// Reads the variables in their order. Of a name that is there twice, the last value counts, as for shells.
+/// Reads the variables in order. If a name occurs twice, the last value counts, as in a shell.
 pub fn read(text: &str) -> Result<Node, Wrong> {
     let mut fields: Vec<(String, Node)> = Vec::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -73,7 +73,7 @@ impl Gathered {
         }
     }
 
-    /// Plans a file. What an incomplete plan of a malformed file contains is dropped.
+    /// Plans a file. The incomplete plan of a malformed file is dropped.
     fn file(
         &mut self,
         path: &Path,
@@ -143,7 +143,7 @@ impl Gathered {
     }
 }
 
-/// Reads the variables of a folder's `.env`, to which other files refer. Errors are reported when it is planned.
+/// Reads the variables of a folder's `.env`, to which other files refer. Errors are reported when the file is planned.
 fn env_of(folder: &Path) -> Option<Node> {
     let path = folder.join(".env");
     path.exists().then(|| {

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 /// `gatehouse import …`
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// List what would be made, and make nothing
+    /// List what would be created, and create nothing
     #[arg(long, global = true)]
     dry_run: bool,
     #[command(subcommand)]
@@ -40,12 +40,12 @@ pub struct Args {
 enum Source {
     /// Agents, channels and keys of OpenClaw
     Openclaw {
-        /// Its folder, with openclaw.json and .env [default: ~/.openclaw]
+        /// The folder with openclaw.json and .env [default: ~/.openclaw]
         folder: Option<PathBuf>,
     },
     /// The agent, channels, webhooks and keys of Hermes Agent
     Hermes {
-        /// Its folder, with config.yaml, .env and SOUL.md [default: ~/.hermes]
+        /// The folder with config.yaml, .env and SOUL.md [default: ~/.hermes]
         folder: Option<PathBuf>,
     },
     /// Files of `n8n export:workflow` and `n8n export:credentials --decrypted`
@@ -66,7 +66,7 @@ enum Source {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
-    /// Private keys of a folder; without one, lists what the running agent does not hand out
+    /// Private keys in a folder; without one, lists the keys of the running SSH agent, which cannot be read from it
     SshAgent {
         /// A folder with private keys, such as ~/.ssh
         #[arg(long)]

@@ -33,7 +33,7 @@ impl Names {
         self.0.insert((kind, name.to_owned()))
     }
 
-    /// Takes the name, or with a number if another item of this kind has it.
+    /// Takes the name; adds a number if another item of this kind has it.
     fn take_numbered(&mut self, kind: &'static str, name: String) -> String {
         let numbered = (2..=u32::MAX).map(|n| format!("{name} ({n})"));
         let mut all = iter::once(name.clone()).chain(numbered);
@@ -152,7 +152,7 @@ fn variables(plan: &mut Plan, name: &str, node: &Node, from: &Place, names: &mut
     }
 }
 
-/// The name of a variable for a part of what another name stands for.
+/// The name of a variable for a part of a value that has a name itself.
 fn below(name: &str, part: &str) -> String {
     match variable_name(part) {
         part if part.is_empty() => name.to_owned(),
@@ -161,7 +161,7 @@ fn below(name: &str, part: &str) -> String {
     }
 }
 
-/// Makes the name of a variable.
+/// Converts a text into the name of a variable.
 fn variable_name(text: &str) -> String {
     let mut name = String::new();
     for c in text.chars() {

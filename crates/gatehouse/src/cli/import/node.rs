@@ -6,7 +6,7 @@ use std::path::Path;
 /// The maximum depth of a document.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// A value and the line it begins in, counted from 1.
+/// A value and the line on which it begins, counted from 1.
 #[derive(Debug)]
 pub struct Node {
     pub line: usize,

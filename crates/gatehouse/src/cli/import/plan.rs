@@ -18,7 +18,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Something to make.
+/// Something to create.
 pub enum Item {
     /// An environment variable in the vault.
     Variable { key: String, value: SecretString },
@@ -71,7 +71,7 @@ pub struct Left {
     pub why: String,
 }
 
-/// What an import would make, what lay in clear text, and what is left out.
+/// What an import would create, which secrets were stored as plaintext, and what is left out.
 #[derive(Default)]
 pub struct Plan {
     pub items: Vec<Planned>,
@@ -99,7 +99,7 @@ impl Plan {
         });
     }
 
-    /// Notes that a secret lay in clear text.
+    /// Notes that a secret was stored as plaintext.
     pub fn in_clear(&mut self, what: impl Into<String>, from: Place) {
         self.clear.push((what.into(), from));
     }
@@ -161,7 +161,7 @@ impl Plan {
         self.add(Item::ProviderKey { id, key }, from);
     }
 
-    /// A channel whose id is derived from the source, so that a second import finds it.
+    /// A channel whose ID is derived from the source, so that a second import finds it.
     pub fn channel(
         &mut self,
         kind: &str,
@@ -195,12 +195,12 @@ impl Plan {
     }
 }
 
-/// The id of a channel from another product.
+/// The ID of a channel from another product.
 pub fn channel_id(kind: &str, source: &str, account: &str) -> String {
     id_of(&format!("{source}-{kind}-{account}"))
 }
 
-/// Makes an id of letters, digits and hyphens.
+/// Makes an ID of letters, digits and hyphens.
 pub fn id_of(text: &str) -> String {
     let mut id = String::new();
     for c in text.chars() {

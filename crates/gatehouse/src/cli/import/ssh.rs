@@ -60,7 +60,7 @@ pub fn plan_folder(plan: &mut Plan, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Lists the keys of the running agent. An agent signs, but never hands out a private key.
+/// Lists the keys of the running agent. An agent signs, but never returns a private key.
 pub fn plan_agent(plan: &mut Plan) -> Result<()> {
     let listed = Command::new("ssh-add").arg("-L").output();
     let listed = listed.context("cannot run ssh-add, which lists the keys of the agent")?;

@@ -67,7 +67,7 @@ fn remove_stale(path: &Path) -> Result<()> {
     Ok(std::fs::remove_file(path)?)
 }
 
-/// The name and process id of the connected program, as far as the system reports them.
+/// The name and process ID of the connected program, as far as the system reports them.
 pub async fn program_of(stream: &UnixStream) -> String {
     let Some(id) = stream.peer_cred().ok().and_then(|peer| peer.pid()) else {
         return "a program".to_owned();

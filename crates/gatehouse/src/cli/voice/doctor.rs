@@ -61,7 +61,7 @@ async fn tried(client: &Client) -> Result<Vec<Value>> {
     Ok(checks)
 }
 
-/// The ids of the visible, configured providers, and of the chosen one, which may be hidden.
+/// The IDs of the visible, configured providers, and of the chosen one, which may be hidden.
 async fn usable(client: &Client, section: &str) -> Result<Vec<String>> {
     let list = client
         .rpc(&format!("{section}.providers"), json!({}))

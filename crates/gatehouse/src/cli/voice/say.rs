@@ -34,7 +34,7 @@ pub struct Say {
     /// The persona
     #[arg(long)]
     persona: Option<String>,
-    /// The provider's id of the voice
+    /// The voice, by its ID at the provider
     #[arg(long)]
     voice: Option<String>,
     /// The model

@@ -1,5 +1,5 @@
 //! `webhooks forward`: sends deliveries to a program on this machine, with the bytes and headers of their senders.
-//! Polls like `webhooks tail`. A delivery is forwarded when it appears in the list and its id was not forwarded before,
+//! Polls like `webhooks tail`. A delivery is forwarded when it appears in the list and its ID was not forwarded before,
 //! so a lost connection or a restarted server neither loses nor repeats one. Deliveries that are held while the vault is
 //! sealed appear later, as of the time when they arrived.
 
@@ -18,9 +18,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The wait between two looks for deliveries.
+/// The wait between two queries for deliveries.
 const EVERY: Duration = Duration::from_millis(500);
-/// The wait before the program on this machine is tried again.
+/// The wait before the next attempt to reach the program on this machine.
 const AGAIN: Duration = Duration::from_secs(1);
 /// How often the server is asked to keep requests. It keeps them twice as long.
 const RENEWED: Duration = Duration::from_mins(5);
@@ -39,7 +39,7 @@ struct Forwarder<'a> {
     events: Vec<String>,
     /// The earliest time of receipt to look at. `None`: any.
     from: Option<String>,
-    /// The ids in the period since `from` that need nothing more.
+    /// The IDs in the period since `from` that are done.
     done: HashSet<String>,
     keep_again: Instant,
     is_away: bool,
@@ -121,7 +121,7 @@ impl Forwarder<'_> {
         }
     }
 
-    /// Decides about an error of the server: waits for it to come back, or gives up.
+    /// Handles an error of the server: waits until it responds again, or ends the command.
     fn wait_for(&mut self, error: ClientError) -> Result<()> {
         let why = match &error {
             ClientError::Unreachable { .. } => "the server does not respond",
@@ -171,7 +171,7 @@ impl Forwarder<'_> {
         Ok(())
     }
 
-    /// The accepted deliveries since `from`, newest first, and when the first of those arrived that are still held.
+    /// The accepted deliveries since `from`, newest first, and the arrival time of the first one that is still held.
     async fn look(&self) -> Result<(Vec<Value>, Option<String>), ClientError> {
         let mut params = json!({ "id": self.webhook, "limit": PAGE, "statuses": ACCEPTED });
         let (mut all, mut held_since) = (Vec::new(), None);

@@ -21,7 +21,7 @@ pub(super) async fn add(
     Ok(Some(reported))
 }
 
-/// The profile's proposal, unless it is the default or the auth mode signs the id.
+/// The profile's proposal, unless it is the default or the auth mode signs the ID.
 fn proposed(answer: &Value, params: &Map<String, Value>) -> Option<(String, String)> {
     let text = |name: &str| params.get(name).and_then(Value::as_str);
     if matches!(text("auth_mode"), Some("standard_webhooks" | "none")) {

@@ -10,13 +10,13 @@ use std::path::PathBuf;
 /// What to change for a replay.
 #[derive(Debug, clap::Args)]
 pub struct ReplayEdit {
-    /// A file with JSON that takes the place of the payload
+    /// A file with JSON that replaces the payload
     #[arg(long, value_name = "FILE", requires = "id")]
     payload_file: Option<PathBuf>,
-    /// The agent that works on it instead
+    /// The agent that handles it in place of the webhook's target
     #[arg(long, value_name = "ID", requires = "id")]
     agent: Option<String>,
-    /// The channel for the agent's answer, or without --agent for the payload, as type or type:account
+    /// The channel for the agent's answer or, without --agent, for the payload, as type or type:account
     #[arg(long, value_name = "TARGET", requires = "id")]
     deliver_to: Option<String>,
 }

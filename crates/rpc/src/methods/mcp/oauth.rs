@@ -67,7 +67,7 @@ pub struct DisconnectResult {
 pub struct McpAuth {
     /// Always `oauth`.
     pub kind: &'static str,
-    /// `needed`: nobody has connected it. `connected`. `failed`: there are tokens, but the last refresh failed or
+    /// `needed`: no account is connected. `connected`. `failed`: there are tokens, but the last refresh failed or
     /// the server refused them.
     pub state: &'static str,
     /// The authorization server.

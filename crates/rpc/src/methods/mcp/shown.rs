@@ -76,7 +76,7 @@ pub struct Form {
     /// The server says that the tool changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<bool>,
-    /// The server says that the tool reaches places that nobody chose beforehand.
+    /// The server says that the tool reaches systems that were not chosen beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
     /// How many characters were escaped.

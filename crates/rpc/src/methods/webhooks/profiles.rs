@@ -30,7 +30,7 @@ pub struct EventInfo {
 /// A known sender.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProfileInfo {
-    /// The profile's id.
+    /// The profile's ID.
     id: &'static str,
     /// The display name.
     name: &'static str,
@@ -46,7 +46,7 @@ pub struct ProfileInfo {
     more_events: Vec<EventInfo>,
     /// The sender's headers that are stored with a delivery.
     headers: &'static [&'static str],
-    /// Whether the signature covers the id that the delivery key is read from.
+    /// Whether the signature covers the ID that the delivery key is read from.
     id_is_signed: bool,
     /// The suggested `replay_guard` for a new webhook. `webhooks.create` defaults to `key`.
     replay_guard: ReplayGuard,

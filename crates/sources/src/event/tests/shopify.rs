@@ -28,7 +28,7 @@ fn shopify_events_are_read_by_their_own_headers() {
         Some("Product.update".into())
     );
     assert_eq!(key_of("shopify", &pairs, &body), Some("w".into()));
-    // Earlier previews also sent an event id, which two actions can share.
+    // Earlier previews also sent an event ID, which two actions can share.
     let of = |action| {
         let pairs = [
             ("shopify-topic", "Product"),

@@ -1,4 +1,4 @@
-//! The sample of a profile: from the file, or made so that its event and its id are read.
+//! The sample of a profile: from the file, or made so that its event and its ID are read.
 
 use super::super::check::leak;
 use super::super::raw::Raw;

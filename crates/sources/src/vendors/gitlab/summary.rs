@@ -257,7 +257,7 @@ const SECTIONS: &[Section] = &[
     },
 ];
 
-/// The commits of a push: id, first line of the message, author. GitLab sends at most 20.
+/// The commits of a push: ID, first line of the message, author. GitLab sends at most 20.
 fn commits(report: &mut Report, root: Node<'_>) {
     if let Some(name) = at(root, "ref")
         .filter(|_| at(root, "after").is_some_and(|after| after.chars().all(|digit| digit == '0')))

@@ -33,8 +33,8 @@ static PROFILE: Profile = Profile {
         detail_header: Some("shopify-action"),
         detail: &[],
     },
-    // One action of a merchant has one event id and may be sent under several topics. In Shopify's newer
-    // "Events", whose headers have no `X-` prefix, the webhook id identifies a delivery and is the same on
+    // One action of a merchant has one event ID and may be sent under several topics. In Shopify's newer
+    // "Events", whose headers have no `X-` prefix, the webhook ID identifies a delivery and is the same on
     // every retry.
     delivery_key: &[
         KeySource::Header("shopify-webhook-id"),
@@ -42,7 +42,7 @@ static PROFILE: Profile = Profile {
         KeySource::EventAndHeader("x-shopify-event-id"),
         KeySource::Header("x-shopify-webhook-id"),
     ],
-    // `X-Shopify-Hmac-SHA256` is the HMAC of the raw body; the id and topic headers are not signed:
+    // `X-Shopify-Hmac-SHA256` is the HMAC of the raw body; the ID and topic headers are not signed:
     // <https://shopify.dev/docs/apps/build/webhooks/verify-deliveries>
     replay: Replay {
         id_is_signed: false,

@@ -56,7 +56,7 @@ static PROFILE: Profile = Profile {
     sample: include_str!("sample.json"),
 };
 
-/// A charge or subscription is either an id or, if the sender expands it, the whole object.
+/// A charge or subscription is either an ID or, if the sender expands it, the whole object.
 const ENTITIES: &[EntityRule] = &[
     EntityRule {
         when: &[Condition::Is("data.object.object", "dispute")],

@@ -59,7 +59,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The names of the sheets and the ids of their relations, in their order.
+/// The names of the sheets and the IDs of their relations, in their order.
 fn sheets_of(
     archive: &mut Archive<'_>,
     workbook: &str,

@@ -11,7 +11,7 @@ const MAX_SPACES: usize = 100;
 pub(super) struct Rules {
     /// Their text is read.
     text: &'static [&'static str],
-    /// Neither they nor what is in them is read.
+    /// These elements and their content are not read.
     skipped: &'static [&'static str],
     /// A line ends after them.
     lines: &'static [&'static str],
@@ -36,7 +36,7 @@ impl Rules {
 /// `WordprocessingML` (ECMA-376, part 1, 17).
 pub(super) const WORD: Rules = Rules {
     text: &["t"],
-    // Properties also contain an element `tab`. What was moved away is also where it was moved to.
+    // Properties also contain an element `tab`. Moved text also occurs at its new position.
     skipped: &["pPr", "rPr", "sectPr", "moveFrom", "Fallback"],
     lines: &["p"],
     breaks: &["br", "cr"],

@@ -1,4 +1,4 @@
-//! Completes an authorization when the person comes back from the authorization server.
+//! Completes an authorization when the authorization server has redirected the person back.
 
 use super::OAuth;
 use super::discovery::canonical;
@@ -129,7 +129,7 @@ impl OAuth {
         let stored = self.store_grant(actor, record, pending, (&tokens, expires_at));
         let stored = stored.await;
         if stored.is_err() {
-            // Nobody will use these tokens.
+            // These tokens will not be used.
             tokens::revoke(http, &tokens).await;
         }
         stored

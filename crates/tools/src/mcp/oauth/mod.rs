@@ -98,7 +98,7 @@ impl OAuth {
         drop(self.tasks.set(tasks.clone()));
     }
 
-    /// Runs work to its end, even if the caller goes away.
+    /// Runs work to its end, even if the caller disconnects.
     async fn to_the_end<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, OAuthError>> + Send + 'static,
@@ -150,7 +150,7 @@ impl OAuth {
                 };
                 let version = record.row.version;
                 if !oauth.delete(&server, version, note.clone()).await? {
-                    // Another request has saved something else meanwhile.
+                    // Another request has saved a change in between.
                     continue;
                 }
                 return Ok(match &record.secret.tokens {

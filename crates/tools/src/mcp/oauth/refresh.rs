@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(200);
 const LOOKS: usize = 1800;
 /// How long rotated tokens wait for a vault or a database that does not accept them, between two attempts.
 const SAVE_AGAIN: Duration = Duration::from_secs(1);
-/// How often rotated tokens are saved before they are given up.
+/// The maximum number of attempts to save rotated tokens.
 const SAVES: usize = 3600;
 
 /// An access token.
@@ -184,7 +184,7 @@ impl OAuth {
         let (tokens, expires_at) = granted.tokens(self.clock.now(), of, old.refresh.clone());
         for _ in 0..SAVES {
             match self.replace(name, old, &tokens, expires_at).await {
-                // If somebody authorized again, a revocation could end that grant as well.
+                // If a person authorized again, a revocation could end that grant as well.
                 Ok(Saved::Yes | Saved::Superseded) => return Ok(()),
                 Ok(Saved::Disconnected) => {
                     tokens::revoke(http, &tokens).await;

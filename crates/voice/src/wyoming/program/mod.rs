@@ -1,17 +1,17 @@
-//! Calls of Wyoming programs, such as wyoming-piper and wyoming-faster-whisper. Each call has a connection of its own,
-//! and giving up the call closes it.
+//! Calls of Wyoming programs, such as wyoming-piper and wyoming-faster-whisper. Each call has its own connection,
+//! which is closed when the call is dropped.
 //!
 //! A program is not a provider of its own. The IDs of providers and their settings are fixed, and stored settings,
-//! personas and clients refer to them. It is another kind of server behind the two providers that stand for a server
-//! of the owner's, `tts_local_2` and `stt_local_1`. Their `endpoint` is then `tcp://host:port`, as in the programs' own
-//! option `--uri`.
+//! personas and clients refer to them. It is another kind of server behind the two providers for the owner's own
+//! servers, `tts_local_2` and `stt_local_1`. Their `endpoint` is then `tcp://host:port`, as in the programs' own option
+//! `--uri`.
 //!
 //! Sources: <https://github.com/OHF-Voice/wyoming> and the handlers of wyoming-piper 2.5.2, wyoming-faster-whisper
 //! 3.8.1 and wyoming-whisper-cpp:
 //! - Programs for transcription close the connection after the transcript, and may send it before the audio ends if
 //!   they find the end of speech themselves.
 //! - wyoming-piper closes the connection after an `error`, and sends the audio sentence by sentence.
-//! - Without `name`, and without `voice`, the program uses what it was started with.
+//! - Without `name`, and without `voice`, the program uses the voice or model that it was started with.
 
 mod check;
 mod connect;

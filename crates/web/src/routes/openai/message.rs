@@ -48,7 +48,7 @@ impl Content {
 pub(super) struct Conversation {
     system: Vec<String>,
     messages: Vec<ChatMessage>,
-    /// The names of the tools by the ids of their calls.
+    /// The names of the tools by the IDs of their calls.
     calls: HashMap<String, String>,
 }
 

@@ -1,5 +1,5 @@
 //! `GET /v1/models` (<https://platform.openai.com/docs/api-reference/models>): lists the agents, the language models,
-//! the voice providers by id, and `OpenAI`'s names of voice models, which stand for the configured provider.
+//! the voice providers by ID, and `OpenAI`'s names of voice models, which stand for the configured provider.
 
 use super::{may_chat, target};
 use crate::app::App;
@@ -72,7 +72,7 @@ pub(in crate::routes) async fn get(
 
 #[cfg(feature = "voice")]
 fn is_named(id: &str, asked: &str) -> bool {
-    // A vendor's name is also accepted as an id.
+    // A vendor's name is also accepted as an ID.
     id == asked
         || TtsId::find(asked).is_some_and(|found| found.as_str() == id)
         || SttId::find(asked).is_some_and(|found| found.as_str() == id)

@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 /// The number of pages rendered concurrently. Each takes a few megabytes.
 static PAGES: Semaphore = Semaphore::const_new(4);
 
-/// Every id costs one lookup. Unknown and revoked ids get the same response.
+/// Every ID costs one lookup. Unknown and revoked IDs get the same response.
 pub(super) async fn get(
     State(app): State<App>,
     requester: Requester,
@@ -54,7 +54,7 @@ fn accepts_html(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
-/// The page for an unknown or revoked id.
+/// The page for an unknown or revoked ID.
 fn no_share() -> Response {
     let mut page = head("Link not found");
     page.push_str(

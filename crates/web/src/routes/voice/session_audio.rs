@@ -38,7 +38,7 @@ pub(in crate::routes) struct AudioForm {
     file: String,
     /// The language, as an ISO 639-1 code.
     language: Option<String>,
-    /// The provider's id or vendor name.
+    /// The provider's ID or vendor name.
     provider: Option<String>,
     /// Context for the recognition.
     prompt: Option<String>,

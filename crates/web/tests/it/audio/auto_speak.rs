@@ -26,7 +26,7 @@ async fn check_audio(harness: &Harness, answer: &Value, text: &str) {
     );
 }
 
-/// Uploads a recording of "Hello there." to the session and sends its text, with the audio id or without.
+/// Uploads a recording of "Hello there." to the session and sends its text, with the audio ID or without.
 async fn say_aloud(harness: &Harness, session: &str, by_id: bool) -> Value {
     let path = format!("/api/sessions/{session}/audio");
     let posted = harness

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const KEYS: &str = "/api/auth/api-keys";
 
-/// Makes a key with the maker's credential. Returns it and its id.
+/// Makes a key with the maker's credential. Returns it and its ID.
 async fn make(server: &TestServer, maker: &Actor, more: Value) -> (Actor, String) {
     let mut body = json!({ "label": "child", "scopes": ["operator.admin"] });
     for (name, value) in more.as_object().unwrap() {
@@ -299,7 +299,7 @@ async fn a_key_with_limits_opens_no_way_in_without_them() {
     key.post(path, json!({})).await.expect(200);
 }
 
-/// Registers a passkey with this credential. Returns the authenticator and the passkey's id.
+/// Registers a passkey with this credential. Returns the authenticator and the passkey's ID.
 async fn passkey_of(maker: &Actor) -> (SoftAuthenticator, String) {
     let mut authenticator = SoftAuthenticator::on("http://localhost:8420");
     let made = register_passkey(maker, &mut authenticator)

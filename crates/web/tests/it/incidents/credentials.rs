@@ -34,7 +34,7 @@ async fn cve_2026_32922_no_key_mints_what_it_does_not_hold() {
     admin.post("/api/auth/api-keys", body).await.expect(200);
 }
 
-/// CVE-2020-5205 (GHSA-v2wf-c3j6-wpvw): a session id set before the login was still valid after it.
+/// CVE-2020-5205 (GHSA-v2wf-c3j6-wpvw): a session ID set before the login was still valid after it.
 #[tokio::test]
 async fn cve_2020_5205_a_login_makes_its_own_session() {
     let server = TestServer::fresh().await;

@@ -56,7 +56,7 @@ fn config_set() -> Vec<u8> {
     call.to_string().into_bytes()
 }
 
-/// Creates another credential of the owner. Returns it and its id.
+/// Creates another credential of the owner. Returns it and its ID.
 async fn second_credential(server: &TestServer, owner: &Actor) -> (Actor, String) {
     let key = server.api_key(owner, &["operator.admin"]).await;
     let listed = owner.get("/api/auth/api-keys").await.expect(200);

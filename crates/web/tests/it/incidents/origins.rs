@@ -14,7 +14,7 @@ fn at_localhost(actor: Actor) -> Actor {
     actor.with("host", "localhost:8420").with("origin", OURS)
 }
 
-/// CWE-346: a relying-party id contains no port, so a page on another port of the host can request the same
+/// CWE-346: a relying-party ID contains no port, so a page on another port of the host can request the same
 /// passkey and relay the response.
 #[tokio::test]
 async fn cwe_346_a_passkey_answer_made_on_another_port_is_refused() {

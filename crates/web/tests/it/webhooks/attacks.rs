@@ -62,7 +62,7 @@ async fn a_captured_delivery_replayed_under_fresh_ids_runs_once_under_the_bytes_
             assert_eq!(answer["status"], "deduplicated", "{profile}");
             assert_eq!(answer["delivery_id"], first, "{profile}");
         }
-        // Another body under a new id is another delivery.
+        // Another body under a new ID is another delivery.
         let other = body.replace("\"n\":1", "\"n\":2");
         let genuine = signed(mode, hook.secret(), &other, now);
         let genuine = replay(
@@ -122,7 +122,7 @@ async fn standard_webhooks_are_distinguished_by_their_signed_id_alone() {
         let first = post("msg_1", &[]).await.expect(202)["delivery_id"].clone();
         // A second event with the same body.
         post("msg_2", &[]).await.expect(202);
-        // The same event with unsigned ids.
+        // The same event with unsigned IDs.
         for header in [
             "x-request-id",
             "x-delivery-id",

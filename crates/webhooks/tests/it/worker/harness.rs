@@ -473,7 +473,7 @@ fn merge(into: &mut Value, more: Value) {
     }
 }
 
-/// A delivery id that sorts by its number.
+/// A delivery ID that sorts by its number.
 pub fn id(n: u32) -> DeliveryId {
     DeliveryId::from_text(format!("del_{n:08}"))
 }

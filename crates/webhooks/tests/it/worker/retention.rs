@@ -161,7 +161,7 @@ async fn a_clock_that_jumps_ahead_removes_nothing() {
     .await;
 }
 
-/// The ids of both deliveries contain the time from before the clock was set back.
+/// The IDs of both deliveries contain the time from before the clock was set back.
 #[tokio::test]
 async fn what_came_before_and_after_the_clock_was_set_back_goes_at_its_age() {
     everywhere(|database, model| async move {

@@ -11,7 +11,7 @@ const OVERLAP_MS: i64 = 120_000;
 /// `webhooks forward` flags.
 #[derive(Debug, clap::Args)]
 pub struct Flags {
-    /// The webhook's id or public id
+    /// The webhook's ID or public ID
     pub(super) id: String,
     /// Where the program listens, such as <http://localhost:3000/hook>
     #[arg(value_name = "TO")]

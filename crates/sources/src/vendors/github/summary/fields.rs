@@ -103,7 +103,7 @@ fn side(change: Node<'_>, side: &str) -> Option<String> {
     }
 }
 
-/// The commits of a push: id, first line of the message, author.
+/// The commits of a push: ID, first line of the message, author.
 pub(super) fn commits(report: &mut Report, root: Node<'_>) {
     let Some(commits) = root.at("commits") else {
         return;

@@ -19,7 +19,7 @@ pub(super) struct Named<Id> {
     pub(super) is_openai: bool,
 }
 
-/// Parses a provider's id or alias, `provider/model`, one of `OpenAI`'s models, or a model of the
+/// Parses a provider's ID or alias, `provider/model`, one of `OpenAI`'s models, or a model of the
 /// configured provider.
 fn read<Id>(
     model: Option<&str>,

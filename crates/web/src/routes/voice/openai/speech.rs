@@ -24,7 +24,7 @@ const NAMES: [(&str, &str); 4] = [
 /// The request body of `OpenAI`'s API. Unknown members are ignored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::routes) struct SpeechBody {
-    /// One of `OpenAI`'s models, which stands for the configured provider; a provider's id or alias; or
+    /// One of `OpenAI`'s models, which stands for the configured provider; a provider's ID or alias; or
     /// both, as `provider/model`.
     model: Option<String>,
     /// The text to speak.
@@ -41,7 +41,7 @@ pub(in crate::routes) struct SpeechBody {
     stream_format: Option<String>,
 }
 
-/// A voice by name, or a custom voice by id.
+/// A voice by name, or a custom voice by ID.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum VoiceName {

@@ -28,7 +28,7 @@ pub(in crate::routes) struct TranscriptionForm {
     /// The recording, at most 25 MiB.
     #[schemars(extend("format" = "binary"))]
     file: String,
-    /// One of `OpenAI`'s models, which stands for the configured provider; a provider's id or alias; or
+    /// One of `OpenAI`'s models, which stands for the configured provider; a provider's ID or alias; or
     /// both, as `provider/model`.
     model: Option<String>,
     /// The language, as an ISO 639-1 code.

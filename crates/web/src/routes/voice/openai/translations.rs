@@ -17,7 +17,7 @@ pub(in crate::routes) struct TranslationForm {
     /// The recording, at most 25 MiB.
     #[schemars(extend("format" = "binary"))]
     file: String,
-    /// `whisper-1`, which stands for the configured provider; a provider's id or alias; or both, as
+    /// `whisper-1`, which stands for the configured provider; a provider's ID or alias; or both, as
     /// `provider/model`.
     model: Option<String>,
     /// The language of the recording, as an ISO 639-1 code, for local programs.
