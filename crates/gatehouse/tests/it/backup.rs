@@ -1,6 +1,8 @@
 //! `gatehouse backup`, with a running and a stopped server.
 
 use crate::process::{CommandOutput, Installation, PASSWORD, make_key, mode};
+use gatehouse_store::Location;
+use gatehouse_store::testing::{number, run_sql};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -255,6 +257,27 @@ async fn waiting_deliveries_are_held_until_they_are_released() {
     for expected in [1, 0] {
         let released = restored.rpc(&from.key, method, json!({})).await;
         assert_eq!(released["result"]["released"], expected, "{released}");
+    }
+}
+
+#[tokio::test]
+async fn messages_of_people_from_before_a_backup_are_not_answered() {
+    let from = Kept::new().await;
+    let location = |installation: &Installation| {
+        Location::sqlite_file(&installation.data_dir().join("gatehouse.db"))
+    };
+    let rows = "INSERT INTO channel_accounts (id, type, label, fields, created_at, updated_at)
+            VALUES ('telegram', 'telegram', 'T', '{}', 1, 1);
+        INSERT INTO received_messages (account_id, message_id, number, person, chat, text, received_at)
+            VALUES ('telegram', '1', 1, 'p', 'c', 'Are you there?', 1);";
+    run_sql(&location(&from.installation), rows).await;
+    let backup = from.installation.data_dir().join("one.backup.age");
+    from.create(text(&backup)).ok();
+    let count = "SELECT COUNT(*) FROM received_messages";
+    for more in [&[][..], &["--release-queue"]] {
+        let to = Installation::new();
+        from.restore(&to, text(&backup), more).ok();
+        assert_eq!(number(&location(&to), count).await, 0, "{more:?}");
     }
 }
 

@@ -174,14 +174,18 @@ impl Import {
             }
             held += sealed;
         }
-        // People do not expect answers to what they wrote before the backup.
+        Ok(held)
+    }
+
+    /// Deletes the messages that people wrote through channels before the backup. They do not expect answers any more.
+    pub async fn delete_unanswered_messages(&mut self) -> Result<(), StoreError> {
         for table in ["inbound_messages", "received_messages"] {
             if self.has(table) {
                 let delete = format!("DELETE FROM {table}");
                 self.conn.run(query(delete)).await?;
             }
         }
-        Ok(held)
+        Ok(())
     }
 
     /// Deletes sign-in sessions, API keys, devices, browsers that get notifications, people paired with channels, and

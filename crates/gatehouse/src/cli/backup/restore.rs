@@ -69,6 +69,7 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
             .hold_deliveries(SystemClock::new().now())
             .await?
     };
+    restored.import.delete_unanswered_messages().await?;
     let revoked = if args.revoke_credentials {
         restored.import.delete_credentials().await?
     } else {
