@@ -1933,7 +1933,7 @@ export interface Interface {
     'webhooks.update': {
       params: {
         /**
-         * The webhook's ID.
+         * The webhook's id.
          */
         id: string;
         /**
@@ -5510,6 +5510,20 @@ export interface Delivery {
    */
   target?: string | null;
   /**
+   * The name of the channel that accepted the text without an agent, as it was then.
+   */
+  channel?: string | null;
+  /**
+   * The HTTP status of the receiver's response to the attempt that ended the delivery. Only in
+   * `webhooks.delivery.get`.
+   */
+  status_code?: number | null;
+  /**
+   * The beginning of the text of that response, at most 500 characters, without secrets, if the attempt failed. Only
+   * in `webhooks.delivery.get`.
+   */
+  answer?: string | null;
+  /**
    * The attempts that failed and were repeated, oldest first. Only in `webhooks.delivery.get`.
    */
   failed_attempts?: FailedAttempt[];
@@ -5531,10 +5545,19 @@ export interface FailedAttempt {
   attempt: number;
   started_at: Timestamp;
   ended_at: Timestamp;
+  duration_ms: number;
   /**
    * Why it failed.
    */
   error: string;
+  /**
+   * The HTTP status of the receiver's response. Absent if there was none.
+   */
+  status_code?: number | null;
+  /**
+   * The beginning of the text of that response, at most 500 characters, without secrets.
+   */
+  answer?: string | null;
 }
 /**
  * A tool call that the agent made while processing a delivery.
@@ -6668,13 +6691,17 @@ export interface DeliveryChange {
    */
   summary?: string | null;
   /**
-   * The beginning of the agent's answer, as one line.
+   * The beginning of the agent's answer, or of the text that a channel accepted without an agent, as one line.
    */
   outcome?: string | null;
   /**
    * The channel target that the text goes to.
    */
   target?: string | null;
+  /**
+   * The name of the channel that accepted the text without an agent, as it was then.
+   */
+  channel?: string | null;
 }
 /**
  * A call was approved or denied, or the wait timed out.
