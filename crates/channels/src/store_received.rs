@@ -182,11 +182,10 @@ impl Inner {
             answer: answer.map(str::to_owned),
             received_at: at,
         };
-        if conn.insert_received_message(&row).await? {
-            stored.has_messages = true;
-        } else {
+        if !conn.insert_received_message(&row).await? {
             tracing::info!(account_id, "a message that was received before is ignored");
         }
+        stored.has_messages = true;
         Ok(())
     }
 }

@@ -268,7 +268,11 @@ mod tests {
             ("To: a@x.com\r\nCc: b@x.com\r\nCc: c@x.com", ""),
             ("To: \"a@x.com\" <b@y.com>", "b@y.com"),
             ("To: a@x.com <b@y.com>, c@y.com", "c@y.com"),
-            ("To: b@y.com (a@x.com), (a@x.com)", "b@y.com"),
+            (
+                "To: b@y.com (a@x.com) , (a@x.com) c@y.com",
+                "b@y.com c@y.com",
+            ),
+            ("To: b@y.com (a@x.com), (a@x.com)", ""),
             ("To: undisclosed-recipients:;", ""),
             ("To: \"a@x.com", ""),
         ] {

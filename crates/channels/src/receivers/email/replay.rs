@@ -7,9 +7,9 @@ use gatehouse_domain::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use sha2::{Digest, Sha256};
 
-/// How far the date of a mail may be from now, before and after, in milliseconds. The IDs of messages are kept for
+/// How far the date of a mail may be from now, before and after, in seconds. The IDs of messages are kept for
 /// longer than twice this time.
-const NEAR_MS: u64 = 2 * 24 * 3_600_000;
+const NEAR_SECONDS: u64 = 2 * 24 * 3_600;
 static DATES: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 
 /// Returns the ID of a mail of a sender. It is the same each time the mail arrives. `own` are the addresses of the
@@ -28,7 +28,9 @@ pub(super) fn identify(
         .one("date")
         .and_then(|date| DATES.parse_timestamp(date).ok());
     let date = date.ok_or("it has not one valid date")?;
-    if date.as_millisecond().abs_diff(now.as_millis()) > NEAR_MS {
+    // A date has no fractions of a second.
+    let now = now.as_millis().div_euclid(1000);
+    if date.as_second().abs_diff(now) > NEAR_SECONDS {
         return Err("its date is more than two days from now");
     }
     let id = header.one("message-id").unwrap_or_default();
