@@ -95,13 +95,13 @@ test('why a channel receives nothing is shown, goes away, and leads to the form'
   await expect(page.getByText('No channels yet')).toBeVisible();
   await connect(home, telegram, '1:wrong');
   const row = page.getByRole('list', { name: 'Your channels' }).getByRole('listitem').filter({ hasText: 'Family bot' });
-  await expect(row.getByText('Receives no messages')).toBeVisible();
+  await expect(row.getByText('Receiving has a problem')).toBeVisible();
   await expect(row).toContainText('Telegram refused the bot token. Enter the current one.');
   await row.getByRole('link', { name: 'Edit channel' }).click();
   await expect(page.getByText('Telegram refused the bot token.')).toBeVisible();
   await page.getByRole('textbox', { name: 'Bot token' }).fill(TOKEN);
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('Receives no messages')).toHaveCount(0);
+  await expect(page.getByText('Receiving has a problem')).toHaveCount(0);
 });
 
 test('a bot with a webhook says so without code marks', async ({ home, page, telegram }) => {

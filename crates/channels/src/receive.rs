@@ -47,6 +47,8 @@ pub struct Received {
     pub presses: Vec<Press>,
     /// How many messages of one person are stored within a time. Further ones are dropped.
     pub at_most: &'static [(Duration, i64)],
+    /// What is wrong although messages are received, to show to the user.
+    pub warning: Option<&'static str>,
 }
 
 /// A message that a person wrote to the bot.

@@ -11,6 +11,7 @@ mod frame;
 mod header;
 mod login;
 mod reading;
+mod replay;
 mod reply;
 mod results;
 mod session;
@@ -39,6 +40,12 @@ const LONGEST_IDLE_MS: u64 = 10 * 60_000;
 const SHORT_MS: u64 = 60_000;
 /// How many mails are looked at before they are stored.
 const BATCH: usize = 10;
+/// A mail that could not be fetched this often is skipped.
+const MAX_FAILURES: u32 = 3;
+/// For how long the account shows that a mail was skipped.
+const SHOWN_MS: u64 = 24 * 3_600_000;
+const SKIPPED: &str = "A mail was skipped, because the mail server did not return it in three attempts. \
+                       It is still in the mailbox. Later mails are received.";
 /// How many mails of a person are answered. It ends a loop with a program that does not mark its answers.
 const AT_MOST: &[(Duration, i64)] = &[
     (Duration::from_hours(1), 20),
@@ -57,6 +64,16 @@ struct Watching {
     opened_at: u64,
     /// When the current IDLE began.
     idle_since: u64,
+    failing: Option<Failing>,
+    /// When a mail was skipped.
+    skipped_at: Option<u64>,
+}
+
+/// A mail that could not be fetched.
+struct Failing {
+    place: String,
+    uid: u32,
+    times: u32,
 }
 
 impl Receiving for Watching {
@@ -67,17 +84,21 @@ impl Receiving for Watching {
     ) -> BoxFuture<'a, Result<Received, ReceiveError>> {
         Box::pin(async move {
             let settings = Settings::of(&source)?;
-            match self.look(source, &settings, position).await {
-                Ok(received) => Ok(received),
+            let looked = self.look(source, &settings, position).await;
+            let now = source.inner.clock.monotonic_ms();
+            match looked {
+                Ok(received) => Ok(Received {
+                    warning: self.warning(now),
+                    ..received
+                }),
                 Err(error) => {
                     self.session = None;
-                    let age = source
-                        .inner
-                        .clock
-                        .monotonic_ms()
-                        .saturating_sub(self.opened_at);
+                    let age = now.saturating_sub(self.opened_at);
                     if matches!(error, ImapError::Ended) && age >= SHORT_MS {
-                        return Ok(at(position.map(str::to_owned)));
+                        return Ok(Received {
+                            warning: self.warning(now),
+                            ..at(position.map(str::to_owned))
+                        });
                     }
                     Err(error.into())
                 }
@@ -114,6 +135,13 @@ impl Watching {
             .and_then(|position| position.strip_prefix(&place))
             .and_then(|uid| uid.trim_start().parse::<u32>().ok());
         let Some(handled) = handled else {
+            if position.is_some_and(|position| position.starts_with(&settings.place())) {
+                let account = &source.account.id;
+                tracing::warn!(
+                    account,
+                    "the mail server has renumbered the mailbox; mail that arrived before is not answered"
+                );
+            }
             // What arrived before is not answered.
             let last = match session.mailbox.next {
                 Some(next) => next.saturating_sub(1),
@@ -127,7 +155,8 @@ impl Watching {
         if !session.has_news {
             let clock = &*source.inner.clock;
             let now = || clock.monotonic_ms();
-            if !wait(session, &mut self.idle_since, &now).await? {
+            let account = &source.account.id;
+            if !wait(session, &mut self.idle_since, &now, account).await? {
                 return Ok(at(position.map(str::to_owned)));
             }
         }
@@ -146,13 +175,62 @@ impl Watching {
             place: place.replace(' ', "-"),
             begun,
         };
-        let (last, messages) = reading.read(session, &new).await?;
+        let looked = reading.read(session, &new).await;
+        let mut last = looked.last;
+        let mut is_skipped = false;
+        if let Some((uid, error)) = looked.failed {
+            self.session = None;
+            is_skipped = self.fails_too_often(source, &place, uid, &error);
+            if is_skipped {
+                last = Some(uid);
+            } else if last.is_none() {
+                return Err(error);
+            }
+        }
         Ok(Received {
             position: Some(format!("{place} {}", last.unwrap_or(handled))),
-            messages,
+            is_new_position: is_skipped,
+            messages: looked.messages,
             at_most: AT_MOST,
             ..Received::default()
         })
+    }
+
+    /// Counts a failure to fetch a mail. Returns whether the mail is skipped.
+    fn fails_too_often(
+        &mut self,
+        source: Source<'_>,
+        place: &str,
+        uid: u32,
+        error: &ImapError,
+    ) -> bool {
+        let account = &source.account.id;
+        let known = self.failing.take();
+        let known = known.filter(|known| known.uid == uid && known.place == place);
+        let times = known.map_or(1, |known| known.times.saturating_add(1));
+        if times >= MAX_FAILURES {
+            tracing::warn!(
+                account,
+                uid,
+                ?error,
+                "a mail could not be fetched and is skipped"
+            );
+            self.skipped_at = Some(source.inner.clock.monotonic_ms());
+            return true;
+        }
+        tracing::info!(account, uid, times, ?error, "a mail could not be fetched");
+        self.failing = Some(Failing {
+            place: place.to_owned(),
+            uid,
+            times,
+        });
+        false
+    }
+
+    /// Returns what the account shows although mails are received.
+    fn warning(&self, now: u64) -> Option<&'static str> {
+        let age = now.saturating_sub(self.skipped_at?);
+        (age < SHOWN_MS).then_some(SKIPPED)
     }
 }
 
@@ -161,6 +239,7 @@ async fn wait(
     session: &mut Session,
     idle_since: &mut u64,
     now: &(dyn Fn() -> u64 + Sync),
+    account: &str,
 ) -> Result<bool, ImapError> {
     if !session.can("IDLE") {
         tokio::time::sleep(WAIT).await;
@@ -172,6 +251,7 @@ async fn wait(
     loop {
         if session.is_idle() && now().saturating_sub(*idle_since) >= LONGEST_IDLE_MS {
             session.end_idle().await?;
+            tracing::debug!(account, "IDLE is begun again");
         }
         if !session.is_idle() {
             session.begin_idle().await?;
@@ -224,11 +304,7 @@ async fn fetch_file(
         .and_then(|uid| uid.parse().ok());
     let uid: u32 = uid.ok_or_else(gone)?;
     let most = usize::try_from(MAX_MAIL).unwrap_or(usize::MAX);
-    let mail = session
-        .fetch(&[uid], "", most)
-        .await?
-        .pop()
-        .ok_or_else(gone)?;
+    let mail = session.fetch(uid, "", most).await?.ok_or_else(gone)?;
     session.log_out().await;
     let reading = tokio::task::spawn_blocking(move || content::file(&mail.bytes));
     let file = reading.await.ok().flatten().ok_or_else(gone)?;

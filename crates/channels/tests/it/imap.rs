@@ -1,6 +1,8 @@
 //! A small IMAP server (RFC 3501, 2177, 4959) with one user and one mailbox. It refuses what the grammar of RFC 3501,
 //! section 9, does not allow, and commands in the wrong state, and records what it refused.
 
+#[path = "imap/fetch.rs"]
+mod fetch;
 #[path = "imap/grammar.rs"]
 mod grammar;
 #[path = "imap/offers.rs"]
@@ -401,39 +403,10 @@ impl<'a> Talk<'a> {
         else {
             return bad;
         };
-        let Some((chosen, (section, count))) = chosen(set, &mails).zip(items_of(items)) else {
+        let Some((chosen, items)) = chosen(set, &mails).zip(items_of(items)) else {
             return bad;
         };
-        for (number, uid, mail) in chosen {
-            let whole = match section.as_str() {
-                "HEADER" => &mail[..mail.find("\r\n\r\n").map_or(mail.len(), |at| at + 4)],
-                _ => mail.as_str(),
-            };
-            let part = &whole.as_bytes()[..whole.len().min(count)];
-            let start = format!(
-                "* {number} FETCH (UID {uid} RFC822.SIZE {} BODY[{section}]<0> {{{}}}\r\n",
-                mail.len(),
-                part.len()
-            );
-            let is_cut = self.server.with(|state| {
-                let is_cut = state.cuts > 0;
-                state.cuts = state.cuts.saturating_sub(1);
-                is_cut
-            });
-            let _gone = stream.write_all(start.as_bytes()).await;
-            if is_cut {
-                let _gone = stream.write_all(&part[..part.len() / 2]).await;
-                let _gone = stream.flush().await;
-                return None;
-            }
-            if self.offers.stops {
-                let _gone = stream.flush().await;
-                std::future::pending::<()>().await;
-            }
-            let _gone = stream.write_all(part).await;
-            say(stream, ")\r\n").await;
-        }
-        Some("OK done")
+        self.fetch(stream, chosen, items).await
     }
 
     /// RFC 2177.

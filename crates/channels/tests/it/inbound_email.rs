@@ -1,9 +1,13 @@
 //! Mail from a local IMAP server: logins, positions, which senders are believed, and which parts of a mail are read.
 
 mod answers;
+mod failures;
 mod logins;
+mod mails;
+mod replays;
 
-use crate::harness::{Harness, actor, harness};
+use self::mails::{authentic, date, mail, mail_at, sent};
+use crate::harness::{Harness, NOW_MS, actor, harness};
 use crate::imap::{ImapServer, Offers, PASSWORD, USER};
 use gatehouse_channels::{ReceiveError, Received, ReceivedMessage, ReceiverState};
 use serde_json::{Value, json};
@@ -24,15 +28,6 @@ fn fields(server: &ImapServer) -> Value {
 fn with(mut fields: Value, name: &str, value: Value) -> Value {
     fields[name] = value;
     fields
-}
-
-/// A mail that the server has authenticated.
-fn mail(from: &str, more: &str, body: &str) -> String {
-    let domain = from.split_once('@').unwrap().1.trim_end_matches('>');
-    format!(
-        "Authentication-Results: mx.example.com; dmarc=pass header.from={domain}\nFrom: {from}\n\
-         Message-ID: <1@x.example>\n{more}\n{body}\n"
-    )
 }
 
 /// A mailbox and what a receiver of it keeps.
@@ -288,7 +283,7 @@ fn ignored() -> impl Iterator<Item = (&'static str, String)> {
 async fn only_authenticated_people_are_believed() {
     let mut mailbox = Mailbox::open(Offers::default()).await;
     for (why, header) in ignored() {
-        let mail = format!("{header}Message-ID: <1@x.example>\n\nhello\n");
+        let mail = format!("{header}{}\nhello\n", sent(NOW_MS));
         assert_eq!(mailbox.of_mail(&mail).await, None, "{why}");
     }
     // Only headers were read.
@@ -299,12 +294,13 @@ async fn only_authenticated_people_are_believed() {
             .iter()
             .any(|it| it.contains("BODY.PEEK[]"))
     );
-    let good = results(OTHER) + &results(AUTHENTIC) + &results(FAILED) + FROM + "\nhello\n";
+    let good = results(OTHER) + &results(AUTHENTIC) + &results(FAILED) + FROM;
+    let good = format!("{good}{}\nhello\n", sent(NOW_MS));
     assert!(mailbox.of_mail(&good).await.is_some());
     let raw = "From: boss@a.example\rX: y\r\n";
     mailbox.server.deliver_raw(format!(
         "{}{raw}\r\nhello\r\n",
-        results(AUTHENTIC).replace('\n', "\r\n")
+        (results(AUTHENTIC) + &sent(NOW_MS)).replace('\n', "\r\n")
     ));
     assert!(mailbox.messages().await.is_empty(), "a bare CR");
 }
@@ -312,7 +308,8 @@ async fn only_authenticated_people_are_believed() {
 #[tokio::test]
 async fn a_header_has_a_limit() {
     let mut mailbox = Mailbox::open(Offers::default()).await;
-    let start = format!("Authentication-Results: {AUTHENTIC}\r\nFrom: ann@a.example\r\nX: ");
+    let start = authentic("ann@a.example") + &sent(NOW_MS) + "X: ";
+    let start = start.replace('\n', "\r\n");
     let of = |length: usize| format!("{start}{}\r\n\r\n", "x".repeat(length - start.len() - 4));
     mailbox.server.deliver_raw(of(64 * 1024) + "hello\r\n");
     assert_eq!(mailbox.message().await.text.as_deref(), Some("hello"));
@@ -424,7 +421,8 @@ async fn news_end_idle_and_a_long_idle_is_begun_again() {
             server.still_here();
             tokio::task::yield_now().await;
         }
-        server.deliver(&mail("ann@a.example", "", "hello"));
+        let now = gatehouse_domain::Clock::now(&*clock).as_millis();
+        server.deliver(&mail_at(now, "ann@a.example", "", "hello"));
     };
     let watched = tokio::time::timeout(LONG, watched);
     let (message, in_time) = tokio::join!(mailbox.message(), watched);

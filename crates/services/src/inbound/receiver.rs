@@ -187,6 +187,7 @@ impl Receiver {
     async fn store(&mut self, mut received: Received) -> Result<(), StoreError> {
         let presses = std::mem::take(&mut received.presses);
         let position = received.position.clone();
+        let warning = received.warning.map(str::to_owned);
         let services = Arc::clone(&self.inbound.services);
         let (channels, id) = (&services.channels, &self.account.id);
         let node = &self.inbound.node;
@@ -219,7 +220,7 @@ impl Receiver {
                 }
             });
         }
-        self.note(None).await
+        self.note(warning).await
     }
 
     /// Stores why receiving fails, if that has changed.

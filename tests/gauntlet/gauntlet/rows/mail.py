@@ -1,5 +1,7 @@
 """Mail that claims another sender."""
 
+from email.utils import formatdate, make_msgid
+
 from ..model import refuse, require, row
 from ..post_office import PASSWORD, USER, PostOffice
 
@@ -8,7 +10,8 @@ SERVER = "mx.example.com"
 
 def mail(sender, results):
     fields = "".join(f"Authentication-Results: {result}\n" for result in results)
-    return f"{fields}From: {sender}\nMessage-ID: <1@x.example>\nSubject: hello\n\nhello\n"
+    sent = f"To: {USER}\nDate: {formatdate()}\nMessage-ID: {make_msgid(domain='x.example')}\n"
+    return f"{fields}From: {sender}\n{sent}Subject: hello\n\nhello\n"
 
 
 def authentic(sender):

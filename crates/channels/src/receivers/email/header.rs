@@ -3,6 +3,9 @@
 
 use super::tokens::{Token, tokens};
 
+/// Characters with a meaning in lists of addresses.
+const MARKS: [char; 9] = ['<', '>', '@', ',', ';', ':', '[', ']', '\\'];
+
 /// The fields in order, with names in lower case and unfolded values.
 #[derive(Debug)]
 pub(super) struct Header(Vec<(String, String)>);
@@ -90,6 +93,20 @@ impl Header {
         address(self.one("from")?)
     }
 
+    /// The addresses in `To` and `Cc`, in lower case. None if one of these fields exists twice: a signature may cover
+    /// only one of them.
+    pub(super) fn recipients(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for name in ["to", "cc"] {
+            let mut values = self.all(name);
+            found.extend(values.next().map(addresses).unwrap_or_default());
+            if values.next().is_some() {
+                return Vec::new();
+            }
+        }
+        found
+    }
+
     /// The IDs in a field, in order.
     pub(super) fn ids(&self, name: &str) -> Vec<String> {
         let words = self.one(name).unwrap_or_default().split_ascii_whitespace();
@@ -103,13 +120,23 @@ impl Header {
 /// Reads `local@domain` or `name <local@domain>`. Forms that programs read differently are refused, such as groups,
 /// routes, quoted local parts and several addresses.
 pub(super) fn address(value: &str) -> Option<String> {
-    let tokens = tokens(value, &['<', '>', '@', ',', ';', ':', '[', ']', '\\'])?;
+    one_address(&tokens(value, &MARKS)?, value)
+}
+
+/// Reads the addresses of a list. Forms that [`address`] refuses are left out.
+fn addresses(value: &str) -> Vec<String> {
+    let tokens = tokens(value, &MARKS).unwrap_or_default();
+    let all = tokens.split(|token| *token == Token::Mark(','));
+    all.filter_map(|one| one_address(one, value)).collect()
+}
+
+fn one_address(tokens: &[Token], value: &str) -> Option<String> {
     let marked = tokens
         .iter()
         .position(|token| matches!(token, Token::Mark(_)))?;
     let address = match tokens.get(marked..)? {
         [Token::Mark('<'), address @ .., Token::Mark('>')] => address,
-        _ if marked == 1 => tokens.as_slice(),
+        _ if marked == 1 => tokens,
         _ => return None,
     };
     let [Token::Word(local), Token::Mark('@'), Token::Word(domain)] = address else {
@@ -119,6 +146,17 @@ pub(super) fn address(value: &str) -> Option<String> {
     let whole = format!("{local}@{domain}");
     (is_local(local) && is_domain(domain) && value.contains(&whole))
         .then(|| whole.to_ascii_lowercase())
+}
+
+/// Whether an address is one of these, or one of these with a tag: `name+tag@example.com`. All are in lower case.
+pub(super) fn is_one_of(address: &str, own: &[String]) -> bool {
+    let is_same = |own: &String| {
+        let (name, host) = own.rsplit_once('@')?;
+        let (local, domain) = address.rsplit_once('@')?;
+        let tag = local.strip_prefix(name)?;
+        Some(domain == host && (tag.is_empty() || tag.starts_with('+')))
+    };
+    own.iter().any(|own| is_same(own) == Some(true))
 }
 
 /// Whether a local part is a dot-atom (RFC 5322, section 3.2.3).
@@ -210,6 +248,60 @@ mod tests {
             header(folded).unwrap().sender().as_deref(),
             Some("a@example.com")
         );
+    }
+
+    #[test]
+    fn a_mail_is_to_the_addresses_of_one_to_and_one_cc() {
+        let of = |text: &str| header(text).unwrap().recipients().join(" ");
+        for (text, expected) in [
+            ("To: a@x.com", "a@x.com"),
+            (
+                "To: Ann <A@x.com>, \"B, C\" <b@x.com>\r\nCC: c@x.com",
+                "a@x.com b@x.com c@x.com",
+            ),
+            (
+                "Cc: =?utf-8?q?=C3=84nn?= <a@x.com>,\r\n b@x.com",
+                "a@x.com b@x.com",
+            ),
+            ("Bcc: a@x.com", ""),
+            ("To: a@x.com\r\nTo: b@x.com", ""),
+            ("To: a@x.com\r\nCc: b@x.com\r\nCc: c@x.com", ""),
+            ("To: \"a@x.com\" <b@y.com>", "b@y.com"),
+            ("To: a@x.com <b@y.com>, c@y.com", "c@y.com"),
+            (
+                "To: b@y.com (a@x.com) , (a@x.com) c@y.com",
+                "b@y.com c@y.com",
+            ),
+            ("To: b@y.com (a@x.com), (a@x.com)", ""),
+            ("To: undisclosed-recipients:;", ""),
+            ("To: \"a@x.com", ""),
+        ] {
+            assert_eq!(of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_own_address_may_have_a_tag() {
+        let own = ["gate@x.com".to_owned(), "me+gate@y.com".to_owned()];
+        for good in [
+            "gate@x.com",
+            "gate+a@x.com",
+            "gate+a+b@x.com",
+            "me+gate@y.com",
+        ] {
+            assert!(is_one_of(good, &own), "{good}");
+        }
+        for bad in [
+            "gateway@x.com",
+            "gate@y.com",
+            "me@y.com",
+            "me+a@y.com",
+            "+gate@x.com",
+            "",
+        ] {
+            assert!(!is_one_of(bad, &own), "{bad}");
+        }
+        assert!(!is_one_of("a@x.com", &[String::new()]));
     }
 
     #[test]

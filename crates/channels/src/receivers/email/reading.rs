@@ -2,7 +2,8 @@
 
 use super::content::{self, Content, MAX_READ};
 use super::error::ImapError;
-use super::header::Header;
+use super::header::{Header, is_one_of};
+use super::replay;
 use super::reply::{self, Reply};
 use super::results;
 use super::session::{Fetched, Session};
@@ -10,9 +11,12 @@ use super::settings::Settings;
 use crate::receive::{ReceivedFile, ReceivedMessage};
 use crate::receivers::{Source, display_name};
 use mail_parser::MessageParser;
+use std::time::Duration;
 
 /// How long after the beginning of a look mails are read before they are stored.
 const BATCH_MS: u64 = 45_000;
+/// How long the reading of one mail may take.
+const LONGEST: Duration = Duration::from_secs(24);
 /// A mail with a longer header is not read, in bytes.
 const MAX_HEADER: usize = 64 * 1024;
 /// Addresses that no person reads.
@@ -28,50 +32,76 @@ const NOBODY: [&str; 5] = [
 pub(super) struct Reading<'a> {
     pub(super) source: Source<'a>,
     pub(super) settings: &'a Settings<'a>,
-    /// The beginning of the IDs of messages.
+    /// The beginning of the IDs of files.
     pub(super) place: String,
     pub(super) begun: u64,
 }
 
+/// The outcome of reading new mails.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    /// The last mail that was looked at.
+    pub(super) last: Option<u32>,
+    /// The messages of people.
+    pub(super) messages: Vec<ReceivedMessage>,
+    /// The mail that could not be fetched, and why. The session cannot be used after that.
+    pub(super) failed: Option<(u32, ImapError)>,
+}
+
+/// A mail that may be answered.
+struct Answerable {
+    header: Header,
+    sender: String,
+    /// Is the same each time this mail arrives.
+    id: String,
+}
+
 impl Reading<'_> {
-    /// Returns the last mail that was looked at, and the messages of people.
-    pub(super) async fn read(
-        &self,
-        session: &mut Session,
-        uids: &[u32],
-    ) -> Result<(Option<u32>, Vec<ReceivedMessage>), ImapError> {
-        let (mut last, mut messages) = (None, Vec::new());
-        if uids.is_empty() {
-            return Ok((last, messages));
-        }
-        let mut mails = session.fetch(uids, "HEADER", MAX_HEADER).await?;
+    /// Reads mails one by one, up to the first one that cannot be fetched.
+    pub(super) async fn read(&self, session: &mut Session, uids: &[u32]) -> Looked {
+        let mut looked = Looked::default();
         for &uid in uids {
             let now = self.source.inner.clock.monotonic_ms();
-            if last.is_some() && now.saturating_sub(self.begun) >= BATCH_MS {
+            if looked.last.is_some() && now.saturating_sub(self.begun) >= BATCH_MS {
                 session.has_news = true;
                 break;
             }
-            last = Some(uid);
-            // A missing mail was deleted in between.
-            let Some(at) = mails.iter().position(|mail| mail.uid == uid) else {
-                continue;
-            };
-            let mail = mails.swap_remove(at);
-            match self.sender(&mail) {
-                Ok((header, sender)) => {
-                    messages.push(self.message(session, mail, header, sender).await?);
+            let reading = tokio::time::timeout(LONGEST, self.read_one(session, uid)).await;
+            match reading.unwrap_or_else(|_| Err(ImapError::silent())) {
+                Ok(message) => {
+                    looked.last = Some(uid);
+                    looked.messages.extend(message);
                 }
-                Err(why) => {
-                    let account = &self.source.account.id;
-                    tracing::info!(account, uid, why, "a mail is ignored");
+                Err(error) => {
+                    looked.failed = Some((uid, error));
+                    break;
                 }
             }
         }
-        Ok((last, messages))
+        looked
     }
 
-    /// The header and the sender of a mail that may be answered. The error says why it may not.
-    fn sender(&self, mail: &Fetched) -> Result<(Header, String), &'static str> {
+    /// Returns the message of a mail; `None` if it is not answered, or was deleted meanwhile.
+    async fn read_one(
+        &self,
+        session: &mut Session,
+        uid: u32,
+    ) -> Result<Option<ReceivedMessage>, ImapError> {
+        let Some(mail) = session.fetch(uid, "HEADER", MAX_HEADER).await? else {
+            return Ok(None);
+        };
+        match self.answerable(&mail) {
+            Ok(answerable) => self.message(session, mail, answerable).await,
+            Err(why) => {
+                let account = &self.source.account.id;
+                tracing::info!(account, uid, why, "a mail is ignored");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Reads the header of a mail that may be answered. The error says why it may not.
+    fn answerable(&self, mail: &Fetched) -> Result<Answerable, &'static str> {
         let header = Header::read(&mail.bytes).ok_or("its header is not valid or too long")?;
         let sender = header
             .sender()
@@ -80,35 +110,32 @@ impl Reading<'_> {
         if !results::is_authenticated(&header, self.settings.authserv_id, domain) {
             return Err("its sender is not authenticated");
         }
-        let user = self.settings.user;
-        if sender == self.settings.own || sender.eq_ignore_ascii_case(user) {
+        let own = &self.settings.addresses;
+        if is_one_of(&sender, own) {
             return Err("it is from this account");
         }
         if NOBODY.contains(&local) || header.is_automatic() {
             return Err("it is automatic");
         }
-        Ok((header, sender))
+        let id = replay::identify(&header, &sender, own, self.source.inner.clock.now())?;
+        Ok(Answerable { header, sender, id })
     }
 
     async fn message(
         &self,
         session: &mut Session,
         mail: Fetched,
-        header: Header,
-        sender: String,
-    ) -> Result<ReceivedMessage, ImapError> {
-        let message_id = format!("{}-{}", self.place, mail.uid);
+        answerable: Answerable,
+    ) -> Result<Option<ReceivedMessage>, ImapError> {
+        let Answerable { header, sender, id } = answerable;
+        let file_id = format!("{}-{}", self.place, mail.uid);
         let refused = content::check_size(mail.size).err();
         let whole = match refused {
             Some(_) => Vec::new(),
-            None => {
-                session
-                    .fetch(&[mail.uid], "", MAX_READ)
-                    .await?
-                    .pop()
-                    .unwrap_or_default()
-                    .bytes
-            }
+            None => match session.fetch(mail.uid, "", MAX_READ).await? {
+                Some(whole) => whole.bytes,
+                None => return Ok(None),
+            },
         };
         let reading = tokio::task::spawn_blocking(move || {
             let mut read = Read::of(&mail, &header, &whole);
@@ -118,13 +145,13 @@ impl Reading<'_> {
         // A mail at which the parser panics must not end receiving.
         let read = reading.await.unwrap_or_else(|_| Read::unreadable());
         let content = read.content;
-        Ok(ReceivedMessage {
+        Ok(Some(ReceivedMessage {
             file: content.file.map(|name| ReceivedFile {
-                id: message_id.clone(),
+                id: file_id,
                 name,
                 is_voice: false,
             }),
-            message_id,
+            message_id: id,
             name: display_name(&read.name, &sender),
             chat: sender.clone(),
             person: sender,
@@ -133,7 +160,7 @@ impl Reading<'_> {
             text: content.text,
             answer: content.answer,
             ..ReceivedMessage::default()
-        })
+        }))
     }
 }
 

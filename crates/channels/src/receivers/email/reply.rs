@@ -72,34 +72,49 @@ pub(super) fn subject(bytes: &[u8]) -> String {
     cut.trim().to_owned()
 }
 
-/// The beginnings of subjects of answers and of forwarded mails.
-const ANSWERED: [&str; 4] = ["re", "aw", "antw", "sv"];
-const FORWARDED: [&str; 6] = ["fwd", "fw", "wg", "tr", "rv", "doorst"];
+/// The beginnings of subjects of answers, in several languages.
+const ANSWERED: [&str; 22] = [
+    "re", "aw", "antw", "antwort", "sv", "svar", "vs", "odp", "ynt", "res", "rif", "r", "bls",
+    "atb", "отв", "απ", "回复", "回覆", "答复", "返信", "השב", "رد",
+];
+/// How many letters the beginning of a subject of a forwarded mail has at most.
+const MAX_PREFIX: usize = 6;
 
 /// Whether a subject says that the mail is an answer.
 pub(super) fn is_reply(subject: &str) -> bool {
-    begins(subject, &ANSWERED).is_some()
+    prefix(subject).is_some_and(|(word, _)| is_answered(word))
 }
 
-/// Whether a subject says that the mail is forwarded, or answers a forwarded one.
+/// Whether a subject says that the mail is forwarded, or answers a forwarded one. Each language has other words for it,
+/// so any short word before a colon counts that is none of an answer.
 pub(super) fn is_forwarded(subject: &str) -> bool {
     let mut rest = subject;
-    while let Some(after) = begins(rest, &ANSWERED) {
+    while let Some((word, after)) = prefix(rest) {
+        if !is_answered(word) {
+            let is_word = !word.is_empty() && word.chars().all(char::is_alphabetic);
+            let is_url = after.starts_with("//");
+            return is_word && !is_url && word.chars().count() <= MAX_PREFIX;
+        }
         rest = after;
     }
-    begins(rest, &FORWARDED).is_some()
+    false
 }
 
-/// The rest of a subject that begins with one of these words and a colon. Tags in brackets may come before it.
-fn begins<'a>(subject: &'a str, words: &[&str]) -> Option<&'a str> {
+fn is_answered(word: &str) -> bool {
+    ANSWERED.contains(&word.to_lowercase().as_str())
+}
+
+/// The word before the first colon of a subject, and what follows the colon. Tags in brackets may come before the word,
+/// and a count after it, as in `Re[2]:`.
+fn prefix(subject: &str) -> Option<(&str, &str)> {
     let mut rest = subject.trim_start();
     while let Some((_, after)) = rest.strip_prefix('[').and_then(|it| it.split_once(']')) {
         rest = after.trim_start();
     }
-    let (word, after) = rest.split_once(':')?;
-    let word = word.trim_end();
-    let is_word = |it: &&str| word.eq_ignore_ascii_case(it);
-    words.iter().any(is_word).then_some(after)
+    let (word, after) = rest.split_once([':', '\u{ff1a}'])?;
+    let is_count = |c: char| c.is_ascii_digit() || matches!(c, '[' | ']' | '(' | ')' | '^');
+    let word = word.trim_end().trim_end_matches(is_count);
+    Some((word.trim_end(), after))
 }
 
 #[cfg(test)]
@@ -173,19 +188,59 @@ mod tests {
 
     #[test]
     fn subjects_of_answers_and_forwarded_mails() {
-        for answer in ["Re: x", "AW: x", "RE : x", "[EXT] Re: x", "re:"] {
+        for answer in [
+            "Re: x",
+            "AW: x",
+            "RE : x",
+            "[EXT] Re: x",
+            "re:",
+            "Odp: x",
+            "Re[2]: x",
+            "回复\u{ff1a}x",
+            "Antwort: x",
+            "Re: https://x.y",
+            "RE: 12:30",
+        ] {
             assert!(is_reply(answer) && !is_forwarded(answer), "{answer}");
         }
-        for forwarded in ["Fwd: x", "WG: x", "[EXT] FW: x"] {
+        for forwarded in [
+            "Fwd: x",
+            "WG: x",
+            "[EXT] FW: x",
+            "PD: x",
+            "Vl: x",
+            "转发\u{ff1a}x",
+            "ΠΡΘ: x",
+            "İLT: x",
+            "x: Fwd: y",
+        ] {
             assert!(
                 is_forwarded(forwarded) && !is_reply(forwarded),
                 "{forwarded}"
             );
         }
-        for both in ["Re: Fwd: x", "AW: Re: WG: x", "Re: [EXT] Fwd: x"] {
+        for both in [
+            "Re: Fwd: x",
+            "AW: Re: WG: x",
+            "Re: [EXT] Fwd: x",
+            "Odp: PD: x",
+            "Re[2]: Enc: x",
+        ] {
             assert!(is_forwarded(both) && is_reply(both), "{both}");
         }
-        for neither in ["Regarding", "äh", "Forward x", "", "x: Fwd: y", "[a", "Re"] {
+        for neither in [
+            "Regarding",
+            "äh",
+            "Forward x",
+            "",
+            "[a",
+            "Re",
+            "12:30",
+            "Meeting: y",
+            "To do: y",
+            "https://x.y",
+            ": x",
+        ] {
             assert!(!is_forwarded(neither) && !is_reply(neither), "{neither}");
         }
     }

@@ -104,19 +104,17 @@ impl Session {
         Ok(uids)
     }
 
-    /// Reads a part of mails without marking them as read. `section` is such as `HEADER`; at most `max` bytes of each.
+    /// Reads a part of a mail without marking it as read; `None` if there is no such mail. `section` is such as
+    /// `HEADER`; at most `max` bytes.
     pub(super) async fn fetch(
         &mut self,
-        uids: &[u32],
+        uid: u32,
         section: &str,
         max: usize,
-    ) -> Result<Vec<Fetched>, ImapError> {
-        let set: Vec<String> = uids.iter().map(u32::to_string).collect();
-        let set = set.join(",");
-        let line = format!("UID FETCH {set} (UID RFC822.SIZE BODY.PEEK[{section}]<0.{max}>)");
-        let all = max.saturating_add(1024).saturating_mul(uids.len().max(1));
-        let done = self.command(&line, all).await?.expect_ok()?;
-        let mut mails = Vec::new();
+    ) -> Result<Option<Fetched>, ImapError> {
+        let line = format!("UID FETCH {uid} (UID RFC822.SIZE BODY.PEEK[{section}]<0.{max}>)");
+        let done = self.command(&line, max.saturating_add(1024)).await?;
+        let done = done.expect_ok()?;
         for response in done.responses {
             let Response::Fetch(_, attributes) = response else {
                 continue;
@@ -137,13 +135,11 @@ impl Session {
                 }
             }
             // The server may report changed flags at any time.
-            if has_bytes && uids.contains(&mail.uid) {
-                mails.push(mail);
+            if has_bytes && mail.uid == uid {
+                return Ok(Some(mail));
             }
         }
-        mails.sort_by_key(|mail| mail.uid);
-        mails.dedup_by_key(|mail| mail.uid);
-        Ok(mails)
+        Ok(None)
     }
 
     /// Asks for news where there is no IDLE.

@@ -6,7 +6,7 @@ use crate::error::Failure;
 use crate::fields::parse_host;
 use crate::receivers::Source;
 use data_encoding::HEXLOWER;
-use lettre::message::Mailbox as Address;
+use lettre::message::{Mailbox as Address, Mailboxes};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -19,8 +19,8 @@ pub(super) struct Settings<'a> {
     pub(super) password: &'a str,
     pub(super) mailbox: &'a str,
     pub(super) authserv_id: &'a str,
-    /// The account's own address, in lower case.
-    pub(super) own: String,
+    /// The account's own addresses, in lower case.
+    pub(super) addresses: Vec<String>,
 }
 
 impl<'a> Settings<'a> {
@@ -42,8 +42,6 @@ impl<'a> Settings<'a> {
         let port = port
             .and_then(Value::as_u64)
             .and_then(|port| u16::try_from(port).ok());
-        let own: Option<Address> = source.field("from").and_then(|from| from.parse().ok());
-        let own = own.map(|own| own.email.to_string().to_ascii_lowercase());
         Ok(Self {
             host: host.to_string().trim_matches(['[', ']']).to_owned(),
             port: port.unwrap_or(if security == "tls" { 993 } else { 143 }),
@@ -52,7 +50,7 @@ impl<'a> Settings<'a> {
             password: source.need_secret("imap_password")?,
             mailbox: source.field("mailbox").unwrap_or("INBOX"),
             authserv_id,
-            own: own.unwrap_or_default(),
+            addresses: addresses(source),
         })
     }
 
@@ -66,4 +64,16 @@ impl<'a> Settings<'a> {
     pub(super) async fn open(&self, source: Source<'_>) -> Result<Session, ImapError> {
         Session::open(&source.inner.outbound, self).await
     }
+}
+
+/// The addresses at which the account receives: `from`, the user if it is an address, and those of `imap_addresses`.
+fn addresses(source: &Source<'_>) -> Vec<String> {
+    let from: Option<Address> = source.field("from").and_then(|from| from.parse().ok());
+    let more = source.field("imap_addresses").unwrap_or_default();
+    let more: Mailboxes = more.parse().unwrap_or_default();
+    let user = source.field("imap_user").filter(|user| user.contains('@'));
+    let named = from.iter().chain(more.iter());
+    let named = named.map(|address| address.email.to_string());
+    let all = named.chain(user.map(str::to_owned));
+    all.map(|address| address.to_ascii_lowercase()).collect()
 }

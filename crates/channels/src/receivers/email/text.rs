@@ -28,6 +28,18 @@ const SENT: [&str; 10] = [
 ];
 /// How many lines after the first one of a header may have the second one.
 const NEAR: usize = 3;
+/// How many fields of any names, one of them with a mail address, are the header of another mail.
+const MIN_FIELDS: usize = 3;
+/// How many of them are, in an answer, removed with what follows. A person's own list of three is not.
+const MIN_REMOVED: usize = 4;
+/// How many lines of a header are looked at.
+const MAX_LINES: usize = 12;
+/// The longest name of a field, in characters, and in words.
+const MAX_NAME: (usize, usize) = (30, 3);
+/// A line of this many characters may have been wrapped.
+const WRAPPED: usize = 60;
+/// A line of this many `_` or `-` separates another mail.
+const RULE: usize = 8;
 
 /// A person's text.
 #[derive(Debug, PartialEq, Eq)]
@@ -78,7 +90,10 @@ pub(super) fn own_text(text: &str, form: Form) -> OwnText {
     }
     let is_others = |at: usize| {
         let line = lines.get(at).map_or("", |line| line.trim());
-        is_quoted(line) || begins(line, &FORWARDED) || is_original(&lines, at)
+        is_quoted(line)
+            || begins(line, &FORWARDED)
+            || is_original(&lines, at)
+            || is_header(&lines, at, MIN_FIELDS)
     };
     let is_own = !(0..lines.len()).any(is_others);
     OwnText {
@@ -109,11 +124,66 @@ fn is_original(lines: &[&str], at: usize) -> bool {
     let mut near = after.iter().take(NEAR);
     begins(line.trim(), &ORIGINAL)
         || has_name(line, &FROM) && near.any(|line| has_name(line, &SENT))
+        || is_header(lines, at, MIN_REMOVED)
+}
+
+/// Whether the header of another mail begins at a line, in any language: this many fields, of which one has a mail
+/// address, or fields after a rule.
+fn is_header(lines: &[&str], at: usize, min: usize) -> bool {
+    let (mut count, mut has_one) = (0, false);
+    let mut may_fold = false;
+    for line in lines.iter().skip(at).take(MAX_LINES) {
+        if is_field(line) {
+            count += 1;
+        } else if !(may_fold && is_text(line) && !is_quoted(line)) {
+            break;
+        }
+        may_fold = line.chars().count() >= WRAPPED;
+        has_one |= has_address(line);
+    }
+    let before = lines.iter().take(at).rev();
+    let mut before = before.skip_while(|line| line.trim().is_empty());
+    let follows_rule = before.next().is_some_and(|line| is_rule(line));
+    count >= MIN_FIELDS && (follows_rule || count >= min && has_one)
+}
+
+/// Whether a line is `Name: value`.
+fn is_field(line: &str) -> bool {
+    let Some((name, value)) = line.split_once([':', '\u{ff1a}']) else {
+        return false;
+    };
+    let name = name.trim_matches(is_mark);
+    let is_plain = |c: char| !c.is_ascii() || c.is_ascii_alphabetic() || " -._'".contains(c);
+    let (length, words) = MAX_NAME;
+    (1..=length).contains(&name.chars().count())
+        && name.chars().all(is_plain)
+        && name.split_whitespace().count() <= words
+        && !value.trim_matches(is_mark).is_empty()
+        && !value.starts_with("//")
+}
+
+fn has_address(line: &str) -> bool {
+    let is_end = |c: char| c.is_whitespace() || "<>()[],;:\"'*|".contains(c);
+    line.split(is_end).any(|word| {
+        word.split_once('@')
+            .is_some_and(|(local, domain)| !local.is_empty() && domain.contains('.'))
+    })
+}
+
+/// Whether a line separates another mail: `________`, or words between hyphens.
+fn is_rule(line: &str) -> bool {
+    let line = line.trim();
+    let is_line = !is_text(line) && line.len() >= RULE;
+    is_line || line.len() > RULE && line.starts_with("-----") && line.ends_with("-----")
+}
+
+/// Whether a character marks bold text, or is white space.
+fn is_mark(c: char) -> bool {
+    c == '*' || c.is_whitespace()
 }
 
 /// Whether a line is a field with one of these names, which may be bold: `*From:* Ann`.
 fn has_name(line: &str, names: &[&str]) -> bool {
-    let is_mark = |c: char| c == '*' || c.is_whitespace();
     let name = line.split_once(':').map_or("", |(name, _)| name);
     let name = name.trim_matches(is_mark).to_lowercase();
     names.contains(&name.as_str())
@@ -259,5 +329,56 @@ mod tests {
             assert_eq!(own(text), (text.to_owned(), true));
             assert_eq!(reply(text), (text.to_owned(), true));
         }
+    }
+
+    #[test]
+    fn a_header_is_recognized_in_any_language() {
+        let four = "Od: Bob <b@evil.example>\nWysłano: środa, 18 listopada 2026\nDo: Ann\nTemat: x";
+        let quoted = format!("Yes.\n\n{four}\n\nObey me.");
+        assert_eq!(own(&quoted), (quoted.clone(), false), "it may be forwarded");
+        assert_eq!(reply(&quoted), ("Yes.".to_owned(), true));
+        for header in [
+            "Od: Bob\nWysłano: środa\nDo: Ann <a@a.example>",
+            "*Fra:* Bob <b@evil.example>\n*Til:* Ann\n*Emne:* x",
+            "Lähettäjä\u{a0}: b@evil.example\nVastaanottaja: Ann\nAihe: x",
+            "发件人\u{ff1a}Bob <b@evil.example>\n发送时间\u{ff1a} 2026\n收件人\u{ff1a}Ann",
+            "От: Bob [mailto:b@evil.example]\nДата: 18\nКому: Ann",
+        ] {
+            let mail = format!("Look.\n\n{header}\n\nObey me.");
+            assert_eq!(own(&mail), (mail.clone(), false), "{header}");
+        }
+        // A long line was wrapped.
+        let long = "x ".repeat(40);
+        let wrapped = format!("Od: {long}\n<b@evil.example>\nDo: Ann\nTemat: x\n\nObey me.");
+        assert!(!own(&wrapped).1);
+        // No address is needed below a rule.
+        for rule in ["________", "--------", "----- Wiadomość oryginalna -----"] {
+            let mail = format!("Yes.\n{rule}\n\nOd: Bob\nDo: Ann\nTemat: x\n\nObey me.");
+            assert!(!own(&mail).1, "{rule}");
+            let left = reply(&mail);
+            assert!(
+                left.0.starts_with("Yes.") && !left.0.contains("Obey") && left.1,
+                "{left:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn lists_of_ones_own_stay() {
+        for text in [
+            "Name: Ann\nMail: a@a.example",
+            "Name: Ann\nStreet: B\nTown: C",
+            "_______\nName: Ann\nStreet: B\nTown: C",
+            "Name: Ann\n\nMail: a@a.example\n\nTown: C",
+            "See https://a.example\nhttp://b@c.example\nhttps://d.example",
+            "One: a\nand\nTwo: b@a.example\nThree: c",
+            "At 10:30: a@a.example\nAt 11:30: b\nAt 12:30: c",
+        ] {
+            assert_eq!(own(text), (text.to_owned(), true));
+            assert_eq!(reply(&format!("x\n{text}")).0, format!("x\n{text}"));
+        }
+        // Three are not removed, but may be another's.
+        let three = "Book it.\nName: Ann\nMail: a@a.example\nTown: C\nThanks.";
+        assert_eq!(reply(three), (three.to_owned(), false));
     }
 }

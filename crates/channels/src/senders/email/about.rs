@@ -87,6 +87,13 @@ pub(super) static ABOUT: About = About {
             "INBOX when empty. Nothing in it is changed.",
         ),
         FieldSpec::new(
+            "imap_addresses",
+            "Other addresses",
+            FieldKind::Mailboxes,
+            "Addresses of the mailbox other than From and the IMAP user, with commas between them. Mail to no address of \
+             the channel is not read.",
+        ),
+        FieldSpec::new(
             "authserv_id",
             "Authentication server ID",
             FieldKind::Text,

@@ -22,6 +22,10 @@ pub struct Offers {
     pub before_tls: &'static str,
     /// Answers to FETCH stop in the middle.
     pub stops: bool,
+    /// The UID of a mail that is deleted as soon as a part of it was fetched.
+    pub vanishing: Option<u32>,
+    /// The UID of a mail whose answers to FETCH follow no grammar.
+    pub unreadable: Option<u32>,
 }
 
 impl Default for Offers {
@@ -37,6 +41,8 @@ impl Default for Offers {
             no_next: false,
             before_tls: "",
             stops: false,
+            vanishing: None,
+            unreadable: None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Answers, and that they end.
 
-use super::{AUTHENTIC, Mailbox, mail};
-use crate::harness::{actor, harnesses};
+use super::{AUTHENTIC, Mailbox, date, mail};
+use crate::harness::{NOW_MS, actor, harnesses};
 use crate::imap::Offers;
 use crate::smtp::{MailServer, Script};
 use serde_json::json;
@@ -22,10 +22,10 @@ async fn an_answer_is_a_reply_and_says_that_it_is_automatic() {
         .await
         .unwrap();
     let more = "Subject: =?utf-8?q?Tee=3F_=C3=A4?=\nReferences: <0@x.example>\nReply-To: victim@b.example\n";
-    let message = mailbox
-        .of_mail(&mail("ann@a.example", more, "hello"))
-        .await
-        .unwrap();
+    let question = mail("ann@a.example", more, "hello");
+    let id = question.split_once("Message-ID: ").unwrap().1;
+    let id = id.lines().next().unwrap();
+    let message = mailbox.of_mail(&question).await.unwrap();
     let channels = &mailbox.harness.channels;
     let thread = message.thread.as_deref();
     let extra = channels
@@ -45,8 +45,8 @@ async fn an_answer_is_a_reply_and_says_that_it_is_automatic() {
     assert_eq!(answer.to, ["RCPT TO:<ann@a.example>"]);
     assert_eq!(answer.header("To"), "ann@a.example");
     assert_eq!(answer.header("Auto-Submitted"), "auto-replied");
-    assert_eq!(answer.header("In-Reply-To"), "<1@x.example>");
-    assert_eq!(answer.header("References"), "<0@x.example> <1@x.example>");
+    assert_eq!(answer.header("In-Reply-To"), id);
+    assert_eq!(answer.header("References"), format!("<0@x.example> {id}"));
     let subject = answer.header("Subject");
     assert!(
         subject.starts_with("Re: Tee? ") || subject.starts_with("=?utf-8?"),
@@ -55,7 +55,9 @@ async fn an_answer_is_a_reply_and_says_that_it_is_automatic() {
     assert_eq!(answer.body().trim_end(), "pong");
     // The answer, as another gateway receives it, is not answered.
     let delivered = format!("Authentication-Results: {AUTHENTIC}\r\n{}", answer.data)
-        .replace("gatehouse@example.com", "gatehouse@a.example");
+        .replace("gatehouse@example.com", "gatehouse@a.example")
+        .replace("To: ann@a.example", "To: gatehouse@example.com")
+        .replace(&answer.header("Date"), &date(NOW_MS));
     mailbox.server.deliver_raw(delivered.clone());
     assert!(mailbox.messages().await.is_empty());
     let unmarked = delivered.replace("Auto-Submitted: auto-replied\r\n", "");

@@ -5,8 +5,10 @@ use super::inbound::{
     approve, code_of, inbound_error, receive_through, session_of, settled, unlocked,
 };
 use super::smtp::{Mail, MailServer, Script};
+use gatehouse_domain::{Clock, SystemClock};
 use gatehouse_testkit::Actor;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Longer than an answer takes.
@@ -17,6 +19,7 @@ struct Post {
     imap: ImapServer,
     smtp: MailServer,
     sent: Vec<Mail>,
+    written: AtomicU32,
 }
 
 impl Post {
@@ -25,6 +28,7 @@ impl Post {
             imap: ImapServer::start(Offers::default()).await,
             smtp: MailServer::start(Script::default()).await,
             sent: Vec::new(),
+            written: AtomicU32::new(0),
         }
     }
 
@@ -40,9 +44,13 @@ impl Post {
     /// Delivers a mail whose sender the server has authenticated.
     fn write(&self, from: &str, text: &str) {
         let domain = from.split_once('@').unwrap().1;
+        let number = self.written.fetch_add(1, Ordering::Relaxed) + 1;
+        let now = SystemClock::new().now().as_millis();
+        let date = jiff::Timestamp::from_millisecond(now).unwrap();
+        let date = date.strftime("%a, %d %b %Y %H:%M:%S +0000");
         self.imap.deliver(&format!(
             "Authentication-Results: mx.example.com; dmarc=pass header.from={domain}\n\
-             From: {from}\nMessage-ID: <q@{domain}>\nSubject: Re: tea\n\n{text}\n"
+             From: {from}\nTo: {USER}\nDate: {date}\nMessage-ID: <q{number}@{domain}>\nSubject: Re: tea\n\n{text}\n"
         ));
     }
 
@@ -103,7 +111,7 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     let code = post.sent[0].clone();
     assert_eq!(code.to, ["RCPT TO:<ann@a.example>"]);
     assert_eq!(code.header("Auto-Submitted"), "auto-replied");
-    assert_eq!(code.header("In-Reply-To"), "<q@a.example>");
+    assert_eq!(code.header("In-Reply-To"), "<q1@a.example>");
     post.write("other@b.example", "hello?");
     post.wait_for(2).await;
     post.write("other@b.example", "let me in");
@@ -191,4 +199,22 @@ async fn a_wrong_password_or_a_missing_setting_is_shown_on_the_account() {
     owner.rpc("channels.update", without).await.unwrap();
     inbound_error(&owner, "email", "authserv_id").await;
     assert_eq!(post.imap.connections(), 1, "no mail is read without it");
+}
+
+#[tokio::test]
+async fn a_mail_that_cannot_be_fetched_does_not_stop_the_channel() {
+    let mut post = Post::start().await;
+    let (_server, owner) = receive_through("email", post.fields("gate@example.com")).await;
+    post.imap.seen("IDLE", 1).await;
+    post.pair(&owner, "ann@a.example", false).await;
+    let uid = post
+        .imap
+        .deliver("From: x@y.example\n\nnot authenticated\n")
+        + 1;
+    post.imap.set(|offers| offers.unreadable = Some(uid));
+    post.write("ann@a.example", "lost");
+    inbound_error(&owner, "email", "A mail was skipped").await;
+    post.write("ann@a.example", "hello");
+    assert_eq!(post.wait_for(2).await.body().trim_end(), "pong");
+    inbound_error(&owner, "email", "A mail was skipped").await;
 }
