@@ -7,8 +7,8 @@ test.describe('settings', () => {
 
   test('settings: search, change, invalid values, undo, revert, fixed values, and the restart notice', async ({ home, page, context }) => {
     const other = await context.newPage();
-    await other.goto('/settings/system');
-    await page.goto('/settings/system');
+    await other.goto('/settings/system/settings');
+    await page.goto('/settings/system/settings');
     const settings = page.getByRole('region', { name: 'All settings' });
     await page.getByLabel('Search settings').fill('webhooks.retention');
     await expect(settings.getByRole('listitem')).toHaveCount(1);
@@ -20,17 +20,17 @@ test.describe('settings', () => {
     await dialog.getByLabel('Value').fill('77');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(settings.getByText('Changed here')).toBeVisible();
-    await expect(settings.getByText('77', { exact: true })).toBeVisible();
+    await expect(settings.getByText('77 days', { exact: true })).toBeVisible();
     await other.getByLabel('Search settings').fill('webhooks.retention');
-    await expect(other.getByRole('region', { name: 'All settings' }).getByText('77', { exact: true })).toBeVisible();
+    await expect(other.getByRole('region', { name: 'All settings' }).getByText('77 days', { exact: true })).toBeVisible();
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect(settings.getByText('Changed here')).toHaveCount(0);
 
     await home.rpc('config.set', { key: 'webhooks.retention_days', value: 55 });
-    await expect(settings.getByText('55', { exact: true })).toBeVisible();
+    await expect(settings.getByText('55 days', { exact: true })).toBeVisible();
     await settings.getByRole('button', { name: 'Change webhooks.retention_days' }).click();
     await dialog.getByRole('button', { name: 'Revert' }).click();
-    await expect(settings.getByText('55', { exact: true })).toHaveCount(0);
+    await expect(settings.getByText('55 days', { exact: true })).toHaveCount(0);
     await expect(dialog).toBeHidden();
 
     await page.getByLabel('Search settings').fill('log.level');
@@ -98,7 +98,7 @@ test('a forwarding header makes the connection remote, and the page explains it'
 });
 
 test('keyboard-only use, accessibility in both themes, and no horizontal scroll at 320 px', async ({ home, page }) => {
-  await page.goto('/settings/system');
+  await page.goto('/settings/system/settings');
   await page.getByLabel('Search settings').focus();
   await page.keyboard.type('models.autodetect');
   await page.getByRole('button', { name: 'Change models.autodetect' }).focus();
@@ -118,8 +118,21 @@ test('keyboard-only use, accessibility in both themes, and no horizontal scroll 
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
 });
 
+test('settings are in groups, which open on request and when the list is narrowed', async ({ home: _, page }) => {
+  await page.goto('/settings/system/settings');
+  const retention = page.getByText('webhooks.retention_days', { exact: true });
+  await expect(page.getByText('Telemetry', { exact: true })).toBeVisible();
+  await expect(retention).toBeHidden();
+  await page.getByRole('heading', { level: 3, name: 'Webhooks' }).click();
+  await expect(retention).toBeVisible();
+  await page.getByLabel('Search settings').fill('server.max_message_bytes');
+  await expect(page.getByText(/^[\d,]+ bytes$/).first()).toBeVisible();
+});
+
 test('a backup is made and listed', async ({ home, page }) => {
   await page.goto('/settings/system');
+  await page.getByRole('navigation', { name: 'Sections of the system' }).getByRole('link', { name: 'Backups' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'System' })).toBeFocused();
   const backups = page.getByRole('region', { name: 'Backups' });
   await backups.getByRole('button', { name: 'Show backups' }).click();
   await expect(backups.getByText('There are no backups yet.')).toBeVisible();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SettingDescription } from '../../../client/generated/rpc';
-import { kindOf, limitsOf, parse, typed, unitOf } from './settings';
+import { groupLabel, kindOf, limitsOf, parse, typed, unitOf, withUnit } from './settings';
 
 test.each([
   [true, 'flag'],
@@ -26,6 +26,21 @@ test('the unit is in the name', () => {
     'days',
     'ms',
     '',
+  ]);
+});
+
+test('a number is shown with its unit, other values as they are', () => {
+  const at = (key: string, value: never) => withUnit({ key, value, origin: 'default', secret: false });
+  expect(at('server.max_body_bytes', 10_485_760 as never)).toBe('10,485,760 bytes');
+  expect(at('webhooks.workers', 4 as never)).toBe('4');
+  expect(at('log.level', 'info' as never)).toBe('info');
+});
+
+test('a group has a heading, and an unknown one its name', () => {
+  expect([groupLabel('webhooks'), groupLabel('auth'), groupLabel('toString')]).toEqual([
+    'Webhooks',
+    'Login',
+    'toString',
   ]);
 });
 

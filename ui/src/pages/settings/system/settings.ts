@@ -98,6 +98,37 @@ export function limitsOf(described: SettingDescription): string[] {
   ].filter(Boolean);
 }
 
+/** A value with the unit of its setting, on one line. */
+export function withUnit(setting: Setting): string {
+  const { key, value } = setting;
+  return typeof value === 'number' ? [number(value), unitOf(key)].filter(Boolean).join(' ') : shown(setting);
+}
+
+const GROUPS: Readonly<Record<string, () => string>> = {
+  agents: m.settings_agents,
+  approvals: m.about_group_approvals,
+  audit: m.audit_title,
+  auth: m.about_group_auth,
+  backup: m.backups,
+  database: m.about_database,
+  log: m.about_group_log,
+  mcp: m.settings_mcp,
+  metrics: m.about_group_metrics,
+  models: m.about_group_models,
+  network: m.about_group_network,
+  notify: m.settings_notifications,
+  proxy: m.about_group_proxy,
+  server: m.about_group_server,
+  telemetry: m.about_group_telemetry,
+  tools: m.about_group_tools,
+  vault: m.settings_vault,
+  voice: m.settings_voice,
+  webhooks: m.settings_webhooks,
+};
+
+/** The heading of the settings that begin with `name`. */
+export const groupLabel = (name: string): string => (Object.hasOwn(GROUPS, name) ? GROUPS[name]?.() : null) ?? name;
+
 /** A value on one line. */
 export const shown = ({ value }: Setting): string => shownValue(value);
 

@@ -1,0 +1,61 @@
+// Layout of the shell and of parts that many pages share, in narrow windows and without a connection.
+import type { Page } from '@playwright/test';
+import { cuttable } from './fixtures/downtime';
+import { isLive } from './fixtures/entering';
+import { expect, test } from './fixtures/test';
+
+const scrollsSideways = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+
+test.describe('in German', () => {
+  test.use({ locale: 'de-DE' });
+
+  test('the header of a phone stays one row while the gateway is away', async ({ home: _, page }) => {
+    (await cuttable(page)).cut();
+    for (const width of [320, 390, 600]) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto('/overview');
+      await expect(page.getByRole('button', { name: 'Jetzt versuchen' })).toBeVisible();
+      const header = await page.getByRole('banner').boundingBox();
+      expect(header?.height, `${width} px`).toBeLessThan(72);
+      expect(await scrollsSideways(page), `${width} px`).toBe(false);
+    }
+    await expect(page.getByRole('status').filter({ hasText: 'Neu verbinden…' })).toHaveCount(1);
+  });
+
+  test('tabs are one row on a phone, with the selected one in view', async ({ home: _, page }) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const path of ['/settings/security/options', '/vault/ssh-keys']) {
+      await page.goto(path);
+      const tabs = page.getByRole('main').getByRole('navigation', { name: /^Bereiche/ }).getByRole('link');
+      await expect(tabs).toHaveCount(4);
+      const tops = await tabs.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+      expect(new Set(tops).size, path).toBe(1);
+      await expect(tabs.last()).toHaveAttribute('aria-current', 'page');
+      await expect(tabs.last()).toBeInViewport({ ratio: 1 });
+    }
+  });
+});
+
+test('pages that fill the window do not scroll', async ({ home: _, page }) => {
+  for (const path of ['/chat', '/deliveries']) {
+    await page.goto(path);
+    await isLive(page);
+    expect(await page.evaluate(() => document.documentElement.scrollHeight), path).toBe(900);
+  }
+});
+
+test('the main button of a long dialog is in view, and so is why it failed', async ({ home: _, page }) => {
+  for (const size of [{ width: 1280, height: 700 }, { width: 390, height: 700 }]) {
+    await page.setViewportSize(size);
+    await page.goto('/settings/security/access');
+    for (const [open, create] of [['Create an API key', 'Create'], ['Pair a device', 'Pair']] as const) {
+      await page.getByRole('button', { name: open }).first().click();
+      const action = page.getByRole('dialog').getByRole('button', { name: create, exact: true });
+      await expect(action).toBeInViewport({ ratio: 1 });
+      await action.click();
+      await expect(page.getByRole('dialog').getByRole('textbox', { name: 'Label' })).toBeFocused();
+      await page.keyboard.press('Escape');
+    }
+  }
+});
