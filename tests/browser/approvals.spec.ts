@@ -154,5 +154,7 @@ test.describe('a link', () => {
     await page.goto(link);
     await expect(page.getByText('This call no longer waits')).toBeVisible();
     expect(await violations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Go to chat' }).click();
+    await expect(page.getByRole('heading', { level: 1, name: 'New conversation' })).toBeVisible();
   });
 });

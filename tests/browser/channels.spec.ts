@@ -116,6 +116,9 @@ test('the inbox counts all unread messages, marks all as read at once, and can b
   await page.getByRole('button', { name: 'Mark all as read' }).click();
   await expect(page.getByRole('status').filter({ hasText: '0 unread' })).toBeVisible();
   await expect(page.getByRole('link', { name: /unread/ })).toHaveCount(0);
+  await page.getByLabel('Unread only').check();
+  await expect(page.getByText('All read', { exact: true })).toBeVisible();
+  await page.getByLabel('Unread only').uncheck();
   await home.rpc('channels.test', { id: 'inbox', text: 'The build failed' });
   const messages = page.getByRole('list', { name: 'Messages' });
   await page.getByLabel('Unread only').check();

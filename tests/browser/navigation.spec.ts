@@ -85,6 +85,25 @@ test('the palette finds pages, actions and records by the keyboard alone', async
   await expect(page.getByRole('option', { name: /^Chat/ })).toHaveAttribute('aria-selected', 'true');
 });
 
+test('the palette finds parts of pages and the logout by other words', async ({ home: _, page }) => {
+  await page.goto('/chat');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await page.keyboard.press('Control+k');
+  const field = page.getByRole('combobox', { name: 'Page, action or name' });
+  const first = page.getByRole('listbox').getByRole('option').first();
+  for (const [typed, found] of [['backup', /^Backups/], ['token', /Usage|Keys and devices/], ['api key', /Providers|Keys and devices/], ['listening', /Voice › Listening/]] as const) {
+    await field.fill(typed);
+    await expect(first).toHaveText(found);
+  }
+  await field.fill('token');
+  await page.getByRole('listbox').getByRole('option', { name: /^Keys and devices/ }).click();
+  await expect(page.getByRole('region', { name: 'API keys' })).toBeVisible();
+  await page.keyboard.press('Control+k');
+  await field.fill('log out');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: 'Log in', exact: true })).toBeVisible();
+});
+
 test('single keys search, walk through rows, open and go back, but not while typing', async ({ home, page }) => {
   for (const name of ['Alpha', 'Beta']) await make(home, { name, source_profile: 'generic' });
   await page.goto('/agents');

@@ -61,6 +61,43 @@ test('what needs the owner is named: expiring keys, used-up budgets, missing sec
   await expect(page.getByRole('region', { name: 'API keys' }).getByRole('listitem').filter({ hasText: 'Laptop' })).toBeVisible();
 });
 
+test('a sealed vault is named first, and leads to where it is unlocked', async ({ home, page }) => {
+  await page.goto('/overview');
+  await expect(needs(page).getByText('Nothing needs you right now.')).toBeVisible();
+  await home.call('POST', '/api/auth/vault/seal');
+  await needs(page).getByRole('link', { name: 'The vault is sealed: new deliveries are refused' }).click();
+  await expect(page).toHaveURL(`${home.origin}/vault`);
+});
+
+test('a delivery whose key the model provider refused leads to the providers', async ({ home, page, model }) => {
+  const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
+  model.next({ refuse: 401, message: 'Incorrect API key provided.' });
+  const { body } = await deliver(home, hook, pullRequest(), { event: 'pull_request' });
+  await page.goto(`/deliveries/${body.delivery_id}`);
+  const detail = page.getByRole('region', { name: /Mend the gate/ });
+  await expect(detail.getByText(/rejected the key/).first()).toBeVisible();
+  await detail.getByRole('link', { name: 'Open providers' }).click();
+  await expect(heading(page, 'Providers')).toBeVisible();
+});
+
+test('a request without an event is called by its webhook', async ({ home, page }) => {
+  const hook = await makeWebhook(home, { name: 'Shop', source_profile: 'generic' });
+  await deliver(home, hook, { order: 7 }, { secret: 'not the secret', headers: { 'X-Event-Type': '' } });
+  await page.goto('/deliveries');
+  await page.getByRole('link', { name: /Request to Shop/ }).click();
+  await expect(page.getByRole('heading', { name: 'Request to Shop' })).toBeVisible();
+});
+
+test.describe('without a model provider', () => {
+  test.use({ environment: async ({}, use) => use({}) });
+
+  test('the overview says so, and leads to the providers', async ({ home: _, page }) => {
+    await page.goto('/overview');
+    await needs(page).getByRole('link', { name: 'No model provider is set up: agents cannot answer' }).click();
+    await expect(heading(page, 'Providers')).toBeVisible();
+  });
+});
+
 test.describe('scheduled backups', () => {
   // The directory is a file, so that every backup fails.
   test.use({

@@ -1,4 +1,5 @@
 // The installable app: manifest, icons, and the offline page.
+import { violations } from './fixtures/axe';
 import { expect, test } from './fixtures/test';
 
 interface Icon {
@@ -45,5 +46,28 @@ test('a visit while the gateway is down shows the offline page and continues whe
     const urls = await Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).map((one) => new URL(one.url).pathname)));
     return urls.flat().sort();
   });
-  expect(kept).toEqual(['/assets/offline.css', '/assets/offline.html', '/assets/offline.js']);
+  expect(kept).toEqual(['/assets/offline.css', '/assets/offline.html', '/assets/offline.js', '/assets/offline.woff2']);
+});
+
+test.describe('a browser set to German', () => {
+  test.use({ locale: 'de-AT' });
+
+  test('the offline page has the language, the mark and the typeface of the others', async ({ home, page, complaints }) => {
+    complaints.allowDowntime();
+    await page.goto('/chat');
+    await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+    await home.stop();
+    await page.goto('/deliveries');
+    await expect(page.getByRole('heading', { name: 'Das Gateway antwortet nicht' })).toBeVisible();
+    await expect(page.getByRole('heading')).toHaveCount(1);
+    await expect(page).toHaveTitle('Gatehouse antwortet nicht');
+    await expect(page.locator('html')).toHaveAttribute('lang', 'de');
+    await expect(page.locator('svg')).toBeVisible();
+    expect(await page.evaluate(async () => (await document.fonts.load("1rem 'Gatehouse Offline'")).length)).toBe(1);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violations(page)).toEqual([]);
+    }
+    if (process.env.GATEHOUSE_TEST_SHOTS) await page.screenshot({ path: `${process.env.GATEHOUSE_TEST_SHOTS}/offline.png` });
+  });
 });

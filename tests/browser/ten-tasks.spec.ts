@@ -77,7 +77,7 @@ test('ten tasks take at most three clicks each', async ({ home, page }, info) =>
   await tasks.do('Why is a sender refused?', async () => {
     await tasks.click(page.getByRole('region', { name: /^Last/ }).getByRole('link', { name: /Rejected$/ }));
     await tasks.click(row(page, 'does not match'));
-    await expect(page.getByRole('region', { name: /No event type|pull_request/ }).getByText(/does not match/).first()).toBeVisible();
+    await expect(page.getByRole('region', { name: /^Request to House|pull_request/ }).getByText(/does not match/).first()).toBeVisible();
   });
   await tasks.do('Receive the events of GitHub', async () => {
     await tasks.click(nav(page, 'Webhooks'));

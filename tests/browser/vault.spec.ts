@@ -59,7 +59,7 @@ test('sealing, and unlocking with the password and the recovery key; wrong ones 
   await expect(dialog(page)).toHaveCount(0);
 
   await unlock(page, 'password', 'this is not it, really');
-  await expect(dialog(page).getByRole('alert')).toBeVisible();
+  await expect(dialog(page).getByRole('alert')).toHaveText('Incorrect password.');
   await unlock(page, 'password', PASSWORD);
   await expect(state(page, OPEN)).toBeVisible();
   await expect(dialog(page)).toHaveCount(0);
@@ -68,7 +68,7 @@ test('sealing, and unlocking with the password and the recovery key; wrong ones 
   await home.call('POST', '/api/auth/vault/seal');
   await expect(state(page, SEALED)).toBeVisible();
   await unlock(page, 'recovery key', WRONG_RECOVERY_KEY);
-  await expect(dialog(page).getByRole('alert')).toBeVisible();
+  await expect(dialog(page).getByRole('alert')).toHaveText('This recovery key does not unlock the vault.');
   // Hyphens and case of the key do not matter.
   await unlock(page, 'recovery key', home.recoveryKey.toLowerCase().replaceAll('-', ''));
   await expect(state(page, OPEN)).toBeVisible();

@@ -1,8 +1,8 @@
 // Caches one offline page for when the gateway does not respond. No response of the gateway is ever stored.
 // All requests other than navigations go to the network unchanged. Messages of the push service become notifications
 // unless the user looks at a page. A click on a notification opens its page.
-const OFFLINE = ['/assets/offline.html', '/assets/offline.css', '/assets/offline.js'];
-const CACHE = 'gatehouse-offline-3';
+const OFFLINE = ['/assets/offline.html', '/assets/offline.css', '/assets/offline.js', '/assets/offline.woff2'];
+const CACHE = 'gatehouse-offline-4';
 // The page keeps the titles of notifications here, in the user's language (src/state/push.ts).
 const TITLES = 'gatehouse-titles';
 

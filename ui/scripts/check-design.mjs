@@ -18,6 +18,7 @@ const STATIC = [
   'index.html',
   'public/manifest.json',
   'public/assets/offline.css',
+  'public/assets/offline.html',
   'public/icons/icon.svg',
   'public/favicon.svg',
 ];

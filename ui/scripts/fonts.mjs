@@ -19,7 +19,11 @@ const MORE = `${range(0x100, 0x17f)}ȘșȚț`;
 const CODE = { noLayoutClosure: true, keepFeatures: ['ccmp', 'mark', 'zero'] };
 const TEXT = { keepFeatures: ['calt', 'case', 'ccmp', 'kern', 'mark', 'mkmk', 'tnum', 'zero'] };
 
+const OFFLINE = readFileSync(new URL('../public/assets/offline.html', import.meta.url), 'utf8');
+
 const FILES = {
+  // All characters of the offline page, in a file whose name the service worker knows.
+  offline: ['inter/files/inter-latin-wght-normal.woff2', [...new Set(OFFLINE)].sort().join(''), TEXT],
   sans: ['inter/files/inter-latin-wght-normal.woff2', LATIN, TEXT],
   'sans-more': ['inter/files/inter-latin-ext-wght-normal.woff2', MORE, TEXT],
   mono: ['jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2', LATIN, CODE],
@@ -33,7 +37,7 @@ export async function cut() {
   const sizes = {};
   for (const [name, [path, characters, options]] of Object.entries(FILES)) {
     const source = readFileSync(`${MODULES}@fontsource-variable/${path}`);
-    const key = createHash('sha256').update(source).update(rules).digest('hex');
+    const key = createHash('sha256').update(source).update(characters).update(rules).digest('hex');
     const file = `${CACHE}/${name}.woff2`;
     const stamp = `${file}.stamp`;
     if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== key) {
@@ -60,6 +64,8 @@ export function fonts() {
         '\n\n',
       );
       this.emitFile({ type: 'asset', fileName: 'assets/font-licenses.txt', source });
+      const offline = readFileSync(`${CACHE}/offline.woff2`);
+      this.emitFile({ type: 'asset', fileName: 'assets/offline.woff2', source: offline });
     },
     transformIndexHtml: {
       order: 'post',

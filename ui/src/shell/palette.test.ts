@@ -7,6 +7,7 @@ const ALL = [
   entry('Webhooks', 'Bills'),
   entry('Pages', 'Webhooks'),
   entry('Agents', 'Rémy'),
+  { ...entry('Pages', 'Keys and devices'), words: 'API token' },
 ];
 const labels = (q: string) => find(ALL, q).map(({ label }) => label);
 
@@ -18,6 +19,14 @@ test('every word must match the label or the group, and labels that start with t
 
 test('case and accents do not matter', () => {
   expect(labels('REMY')).toEqual(['Rémy']);
+});
+
+test('an entry is found by its further words, after those whose label has the text', () => {
+  expect(labels('token')).toEqual(['Keys and devices']);
+  expect(find([...ALL, entry('Agents', 'My token')], 'token').map(({ label }) => label)).toEqual([
+    'My token',
+    'Keys and devices',
+  ]);
 });
 
 test('without a text every entry is shown in its order', () => {

@@ -11,6 +11,7 @@ export interface KnownTool {
 
 const OWN: Record<string, () => string> = {
   calc: m.agents_tool_calc,
+  channel_send: m.agents_tool_channel_send,
   web_search: m.agents_tool_web_search,
   web_fetch: m.agents_tool_web_fetch,
   webhook: m.agents_tool_webhook,

@@ -22,8 +22,12 @@ export function deliveryOf({ key }: Session): string | null {
   return found ? `/deliveries/${found[1]}` : null;
 }
 
+/** The label that the gateway gives to a session before its first message. */
+const NEW_LABEL = 'New session';
+
 /** Display name: the label, or the subject for a webhook session whose label is still its key. */
-export function nameOf({ key, label }: Session): string {
+export function nameOf({ key, label }: Pick<Session, 'key' | 'label'>): string {
+  if (label === NEW_LABEL) return m.chat_new();
   if (label !== key || !key.startsWith('webhook:')) return label;
   const about = key.split(':').slice(2).join(':');
   if (!about) return m.chat_from_webhook();

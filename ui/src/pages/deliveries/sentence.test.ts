@@ -4,9 +4,10 @@ import { eventOf, outcomeOf } from './sentence';
 const done = { status: 'completed' as const };
 
 test('what happened is the stored sentence, or else the event and its subject', () => {
-  expect(eventOf({ ...done, summary: 'ada opened #7', event_type: 'pull_request' })).toBe('ada opened #7');
-  expect(eventOf({ ...done, event_type: 'order', entity_key: 'generic:shop:12' })).toBe('order shop 12');
-  expect(eventOf(done)).toBe('No event type');
+  expect(eventOf({ ...done, summary: 'ada opened #7', event_type: 'pull_request' }, 'Shop')).toBe('ada opened #7');
+  expect(eventOf({ ...done, event_type: 'order', entity_key: 'generic:shop:12' }, 'Shop')).toBe('order shop 12');
+  expect(eventOf(done, 'Shop')).toBe('Request to Shop');
+  expect(eventOf(done, null)).toBe('Request');
 });
 
 test('what became of it is the answer, the channel, or the reason why it failed', () => {
@@ -17,5 +18,6 @@ test('what became of it is the answer, the channel, or the reason why it failed'
   expect(outcomeOf(sent, null)).toBe('Operations: Order 7');
   expect(outcomeOf({ ...done, target: 'inbox' }, null)).toBe('sent to inbox');
   expect(outcomeOf({ status: 'queued', target: 'inbox' }, null)).toBe('');
+  expect(outcomeOf({ status: 'filtered' }, null)).toContain('ignores events of this type');
   expect(outcomeOf({ status: 'rejected', error: 'wrong_signature' }, null)).toContain('The signature does not match.');
 });

@@ -16,11 +16,15 @@ interface Told {
   error?: string | null;
 }
 
-/** What happened: the sentence that the gateway made of the payload, or else the event and its subject. */
-export function eventOf({ summary, event_type, entity_key }: Told): string {
+/**
+ * What happened: the sentence that the gateway made of the payload, or else the event and its subject. `webhook` is the
+ * name of the webhook; null if it is not known.
+ */
+export function eventOf({ summary, event_type, entity_key }: Told, webhook: string | null): string {
   if (summary) return summary;
   const subject = entity_key ? subjectOf(entity_key) : '';
-  return [event_type ?? m.deliveries_no_event(), subject].filter(Boolean).join(' ');
+  const request = webhook ? m.deliveries_request_to({ webhook }) : m.deliveries_request();
+  return [event_type ?? request, subject].filter(Boolean).join(' ');
 }
 
 /**
@@ -30,6 +34,7 @@ export function eventOf({ summary, event_type, entity_key }: Told): string {
 export function outcomeOf(delivery: Told, agent: string | null): string {
   const { status, outcome, target, channel, error } = delivery;
   if (error) return reasonOf(error);
+  if (status === 'filtered') return m.deliveries_story_filtered();
   if (outcome) {
     const said = plainText(outcome);
     const who = channel ?? agent ?? target;

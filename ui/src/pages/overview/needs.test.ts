@@ -4,6 +4,8 @@ import { needsOf, type Facts } from './needs';
 const NOW = Date.parse('2026-03-01T00:00:00Z');
 const in_days = (days: number) => new Date(NOW + days * 86_400_000).toISOString();
 const QUIET: Facts = {
+  sealed: null,
+  no_model: false,
   approvals: [],
   failed: 0,
   checks: [
@@ -35,6 +37,17 @@ test('nothing needs the owner of a quiet gateway', () => {
   expect(needsOf(QUIET, NOW)).toEqual([]);
   const far = { ...QUIET, api_keys: [{ id: 'a', label: 'A', expires_at: null }], budgets: [budget(79)] };
   expect(needsOf(far, NOW)).toEqual([]);
+});
+
+test('a sealed vault comes first, and a missing model after what failed', () => {
+  const facts = { ...QUIET, sealed: 'held' as const, no_model: true, approvals: [1], failed: 1 };
+  expect(needsOf(facts, NOW)).toEqual([
+    { kind: 'sealed', held: true },
+    { kind: 'approvals', count: 1 },
+    { kind: 'failed', count: 1 },
+    { kind: 'no_model' },
+  ]);
+  expect(needsOf({ ...QUIET, sealed: 'refused' }, NOW)).toEqual([{ kind: 'sealed', held: false }]);
 });
 
 test('a credential is named from 14 days before its end', () => {

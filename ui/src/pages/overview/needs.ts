@@ -1,4 +1,4 @@
-// What needs the owner: approvals, failures, backups, credentials that expire, budgets near their end. Pure functions.
+// What needs the owner, such as a sealed vault, approvals, failures and credentials that expire. Pure functions.
 import type { Result } from '../../client/rpc';
 
 const DAY_MS = 86_400_000;
@@ -14,6 +14,10 @@ export interface Expiring {
 }
 
 export interface Facts {
+  /** What happens to new deliveries because the vault is sealed; null if it is not. */
+  sealed: 'refused' | 'held' | null;
+  /** No provider of language models can be used. */
+  no_model: boolean;
   approvals: readonly unknown[];
   /** Deliveries that failed in the shown period. */
   failed: number;
@@ -30,6 +34,8 @@ export interface Facts {
 }
 
 export type Need =
+  | { kind: 'sealed'; held: boolean }
+  | { kind: 'no_model' }
   | { kind: 'approvals' | 'failed'; count: number }
   | { kind: 'api_key' | 'device'; id: string; label: string; at: string; over: boolean }
   | { kind: 'secret' | 'old_secret'; id: string; label: string; at: string | null }
@@ -47,8 +53,10 @@ export function needsOf(facts: Facts, now_ms: number): Need[] {
       soon(at) ? [{ kind, id, label, at, over: Date.parse(at) <= now_ms }] : [],
     );
   return [
+    ...(facts.sealed ? [{ kind: 'sealed', held: facts.sealed === 'held' } as const] : []),
     ...(approvals.length > 0 ? [{ kind: 'approvals', count: approvals.length } as const] : []),
     ...(failed > 0 ? [{ kind: 'failed', count: failed } as const] : []),
+    ...(facts.no_model ? [{ kind: 'no_model' } as const] : []),
     ...(facts.checks.some(({ id, ok }) => id === 'backup' && !ok) ? [{ kind: 'backup' } as const] : []),
     ...facts.checks
       .filter(({ id, urgent }) => urgent && id !== 'backup')

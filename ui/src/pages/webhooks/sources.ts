@@ -14,7 +14,7 @@ import SquareKanban from '@lucide/svelte/icons/square-kanban';
 import Webhook from '@lucide/svelte/icons/webhook';
 import type { AuthMode, ProfileInfo } from '../../client/generated/rpc';
 import { m } from '../../paraglide/messages.js';
-import { productName } from './product';
+import { senderName } from './product';
 
 type Icon = Component<{ size?: number; 'aria-hidden'?: boolean | 'true' | 'false' }>;
 
@@ -50,7 +50,7 @@ export const sourceIcon = (profile: string): Icon => ICONS[profile] ?? Webhook;
 export function sources(profiles: readonly ProfileInfo[]): Source[] {
   const of = (profile: ProfileInfo): Source => ({
     id: profile.id,
-    name: profile.id === 'generic' ? m.webhooks_source_generic_name() : productName(profile),
+    name: senderName(profile),
     text: profile.about,
     icon: sourceIcon(profile.id),
     profile: profile.id,

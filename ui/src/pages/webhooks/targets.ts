@@ -1,4 +1,5 @@
 import { m } from '../../paraglide/messages.js';
+import { channelName, typeName } from '../channels/names';
 
 interface Channel {
   id: string;
@@ -14,16 +15,25 @@ const targetOf = ({ id, type }: Channel) => (id === type ? type : `${type}:${id}
 export const takesJson = (target: string, types: readonly { type: string; takes_json: boolean }[] | undefined) =>
   types?.some(({ type, takes_json }) => takes_json && type === target.split(':')[0]) ?? false;
 
+/** The channel's name, followed by its type if that says more. */
+function nameIn(channel: Channel, type: string): string {
+  const name = channelName(channel);
+  return name === type ? name : `${name} (${type})`;
+}
+
 /** The channels as options, with the current target even if its channel no longer exists. */
 export function targetOptions(
   channels: readonly Channel[],
   types: readonly { type: string; label: string }[],
   current: string,
 ) {
-  const labelOf = (type: string) => types.find((one) => one.type === type)?.label ?? type;
+  const labelOf = (type: string) => {
+    const found = types.find((one) => one.type === type);
+    return found ? typeName(found) : type;
+  };
   const all = channels.map((channel) => ({
     value: targetOf(channel),
-    label: channel.label === labelOf(channel.type) ? channel.label : `${channel.label} (${labelOf(channel.type)})`,
+    label: nameIn(channel, labelOf(channel.type)),
     disabled: !channel.enabled,
   }));
   const isKnown = all.some(({ value }) => value === current);

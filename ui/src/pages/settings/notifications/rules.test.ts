@@ -16,6 +16,7 @@ test('a built-in channel is named by its type, and one whose ID is its type by e
 test('a target without a channel can only be removed', () => {
   const targets = targetsOf([channel('inbox', 'inbox')], ['slack:gone']);
   expect(targets.at(-1)).toEqual({ target: 'slack:gone', label: 'slack:gone', chosen: true, gone: true });
+  expect(targets[0]?.label).toBe('Inbox');
 });
 
 test('a change adds or removes one target and keeps the others', () => {

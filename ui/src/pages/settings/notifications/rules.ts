@@ -1,5 +1,6 @@
 // The rules, each a setting with a list of channels.
 import { m } from '../../../paraglide/messages.js';
+import { channelName } from '../../channels/names';
 
 export const RULES = [
   { key: 'notify.delivery_failed', title: m.notifications_failed, text: m.notifications_failed_text },
@@ -34,7 +35,7 @@ const namesOf = (channel: Channel): string[] => [targetOf(channel), `${channel.t
 export function targetsOf(channels: readonly Channel[], stored: readonly string[]): Target[] {
   const known = channels.map((channel) => ({
     target: namesOf(channel).find((name) => stored.includes(name)) ?? targetOf(channel),
-    label: channel.label,
+    label: channelName(channel),
     chosen: namesOf(channel).some((name) => stored.includes(name)),
     gone: false,
   }));
