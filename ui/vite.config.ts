@@ -14,7 +14,7 @@ const CORE = new RegExp(
     '/src/design/(base|fonts|tokens)\\.css',
     '/src/client/(failure|hooks|http|module|translated|wording)\\.',
     '/src/state/(facts|language|passkey|place|session|theme|waiting)\\.',
-    '/src/parts/(Button|Check|DocumentTitle|Field|Notice|SecretField|TextField)\\.svelte',
+    '/src/parts/(Button|Check|Coded|DocumentTitle|Field|Notice|SecretField|TextField)\\.svelte',
     '/src/shell/(Outside|PasskeyObstacle|Starting|Unreachable)\\.svelte',
     '/paraglide/(runtime|registry|messages/(client_|login_|parts_|passkey_|shell_(skip|starting|unreachable)))',
     '/icons/(check|circle|circle-check|eye|eye-off|hourglass|info|key-round|triangle-alert)\\.',
@@ -23,7 +23,7 @@ const CORE = new RegExp(
 /** Settings modules that onboarding shares, split out so that onboarding does not load the settings. */
 const SETUP = new RegExp(
   [
-    '/src/pages/(channels/ChannelField|settings/(providers/names|security/(NewPassword|RuleList|Strength|password-rules)))\\.',
+    '/src/pages/(channels/(AgentField|ChannelField|fields)|settings/(providers/names|security/(NewPassword|RuleList|Strength|password-rules)))\\.',
     '/src/pages/webhooks/(PublicAddress|Ways|Steps|VendorSecret|address|guide|modes|product|shell)\\.',
     '/paraglide/messages/(channels|providers|security|webhooks)_',
   ].join('|'),

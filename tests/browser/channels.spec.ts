@@ -75,6 +75,31 @@ test('a secret can be entered after the vault is unlocked, and input survives th
   expect(await page.content()).not.toContain('987654:not');
 });
 
+test('an email channel names all that is missing, and asks for a mailbox only while it receives', async ({ home, page }) => {
+  await home.rpc('agents.create', { name: 'Clerk', system_prompt: 'Be short.' });
+  await page.goto('/channels?new=email');
+  await page.getByRole('button', { name: 'Add channel' }).click();
+  await expect(page.getByLabel('Label')).toBeFocused();
+  await expect(page.getByText('Enter a label.')).toBeVisible();
+  for (const name of ['Label', 'Server', 'From']) {
+    await expect(page.getByLabel(name, { exact: true })).toHaveAttribute('aria-invalid', 'true');
+  }
+  await expect(page.getByLabel('IMAP server')).toHaveCount(0);
+  await page.getByRole('switch', { name: 'Receive messages' }).check();
+  await expect(page.getByLabel('IMAP server')).toBeVisible();
+  await page.getByLabel('Agent', { exact: true }).selectOption({ label: 'Clerk' });
+  await page.getByLabel('IMAP security').selectOption('STARTTLS');
+  await page.getByRole('switch', { name: 'Receive messages' }).uncheck();
+  await expect(page.getByLabel('IMAP security')).toHaveCount(0);
+  await page.getByLabel('Label').fill('Mail');
+  await page.getByLabel('Server', { exact: true }).fill('smtp.example.com');
+  await page.getByLabel('From', { exact: true }).fill('gatehouse@example.com');
+  await page.getByRole('button', { name: 'Add channel' }).click();
+  await expect(page.getByRole('heading', { name: 'Mail', level: 1 })).toBeVisible();
+  await page.getByRole('switch', { name: 'Receive messages' }).check();
+  await expect(page.getByLabel('IMAP security')).toHaveValue('starttls');
+});
+
 test('the inbox: empty state, live messages, unread count, marking as read', async ({ home, page, context }) => {
   const other = await context.newPage();
   await other.goto('/inbox');

@@ -4,12 +4,14 @@ import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
 import { moving } from './fixtures/motion';
-import { places } from './fixtures/places';
+import { details, places } from './fixtures/places';
 import { expect, test } from './fixtures/test';
 import { seed, type Seeded } from './pictures/seed';
 
 const WIDTHS = [320, 390, 600, 768, 1024, 1440, 2560];
-const NAMES = Object.keys(places({ session: '', webhook: '', delivery: '' }));
+const all = (seeded: Seeded) => ({ ...places(seeded), ...details(seeded) }) as Record<string, string>;
+const NAMES = Object.keys(all({ session: '', webhook: '', delivery: '', conversation: '', agent: '', channel: '' }));
+const PARTS = 3;
 
 async function arrive(page: Page, path: string): Promise<void> {
   await page.goto(path);
@@ -73,15 +75,15 @@ test.describe('every page', () => {
     await model.close();
   } });
 
-  for (const half of [0, 1]) {
-    test(`axe, widths, keyboard, motion (${half + 1} of 2)`, async ({ home, page }) => {
+  for (let part = 0; part < PARTS; part++) {
+    test(`axe, widths, keyboard, motion (${part + 1} of ${PARTS})`, async ({ home, page }) => {
       test.setTimeout(400_000);
       seeded = await seed(home, model);
       await page.emulateMedia({ reducedMotion: 'reduce' });
-      for (const name of NAMES.filter((_, at) => at % 2 === half)) {
+      for (const name of NAMES.filter((_, at) => at % PARTS === part)) {
         await test.step(name, async () => {
           await page.setViewportSize({ width: 1280, height: 900 });
-          await arrive(page, places(seeded)[name] ?? '/');
+          await arrive(page, all(seeded)[name] ?? '/');
           for (const colorScheme of ['light', 'dark'] as const) {
             await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
             expect.soft(await violations(page), `${name}, ${colorScheme}`).toEqual([]);
@@ -100,7 +102,7 @@ test.describe('every page', () => {
           await page.setViewportSize({ width: 390, height: 844 });
           expect.soft(await violations(page), `${name}, on a phone`).toEqual([]);
           await page.setViewportSize({ width: 1280, height: 900 });
-          await arrive(page, places(seeded)[name] ?? '/');
+          await arrive(page, all(seeded)[name] ?? '/');
           const wanted = await tabbable(page);
           const { reached, unseen } = await walk(page, wanted.length + 6);
           expect.soft(wanted.filter((one) => !reached.has(one)), `${name}: not reached by Tab`).toEqual([]);

@@ -4,7 +4,7 @@ import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
 import { overflows } from './fixtures/overflow';
-import { places } from './fixtures/places';
+import { details, places } from './fixtures/places';
 import { expect, test } from './fixtures/test';
 import { seed } from './pictures/seed';
 
@@ -75,16 +75,55 @@ test.describe('every page in German', () => {
     await model.close();
   } });
 
-  test('has no text that is cut off or sticks out, and no axe violation', async ({ home, page }) => {
-    test.setTimeout(400_000);
-    const seeded = await seed(home, model);
+  for (const [kind, list] of Object.entries({ pages: places, 'forms, tabs and single objects': details })) {
+    test(`has no text that is cut off or sticks out, and no axe violation: ${kind}`, async ({ home, page }) => {
+      test.setTimeout(400_000);
+      const seeded = await seed(home, model);
+      await page.emulateMedia({ reducedMotion: 'reduce' });
+      for (const [name, path] of Object.entries(list(seeded))) {
+        await test.step(name, async () => {
+          await page.setViewportSize({ width: 1440, height: 900 });
+          await arrive(page, path);
+          await check(page, name);
+        });
+      }
+    });
+  }
+
+  test('has neither while the vault is sealed and while the connection is lost', async ({ home, page, complaints }) => {
+    test.setTimeout(120_000);
+    complaints.allowDowntime();
     await page.emulateMedia({ reducedMotion: 'reduce' });
-    for (const [name, path] of Object.entries(places(seeded))) {
-      await test.step(name, async () => {
-        await page.setViewportSize({ width: 1440, height: 900 });
-        await arrive(page, path);
-        await check(page, name);
-      });
+    await home.call('POST', '/api/auth/vault/seal');
+    for (const [name, path] of Object.entries({
+      'sealed-overview': '/overview',
+      'sealed-vault': '/vault',
+      'sealed-environment': '/vault/environment',
+      'sealed-system': '/settings/system',
+    })) {
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await arrive(page, path);
+      await check(page, name);
     }
+    const checks = page.getByRole('list', { name: 'Systemprüfung' });
+    await expect(checks).toContainText('Der Tresor ist versiegelt oder abgeschaltet.');
+    await expect(checks).toContainText('Die Uhrzeit ist plausibel.');
+    await page.goto('/webhooks');
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    await home.stop();
+    await expect(page.getByRole('button', { name: 'Jetzt versuchen' })).toBeVisible();
+    await check(page, 'connection-lost');
+    await home.run();
+  });
+
+  test('describes senders, channels and voice providers in German', async ({ home: _, page }) => {
+    await page.goto('/webhooks/new');
+    await expect(page.getByRole('button', { name: /GitHub/ })).toContainText('Pushes, Pull-Requests, Issues, Releases');
+    await page.goto('/channels?new=email');
+    await expect(page.getByLabel('Von', { exact: true })).toBeVisible();
+    await expect(page.getByText('Der SMTP-Server, zum Beispiel smtp.example.com.')).toBeVisible();
+    await page.goto('/settings/voice');
+    await expect(page.getByText('Gehostet. Benötigt einen API-Schlüssel von ElevenLabs.')).toBeVisible();
+    await expect(page.getByText('Serveradresse fehlt').first()).toBeVisible();
   });
 });

@@ -30,6 +30,10 @@ export interface Seeded {
   session: string;
   webhook: string;
   delivery: string;
+  /** The conversation of the delivery. */
+  conversation: string;
+  agent: string;
+  channel: string;
 }
 
 export async function seed(gateway: Gateway, model: ModelServer): Promise<Seeded> {
@@ -43,7 +47,7 @@ export async function seed(gateway: Gateway, model: ModelServer): Promise<Seeded
   }
   await gateway.rpc('ssh_keys.generate', { name: 'deploy' });
   await gateway.rpc('ssh_keys.generate', { name: 'backup' });
-  await gateway.rpc('channels.create', {
+  const channel = await gateway.rpc<{ id: string }>('channels.create', {
     type: 'ntfy',
     label: 'Phone',
     fields: { url: 'https://ntfy.example.org', topic: 'house' },
@@ -57,7 +61,7 @@ export async function seed(gateway: Gateway, model: ModelServer): Promise<Seeded
     providerBindings: [{ provider: 'openai', voice: 'onyx', speed: 0.9 }],
   });
   const session = await chat(gateway, model, agent.id);
-  return { session, ...(await deliveries(gateway, model)) };
+  return { session, agent: agent.id, channel: channel.id, ...(await deliveries(gateway, model)) };
 }
 
 async function chat(gateway: Gateway, model: ModelServer, agent: string): Promise<string> {
@@ -117,7 +121,17 @@ async function deliveries(gateway: Gateway, model: ModelServer) {
     body: '{}',
     headers: { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` },
   });
-  return { webhook: reviews.id, delivery: last };
+  return { webhook: reviews.id, delivery: last, conversation: await conversationOf(gateway, last) };
+}
+
+/** The conversation of a delivery, once a worker has begun with it. */
+async function conversationOf(gateway: Gateway, id: string): Promise<string> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const { session_id } = await gateway.rpc<{ session_id?: string | null }>('webhooks.delivery.get', { id });
+    if (session_id) return session_id;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  throw new Error(`${id} has no conversation`);
 }
 
 async function fromCodeHost(gateway: Gateway, hook: Made, event: string, payload: object) {

@@ -45,14 +45,20 @@ export class Submission {
     return this.run(work, event.currentTarget as HTMLFormElement);
   }
 
+  /** Shows what is wrong with fields, and focuses the first of them. */
+  async show(refused: Record<string, string>, form: HTMLFormElement): Promise<void> {
+    this.reset();
+    this.refused = refused;
+    await tick();
+    form.querySelector<HTMLElement>('[aria-invalid], [data-refused] input')?.focus();
+  }
+
   async refuse(error: unknown, form?: HTMLFormElement): Promise<void> {
     // The error is shown to the user, but bugs must also reach the console.
     if (isFault(error)) reportError(error);
     const field = isFailure(error, 'INVALID_PARAMS') ? (error.details.field ?? '') : '';
     if (form && isFailure(error) && form.elements.namedItem(field)) {
-      this.refused = { [field]: sentence(error.details.reason ?? error.message) };
-      await tick();
-      form.querySelector<HTMLElement>('[aria-invalid], [data-refused] input')?.focus();
+      await this.show({ [field]: sentence(error.details.reason ?? error.message) }, form);
     } else {
       this.failure = error;
     }

@@ -15,6 +15,7 @@ import Webhook from '@lucide/svelte/icons/webhook';
 import type { AuthMode, ProfileInfo } from '../../client/generated/rpc';
 import { m } from '../../paraglide/messages.js';
 import { senderName } from './product';
+import { aboutOf } from './senders';
 
 type Icon = Component<{ size?: number; 'aria-hidden'?: boolean | 'true' | 'false' }>;
 
@@ -51,7 +52,7 @@ export function sources(profiles: readonly ProfileInfo[]): Source[] {
   const of = (profile: ProfileInfo): Source => ({
     id: profile.id,
     name: senderName(profile),
-    text: profile.about,
+    text: aboutOf(profile),
     icon: sourceIcon(profile.id),
     profile: profile.id,
     mode: profile.default_auth_mode,

@@ -3,6 +3,7 @@ import type { ProviderDetails, ProviderStatus } from '../../../client/generated/
 import { keys } from '../../../client/keys';
 import { rpc } from '../../../client/rpc';
 import { m } from '../../../paraglide/messages.js';
+import { inWords } from './provider-texts';
 
 export type Role = 'tts' | 'stt';
 export type Provider = Omit<ProviderStatus, 'details'> & ProviderDetails;
@@ -14,7 +15,7 @@ export const providersQuery = (role: Role) => ({
   queryFn: async (): Promise<Provider[]> => {
     const details = { details: true };
     const all = await (role === 'tts' ? rpc('tts.providers', details) : rpc('stt.providers', details));
-    return all.flatMap(({ details, ...status }) => (details ? { ...status, ...details } : []));
+    return all.flatMap(({ details, ...status }) => (details ? inWords({ ...status, ...details }) : []));
   },
 });
 

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { overwriteGetLocale } from '../../../paraglide/runtime.js';
+import { CHECKS, shown } from './checks';
+
+const SERVICES = join(import.meta.dirname, '../../../../../crates/services/src');
+
+/** The IDs in the gateway's sources: of calls, and the names that files give their ID. */
+function idsOf(source: string): string[] {
+  const found = source.matchAll(/(?:\bCheck::(?:fine|bad)\(|\bconst ID: &str =|\blet id =)\s*"([a-z_]+)"/g);
+  return [...found].map(([, id]) => id ?? '');
+}
+
+afterEach(() => {
+  overwriteGetLocale(() => 'en');
+});
+
+test('every health check of the gateway has a name, and no other has', () => {
+  const files = readdirSync(SERVICES, { recursive: true, encoding: 'utf8' });
+  const sources = files
+    .filter((name) => /\.rs$/.test(name) && !name.includes('test'))
+    .map((name) => readFileSync(join(SERVICES, name), 'utf8'))
+    .filter((source) => source.includes('Check::fine(') || source.includes('Check::bad('));
+  const ids = new Set(sources.flatMap(idsOf));
+  expect(ids.size).toBeGreaterThan(25);
+  expect(Object.keys(CHECKS).toSorted()).toEqual([...ids].toSorted());
+});
+
+const disk = { id: 'disk', ok: false, message: '400 MiB are free.', hint: 'Free some space.' };
+
+test('English shows the sentence of the gateway', () => {
+  expect(shown(disk)).toMatchObject({ name: 'Disk space', text: null, detail: '400 MiB are free.' });
+});
+
+test('German says what was found, and adds the sentence that says more', () => {
+  overwriteGetLocale(() => 'de');
+  expect(shown(disk)).toEqual({
+    name: 'Speicherplatz',
+    text: 'Der freie Speicherplatz ist knapp oder nicht lesbar.',
+    detail: '400 MiB are free.',
+    hint: null,
+    hintDetail: 'Free some space.',
+  });
+  const clock = { id: 'clock', ok: true, message: 'The clock shows 2026-11-28T00:33:32.625Z.' };
+  expect(shown(clock)).toMatchObject({ text: 'Die Uhrzeit ist plausibel.', detail: null });
+  const queue = { id: 'queue', ok: false, message: 'A delivery has waited.', hint: 'Raise it.' };
+  expect(shown(queue).hint).toMatch(/^Erhöhen Sie/);
+  expect(shown({ id: 'new_one', ok: false, message: 'Something.', hint: 'Do it.' })).toEqual({
+    name: 'New one',
+    text: null,
+    detail: 'Something.',
+    hint: null,
+    hintDetail: 'Do it.',
+  });
+});

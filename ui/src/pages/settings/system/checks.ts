@@ -1,0 +1,194 @@
+// Texts for the gateway's health checks, by ID. A check has its result as a sentence only, in English. Other languages say
+// in general what was found, and add the gateway's sentence where it says more.
+import type { Check } from '../../../client/generated/rpc';
+import { m } from '../../../paraglide/messages.js';
+import { baseLocale, getLocale } from '../../../paraglide/runtime.js';
+
+type Outcome = 'good' | 'bad';
+
+interface Texts {
+  name: () => string;
+  /** What it means that the check passed or failed; none if the gateway's sentence can mean several things. */
+  good?: () => string;
+  bad?: () => string;
+  /** What to do if it failed, if that does not depend on the reason. */
+  hint?: () => string;
+  /** The outcomes of which the gateway's sentence says no more than the text here. */
+  whole?: readonly Outcome[];
+}
+
+export const CHECKS: Record<string, Texts> = {
+  approval_channels: {
+    name: m.about_check_name_approval_channels,
+    good: m.about_check_good_approval_channels,
+    bad: m.about_check_bad_approval_channels,
+    hint: m.about_check_hint_approval_channels,
+  },
+  audit_export: {
+    name: m.about_check_name_audit_export,
+    good: m.about_check_good_audit_export,
+    bad: m.about_check_bad_audit_export,
+    whole: ['good'],
+  },
+  auth: { name: m.about_check_name_auth, good: m.about_check_good_auth, bad: m.about_check_bad_auth, whole: ['good'] },
+  backup: { name: m.about_check_name_backup, good: m.about_check_good_backup, bad: m.about_check_bad_backup },
+  backup_drill: {
+    name: m.about_check_name_backup_drill,
+    good: m.about_check_good_backup_drill,
+    bad: m.about_check_bad_backup_drill,
+    hint: m.about_check_hint_backup_drill,
+  },
+  before_setup: {
+    name: m.about_check_name_before_setup,
+    good: m.about_check_good_before_setup,
+    bad: m.about_check_bad_before_setup,
+    whole: ['good'],
+  },
+  certificate: {
+    name: m.about_check_name_certificate,
+    good: m.about_check_good_certificate,
+    bad: m.about_check_bad_certificate,
+  },
+  channels: {
+    name: m.about_check_name_channels,
+    good: m.about_check_good_channels,
+    bad: m.about_check_bad_channels,
+    hint: m.about_check_hint_channels,
+    whole: ['good'],
+  },
+  clock: {
+    name: m.about_check_name_clock,
+    good: m.about_check_good_clock,
+    bad: m.about_check_bad_clock,
+    hint: m.about_check_hint_clock,
+    whole: ['good'],
+  },
+  config: {
+    name: m.about_check_name_config,
+    good: m.about_check_good_config,
+    bad: m.about_check_bad_config,
+    hint: m.about_check_hint_config,
+  },
+  data_directory: {
+    name: m.about_check_name_data_directory,
+    good: m.about_check_good_data_directory,
+    bad: m.about_check_bad_data_directory,
+    whole: ['good'],
+  },
+  database: {
+    name: m.about_check_name_database,
+    good: m.about_check_good_database,
+    bad: m.about_check_bad_database,
+    hint: m.about_check_hint_database,
+  },
+  disk: { name: m.about_check_name_disk, good: m.about_check_good_disk, bad: m.about_check_bad_disk },
+  external_url: {
+    name: m.about_check_name_external_url,
+    good: m.about_check_good_external_url,
+    bad: m.about_check_bad_external_url,
+  },
+  held_deliveries: {
+    name: m.about_check_name_held_deliveries,
+    bad: m.about_check_bad_held_deliveries,
+    hint: m.about_check_hint_held_deliveries,
+  },
+  locality: { name: m.about_check_name_locality },
+  mcp: { name: m.about_check_name_mcp, good: m.about_check_good_mcp, bad: m.about_check_bad_mcp },
+  mcp_variables: { name: m.about_check_name_mcp_variables, good: m.about_check_good_mcp_variables },
+  metrics_token: {
+    name: m.about_check_name_metrics_token,
+    good: m.about_check_good_metrics_token,
+    bad: m.about_check_bad_metrics_token,
+    hint: m.about_check_hint_metrics_token,
+    whole: ['good', 'bad'],
+  },
+  plaintext_secrets: {
+    name: m.about_check_name_plaintext_secrets,
+    good: m.about_check_good_plaintext_secrets,
+    bad: m.about_check_bad_plaintext_secrets,
+  },
+  provider_keys: {
+    name: m.about_check_name_provider_keys,
+    good: m.about_check_good_provider_keys,
+    bad: m.about_check_bad_provider_keys,
+  },
+  proxy: {
+    name: m.about_check_name_proxy,
+    good: m.about_check_good_proxy,
+    bad: m.about_check_bad_proxy,
+    hint: m.about_check_hint_proxy,
+    whole: ['bad'],
+  },
+  queue: {
+    name: m.about_check_name_queue,
+    good: m.about_check_good_queue,
+    bad: m.about_check_bad_queue,
+    hint: m.about_check_hint_queue,
+    whole: ['good'],
+  },
+  senders: {
+    name: m.about_check_name_senders,
+    good: m.about_check_good_senders,
+    bad: m.about_check_bad_senders,
+    hint: m.about_check_hint_senders,
+    whole: ['good'],
+  },
+  setup: {
+    name: m.about_check_name_setup,
+    good: m.about_check_good_setup,
+    bad: m.about_check_bad_setup,
+    hint: m.about_check_hint_setup,
+    whole: ['good', 'bad'],
+  },
+  shared_unseal: { name: m.about_check_name_shared_unseal },
+  telemetry: {
+    name: m.about_check_name_telemetry,
+    good: m.about_check_good_telemetry,
+    bad: m.about_check_bad_telemetry,
+    hint: m.about_check_hint_telemetry,
+  },
+  tls: {
+    name: m.about_check_name_tls,
+    good: m.about_check_good_tls,
+    bad: m.about_check_bad_tls,
+    hint: m.about_check_hint_tls,
+    whole: ['bad'],
+  },
+  vault: { name: m.about_check_name_vault, good: m.about_check_good_vault, bad: m.about_check_bad_vault },
+  voice: { name: m.about_check_name_voice, good: m.about_check_good_voice, bad: m.about_check_bad_voice },
+  webhooks: {
+    name: m.about_check_name_webhooks,
+    good: m.about_check_good_webhooks,
+    bad: m.about_check_bad_webhooks,
+    whole: ['good'],
+  },
+};
+
+/** What a check shows. */
+export interface Shown {
+  name: string;
+  text: string | null;
+  /** The gateway's sentence. */
+  detail: string | null;
+  hint: string | null;
+  /** The gateway's hint. */
+  hintDetail: string | null;
+}
+
+/** Readable form of an unknown ID. */
+const words = (id: string): string => id.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase());
+
+export function shown({ id, ok, message, hint }: Check): Shown {
+  const known = CHECKS[id];
+  const outcome = ok ? 'good' : 'bad';
+  const isWhole = known?.whole?.includes(outcome) ?? false;
+  const text = isWhole || getLocale() !== baseLocale ? (known?.[outcome]?.() ?? null) : null;
+  const ownHint = hint && !ok ? (known?.hint?.() ?? null) : null;
+  return {
+    name: known?.name() ?? words(id),
+    text,
+    detail: text !== null && isWhole ? null : message,
+    hint: ownHint,
+    hintDetail: ownHint === null ? (hint ?? null) : null,
+  };
+}
