@@ -7,7 +7,7 @@ use crate::session::{Session, Source};
 use crate::start::choose_agent;
 use gatehouse_domain::id::SessionId;
 use gatehouse_domain::{Actor, Timestamp};
-use gatehouse_store::{AuditEntry, ChatSessionPage, ChatSessionRow, Conn, StoreError};
+use gatehouse_store::{AuditEntry, ChatSessionPage, ChatSessionRow, Conn, StoreError, lower_case};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,6 +29,9 @@ pub struct SessionPage {
 pub struct SessionQuery {
     /// Only sessions whose label, key, ID or text contains this text. Results of tools are not searched.
     pub q: Option<String>,
+    /// Whether `q` is not searched for in messages, and sessions have no excerpts: for callers that may not read
+    /// messages.
+    pub in_names_only: bool,
     /// Only sessions that a webhook started, or only the others.
     pub of_webhooks: Option<bool>,
     pub pinned: Option<bool>,
@@ -77,9 +80,9 @@ async fn find_excerpts(
     let Some(q) = q else {
         return Ok(excerpts);
     };
-    let lower = q.to_lowercase();
+    let lower = lower_case(q);
     for row in rows {
-        if row.label.to_lowercase().contains(&lower) {
+        if lower_case(&row.label).contains(&lower) {
             continue;
         }
         if let Some(content) = conn.find_chat_message_with(&row.id, q).await? {
@@ -91,7 +94,7 @@ async fn find_excerpts(
 
 /// The text around the first match, on one line.
 fn excerpt(content: &str, q: &str) -> String {
-    let lower = || content.to_lowercase().find(&q.to_lowercase());
+    let lower = || lower_case(content).find(&lower_case(q));
     // Lower case can have other lengths. The excerpt is then a little off.
     let at = content.find(q).or_else(lower).unwrap_or(0);
     let start = content.floor_char_boundary(at.saturating_sub(EXCERPT_BYTES));
@@ -121,6 +124,7 @@ impl Agents {
         }
         let page = ChatSessionPage {
             q: q.map(str::to_owned),
+            in_names_only: query.in_names_only,
             of_webhooks: query.of_webhooks,
             pinned: query.pinned,
             archived: query.archived,
@@ -134,7 +138,8 @@ impl Agents {
                 let mut rows = conn.list_chat_sessions(&page).await?;
                 let has_more = rows.len() > limit;
                 rows.truncate(limit);
-                let excerpts = find_excerpts(conn, &rows, page.q.as_deref()).await?;
+                let searched = page.q.as_deref().filter(|_| !page.in_names_only);
+                let excerpts = find_excerpts(conn, &rows, searched).await?;
                 Ok::<_, StoreError>((rows, has_more, excerpts))
             })
         });

@@ -7,8 +7,9 @@ use gatehouse_domain::{Clock, Random};
 use gatehouse_outbound::Outbound;
 use gatehouse_secrets::Secrets;
 use gatehouse_store::{Store, SweepClock};
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tokio::sync::broadcast;
 
 /// Inbox messages buffered for each listener; a slower listener misses the oldest.
@@ -37,6 +38,8 @@ pub(crate) struct Inner {
     pub(crate) random: Arc<dyn Random>,
     pub(crate) inbox: broadcast::Sender<InboxMessage>,
     pub(crate) live: Live,
+    /// By account, how many messages without a delivery the vendor accepted.
+    pub(crate) accepted: Mutex<HashMap<String, u64>>,
     /// The clock that decides which progress rows are old enough to delete.
     pub(crate) sweep_clock: SweepClock,
     /// The configured host name of this server.
@@ -49,6 +52,7 @@ impl Channels {
         let (inbox, _) = broadcast::channel(QUEUE);
         Self(Arc::new(Inner {
             live: Live::new(&parts.store, &parts.secrets),
+            accepted: Mutex::default(),
             sweep_clock: SweepClock::default(),
             store: parts.store,
             secrets: parts.secrets,

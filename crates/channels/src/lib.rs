@@ -49,7 +49,7 @@ pub use account::{Account, AccountChange, ChannelField, ChannelType, ExtraKey, N
 pub use error::{ChannelsError, SendError};
 pub use handle::{Channels, ChannelsParts};
 pub use inbox::{InboxFilter, InboxMessage, InboxPage, PreparedInbox};
-pub use lookup::TargetAccount;
+pub use lookup::{AccountMark, TargetAccount};
 pub use markup::Markup;
 pub use outgoing::{OfDelivery, Outgoing};
 pub use pairings::{Pairing, PairingRequest};

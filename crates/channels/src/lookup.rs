@@ -1,9 +1,12 @@
 //! Looks up the account behind a target, for queues that decide whether to send.
 
-use crate::handle::Channels;
+use crate::handle::{Channels, Inner};
 use crate::senders;
 use crate::target::TargetError;
+use gatehouse_domain::Timestamp;
 use gatehouse_store::StoreError;
+use std::collections::HashMap;
+use std::sync::{MutexGuard, PoisonError};
 
 /// The account that a target names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +15,25 @@ pub struct TargetAccount {
     pub is_enabled: bool,
     /// Whether messages stay on this machine, so that no vendor is called.
     pub is_local: bool,
+}
+
+/// Differs after an account was changed, or accepted a message that is not a delivery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccountMark {
+    updated_at: Timestamp,
+    accepted: u64,
+}
+
+impl Inner {
+    fn accepted(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.accepted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn note_accepted(&self, account: &str) {
+        let mut all = self.accepted();
+        let count = all.entry(account.to_owned()).or_default();
+        *count = count.wrapping_add(1);
+    }
 }
 
 impl Channels {
@@ -23,6 +45,23 @@ impl Channels {
         }
         let live = self.0.find_target(target).await.ok()?;
         Some(live.found.row.label.clone())
+    }
+
+    /// Returns a mark of each enabled account. Two marks of an account differ if it was changed in between, on any node,
+    /// or if this node sent a message with it that is not a delivery, such as a test.
+    pub async fn enabled_accounts(&self) -> Result<HashMap<String, AccountMark>, StoreError> {
+        let accounts = self.0.live_accounts().await?;
+        let accepted = self.0.accepted();
+        let enabled = accounts.all().filter(|account| account.found.row.enabled);
+        let marks = enabled.map(|account| {
+            let row = &account.found.row;
+            let mark = AccountMark {
+                updated_at: row.updated_at,
+                accepted: accepted.get(&row.id).copied().unwrap_or(0),
+            };
+            (row.id.clone(), mark)
+        });
+        Ok(marks.collect())
     }
 
     /// Finds the account for `type` or `type:account_id`; `None` if it does not exist.

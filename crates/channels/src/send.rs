@@ -162,8 +162,10 @@ impl Inner {
             .run(self.send_parts(account, message, id, response))
             .await;
         metrics::sent(kind, &sent);
-        if let Err(failure) = &sent {
-            span.fail(failure.kind());
+        match &sent {
+            Err(failure) => span.fail(failure.kind()),
+            Ok(()) if message.delivery.is_none() => self.note_accepted(&account.id),
+            Ok(()) => {}
         }
         sent
     }

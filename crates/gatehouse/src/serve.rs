@@ -24,18 +24,64 @@ const LAST_TELEMETRY: Duration = Duration::from_secs(2);
 /// How long the last events may take to reach other nodes.
 const LAST_EVENTS: Duration = Duration::from_millis(100);
 
+/// A port that a setting names cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on {address}, the address of metrics.bind")]
+pub struct ListenError {
+    address: SocketAddr,
+    source: std::io::Error,
+}
+
 impl App {
     /// Serves until `shutdown`, then drains requests and tasks, closes the database and releases the lock.
     /// Standard output contains only the address and each new setup code.
-    pub async fn serve(&self, listener: TcpListener, shutdown: CancellationToken) {
+    ///
+    /// # Errors
+    /// If the address of `metrics.bind` cannot be opened. Nothing was served then, and the database is closed.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        shutdown: CancellationToken,
+    ) -> Result<(), ListenError> {
         let limits = ConnectionLimits::for_open_files(open_files());
-        self.serve_within(listener, limits, shutdown).await;
+        self.serve_within(listener, limits, shutdown).await
     }
 
     /// Like [`Self::serve`], with other connection limits.
     pub async fn serve_within(
         &self,
         listener: TcpListener,
+        limits: ConnectionLimits,
+        shutdown: CancellationToken,
+    ) -> Result<(), ListenError> {
+        let for_metrics = match self.listen_for_metrics().await {
+            Ok(listener) => listener,
+            Err(error) => {
+                self.0.gateway.close().await;
+                return Err(error);
+            }
+        };
+        self.serve_on(listener, for_metrics, limits, shutdown).await;
+        Ok(())
+    }
+
+    /// Opens the port of `metrics.bind`, if it is set.
+    async fn listen_for_metrics(&self) -> Result<Option<TcpListener>, ListenError> {
+        let resolved = self.services().config.resolved();
+        let settings = &resolved.settings.metrics;
+        let Some(address) = settings.bind.filter(|_| settings.enabled) else {
+            return Ok(None);
+        };
+        let opened = TcpListener::bind(address).await;
+        opened
+            .map(Some)
+            .map_err(|source| ListenError { address, source })
+    }
+
+    async fn serve_on(
+        &self,
+        listener: TcpListener,
+        for_metrics: Option<TcpListener>,
         limits: ConnectionLimits,
         shutdown: CancellationToken,
     ) {
@@ -56,8 +102,8 @@ impl App {
         let telemetry = TelemetryExport::start(services, render.clone());
         let token = settings.token.clone().map(MetricsToken::new);
         let metrics = render.map(|render| Scrape::new(render, token));
-        if let (Some(address), Some(scrape)) = (settings.bind, metrics.clone()) {
-            serve_metrics(address, scrape, &shutdown, &tasks).await;
+        if let (Some(listener), Some(scrape)) = (for_metrics, metrics.clone()) {
+            tasks.spawn(scrape.serve(listener, shutdown.clone()));
         }
         #[cfg(feature = "voice")]
         self.serve_wyoming(&shutdown, &tasks).await;
@@ -245,21 +291,6 @@ fn delayed(
     };
     tasks.spawn(shutdown.clone().run_until_cancelled_owned(wait));
     shutdown
-}
-
-/// Serves the metrics on an address of their own.
-async fn serve_metrics(
-    address: SocketAddr,
-    scrape: Scrape,
-    shutdown: &CancellationToken,
-    tasks: &TaskTracker,
-) {
-    match TcpListener::bind(address).await {
-        Ok(listener) => drop(tasks.spawn(scrape.serve(listener, shutdown.clone()))),
-        Err(error) => {
-            tracing::error!(%error, %address, "cannot listen on the address of metrics.bind");
-        }
-    }
 }
 
 fn upkeep(tidy: impl Fn() + Send + 'static, shutdown: &CancellationToken, tasks: &TaskTracker) {

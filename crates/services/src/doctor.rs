@@ -28,6 +28,20 @@ pub struct Check {
     /// Whether the check failed and needs action now, because deliveries or data are at risk.
     #[serde(default, skip_serializing_if = "is_false")]
     pub urgent: bool,
+    /// What failed, if the check covers several webhooks, channels or files. Empty if it passed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subjects: Vec<Subject>,
+}
+
+/// One of several things that a check covers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Subject {
+    /// The id of the webhook or channel, or the name of the setting.
+    pub id: String,
+    /// The display name.
+    pub name: String,
+    /// What failed.
+    pub message: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -43,6 +57,7 @@ impl Check {
             message: message.into(),
             hint: None,
             urgent: false,
+            subjects: Vec::new(),
         }
     }
 
@@ -57,7 +72,13 @@ impl Check {
             message: message.into(),
             hint: Some(hint.into()),
             urgent: false,
+            subjects: Vec::new(),
         }
+    }
+
+    /// Names what failed.
+    pub(crate) fn about(self, subjects: Vec<Subject>) -> Self {
+        Self { subjects, ..self }
     }
 }
 
@@ -68,8 +89,8 @@ pub(crate) async fn operation_checks(services: &Services) -> Vec<Check> {
         checks::database(services).await,
         operation::disk(services.config.layers().data_dir()).await,
         checks::clock(services).await,
-        operation::channels(services),
     ];
+    all.extend(operation::channels(services).await);
     all.extend(operation::queue(services).await);
     all.extend(operation::senders(services).await);
     all.extend(crate::certificates::check(services, &resolved.settings).await);

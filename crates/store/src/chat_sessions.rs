@@ -1,5 +1,6 @@
 //! Table `chat_sessions`: conversations with agents.
 
+use crate::letter_case::lower_case;
 use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
@@ -54,6 +55,8 @@ columns! {
 pub struct ChatSessionPage {
     /// Only sessions whose label, key, ID or text contains this text. Results of tools are not searched.
     pub q: Option<String>,
+    /// Whether `q` is not searched for in messages.
+    pub in_names_only: bool,
     /// Only sessions that a webhook started, or only the others.
     pub of_webhooks: Option<bool>,
     pub pinned: Option<bool>,
@@ -74,9 +77,9 @@ const LIST: &str = "SELECT s.*, h.id AS share_id FROM chat_sessions s
      WHERE (s.updated_at < $1 OR (s.updated_at = $1 AND s.id < $2))
        AND ($3 = '' OR LOWER(s.label) LIKE $4 ESCAPE '\\' OR s.label LIKE $3 ESCAPE '\\'
             OR LOWER(s.key) LIKE $4 ESCAPE '\\' OR s.id LIKE $3 ESCAPE '\\'
-            OR EXISTS (SELECT 1 FROM chat_messages m WHERE m.session_id = s.id
+            OR ($11 = 0 AND EXISTS (SELECT 1 FROM chat_messages m WHERE m.session_id = s.id
                 AND m.role IN ('user', 'assistant')
-                AND (LOWER(m.content) LIKE $4 ESCAPE '\\' OR m.content LIKE $3 ESCAPE '\\')))
+                AND (LOWER(m.content) LIKE $4 ESCAPE '\\' OR m.content LIKE $3 ESCAPE '\\'))))
        AND (CASE WHEN s.source = 'webhook' THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END = $6
             OR $6 < 0)
        AND (s.pinned = $7 OR $7 < 0) AND (s.archived = $8 OR $8 < 0)
@@ -149,14 +152,15 @@ impl Conn {
         };
         let query = query(LIST);
         let raw = page.q.as_deref().map(contains).unwrap_or_default();
-        let lower = raw.to_lowercase();
+        let lower = lower_case(&raw);
         let wanted = |flag: Option<bool>| flag.map_or(-1, i64::from);
         let query = query.bind(at).bind(id).bind(raw).bind(lower);
         let query = query.bind(page.limit).bind(wanted(page.of_webhooks));
         let query = query.bind(wanted(page.pinned)).bind(wanted(page.archived));
         let from = page.from.map_or(i64::MIN, Timestamp::as_millis);
         let until = page.until.map_or(i64::MAX, Timestamp::as_millis);
-        self.list(query.bind(from).bind(until)).await
+        let query = query.bind(from).bind(until);
+        self.list(query.bind(i64::from(page.in_names_only))).await
     }
 
     /// Returns the first message of a session, of a person or the agent, that contains this text.
@@ -166,7 +170,7 @@ impl Conn {
         q: &str,
     ) -> Result<Option<String>, StoreError> {
         let raw = contains(q);
-        let lower = raw.to_lowercase();
+        let lower = lower_case(&raw);
         let query = query(
             "SELECT content FROM chat_messages
              WHERE session_id = $1 AND role IN ('user', 'assistant')
@@ -312,7 +316,7 @@ mod tests {
         let database = crate::testing::sqlite();
         let store = database.open().await;
         // The highest number first, so that `$1` does not change `$10`.
-        let sql = (1..=10).rev().fold(LIST.to_owned(), |sql, at| {
+        let sql = (1..=11).rev().fold(LIST.to_owned(), |sql, at| {
             sql.replace(&format!("${at}"), "1")
         });
         let plan = crate::plan::plan_of(&store, &sql).await;

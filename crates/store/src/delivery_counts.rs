@@ -14,6 +14,9 @@ pub(crate) const HOUR_MS: i64 = 3_600_000;
 /// Days for which counters are kept. Longer than the longest period of statistics.
 pub const COUNTED_DAYS: u32 = 400;
 
+/// The hours before the last delivery of a webhook whose counters are kept: three weeks.
+const KEPT_HOURS: i64 = 21 * 24;
+
 /// The counter of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
@@ -219,29 +222,36 @@ impl Conn {
         self.list(query).await
     }
 
-    /// Lists the days on which webhooks received deliveries that they did not reject. Days are counted from 1970-01-01
+    /// Lists the days on which a webhook received deliveries that it did not reject. Days are counted from 1970-01-01
     /// UTC, from `first` inclusive to `end` exclusive.
     pub async fn list_webhook_days(
         &mut self,
+        webhook: &WebhookId,
         first: i64,
         end: i64,
     ) -> Result<Vec<WebhookDay>, StoreError> {
         let query = query(
             "SELECT DISTINCT webhook_id, hour / 24 AS day FROM delivery_counts
-             WHERE hour >= $1 AND hour < $2 AND status <> 'rejected'",
+             WHERE hour >= $1 AND hour < $2 AND webhook_id = $3 AND status <> 'rejected'",
         );
         let hours = |days: i64| days.saturating_mul(24);
-        self.list(query.bind(hours(first)).bind(hours(end))).await
+        let query = query.bind(hours(first)).bind(hours(end));
+        self.list(query.bind(webhook.as_str())).await
     }
 
-    /// Deletes the counters of hours before `before`.
+    /// Deletes the counters of hours before `before`. Those of the last weeks of a webhook stay: they show whether its
+    /// sender was regular when it stopped.
     pub async fn delete_old_delivery_counts(
         &mut self,
         before: Timestamp,
     ) -> Result<u64, StoreError> {
-        let query = query("DELETE FROM delivery_counts WHERE hour < $1");
-        self.run(query.bind(before.as_millis().div_euclid(HOUR_MS)))
-            .await
+        let query = query(
+            "DELETE FROM delivery_counts WHERE hour < $1 AND hour < COALESCE(
+                 (SELECT w.last_delivery_at FROM webhooks AS w
+                  WHERE w.id = delivery_counts.webhook_id) / 3600000 - $2, $1)",
+        );
+        let query = query.bind(before.as_millis().div_euclid(HOUR_MS));
+        self.run(query.bind(KEPT_HOURS)).await
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::deliveries::{COLUMNS, DeliveryRow};
 use crate::delivery_counts::{first_id_at, last_id_at};
+use crate::letter_case::lower_case;
 use crate::sql::{FromRow, Query, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
@@ -17,7 +18,7 @@ pub struct DeliveryFilter {
     pub statuses: Vec<DeliveryStatus>,
     /// The event type; with `*` at the end, all types that start with the text before it.
     pub event: Option<String>,
-    /// Text in the event type, entity, error or preview. ASCII letters match in either case.
+    /// Text in the event type, entity, error or preview. Letters match in either case.
     pub text: Option<String>,
     /// An ID; only older deliveries are listed.
     pub before: Option<String>,
@@ -152,7 +153,7 @@ fn literal(text: &str) -> String {
 }
 
 /// Returns the condition that a column contains the text, either both in lower case (`$L`) or unchanged
-/// (`$T`). `LOWER` of SQLite converts only ASCII letters.
+/// (`$T`).
 fn contains(column: &str) -> String {
     let column = format!("COALESCE({column}, '')");
     format!("(LOWER({column}) LIKE $L ESCAPE '\\' OR {column} LIKE $T ESCAPE '\\')")
@@ -200,7 +201,7 @@ impl Conn {
         let (sql, searched_to) = if let Some(text) = &filter.text {
             let recent = format!("{from} {SEARCHED}");
             let searched_to = self.find_end_of_search(&recent, &values).await?;
-            values.extend([pattern(&text.to_lowercase()), pattern(text)]);
+            values.extend([pattern(&lower_case(text)), pattern(text)]);
             let matches = matches(values.len() - 1, values.len());
             let sql = format!(
                 "SELECT * FROM (SELECT {COLUMNS} {recent}) AS recent WHERE {matches}

@@ -1,6 +1,7 @@
 //! Table `inbox_messages`: messages stored in the gateway instead of being sent to a vendor.
 
 use crate::chat_sessions::contains;
+use crate::letter_case::lower_case;
 use crate::sql::{Value, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
@@ -123,7 +124,7 @@ impl Conn {
              ORDER BY seq DESC LIMIT $5",
         );
         let raw = page.q.as_deref().map(contains).unwrap_or_default();
-        let lower = raw.to_lowercase();
+        let lower = lower_case(&raw);
         let query = query
             .bind(page.before_seq)
             .bind(i64::from(page.only_unread));

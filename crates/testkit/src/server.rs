@@ -122,8 +122,10 @@ impl TestServer {
             clippy::disallowed_methods,
             reason = "the handle is kept and awaited by stop()"
         )]
-        let running =
-            tokio::spawn(async move { serving.0.serve_within(listener, limits, serving.1).await });
+        let running = tokio::spawn(async move {
+            let served = serving.0.serve_within(listener, limits, serving.1).await;
+            served.unwrap();
+        });
         Self {
             address,
             app,

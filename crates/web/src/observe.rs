@@ -137,6 +137,9 @@ pub(crate) fn record(meters: &Meters, response: &Response, id: &RequestId, recor
     );
 }
 
+/// Connections that were closed at once because the client, or the server, has too many.
+pub(crate) const CONNECTIONS_REFUSED: &str = "connections_refused_total";
+
 static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
 
 /// Installs the recorder once per process and returns its handle. Several servers in one process, as in
@@ -160,7 +163,11 @@ pub fn install_metrics() -> Result<PrometheusHandle, BuildError> {
         )?
         .install_recorder();
     match handle {
-        Ok(handle) => Ok(RECORDER.get_or_init(|| handle).clone()),
+        Ok(handle) => {
+            // A rate over a counter that appears with its first refusal misses that refusal.
+            metrics::counter!(CONNECTIONS_REFUSED).increment(0);
+            Ok(RECORDER.get_or_init(|| handle).clone())
+        }
         // Another thread installed it first.
         Err(error) => RECORDER.get().cloned().ok_or(error),
     }

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::connection_slots::{ConnectionLimits, ConnectionSlot, ConnectionSlots};
 use crate::gate::{MAX_HEAD_BYTES, Peer, enter};
 use crate::in_work;
+use crate::observe::CONNECTIONS_REFUSED;
 use crate::tls::{Accepted, ServerTls};
 use axum::body::Body;
 use gatehouse_domain::{ClientKey, canonical_ip};
@@ -71,7 +72,7 @@ pub async fn serve(app: App, options: ServeOptions) {
         };
         let is_shared = is_shared(&app, address.ip());
         let Some(slot) = slots.take(ClientKey::of(address.ip()), is_shared) else {
-            metrics::counter!("connections_refused_total").increment(1);
+            metrics::counter!(CONNECTIONS_REFUSED).increment(1);
             continue;
         };
         let connection = Connection {

@@ -4,7 +4,7 @@
 use crate::handle::Webhooks;
 use crate::webhook::StoredConfig;
 use crate::worker::circuit::Gate;
-use gatehouse_domain::Timestamp;
+use gatehouse_domain::{Timestamp, WebhookId};
 use gatehouse_store::{StoreError, WebhookDay, WebhookRow};
 use std::collections::{HashMap, HashSet};
 
@@ -16,12 +16,11 @@ const REGULAR_DAYS: usize = 12;
 const REGULAR_OF_DAYS: i64 = 14;
 /// A regular sender has stopped after this time without a delivery.
 const STOPPED_AFTER_MS: i64 = 2 * DAY_MS;
-/// A sender that stopped longer ago is not named any more.
-const FORGOTTEN_AFTER_MS: i64 = 30 * DAY_MS;
 
 /// A webhook whose sender sent nearly every day and then stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoppedSender {
+    pub id: WebhookId,
     /// The webhook's name.
     pub name: String,
     pub last_delivery_at: Timestamp,
@@ -55,11 +54,12 @@ impl Webhooks {
     }
 
     /// The IDs of the channel accounts that do not respond to this node. Their deliveries wait.
-    pub fn unresponsive_channels(&self) -> Vec<String> {
-        self.0.circuits().opened_accounts()
+    pub async fn unresponsive_channels(&self) -> Result<Vec<String>, StoreError> {
+        self.0.follow_accounts().await?;
+        Ok(self.0.circuits().opened_accounts())
     }
 
-    /// Lists enabled webhooks whose sender sent nearly every day and has not sent for two days.
+    /// Lists enabled webhooks whose sender sent nearly every day and has not sent for two days or longer.
     pub async fn stopped_senders(&self) -> Result<Vec<StoppedSender>, StoreError> {
         let now = self.0.now();
         let read = self.0.store.read(move |conn| {
@@ -69,12 +69,15 @@ impl Webhooks {
                     .into_iter()
                     .filter(|row| is_silent(row, now) && has_sender(row))
                     .collect();
-                let first = silent.iter().filter_map(|row| row.last_delivery_at).min();
-                let Some(first) = first else {
-                    return Ok((silent, Vec::new()));
-                };
-                let first = day_of(first).saturating_sub(REGULAR_OF_DAYS);
-                let days = conn.list_webhook_days(first, day_of(now)).await?;
+                let mut days = Vec::new();
+                for row in &silent {
+                    let Some(last) = row.last_delivery_at.map(day_of) else {
+                        continue;
+                    };
+                    let first = last.saturating_sub(REGULAR_OF_DAYS);
+                    let end = last.saturating_add(1);
+                    days.extend(conn.list_webhook_days(&row.id, first, end).await?);
+                }
                 Ok::<_, StoreError>((silent, days))
             })
         });
@@ -87,13 +90,11 @@ fn day_of(at: Timestamp) -> i64 {
     at.as_millis().div_euclid(DAY_MS)
 }
 
-/// Whether an enabled webhook heard nothing from its sender for a while.
+/// Whether an enabled webhook received nothing from its sender for a while.
 fn is_silent(row: &WebhookRow, now: Timestamp) -> bool {
-    let is_between = |at: Timestamp| {
-        let silence = now.as_millis().saturating_sub(at.as_millis());
-        (STOPPED_AFTER_MS..=FORGOTTEN_AFTER_MS).contains(&silence)
-    };
-    row.enabled && row.last_delivery_at.is_some_and(is_between)
+    let is_over =
+        |at: Timestamp| now.as_millis().saturating_sub(at.as_millis()) >= STOPPED_AFTER_MS;
+    row.enabled && row.last_delivery_at.is_some_and(is_over)
 }
 
 /// Whether the webhook has a sender, which a schedule does not have.
@@ -117,6 +118,7 @@ fn regular(silent: Vec<WebhookRow>, days: &[WebhookDay]) -> Vec<StoppedSender> {
         let days = by_webhook.get(&row.id)?.iter();
         let is_regular = days.filter(|day| counted.contains(day)).count() >= REGULAR_DAYS;
         is_regular.then_some(StoppedSender {
+            id: row.id,
             name: row.name,
             last_delivery_at,
         })
@@ -127,7 +129,6 @@ fn regular(silent: Vec<WebhookRow>, days: &[WebhookDay]) -> Vec<StoppedSender> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gatehouse_domain::WebhookId;
 
     const DAY: i64 = 20_000;
 
@@ -165,13 +166,12 @@ mod tests {
     }
 
     #[test]
-    fn silence_begins_after_two_days_and_is_forgotten_after_thirty() {
+    fn silence_begins_after_two_days_and_lasts() {
         let last = DAY * DAY_MS;
         let silent = |after: i64| is_silent(&row(last), Timestamp::from_millis(last + after));
         assert!(!silent(STOPPED_AFTER_MS - 1));
         assert!(silent(STOPPED_AFTER_MS));
-        assert!(silent(FORGOTTEN_AFTER_MS));
-        assert!(!silent(FORGOTTEN_AFTER_MS + 1));
+        assert!(silent(1000 * DAY_MS));
         let disabled = WebhookRow {
             enabled: false,
             ..row(last)

@@ -105,6 +105,8 @@ async fn sessions_are_found_by_label_key_and_id() {
             ("TEA", &["About Tea 100%"][..]),
             ("0%", &["About Tea 100%"][..]),
             ("Über", &["Über_Kaffee"][..]),
+            ("über", &["Über_Kaffee"][..]),
+            ("ÜBER", &["Über_Kaffee"][..]),
             ("r_k", &["Über_Kaffee"][..]),
             ("t_a", &[][..]),
             ("wh_1:del", &["webhook:wh_1:DEL_2"][..]),

@@ -53,8 +53,7 @@ async fn serve(layers: Layers, logging: &Logging) -> Result<()> {
     let listener = TcpListener::bind(bind)
         .await
         .with_context(|| format!("cannot listen on {bind}"))?;
-    app.serve(listener, shutdown).await;
-    Ok(())
+    Ok(app.serve(listener, shutdown).await?)
 }
 
 /// The first signal starts a graceful shutdown, the second exits immediately.

@@ -3,6 +3,7 @@
 use super::page::rows;
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::{Session, SessionPage, SessionQuery};
+use gatehouse_auth::AuthIdentity;
 use gatehouse_domain::{Problem, Scope, Timestamp};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
@@ -110,7 +111,7 @@ pub enum StartedBy {
 #[serde(deny_unknown_fields)]
 pub struct ListParams {
     /// Return only sessions whose label, key, ID or messages contain this text of at most 200 characters. Results of
-    /// tools are not searched.
+    /// tools are not searched, nor are messages for a credential whose `only` does not permit reading them.
     #[schemars(length(max = 200))]
     pub q: Option<String>,
     /// `webhooks`: only sessions that a webhook started; `people`: only the others.
@@ -222,9 +223,16 @@ fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
 /// The longest text to search for. The engines refuse patterns that are much longer.
 const MAX_SEARCH_CHARS: usize = 200;
 
+/// Whether `only` of the caller permits one of the ways to read messages.
+fn may_read_messages(identity: &AuthIdentity) -> bool {
+    let ways = ["chat.history", "/api/sessions/{id}/messages"];
+    ways.iter().any(|way| identity.may_call(way))
+}
+
 /// Returns a page of sessions. `GET /api/sessions` uses the same code.
 pub async fn page(
-    call: &gatehouse_services::Services,
+    services: &gatehouse_services::Services,
+    identity: &AuthIdentity,
     params: &ListParams,
 ) -> Result<ListResult, Problem> {
     let length = params.q.as_deref().map_or(0, |q| q.chars().count());
@@ -234,6 +242,7 @@ pub async fn page(
     }
     let query = SessionQuery {
         q: params.q.clone(),
+        in_names_only: !may_read_messages(identity),
         of_webhooks: params.of.map(|of| of == StartedBy::Webhooks),
         pinned: params.pinned,
         archived: params.archived,
@@ -245,7 +254,7 @@ pub async fn page(
     let SessionPage {
         sessions,
         next_cursor,
-    } = call
+    } = services
         .agents
         .list_sessions(&query)
         .await
@@ -257,7 +266,7 @@ pub async fn page(
 }
 
 async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
-    page(&call.services, &params).await
+    page(&call.services, &call.identity, &params).await
 }
 
 async fn get(call: Call, params: NameParams) -> Result<Session, Problem> {

@@ -2,7 +2,7 @@
 
 use super::Target;
 use crate::Services;
-use crate::doctor::Check;
+use crate::doctor::{Check, Subject};
 
 const ID: &str = "audit_export";
 
@@ -13,13 +13,34 @@ pub(crate) fn check(services: &Services) -> Option<Check> {
         return None;
     }
     let health = &services.audit_export.health;
-    let failed = Target::ALL
+    let failed: Vec<(Target, String)> = Target::ALL
         .into_iter()
-        .find_map(|target| Some((target, health.of(target)?)));
-    let Some((target, why)) = failed else {
+        .filter_map(|target| Some((target, health.of(target)?)))
+        .collect();
+    if failed.is_empty() {
         return Some(Check::fine(ID, "The audit log is copied."));
-    };
-    let hint = match target {
+    }
+    let hints: Vec<&str> = failed.iter().map(|(target, _)| hint(*target)).collect();
+    let subjects: Vec<Subject> = failed.iter().map(|(of, why)| subject(*of, why)).collect();
+    let messages: Vec<&str> = subjects.iter().map(|it| it.message.as_str()).collect();
+    let message = format!(
+        "{} The records stay in the database and are copied as soon as possible.",
+        messages.join(" ")
+    );
+    Some(Check::bad(ID, message, hints.join(" ")).about(subjects))
+}
+
+fn subject(target: Target, why: &str) -> Subject {
+    let setting = target.setting();
+    Subject {
+        id: setting.to_owned(),
+        name: setting.to_owned(),
+        message: format!("The audit log cannot be copied to {setting}: {why}."),
+    }
+}
+
+const fn hint(target: Target) -> &'static str {
+    match target {
         Target::File => {
             "Check the path, its permissions and the free space. Only a new file, or one that ends with a record of the \
              audit log, is written to."
@@ -27,14 +48,5 @@ pub(crate) fn check(services: &Services) -> Option<Check> {
         Target::Syslog => {
             "Check that syslog or journald runs, and that its datagram socket is at this path."
         }
-    };
-    let setting = target.setting();
-    Some(Check::bad(
-        ID,
-        format!(
-            "The audit log cannot be copied to {setting}: {why}. The records stay in the database and are copied as \
-             soon as possible."
-        ),
-        hint,
-    ))
+    }
 }

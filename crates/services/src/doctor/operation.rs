@@ -1,7 +1,7 @@
 //! Checks of the operation: free disk space, deliveries that wait too long, channels that do not respond, and senders
 //! that stopped.
 
-use super::Check;
+use super::{Check, Subject};
 use crate::Services;
 use gatehouse_domain::Timestamp;
 use gatehouse_webhooks::StoppedSender;
@@ -64,8 +64,13 @@ fn queue_finding(oldest: Option<Timestamp>, now: Timestamp) -> Check {
     }
 }
 
-pub(super) fn channels(services: &Services) -> Check {
-    let silent = services.webhooks.unresponsive_channels();
+pub(super) async fn channels(services: &Services) -> Option<Check> {
+    // The check of the database reports an error.
+    let silent = services.webhooks.unresponsive_channels().await.ok()?;
+    Some(channels_finding(&silent))
+}
+
+fn channels_finding(silent: &[String]) -> Check {
     if silent.is_empty() {
         return Check::fine("channels", "Every channel responds.");
     }
@@ -73,6 +78,16 @@ pub(super) fn channels(services: &Services) -> Check {
         "channels",
         format!("Channels that do not respond: {}.", silent.join(", ")),
         "Their deliveries wait and are sent as soon as the channel responds. Test the channel on its page.",
+    )
+    .about(
+        silent
+            .iter()
+            .map(|id| Subject {
+                id: id.clone(),
+                name: id.clone(),
+                message: format!("The channel {id} does not respond."),
+            })
+            .collect(),
     )
 }
 
@@ -86,6 +101,14 @@ fn senders_finding(stopped: &[StoppedSender]) -> Check {
     if stopped.is_empty() {
         return Check::fine("senders", "No regular sender has stopped.");
     }
+    let subject = |sender: &StoppedSender| Subject {
+        id: sender.id.to_string(),
+        name: sender.name.clone(),
+        message: format!(
+            "The webhook {} received deliveries nearly every day. The last one came at {}.",
+            sender.name, sender.last_delivery_at
+        ),
+    };
     let named: Vec<String> = stopped
         .iter()
         .map(|sender| format!("{} (last {})", sender.name, sender.last_delivery_at))
@@ -93,17 +116,19 @@ fn senders_finding(stopped: &[StoppedSender]) -> Check {
     Check::bad(
         "senders",
         format!(
-            "Webhooks that received deliveries nearly every day and none for two days: {}.",
+            "Webhooks that received deliveries nearly every day and then stopped: {}.",
             named.join(", ")
         ),
         "Look at the list of failed deliveries in the sender's settings. Many senders turn a webhook off after failures. \
          If it is not used any more, disable it here.",
     )
+    .about(stopped.iter().map(subject).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gatehouse_domain::WebhookId;
 
     #[test]
     fn a_disk_is_nearly_full_below_half_a_gibibyte_or_a_twentieth() {
@@ -129,6 +154,7 @@ mod tests {
     fn a_sender_that_stopped_is_named() {
         assert!(senders_finding(&[]).ok);
         let stopped = StoppedSender {
+            id: WebhookId::from_text("wh_a"),
             name: "CI".to_owned(),
             last_delivery_at: Timestamp::from_millis(1_800_000_000_000),
         };
@@ -136,6 +162,13 @@ mod tests {
         assert!(
             !check.ok && check.message.contains("CI (last 2027-01-15"),
             "{check:?}"
+        );
+        assert_eq!(
+            (
+                check.subjects[0].id.as_str(),
+                check.subjects[0].name.as_str()
+            ),
+            ("wh_a", "CI")
         );
     }
 }

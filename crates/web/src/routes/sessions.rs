@@ -66,7 +66,11 @@ fn named(id: Result<Path<String>, PathRejection>) -> Result<String, Problem> {
         .map_err(|_| Problem::not_found("session"))
 }
 
-pub(super) async fn list(State(app): State<App>, query: Pairs) -> Result<Response, Refusal> {
+pub(super) async fn list(
+    State(app): State<App>,
+    requester: Requester,
+    query: Pairs,
+) -> Result<Response, Refusal> {
     let asked = read(query, "cursor", true)?;
     let params = sessions::ListParams {
         q: asked.q,
@@ -78,7 +82,9 @@ pub(super) async fn list(State(app): State<App>, query: Pairs) -> Result<Respons
         limit: asked.limit,
         cursor: asked.place,
     };
-    Ok(json(&sessions::page(app.services(), &params).await?))
+    Ok(json(
+        &sessions::page(app.services(), requester.context.identity()?, &params).await?,
+    ))
 }
 
 pub(super) async fn get(

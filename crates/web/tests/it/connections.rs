@@ -35,6 +35,13 @@ async fn a_refused_request_leaves_its_connection_usable_though_its_body_comes_la
 }
 
 #[tokio::test]
+async fn refused_connections_are_counted_from_zero() {
+    let (_server, owner) = TestServer::with_owner().await;
+    let text = owner.get("/metrics").await.text;
+    assert!(text.contains("\nconnections_refused_total 0\n"), "{text}");
+}
+
+#[tokio::test]
 async fn a_connection_that_says_nothing_keeps_nobody_else_out() {
     let server = TestServer::fresh().await;
     let mut idle = Vec::new();

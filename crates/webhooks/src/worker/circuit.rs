@@ -1,8 +1,10 @@
 //! Circuit breakers of channel accounts. After [`THRESHOLD`] consecutive sends without a response the circuit
-//! of an account opens: its deliveries wait, and single probes are sent. Any response closes the circuit.
+//! of an account opens: its deliveries wait, and single probes are sent. A circuit closes with any response, and when the
+//! account is changed, disabled or deleted.
 //! Pure; each node has its own circuits.
 
 use super::slots::Attempt;
+use gatehouse_channels::AccountMark;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -40,13 +42,17 @@ pub(crate) enum Gate {
 
 /// The circuits of the accounts whose last send got no response.
 #[derive(Debug, Default)]
-pub(crate) struct Circuits(HashMap<Arc<str>, Circuit>);
+pub(crate) struct Circuits {
+    circuits: HashMap<Arc<str>, Circuit>,
+    /// The enabled accounts at the last [`Circuits::follow`].
+    accounts: HashMap<String, AccountMark>,
+}
 
 impl Circuits {
     /// Returns what may be sent with an account.
     pub(crate) fn gate(&self, account: &str, now_ms: u64) -> Gate {
         let opened = self
-            .0
+            .circuits
             .get(account)
             .and_then(|circuit| circuit.opened.as_ref());
         match opened {
@@ -66,7 +72,7 @@ impl Circuits {
 
     /// Records a response of any kind. Returns whether the circuit was open.
     pub(crate) fn answered(&mut self, account: &str) -> bool {
-        let circuit = self.0.remove(account);
+        let circuit = self.circuits.remove(account);
         circuit.is_some_and(|circuit| circuit.opened.is_some())
     }
 
@@ -77,7 +83,7 @@ impl Circuits {
         attempt: &Attempt,
         now_ms: u64,
     ) -> bool {
-        let circuit = self.0.entry(Arc::clone(account)).or_default();
+        let circuit = self.circuits.entry(Arc::clone(account)).or_default();
         if let Some(opened) = &mut circuit.opened {
             // Sends that started before the circuit opened do not affect the next probe.
             if opened.probe.as_ref() == Some(attempt) {
@@ -115,16 +121,26 @@ impl Circuits {
         }
     }
 
+    /// Closes the circuits of accounts that are gone or disabled, or that changed since the last call.
+    pub(crate) fn follow(&mut self, accounts: HashMap<String, AccountMark>) {
+        let known = std::mem::replace(&mut self.accounts, accounts);
+        let accounts = &self.accounts;
+        self.circuits.retain(|id, _| {
+            let (before, now) = (known.get(&**id), accounts.get(&**id));
+            now.is_some() && (before.is_none() || before == now)
+        });
+    }
+
     /// The accounts whose circuit is open.
     pub(crate) fn opened_accounts(&self) -> Vec<String> {
-        let opened = self.0.iter().filter(|(_, it)| it.opened.is_some());
+        let opened = self.circuits.iter().filter(|(_, it)| it.opened.is_some());
         let mut accounts: Vec<_> = opened.map(|(account, _)| account.to_string()).collect();
         accounts.sort();
         accounts
     }
 
     fn opened(&mut self, account: &str) -> Option<&mut Opened> {
-        self.0.get_mut(account)?.opened.as_mut()
+        self.circuits.get_mut(account)?.opened.as_mut()
     }
 }
 
@@ -153,6 +169,25 @@ mod tests {
         assert_eq!(circuits.gate("y", 1000), Gate::Closed);
         assert!(circuits.answered("x"));
         assert_eq!(circuits.gate("x", 1000), Gate::Closed);
+    }
+
+    #[test]
+    fn it_closes_with_its_account_and_stays_open_with_others() {
+        let accounts = |ids: &[&str]| {
+            let marks = ids
+                .iter()
+                .map(|id| ((*id).to_owned(), AccountMark::default()));
+            marks.collect()
+        };
+        let (mut circuits, account) = (Circuits::default(), Arc::from("x"));
+        for n in 0..i64::from(THRESHOLD) {
+            circuits.unanswered(&account, &attempt(n), 0);
+        }
+        circuits.follow(accounts(&["x", "y"]));
+        circuits.follow(accounts(&["x"]));
+        assert_eq!(circuits.opened_accounts(), ["x"]);
+        circuits.follow(accounts(&["y"]));
+        assert!(circuits.opened_accounts().is_empty());
     }
 
     #[test]

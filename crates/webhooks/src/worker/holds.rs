@@ -5,13 +5,20 @@ use super::circuit::{Circuits, Gate};
 use crate::delivery::Delivery;
 use crate::handle::Inner;
 use gatehouse_domain::DeliveryStatus;
-use gatehouse_store::{DeliveryRow, WAITS_FOR_RELEASE, WAITS_FOR_VAULT};
+use gatehouse_store::{DeliveryRow, StoreError, WAITS_FOR_RELEASE, WAITS_FOR_VAULT};
 use std::collections::HashMap;
 use std::sync::{MutexGuard, PoisonError};
 
 impl Inner {
     pub(crate) fn circuits(&self) -> MutexGuard<'_, Circuits> {
         self.circuits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes the circuits of channels that were changed, disabled or deleted, or that accepted another message.
+    pub(crate) async fn follow_accounts(&self) -> Result<(), StoreError> {
+        let accounts = self.channels.enabled_accounts().await?;
+        self.circuits().follow(accounts);
+        Ok(())
     }
 
     /// Returns what may be sent with an account now.

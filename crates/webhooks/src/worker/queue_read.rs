@@ -43,6 +43,7 @@ impl Worker {
             queue.leaves_work = true;
             return Ok(queue);
         }
+        self.inner.follow_accounts().await?;
         let lines = self.read_lines(&mut queue).await?;
         // Runs that ended during the read share the write, and their slots are free.
         self.take_in_all();

@@ -3061,6 +3061,30 @@ export interface Check {
    * Whether the check failed and needs action now, because deliveries or data are at risk.
    */
   urgent?: boolean;
+  /**
+   * What failed, if the check covers several webhooks, channels or files. Empty if it passed.
+   */
+  subjects?: Subject[];
+}
+/**
+ * One of several things that a check covers.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Subject".
+ */
+export interface Subject {
+  /**
+   * The id of the webhook or channel, or the name of the setting.
+   */
+  id: string;
+  /**
+   * The display name.
+   */
+  name: string;
+  /**
+   * What failed.
+   */
+  message: string;
 }
 /**
  * The result of a test.

@@ -1,6 +1,7 @@
 //! `only`: keys and devices limited to one purpose.
 
 use crate::steps::light_owner;
+use gatehouse_doubles::openai::{FakeModel, say};
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 
@@ -218,4 +219,38 @@ async fn a_socket_hears_what_its_key_may_ask_for() {
     // Events arrive in the order of publication.
     let event = socket.next().await.unwrap();
     assert_eq!(event["method"], "voice.persona", "{event}");
+}
+
+#[tokio::test]
+async fn a_search_shows_messages_only_to_a_key_that_may_read_them() {
+    let model = FakeModel::answering(|_| say("Noted.")).await;
+    let (server, owner) = light_owner(Options::default().model(&model.url, "m1")).await;
+    let made = owner.rpc("sessions.create", json!({})).await.unwrap();
+    let said = json!({ "session": made["id"], "text": "The code word is Ärger." });
+    owner.rpc("chat.send_sync", said).await.unwrap();
+    owner
+        .rpc(
+            "sessions.rename",
+            json!({ "id": made["id"], "label": "Plans" }),
+        )
+        .await
+        .unwrap();
+    let found = async |actor: &Actor, q: &str, encoded: &str| {
+        let by_method = actor.rpc("sessions.list", json!({ "q": q })).await.unwrap();
+        let path = format!("/api/sessions?q={encoded}");
+        let by_path = actor.get(&path).await.expect(200);
+        assert_eq!(by_method, by_path);
+        by_method["sessions"].as_array().unwrap().clone()
+    };
+    let lists = json!(["sessions.list", "/api/sessions"]);
+    let lists = key(&server, &owner, lists).await;
+    let reads = json!(["sessions.list", "/api/sessions", "chat.history"]);
+    let reads = key(&server, &owner, reads).await;
+    for reader in [&owner, &reads] {
+        let sessions = found(reader, "ärger", "%C3%A4rger").await;
+        let excerpt = sessions[0]["excerpt"].as_str().unwrap();
+        assert!(excerpt.contains("Ärger"), "{excerpt}");
+    }
+    assert!(found(&lists, "ärger", "%C3%A4rger").await.is_empty());
+    assert_eq!(found(&lists, "plans", "plans").await.len(), 1);
 }

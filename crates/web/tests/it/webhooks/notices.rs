@@ -83,35 +83,46 @@ async fn the_tenth_refusal_in_a_row_is_told_and_the_ninth_is_not() {
 }
 
 #[tokio::test]
-async fn a_sender_that_stopped_is_told_once_and_so_is_its_return() {
+async fn each_sender_that_stopped_is_told_once_and_so_is_its_return() {
     const DAY: Duration = Duration::from_hours(24);
     let clock = stopped_clock();
     let (mut server, owner) = light_owner(Options::default().clock(Arc::clone(&clock))).await;
     notify(&owner, "health").await;
     let hook = made(&owner, json!({ "auth_mode": "none", "name": "Builds" })).await;
+    let other = made(&owner, json!({ "auth_mode": "none", "name": "Deploys" })).await;
     let check = async |owner: &Actor| {
         let report = owner.rpc("system.doctor", json!({})).await.unwrap();
         let mut checks = report["checks"].as_array().unwrap().iter();
         checks.find(|it| it["id"] == "senders").unwrap().clone()
     };
-    for day in 0..12 {
-        let body = format!("{{\"day\":{day}}}");
-        send(&server.remote(), &hook.path(), &[], body)
-            .await
-            .expect(202);
+    for day in 0..13 {
+        // One of them stops a day earlier.
+        let senders = if day < 12 {
+            vec![&hook, &other]
+        } else {
+            assert_eq!(check(&owner).await["ok"], true);
+            vec![&other]
+        };
+        for hook in senders {
+            let body = format!("{{\"day\":{day}}}");
+            let sent = send(&server.remote(), &hook.path(), &[], body).await;
+            sent.expect(202);
+        }
         clock.advance(DAY);
     }
     // A delivery is counted once it has ended.
     let is_open = |it: &serde_json::Value| it["status"] != "completed";
-    let ended = async { while until(&owner, &hook, 12).await.iter().any(is_open) {} };
-    tokio::time::timeout(Duration::from_secs(20), ended)
-        .await
-        .expect("all deliveries end");
-    assert_eq!(check(&owner).await["ok"], true);
-    clock.advance(DAY);
+    for (hook, count) in [(&hook, 12), (&other, 13)] {
+        let ended = async { while until(&owner, hook, count).await.iter().any(is_open) {} };
+        tokio::time::timeout(Duration::from_secs(20), ended)
+            .await
+            .expect("all deliveries end");
+    }
     let stopped = check(&owner).await;
     assert_eq!(stopped["urgent"], true, "{stopped}");
     assert!(stopped["message"].as_str().unwrap().contains("Builds"));
+    assert_eq!(stopped["subjects"].as_array().unwrap().len(), 1);
+    assert_eq!(stopped["subjects"][0]["id"], hook.id());
     // The checks run at the start. A failure is reported once it has lasted for five minutes.
     let mut owner = owner;
     let restart = async |server: TestServer, owner: Actor| {
@@ -120,19 +131,38 @@ async fn a_sender_that_stopped_is_told_once_and_so_is_its_return() {
         (server, owner)
     };
     (server, owner) = restart(server, owner).await;
-    noted(&server, "senders").await;
+    noted(&server, &format!("senders/{}", hook.id())).await;
     clock.advance(Duration::from_mins(5));
     (server, owner) = restart(server, owner).await;
-    told(&owner, "The health check senders failed.").await;
-    send(&server.remote(), &hook.path(), &[], "{}")
-        .await
-        .expect(202);
+    let text = told(&owner, "The health check senders failed.").await;
+    assert!(
+        text.contains("Builds") && !text.contains("Deploys"),
+        "{text}"
+    );
+    // The other one stops too.
+    clock.advance(DAY);
+    (server, owner) = restart(server, owner).await;
+    noted(&server, &format!("senders/{}", other.id())).await;
+    clock.advance(Duration::from_mins(5));
+    (server, owner) = restart(server, owner).await;
+    let text = told(&owner, "Deploys").await;
+    assert!(
+        text.contains("failed") && !text.contains("Builds"),
+        "{text}"
+    );
+    let remote = server.remote();
+    send(&remote, &hook.path(), &[], "{}").await.expect(202);
     until(&owner, &hook, 13).await;
     (server, owner) = restart(server, owner).await;
-    told(&owner, "The health check senders passes again.").await;
+    told(&owner, "The health check senders passes again for Builds.").await;
+    let remote = server.remote();
+    send(&remote, &other.path(), &[], "{}").await.expect(202);
+    until(&owner, &other, 14).await;
+    (server, owner) = restart(server, owner).await;
+    told(&owner, "The health check senders passes again.\n").await;
     let all = texts(&owner).await;
     let messages = all.iter().filter(|text| text.contains("health check"));
-    assert_eq!(messages.count(), 2, "{all:?}");
+    assert_eq!(messages.count(), 4, "{all:?}");
     drop(server);
 }
 

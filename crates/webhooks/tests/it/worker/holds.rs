@@ -126,6 +126,63 @@ async fn a_channel_that_does_not_answer_is_tried_with_one_delivery_now_and_then(
     .await;
 }
 
+/// What ends the state of a channel that does not respond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Test,
+    Disable,
+    Change,
+    Delete,
+}
+
+#[tokio::test]
+async fn a_channel_responds_again_when_it_is_tested_disabled_changed_or_deleted() {
+    for end in [End::Test, End::Disable, End::Change, End::Delete] {
+        everywhere(|database, model| async move {
+            let harness = Harness::open(&database, &model).await;
+            let receiver = Receiver::start().await;
+            let target = receiver.account(&harness, json!({})).await;
+            receiver.hang_up(true);
+            let more = json!({ "deliver_only": true, "deliver_to": target });
+            let webhook = harness.webhook("a", more).await;
+            harness
+                .arrive(&webhook, &[(1, "a"), (2, "b"), (3, "c")])
+                .await;
+            harness.work();
+            harness.until_all(&[1, 2, 3], DeliveryStatus::Queued).await;
+            harness.worker_has_looked().await;
+            let unresponsive = async || harness.webhooks.unresponsive_channels().await.unwrap();
+            assert_eq!(unresponsive().await, ["there"]);
+            harness.channels.test("there", None).await.unwrap_err();
+            assert_eq!(unresponsive().await, ["there"]);
+            harness.advance(Duration::from_millis(10));
+            let actor = Actor::cli();
+            match end {
+                End::Test => {
+                    receiver.hang_up(false);
+                    harness.channels.test("there", None).await.unwrap();
+                }
+                End::Disable => enable(&harness, false).await,
+                End::Change => {
+                    let change = AccountChange {
+                        label: Some("Other".to_owned()),
+                        ..AccountChange::default()
+                    };
+                    let changed = harness.channels.update(&actor, true, "there", change);
+                    changed.await.unwrap();
+                }
+                End::Delete => {
+                    let deleted = harness.channels.delete(&actor, "there");
+                    deleted.await.unwrap();
+                }
+            }
+            assert!(unresponsive().await.is_empty(), "{end:?}");
+            harness.stop().await;
+        })
+        .await;
+    }
+}
+
 #[tokio::test]
 async fn a_channel_in_use_is_deleted_only_by_force_and_then_its_deliveries_fail() {
     everywhere(|database, model| async move {

@@ -1,0 +1,293 @@
+//! What is stored about failed health checks, and which messages follow from the next look. Pure.
+
+use super::Message;
+use crate::doctor::{Check, Subject};
+use gatehouse_domain::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A failure that lasts this long is reported.
+const SETTLED_MS: i64 = 5 * 60_000;
+/// Failures of a node that has not looked for this time are forgotten: it is gone, or has another name.
+const GONE_MS: i64 = 3_600_000;
+/// How often a node stores that it still looks.
+const SEEN_MS: i64 = 10 * 60_000;
+/// Checks whose result differs from node to node.
+const OF_NODE: [&str; 5] = ["disk", "clock", "certificate", "channels", "audit_export"];
+/// Checks that are left out when a setting turns their subject off.
+const OPTIONAL: [&str; 4] = ["certificate", "backup", "backup_drill", "audit_export"];
+
+/// What is known of a failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Failing {
+    since: Timestamp,
+    /// Whether it was reported.
+    told: bool,
+    /// The targets to which it was reported.
+    #[serde(default)]
+    targets: BTreeSet<String>,
+    /// The display name of the subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// When its node looked last, give or take [`SEEN_MS`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seen: Option<Timestamp>,
+}
+
+/// The failures by [`Key`]. Earlier versions read and write the same entries, without subjects.
+pub(super) type State = BTreeMap<String, Failing>;
+
+/// The results of the checks.
+pub(super) struct Look {
+    pub(super) checks: Vec<Check>,
+    /// The name of this node if others may share the database.
+    pub(super) node: Option<String>,
+    /// The channels that get messages.
+    pub(super) targets: BTreeSet<String>,
+    pub(super) now: Timestamp,
+}
+
+/// `check`, `check/subject`, `check@node` or `check/subject@node`. Checks and subjects contain neither `/` nor `@`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key<'a> {
+    check: &'a str,
+    subject: Option<&'a str>,
+    node: Option<&'a str>,
+}
+
+impl<'a> Key<'a> {
+    fn parse(text: &'a str) -> Self {
+        let (rest, node) = match text.split_once('@') {
+            Some((rest, node)) => (rest, Some(node)),
+            None => (text, None),
+        };
+        let (check, subject) = match rest.split_once('/') {
+            Some((check, subject)) => (check, Some(subject)),
+            None => (rest, None),
+        };
+        Self {
+            check,
+            subject,
+            node,
+        }
+    }
+
+    fn text(self) -> String {
+        let subject = self.subject.map(|subject| format!("/{subject}"));
+        let node = self.node.map(|node| format!("@{node}"));
+        let (subject, node) = (subject.unwrap_or_default(), node.unwrap_or_default());
+        format!("{}{subject}{node}", self.check)
+    }
+
+    /// The check as messages name it.
+    fn label(self) -> String {
+        Key {
+            subject: None,
+            ..self
+        }
+        .text()
+    }
+}
+
+impl Look {
+    /// The node in the keys of a check.
+    fn node_of(&self, check: &str) -> Option<&str> {
+        self.node.as_deref().filter(|_| OF_NODE.contains(&check))
+    }
+
+    fn find(&self, check: &str) -> Option<&Check> {
+        self.checks.iter().find(|it| it.id == check)
+    }
+
+    /// The failures of a check: one per subject, or one.
+    fn failures<'a>(&'a self, check: &'a Check) -> Vec<(Key<'a>, Option<&'a Subject>)> {
+        let key = |subject: Option<&'a Subject>| Key {
+            check: check.id,
+            subject: subject.map(|subject| subject.id.as_str()),
+            node: self.node_of(check.id),
+        };
+        if check.ok {
+            return Vec::new();
+        }
+        if check.subjects.is_empty() {
+            return vec![(key(None), None)];
+        }
+        let subjects = check.subjects.iter().map(Some);
+        subjects.map(|subject| (key(subject), subject)).collect()
+    }
+
+    /// Whether this look shows that the failure has ended.
+    fn ends(&self, key: Key<'_>) -> bool {
+        if key.node != self.node_of(key.check) {
+            return false;
+        }
+        match self.find(key.check) {
+            Some(check) => !self.failures(check).iter().any(|(other, _)| *other == key),
+            // Other nodes may have the setting.
+            None => {
+                let is_own = self.node.is_none() || key.node.is_some();
+                let is_known = self.find("database").is_some_and(|database| database.ok);
+                is_own && is_known && OPTIONAL.contains(&key.check)
+            }
+        }
+    }
+}
+
+/// What one target is to hear about one check.
+#[derive(Default)]
+struct News {
+    /// What each subject reports, or the check.
+    failed: Vec<String>,
+    ended: bool,
+    /// The names of the subjects that ended.
+    names: Vec<String>,
+}
+
+/// By target and check.
+type AllNews = BTreeMap<(String, String), News>;
+
+/// Compares the checks with what is known. Returns the messages that are due, with their targets.
+pub(super) fn advance(state: &mut State, look: &Look) -> Vec<(String, Message)> {
+    adopt(state, look);
+    let mut news = AllNews::new();
+    note_ended(state, look, &mut news);
+    for check in &look.checks {
+        for (key, subject) in look.failures(check) {
+            note_failing(state, look, (key, subject, check), &mut news);
+        }
+    }
+    let messages = news.into_iter().flat_map(|((target, label), news)| {
+        let check = look.find(Key::parse(&label).check);
+        let both = [
+            failed_message(&label, &news, check),
+            ended_message(&label, &news, check),
+        ];
+        let messages = both.into_iter().flatten();
+        messages
+            .map(|message| (target.clone(), message))
+            .collect::<Vec<_>>()
+    });
+    messages.collect()
+}
+
+/// Adapts the entries of earlier versions, of other targets and of other names of this node.
+fn adopt(state: &mut State, look: &Look) {
+    for (text, mut failing) in std::mem::take(state) {
+        let key = Key::parse(&text);
+        if failing.told && failing.targets.is_empty() {
+            failing.targets.clone_from(&look.targets);
+        }
+        failing.targets.retain(|it| look.targets.contains(it));
+        failing.told = !failing.targets.is_empty();
+        if look.node.is_none() && key.node.is_some() {
+            let alone = Key { node: None, ..key }.text();
+            state.entry(alone).or_insert(failing);
+            continue;
+        }
+        let own = look.node_of(key.check);
+        if key.node.is_none() && own.is_some() {
+            state
+                .entry(Key { node: own, ..key }.text())
+                .or_insert(failing);
+            continue;
+        }
+        if key.node.is_some() && key.node != look.node.as_deref() {
+            let seen = *failing.seen.get_or_insert(look.now);
+            if age(seen, look.now) >= GONE_MS {
+                continue;
+            }
+        }
+        state.insert(text, failing);
+    }
+}
+
+fn age(at: Timestamp, now: Timestamp) -> i64 {
+    now.as_millis().saturating_sub(at.as_millis())
+}
+
+fn note_ended(state: &mut State, look: &Look, news: &mut AllNews) {
+    state.retain(|text, failing| {
+        let key = Key::parse(text);
+        if !look.ends(key) {
+            return true;
+        }
+        // A check that is turned off does not pass. One that has subjects now is reported by them.
+        let check = look.find(key.check);
+        let has_moved = key.subject.is_none() && check.is_some_and(|check| !check.ok);
+        if check.is_none() || has_moved {
+            return false;
+        }
+        for target in &failing.targets {
+            let news = news.entry((target.clone(), key.label())).or_default();
+            news.ended = true;
+            news.names.extend(failing.name.clone());
+        }
+        false
+    });
+}
+
+fn note_failing(
+    state: &mut State,
+    look: &Look,
+    (key, subject, check): (Key<'_>, Option<&Subject>, &Check),
+    news: &mut AllNews,
+) {
+    let failing = state.entry(key.text()).or_insert_with(|| Failing {
+        since: look.now,
+        told: false,
+        targets: BTreeSet::new(),
+        name: None,
+        seen: None,
+    });
+    failing.name = subject.map(|subject| subject.name.clone());
+    let is_fresh = failing
+        .seen
+        .is_some_and(|seen| age(seen, look.now) < SEEN_MS);
+    if key.node.is_some() && !is_fresh {
+        failing.seen = Some(look.now);
+    }
+    if age(failing.since, look.now) < SETTLED_MS {
+        return;
+    }
+    for target in &look.targets {
+        if failing.targets.insert(target.clone()) {
+            let text = subject.map_or(&check.message, |subject| &subject.message);
+            let news = news.entry((target.clone(), key.label())).or_default();
+            news.failed.push(text.clone());
+        }
+    }
+    failing.told = true;
+}
+
+fn failed_message(label: &str, news: &News, check: Option<&Check>) -> Option<Message> {
+    if news.failed.is_empty() {
+        return None;
+    }
+    let mut details = news.failed.clone();
+    details.extend(check.and_then(|check| check.hint.clone()));
+    let headline = format!("The health check {label} failed.");
+    Some(message(headline, details))
+}
+
+fn ended_message(label: &str, news: &News, check: Option<&Check>) -> Option<Message> {
+    let check = check.filter(|_| news.ended)?;
+    let headline = if check.ok {
+        format!("The health check {label} passes again.")
+    } else {
+        let names = news.names.join(", ");
+        format!("The health check {label} passes again for {names}. It still fails:")
+    };
+    Some(message(headline, vec![check.message.clone()]))
+}
+
+fn message(headline: String, details: Vec<String>) -> Message {
+    Message {
+        headline,
+        details,
+        path: "/settings/system".to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

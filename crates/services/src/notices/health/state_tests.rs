@@ -1,0 +1,211 @@
+//! Tests of the parent module.
+
+use super::*;
+
+const MINUTE: i64 = 60_000;
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millis(1_800_000_000_000 + ms)
+}
+
+fn fine(id: &'static str) -> Check {
+    Check::fine(id, "fine")
+}
+
+fn bad(id: &'static str) -> Check {
+    Check::bad(id, "bad", "hint")
+}
+
+/// A failed check of senders.
+fn silent(names: &[&str]) -> Check {
+    let subject = |name: &&str| Subject {
+        id: format!("wh_{name}"),
+        name: (*name).to_owned(),
+        message: format!("{name} is silent."),
+    };
+    bad("senders").about(names.iter().map(subject).collect())
+}
+
+/// A node's state and settings.
+struct Node {
+    state: State,
+    name: Option<&'static str>,
+    targets: Vec<&'static str>,
+}
+
+impl Node {
+    fn alone() -> Self {
+        Self {
+            state: State::new(),
+            name: None,
+            targets: vec!["inbox"],
+        }
+    }
+
+    /// The messages after these results, as `target: headline details`.
+    fn told(&mut self, checks: &[Check], ms: i64) -> Vec<String> {
+        let look = Look {
+            checks: checks.to_vec(),
+            node: self.name.map(str::to_owned),
+            targets: self.targets.iter().map(|it| (*it).to_owned()).collect(),
+            now: at(ms),
+        };
+        let messages = advance(&mut self.state, &look).into_iter();
+        messages
+            .map(|(target, it)| format!("{target}: {} {}", it.headline, it.details.join(" ")))
+            .collect()
+    }
+}
+
+#[test]
+fn a_failure_that_lasts_is_reported_once_and_so_is_its_end() {
+    let mut node = Node::alone();
+    let (failed, passes) = ([bad("queue")], [fine("queue")]);
+    assert!(node.told(&failed, 0).is_empty());
+    assert!(node.told(&failed, SETTLED_MS - 1).is_empty());
+    assert_eq!(
+        node.told(&failed, SETTLED_MS),
+        ["inbox: The health check queue failed. bad hint"]
+    );
+    assert!(node.told(&failed, SETTLED_MS + 1).is_empty());
+    assert_eq!(
+        node.told(&passes, SETTLED_MS + 2),
+        ["inbox: The health check queue passes again. fine"]
+    );
+    assert!(node.told(&passes, SETTLED_MS + 3).is_empty());
+    assert!(node.state.is_empty());
+}
+
+#[test]
+fn a_short_failure_is_not_reported() {
+    let mut node = Node::alone();
+    assert!(node.told(&[bad("queue")], 0).is_empty());
+    assert!(node.told(&[fine("queue")], MINUTE).is_empty());
+    assert!(node.told(&[bad("queue")], SETTLED_MS).is_empty());
+}
+
+#[test]
+fn each_sender_is_reported_when_it_stops_and_when_it_sends_again() {
+    let mut node = Node::alone();
+    node.told(&[silent(&["a", "b"])], 0);
+    assert_eq!(
+        node.told(&[silent(&["a", "b"])], SETTLED_MS),
+        ["inbox: The health check senders failed. a is silent. b is silent. hint"]
+    );
+    assert!(
+        node.told(&[silent(&["a", "b", "c"])], 6 * MINUTE)
+            .is_empty()
+    );
+    assert_eq!(
+        node.told(&[silent(&["a", "b", "c"])], 11 * MINUTE),
+        ["inbox: The health check senders failed. c is silent. hint"]
+    );
+    assert_eq!(
+        node.told(&[silent(&["b"])], 12 * MINUTE),
+        ["inbox: The health check senders passes again for a, c. It still fails: bad"]
+    );
+    assert_eq!(
+        node.told(&[fine("senders")], 13 * MINUTE),
+        ["inbox: The health check senders passes again. fine"]
+    );
+    // It may stop a second time.
+    node.told(&[silent(&["a"])], 14 * MINUTE);
+    assert_eq!(node.told(&[silent(&["a"])], 19 * MINUTE).len(), 1);
+}
+
+#[test]
+fn new_targets_get_what_fails_once_and_the_others_nothing() {
+    let mut node = Node::alone();
+    let failed = [bad("queue"), silent(&["a"])];
+    node.told(&failed, 0);
+    assert_eq!(node.told(&failed, SETTLED_MS).len(), 2);
+    node.targets = vec!["inbox", "slack"];
+    assert_eq!(
+        node.told(&failed, 6 * MINUTE),
+        [
+            "slack: The health check queue failed. bad hint",
+            "slack: The health check senders failed. a is silent. hint",
+        ]
+    );
+    assert!(node.told(&failed, 7 * MINUTE).is_empty());
+    node.targets = vec!["slack"];
+    assert!(node.told(&failed, 8 * MINUTE).is_empty());
+    assert_eq!(
+        node.told(&[fine("queue"), silent(&["a"])], 9 * MINUTE),
+        ["slack: The health check queue passes again. fine"]
+    );
+    // A target that was removed is a new one when it is added.
+    node.targets = vec!["inbox", "slack"];
+    let told = node.told(&[fine("queue"), silent(&["a"])], 10 * MINUTE);
+    assert_eq!(
+        told,
+        ["inbox: The health check senders failed. a is silent. hint"]
+    );
+}
+
+#[test]
+fn the_only_node_of_a_database_may_get_another_name() {
+    let told = |told| Failing {
+        since: at(0),
+        told,
+        targets: BTreeSet::new(),
+        name: None,
+        seen: None,
+    };
+    // As an earlier version stored it.
+    let mut node = Node::alone();
+    node.state = State::from([("disk@old".to_owned(), told(true))]);
+    assert!(node.told(&[bad("disk")], MINUTE).is_empty());
+    assert_eq!(node.state.keys().collect::<Vec<_>>(), ["disk"]);
+    assert_eq!(
+        node.told(&[fine("disk")], 2 * MINUTE),
+        ["inbox: The health check disk passes again. fine"]
+    );
+}
+
+#[test]
+fn the_disk_of_another_node_is_another_disk_until_that_node_is_gone() {
+    let mut one = Node::alone();
+    one.name = Some("n1");
+    one.told(&[bad("disk")], 0);
+    assert_eq!(
+        one.told(&[bad("disk")], SETTLED_MS),
+        ["inbox: The health check disk@n1 failed. bad hint"]
+    );
+    let mut two = Node {
+        state: one.state.clone(),
+        name: Some("n2"),
+        targets: vec!["inbox"],
+    };
+    assert!(two.told(&[fine("disk")], SETTLED_MS).is_empty());
+    assert_eq!(two.state.keys().collect::<Vec<_>>(), ["disk@n1"]);
+    // The other node still looks.
+    one.state = two.state;
+    one.told(&[bad("disk")], 40 * MINUTE);
+    two.state = one.state;
+    two.told(&[fine("disk")], 90 * MINUTE);
+    assert_eq!(two.state.len(), 1);
+    assert!(two.told(&[fine("disk")], 100 * MINUTE).is_empty());
+    assert!(two.state.is_empty());
+}
+
+#[test]
+fn a_check_that_is_turned_off_is_forgotten_and_one_that_cannot_run_is_not() {
+    let mut node = Node::alone();
+    let failed = [fine("database"), bad("backup"), silent(&["a"])];
+    node.told(&failed, 0);
+    assert_eq!(node.told(&failed, SETTLED_MS).len(), 2);
+    assert!(node.told(&[bad("database")], 6 * MINUTE).is_empty());
+    assert_eq!(node.state.len(), 3);
+    assert!(node.told(&[fine("database")], 7 * MINUTE).is_empty());
+    assert_eq!(node.state.keys().collect::<Vec<_>>(), ["senders/wh_a"]);
+}
+
+#[test]
+fn an_entry_of_an_earlier_version_is_replaced_by_its_subjects() {
+    let mut node = Node::alone();
+    let stored = serde_json::json!({ "senders": { "since": at(0), "told": true } });
+    node.state = serde_json::from_value(stored).unwrap();
+    assert!(node.told(&[silent(&["a"])], MINUTE).is_empty());
+    assert_eq!(node.state.keys().collect::<Vec<_>>(), ["senders/wh_a"]);
+}
