@@ -4,6 +4,7 @@
 //! Only the batches access the database, and one lookup if a limit would refuse the request.
 
 mod batch;
+mod gather;
 mod guesses;
 mod hold;
 mod hub;
