@@ -23,6 +23,18 @@ impl Engine {
         matches!(self, Self::Postgres)
     }
 
+    /// Returns the options with which a connection starts. Unlike `SET`, they are no state of the server's session,
+    /// which a connection pooler may pass on to another client.
+    pub(crate) const fn startup_options(self, role: Role) -> Option<&'static str> {
+        match (self, role) {
+            // So that a write that is sent behind a `BEGIN` which fails is refused.
+            (Self::Postgres, Role::Writer | Role::Reader) => {
+                Some("-c default_transaction_read_only=on")
+            }
+            (Self::Postgres, Role::Migrator) | (Self::Sqlite, _) => None,
+        }
+    }
+
     /// Returns the statements that configure a new connection. SQLite keeps temporary tables and journals in
     /// memory: otherwise it would write plaintext to a temporary directory of the system, and fail if there
     /// is none.
@@ -39,15 +51,12 @@ impl Engine {
             }
             // The server's default for `synchronous_commit` may acknowledge commits before they are on disk.
             // The timeout rolls back a transaction, and releases its locks, if its client is idle for 3
-            // seconds. Read-only by default, so that a write that is sent behind a `BEGIN` which fails is refused.
+            // seconds.
             (Self::Postgres, Role::Writer) => {
-                "SHOW default_transaction_read_only; SET default_transaction_read_only = on; \
-                 SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
+                "SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
                  SET idle_in_transaction_session_timeout = '3s'"
             }
-            (Self::Postgres, Role::Reader) => {
-                "SET default_transaction_read_only = on; SET statement_timeout = '11s'"
-            }
+            (Self::Postgres, Role::Reader) => "SET statement_timeout = '11s'",
             (Self::Postgres, Role::Migrator) => "SET synchronous_commit = on",
         }
     }

@@ -1,6 +1,6 @@
 //! PostgreSQL: connections and statements.
 
-use crate::dialect::Role;
+use crate::dialect::{Engine, Role};
 use crate::pipeline::{answers, send, send_each};
 use crate::postgres_tls::TlsPolicy;
 use crate::sql::{FromRow, Query, Row, Value};
@@ -9,9 +9,10 @@ use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, R
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, TryStreamExt};
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Config, SimpleQueryMessage, Statement};
+use tokio_postgres::{Client, Config, SimpleQueryMessage, Statement};
 
 /// Timeout for getting a connection from a pool, which includes connecting and configuring the session.
 pub(crate) const CONNECT: Duration = Duration::from_secs(10);
@@ -21,6 +22,12 @@ const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
 const KEEPALIVE_RETRIES: u32 = 3;
 /// How long sent data may remain unacknowledged.
 const UNANSWERED: Duration = Duration::from_secs(10);
+
+/// Changes the default of the session if the database, the role or the server has another one. At other levels, a
+/// transaction would read what was there before it had its lock.
+const READ_COMMITTED: &str =
+    "; SELECT set_config('default_transaction_isolation', 'read committed', false)
+     WHERE current_setting('default_transaction_isolation') <> 'read committed'";
 
 /// A database on a server.
 #[derive(Clone, Debug)]
@@ -70,28 +77,16 @@ impl PostgresServer {
     /// Creates a pool that connects on demand.
     pub(crate) fn pool(&self, role: Role, size: usize) -> Result<Pool, OpenError> {
         let manager = Manager::from_config(
-            self.config.clone(),
+            self.config_for(role),
             self.tls.connector()?,
             ManagerConfig {
                 recycling_method: RecyclingMethod::Fast,
             },
         );
-        let statements = crate::dialect::Engine::Postgres.on_connect(role);
+        let server = Arc::new(self.clone());
         let prepare = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
-            Box::pin(async move {
-                let answers = client.simple_query(statements).await;
-                let answers = answers.map_err(HookError::Backend)?;
-                // The value before the statements that follow. Writers begin their transactions with `READ WRITE`,
-                // which would overrule it.
-                let is_read_only = answers.iter().any(|answer| {
-                    matches!(answer, SimpleQueryMessage::Row(row) if row.get(0) == Some("on"))
-                });
-                if is_read_only {
-                    let refused = "the database is read-only (default_transaction_read_only)";
-                    return Err(HookError::message(refused));
-                }
-                Ok(())
-            })
+            let server = Arc::clone(&server);
+            Box::pin(async move { server.prepare_session(client, role).await })
         });
         Pool::builder(manager)
             .max_size(size)
@@ -99,6 +94,60 @@ impl PostgresServer {
             .build()
             .map_err(|error| OpenError::postgres(StoreError::unavailable(error)))
     }
+
+    /// The configuration of a role's connections. The URL may contain options of its own; the role's come last, so
+    /// they win.
+    fn config_for(&self, role: Role) -> Config {
+        let mut config = self.config.clone();
+        if let Some(own) = Engine::Postgres.startup_options(role) {
+            let options = match config.get_options() {
+                Some(given) => format!("{given} {own}"),
+                None => own.to_owned(),
+            };
+            config.options(options);
+        }
+        config
+    }
+
+    async fn prepare_session(&self, client: &Client, role: Role) -> Result<(), HookError> {
+        if role == Role::Writer {
+            // Its transactions begin with `READ WRITE`, which would overrule the default of the database.
+            if self.is_read_only().await? {
+                let refused = "the database is read-only (default_transaction_read_only)";
+                return Err(HookError::message(refused));
+            }
+            if !shows_read_only(client).await? {
+                let refused = "the connection pooler dropped the startup option \
+                     default_transaction_read_only; it must pass it on";
+                return Err(HookError::message(refused));
+            }
+        }
+        let statements = [Engine::Postgres.on_connect(role), READ_COMMITTED].concat();
+        let answers = client.batch_execute(&statements).await;
+        answers.map_err(HookError::Backend)
+    }
+
+    /// Whether transactions are read-only by default on this server, in this database or for this role. The options of
+    /// a writer hide that, so a connection without them reads it.
+    async fn is_read_only(&self) -> Result<bool, HookError> {
+        let tls = self.tls.connector();
+        let tls = tls.map_err(|error| HookError::message(error.to_string()))?;
+        let connected = self.config.connect(tls).await;
+        let (client, connection) = connected.map_err(HookError::Backend)?;
+        let asking = async move { shows_read_only(&client).await };
+        // The connection ends when its client is dropped. If it fails, so does the question.
+        tokio::join!(asking, connection).0
+    }
+}
+
+async fn shows_read_only(client: &Client) -> Result<bool, HookError> {
+    let answers = client
+        .simple_query("SHOW default_transaction_read_only")
+        .await;
+    let answers = answers.map_err(HookError::Backend)?;
+    Ok(answers
+        .iter()
+        .any(|answer| matches!(answer, SimpleQueryMessage::Row(row) if row.get(0) == Some("on"))))
 }
 
 /// Prepares a statement or takes it from the connection's cache.

@@ -40,6 +40,8 @@ enum Fault {
     CutForGood,
     /// Closes every connection.
     Closed,
+    /// Removes the options of a connection when it starts, as PgBouncer does with `ignore_startup_parameters`.
+    NoOptions,
 }
 
 /// A TCP proxy for a PostgreSQL server.
@@ -142,10 +144,31 @@ async fn pump(
             }
             _ => {}
         }
-        if to.write_all(bytes).await.is_err() {
+        let without = (now == Fault::NoOptions && is_requests).then(|| without_options(bytes));
+        let sent = without.flatten();
+        if to
+            .write_all(sent.as_deref().unwrap_or(bytes))
+            .await
+            .is_err()
+        {
             return;
         }
     }
+}
+
+/// The message that starts a connection, without its options. `None` for any other message.
+/// <https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-STARTUPMESSAGE>
+fn without_options(message: &[u8]) -> Option<Vec<u8>> {
+    const NAME: &[u8] = b"\0options\0";
+    let name = message.windows(NAME.len()).position(|it| it == NAME)?;
+    let (before, rest) = message.split_at_checked(name + 1)?;
+    let (_, value) = rest.split_at_checked(NAME.len() - 1)?;
+    let end = value.iter().position(|byte| *byte == 0)?;
+    let (_, after) = value.split_at_checked(end + 1)?;
+    let mut kept = [before, after].concat();
+    let length = u32::try_from(kept.len()).ok()?.to_be_bytes();
+    kept.get_mut(..4)?.copy_from_slice(&length);
+    Some(kept)
 }
 
 async fn until_over(fault: &watch::Sender<Fault>, now: Fault) {
@@ -209,6 +232,25 @@ async fn a_commit_that_cannot_be_looked_up_is_never_called_undone() {
     );
     proxy.set(Fault::None);
     assert!(has(&store, "committed").await);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn nothing_is_written_through_a_pooler_that_drops_the_options() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    proxy.set(Fault::NoOptions);
+    let store = Store::open(&proxy.location).await.unwrap();
+    let refused = write(&store, "a").await;
+    assert!(
+        matches!(refused, Err(StoreError::NotCommitted(_))),
+        "{refused:?}"
+    );
+    assert!(!has(&store, "a").await);
+    proxy.set(Fault::None);
+    write(&store, "a").await.unwrap();
     store.close().await;
 }
 

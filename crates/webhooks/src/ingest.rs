@@ -5,6 +5,7 @@
 //! created the webhook.
 
 mod batch;
+mod gather;
 mod guesses;
 mod hold;
 mod hub;

@@ -1,12 +1,12 @@
 //! Templates that are JSON. Placeholders are in strings: a string that is one placeholder becomes the payload's
-//! value with its type, and in a longer string the value is inserted as text. The result is always JSON, whatever
-//! the payload contains.
+//! value with its type, and in a longer string the value is inserted as text. Braces that are not placeholders remain
+//! unchanged. The result is always JSON, whatever the payload contains.
 
 use std::borrow::Cow;
 
 use indexmap::IndexSet;
 
-use super::pieces::{Piece, is_name, pieces};
+use super::pieces::{Piece, is_name, is_path, pieces};
 use super::{ANSWER, MAX_RENDERED_BYTES, RAW, value};
 use crate::payload::{Kind, MAX_DEPTH, Node, Payload, PayloadError};
 
@@ -39,7 +39,8 @@ pub struct JsonTemplate(Payload);
 pub struct RenderedJson {
     /// JSON without white space between its parts, at most [`MAX_RENDERED_BYTES`] long and [`MAX_DEPTH`] deep.
     pub text: String,
-    /// The names that the payload does not have, each once. Each became `null`.
+    /// The names that the payload does not have, each once. A string that is only the path of such a field became
+    /// `null`. Others remained unchanged.
     pub missing: Vec<String>,
 }
 
@@ -145,8 +146,10 @@ impl<'a> Writer<'a> {
         for piece in pieces(template) {
             match piece {
                 Piece::Text(part) => text.push_str(part),
-                Piece::Name(name) if is_name(name) => text.push_str(&self.part(name)),
-                Piece::Name(other) => text.extend(["{", other, "}"]),
+                Piece::Name(name) => match self.part(name) {
+                    Some(value) => text.push_str(&value),
+                    None => text.extend(["{", name, "}"]),
+                },
             }
             if text.len() > self.room() {
                 return Err(JsonRenderError::TooLarge);
@@ -167,7 +170,11 @@ impl<'a> Writer<'a> {
         };
         let Some(node) = node else {
             self.missing.insert(name.to_owned());
-            return self.put("null");
+            return if is_path(name) {
+                self.put("null")
+            } else {
+                self.string(&["{", name, "}"].concat())
+            };
         };
         // One more character than fits, so that a value that was cut is too large.
         self.put(&node.compact(self.room().saturating_add(1)))?;
@@ -177,15 +184,20 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The text of a placeholder in a longer string.
-    fn part(&mut self, name: &str) -> Cow<'a, str> {
-        if let Some(answer) = self.answer.filter(|_| name == ANSWER) {
-            return Cow::Borrowed(answer);
+    /// The text that replaces a pair of braces in a longer string. `None` if they are not a placeholder, or if the
+    /// payload does not have the field.
+    fn part(&mut self, name: &str) -> Option<Cow<'a, str>> {
+        if !is_name(name) {
+            return None;
         }
-        value(self.payload, name).unwrap_or_else(|| {
+        if let Some(answer) = self.answer.filter(|_| name == ANSWER) {
+            return Some(Cow::Borrowed(answer));
+        }
+        let found = value(self.payload, name);
+        if found.is_none() {
             self.missing.insert(name.to_owned());
-            Cow::Borrowed("null")
-        })
+        }
+        found
     }
 }
 

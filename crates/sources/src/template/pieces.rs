@@ -18,6 +18,15 @@ pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.contains('"')
 }
 
+/// Whether the content of a pair of braces looks like the path of a field: names of letters, digits and `_-$@:/`,
+/// separated by dots. Other names are fields only if the payload has them.
+pub(super) fn is_path(name: &str) -> bool {
+    name.split('.').all(|part| {
+        let is_usual = |c: char| c.is_alphanumeric() || "_-$@:/".contains(c);
+        !part.is_empty() && part.chars().all(is_usual)
+    })
+}
+
 pub(super) struct Pieces<'t> {
     rest: &'t str,
 }

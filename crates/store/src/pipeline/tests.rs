@@ -1,5 +1,6 @@
 //! Tests of the exchange with a server.
 
+use crate::Location;
 use crate::dialect::{Engine, Lane, Role};
 use crate::sql::{Value, query};
 use crate::testing::{postgres, run_sql};
@@ -18,6 +19,78 @@ async fn a_writer_refuses_what_the_server_would_run_outside_of_a_transaction() {
     conn.begin(Engine::Postgres.begin(Lane::Arrivals)).unwrap();
     conn.run(query(insert)).await.unwrap();
     conn.roll_back().await.unwrap();
+}
+
+#[tokio::test]
+async fn read_only_is_no_state_of_a_session_that_a_pooler_passes_on() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    database.open().await.close().await;
+    let insert = "INSERT INTO settings (key, value, updated_at) VALUES ('a', '1', 1)";
+    for role in [Role::Writer, Role::Reader] {
+        let source = database.location.source(role, 1).unwrap();
+        let mut conn = source.connect().await.unwrap();
+        // What a pooler runs before another client gets the connection, as far as settings are concerned.
+        conn.plain("RESET ALL").await.unwrap();
+        let refused = conn.run(query(insert)).await.unwrap_err();
+        assert!(refused.is_unavailable(), "{role:?} {refused:?}");
+        let sql = "SELECT COUNT(*) FROM pg_settings
+             WHERE name = 'default_transaction_read_only' AND source = 'client'";
+        assert_eq!(conn.number(query(sql)).await.unwrap(), 1, "{role:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_options_of_the_url_are_kept() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let with = |options: &str| {
+        let url = database.location.url();
+        let mark = if url.contains('?') { '&' } else { '?' };
+        Location::from_url(&format!("{url}{mark}options={options}")).unwrap()
+    };
+    let source = with("-c%20work_mem%3D5MB").source(Role::Writer, 1).unwrap();
+    let mut conn = source.connect().await.unwrap();
+    let sql = "SELECT COUNT(*) FROM pg_settings
+         WHERE (name, setting) IN (('work_mem', '5120'), ('default_transaction_read_only', 'on'))";
+    assert_eq!(conn.number(query(sql)).await.unwrap(), 2);
+    // Those of the URL may make the database read-only, as its own defaults may.
+    let read_only = with("-c%20default_transaction_read_only%3Don");
+    let source = read_only.source(Role::Writer, 1).unwrap();
+    let refused = source.connect().await.unwrap_err();
+    assert!(refused.is_unavailable(), "{refused:?}");
+}
+
+#[tokio::test]
+async fn transactions_are_read_committed_whatever_the_default_of_the_database_is() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    for level in ["serializable", "repeatable read", "read committed"] {
+        let sql = format!(
+            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = %L',
+                 current_database(), '{level}'); END $$"
+        );
+        run_sql(&database.location, &sql).await;
+        let is_read_committed = "SELECT COUNT(*) FROM pg_settings
+             WHERE name = 'transaction_isolation' AND setting = 'read committed'";
+        for lane in [Lane::Rules, Lane::Queue, Lane::Arrivals, Lane::Limits] {
+            let source = database.location.source(Role::Writer, 1).unwrap();
+            let mut conn = source.connect().await.unwrap();
+            conn.begin(Engine::Postgres.begin(lane)).unwrap();
+            let found = conn.number(query(is_read_committed)).await.unwrap();
+            assert_eq!(found, 1, "{lane:?} {level}");
+            conn.roll_back().await.unwrap();
+        }
+        for role in [Role::Migrator, Role::Reader] {
+            let source = database.location.source(role, 1).unwrap();
+            let mut conn = source.connect().await.unwrap();
+            let found = conn.number(query(is_read_committed)).await.unwrap();
+            assert_eq!(found, 1, "{role:?} {level}");
+        }
+    }
 }
 
 #[tokio::test]

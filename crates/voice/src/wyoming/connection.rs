@@ -1,6 +1,7 @@
 //! One client: its events are answered one after the other.
 
-use super::event::{Event, Limits};
+use super::event::Event;
+use super::incoming::{Incoming, Patience};
 use super::sample_format::SampleFormat;
 use crate::listening::MICROPHONE_RATES;
 use crate::{SpeechRequest, TranscribeRequest, Voice, VoiceError};
@@ -12,10 +13,10 @@ use gatehouse_secrets::Status;
 use serde_json::{Value, json};
 use std::io;
 use std::time::Duration;
-use tokio::io::BufReader;
 use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-/// How long a client may send nothing, and how long it may take to read an event.
+/// How long a client may take to read an event.
 const PATIENCE: Duration = Duration::from_mins(5);
 /// The largest recording in bytes: two minutes at 16 kHz. All connections can hold one at a time.
 const MAX_AUDIO_BYTES: usize = 4 << 20;
@@ -23,8 +24,14 @@ const MAX_AUDIO_BYTES: usize = 4 << 20;
 const CHUNK: usize = 9_600;
 
 pub(super) struct Connection {
+    incoming: Incoming<OwnedReadHalf>,
+    answering: Answering,
+}
+
+/// The answering side of a connection.
+struct Answering {
     voice: Voice,
-    stream: BufReader<TcpStream>,
+    stream: OwnedWriteHalf,
     /// What `transcribe` asked for.
     wanted: TranscribeRequest,
     recording: Option<Recording>,
@@ -38,28 +45,45 @@ struct Recording {
 
 impl Connection {
     pub(super) fn new(voice: Voice, stream: TcpStream) -> Self {
+        let (reading, writing) = stream.into_split();
         Self {
-            voice,
-            stream: BufReader::new(stream),
-            wanted: TranscribeRequest::new(Bytes::new()),
-            recording: None,
+            incoming: Incoming::new(reading, Patience::CLIENT),
+            answering: Answering {
+                voice,
+                stream: writing,
+                wanted: TranscribeRequest::new(Bytes::new()),
+                recording: None,
+            },
         }
     }
 
-    /// Serves the client until it leaves or sends something malformed.
-    pub(super) async fn serve(mut self) {
-        loop {
-            let read =
-                tokio::time::timeout(PATIENCE, Event::read(&mut self.stream, Limits::CLIENT)).await;
-            let Ok(Ok(Some(event))) = read else { return };
-            let answered = match self.answer(event).await {
-                Ok(()) => Ok(()),
-                Err(Failed::Gone(error)) => Err(error),
-                Err(Failed::Refused(error)) => self.refuse(error).await,
+    /// Serves the client until it leaves, takes too long or sends something malformed. A call of a provider ends when
+    /// the client closes its side of the connection.
+    pub(super) async fn serve(self) {
+        let Self {
+            mut incoming,
+            mut answering,
+        } = self;
+        while let Some(event) = incoming.next().await {
+            let is_call = matches!(event.kind.as_str(), "audio-stop" | "synthesize");
+            let answered = tokio::select! {
+                biased;
+                answered = answering.answer_or_refuse(event) => answered,
+                () = incoming.end(), if is_call => return,
             };
             if answered.is_err() {
                 return;
             }
+        }
+    }
+}
+
+impl Answering {
+    async fn answer_or_refuse(&mut self, event: Event) -> io::Result<()> {
+        match self.answer(event).await {
+            Ok(()) => Ok(()),
+            Err(Failed::Gone(error)) => Err(error),
+            Err(Failed::Refused(error)) => self.refuse(error).await,
         }
     }
 

@@ -5,7 +5,9 @@
 
 mod connection;
 mod event;
+mod incoming;
 mod info;
+mod places;
 mod program;
 mod sample_format;
 
@@ -14,16 +16,13 @@ pub(crate) use program::{check, is_at, listen, speak, voices};
 use crate::Voice;
 use connection::Connection;
 use gatehouse_domain::{Cidr, canonical_ip};
+use places::Places;
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The most connections at a time.
-const CONNECTIONS: usize = 32;
 /// The pause after a failed accept, usually for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -35,7 +34,7 @@ impl Voice {
         networks: Vec<Cidr>,
         shutdown: CancellationToken,
     ) {
-        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let places = Places::default();
         let tasks = TaskTracker::new();
         let accepting = async {
             loop {
@@ -51,9 +50,12 @@ impl Voice {
                     tracing::info!(client = %peer.ip(), "refused a Wyoming client; see voice.wyoming.allowed_cidrs");
                     continue;
                 }
-                let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-                    tracing::warn!("refused a Wyoming client: too many connections");
-                    continue;
+                let place = match places.take(peer.ip()) {
+                    Ok(place) => place,
+                    Err(full) => {
+                        tracing::warn!(client = %peer.ip(), "refused a Wyoming client: {full}");
+                        continue;
+                    }
                 };
                 drop(stream.set_nodelay(true));
                 let connection = Connection::new(self.clone(), stream);

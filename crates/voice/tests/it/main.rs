@@ -27,3 +27,4 @@ mod trial;
 mod tts_cloud;
 mod vendor;
 mod wyoming;
+mod wyoming_clients;

@@ -6,6 +6,7 @@
 //! small batches with a pause after each, because all writes may share one writer with accepted deliveries.
 //! If their queue is full, they are counted and dropped.
 
+use super::gather::{Bounds, Gather};
 use super::repeat::{self, Repeat};
 use crate::delivery::Delivery;
 use crate::handle::publish;
@@ -23,6 +24,9 @@ use tokio_util::task::TaskTracker;
 
 /// Maximum number of deliveries per write.
 const BATCH: usize = 256;
+/// Maximum size of the deliveries of a write in bytes; a larger delivery is written alone. PostgreSQL gets all of them
+/// before it answers the first, and the store waits 12 seconds for an answer: a link of 10 Mbit/s carries 8 MiB in 7.
+const BATCH_BYTES: usize = 8 << 20;
 /// Capacity of the queues of accepted and verified deliveries. If one is full, senders wait for space and
 /// duplicates are dropped.
 const WAITING: usize = 1024;
@@ -60,6 +64,15 @@ struct Waiting {
     entry: Entry,
     place: Option<Reservation>,
     answer: Option<Answer>,
+}
+
+impl Waiting {
+    /// The size of what is written, in bytes, without the short columns.
+    fn size(&self) -> usize {
+        let row = &self.entry.row;
+        let payload = row.payload.as_ref().map_or(0, String::len);
+        payload + row.headers.len() + row.body_preview.len()
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -142,11 +155,10 @@ impl Batches {
                 store: store.clone(),
                 events: events.clone(),
                 wake: wake.map(Arc::clone),
-                batch,
                 writes_at_once: if pause.is_none() { 2 } else { 1 },
                 pause,
             };
-            tasks.spawn(line.serve(inbox));
+            tasks.spawn(line.serve(gather(inbox, batch)));
             sender
         };
         Self {
@@ -188,14 +200,21 @@ impl Batches {
     }
 }
 
+/// Takes at most `count` deliveries at a time from a queue.
+const fn gather(inbox: mpsc::Receiver<Waiting>, count: usize) -> Gather<Waiting> {
+    let bounds = Bounds {
+        count,
+        bytes: BATCH_BYTES,
+    };
+    Gather::new(inbox, bounds, Waiting::size)
+}
+
 /// The consumer of one queue.
 struct Line {
     store: Store,
     events: broadcast::Sender<Arc<Delivery>>,
     /// Wakes the worker; set for the queue of accepted deliveries.
     wake: Option<Arc<Notify>>,
-    /// Maximum number of rows per write.
-    batch: usize,
     /// Maximum number of concurrent writes. With two, the next batch is ready when the current one commits.
     writes_at_once: usize,
     /// The pause after a write.
@@ -203,20 +222,17 @@ struct Line {
 }
 
 impl Line {
-    async fn serve(self, mut inbox: mpsc::Receiver<Waiting>) {
-        let mut waiting = Vec::with_capacity(self.batch);
+    async fn serve(self, mut inbox: Gather<Waiting>) {
         let mut under_way = FuturesUnordered::new();
         loop {
             tokio::select! {
                 biased;
                 Some(()) = under_way.next() => {}
-                received = inbox.recv_many(&mut waiting, self.batch),
-                    if under_way.len() < self.writes_at_once =>
-                {
-                    if received == 0 {
+                waiting = inbox.next(), if under_way.len() < self.writes_at_once => {
+                    if waiting.is_empty() {
                         break;
                     }
-                    under_way.push(self.write_and_pause(std::mem::take(&mut waiting)));
+                    under_way.push(self.write_and_pause(waiting));
                 }
             }
         }
@@ -381,3 +397,6 @@ async fn store_known(
         },
     }
 }
+
+#[cfg(test)]
+mod tests;

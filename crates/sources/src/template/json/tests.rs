@@ -68,13 +68,63 @@ fn the_rest_of_the_template_stays_without_its_white_space() {
 }
 
 #[test]
-fn a_value_that_is_missing_is_null_and_named_once() {
+fn a_value_that_is_missing_is_null_or_stays_in_a_text_and_is_named_once() {
     let template = r#"{"a":"{gone}","b":"by {issue.gone} and {gone}","c":"{action}"}"#;
     let RenderedJson { text, missing } = render(template, PAYLOAD).unwrap();
-    assert_eq!(text, r#"{"a":null,"b":"by null and null","c":"opened"}"#);
+    let expected = r#"{"a":null,"b":"by {issue.gone} and {gone}","c":"opened"}"#;
+    assert_eq!(text, expected);
     assert_eq!(missing, ["gone", "issue.gone"]);
     // A null of the payload is not missing.
     assert!(render(r#""{no}""#, PAYLOAD).unwrap().missing.is_empty());
+}
+
+#[test]
+fn braces_of_a_text_that_name_no_field_stay() {
+    for text in [
+        "use {curly} words",
+        "{{ not a field",
+        "{{ not a field }}",
+        "{code}\nlet x = 1;\n{code}",
+        "{{monospaced}}",
+        "{a}{b}",
+        "say {answer}",
+    ] {
+        let template = json!({ "x": text }).to_string();
+        assert_eq!(rendered(&template), template);
+    }
+    // Such a text has the limits of any other.
+    let names = "{gone}".repeat(MAX_RENDERED_BYTES / 6);
+    let rest = MAX_RENDERED_BYTES - 2 - names.len();
+    for (more, fits) in [(rest, true), (rest + 1, false)] {
+        let template = json!(names.clone() + &"x".repeat(more)).to_string();
+        assert_eq!(render(&template, PAYLOAD).is_ok(), fits, "{more}");
+    }
+}
+
+#[test]
+fn a_string_in_braces_that_cannot_name_a_field_stays() {
+    for text in [
+        "{ not a field }",
+        "{a, b}",
+        "{3,5}",
+        "{a b}",
+        "{a..b}",
+        "{.a}",
+        "{a.}",
+        "{}",
+        "{what?}",
+        "{\n}",
+    ] {
+        let template = json!([text]).to_string();
+        assert_eq!(rendered(&template), template);
+    }
+    for name in [
+        "gone", "a.b.0", "$ref", "@type", "a-b_c", "xml:lang", "größe", "a/b",
+    ] {
+        let template = json!([format!("{{{name}}}")]).to_string();
+        let RenderedJson { text, missing } = render(&template, PAYLOAD).unwrap();
+        assert_eq!((text.as_str(), missing), ("[null]", vec![name.to_owned()]));
+    }
 }
 
 #[test]

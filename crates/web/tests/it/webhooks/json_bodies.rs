@@ -19,9 +19,9 @@ const KEY: &str = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const PAYLOAD: &str =
     r#"{ "n": 1.50, "title": "say \"hi\"", "labels": ["a", {"b": null}], "10": 1, "9": 2 }"#;
 const TEMPLATE: &str =
-    r##"{ "title": "#{n}: {title}", "n": "{n}", "labels": "{labels}", "gone": "{gone}" }"##;
+    r##"{ "title": "#{n}: {title}", "n": "{n}", "labels": "{labels}", "gone": "{gone}", "x": "a {b}" }"##;
 const BODY: &str =
-    r##"{"title":"#1.50: say \"hi\"","n":1.50,"labels":["a",{"b":null}],"gone":null}"##;
+    r##"{"title":"#1.50: say \"hi\"","n":1.50,"labels":["a",{"b":null}],"gone":null,"x":"a {b}"}"##;
 
 type Request = (HeaderMap, String);
 
@@ -106,7 +106,7 @@ async fn the_body_is_the_one_of_the_preview_also_for_replays_and_samples() {
     assert_eq!(body, BODY);
 
     let delivery = deliveries(&owner, &hook).await.remove(0);
-    let expected = json!({ "text": BODY, "missing": ["gone"] });
+    let expected = json!({ "text": BODY, "missing": ["gone", "b"] });
     for of in [
         json!({ "payload": PAYLOAD }),
         json!({ "delivery_id": delivery["id"] }),

@@ -1,0 +1,177 @@
+//! Clients of the Wyoming server: those that leave during a call, and how many may connect.
+
+use crate::harness::{Harness, stt_at, tts_at};
+use crate::vendor::fake_server::Server;
+use crate::vendor::openai_tts::OpenAiTts;
+use crate::vendor::{listener, openai_stt};
+use gatehouse_voice::{SttId, TtsId, VoiceSettings};
+use serde_json::{Value, json};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+/// How long the server may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+struct Served {
+    address: SocketAddr,
+    _harness: Harness,
+    _running: DropGuard,
+}
+
+impl Served {
+    async fn with(settings: VoiceSettings) -> Self {
+        let harness = Harness::new().await;
+        let voice = harness.voice(settings).await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let shutdown = CancellationToken::new();
+        TaskTracker::new().spawn(voice.serve_wyoming(listener, Vec::new(), shutdown.clone()));
+        Self {
+            address,
+            _harness: harness,
+            _running: shutdown.drop_guard(),
+        }
+    }
+
+    /// Connects from 127.0.0.`host`.
+    async fn connect(&self, host: u8) -> TcpStream {
+        let socket = TcpSocket::new_v4().unwrap();
+        let from = SocketAddr::from((Ipv4Addr::new(127, 0, 0, host), 0));
+        socket.bind(from).unwrap();
+        socket.connect(self.address).await.unwrap()
+    }
+
+    /// A client that was answered; `None` if the server closed its connection.
+    async fn client(&self, host: u8) -> Option<TcpStream> {
+        let mut stream = self.connect(host).await;
+        // The server may have closed the connection already.
+        drop(stream.write_all(&event(&json!({ "type": "ping" }))).await);
+        let mut line = String::new();
+        let mut reader = BufReader::new(&mut stream);
+        let read = tokio::time::timeout(PATIENCE, reader.read_line(&mut line)).await;
+        let answered = matches!(read.unwrap(), Ok(1..)) && line.contains("\"pong\"");
+        answered.then_some(stream)
+    }
+}
+
+/// One event as the protocol writes it.
+fn event(head: &Value) -> Vec<u8> {
+    format!("{head}\n").into_bytes()
+}
+
+fn synthesize() -> Vec<u8> {
+    event(&json!({ "type": "synthesize", "data": { "text": "Hello there." } }))
+}
+
+/// A tenth of a second.
+fn recording() -> Vec<u8> {
+    let format = json!({ "rate": 16_000, "width": 2, "channels": 1 });
+    let samples = vec![1; 3_200];
+    let chunk = json!({ "type": "audio-chunk", "data": format, "payload_length": samples.len() });
+    [
+        event(&json!({ "type": "audio-start", "data": format })),
+        event(&chunk),
+        samples,
+        event(&json!({ "type": "audio-stop" })),
+    ]
+    .concat()
+}
+
+/// Sends `call`, waits until the vendor is asked, and leaves.
+async fn leave_during(settings: VoiceSettings, vendor: &Server, call: &[u8]) {
+    vendor.hold();
+    let served = Served::with(settings).await;
+    let mut client = served.connect(1).await;
+    client.write_all(call).await.unwrap();
+    vendor.asked(1).await;
+    drop(client);
+    assert!(vendor.was_left().await);
+    assert_eq!(vendor.requests().len(), 1);
+}
+
+/// What a client may have sent after the call: nothing, an event, and a part of one.
+fn sent_ahead() -> [Vec<u8>; 3] {
+    let ping = event(&json!({ "type": "ping" }));
+    let part = b"{\"type\":".to_vec();
+    [Vec::new(), ping, part]
+}
+
+#[tokio::test]
+async fn speech_for_a_client_that_has_left_ends() {
+    for ahead in sent_ahead() {
+        let vendor = OpenAiTts::start().await;
+        let settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);
+        leave_during(settings, &vendor, &[synthesize(), ahead].concat()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_transcription_for_a_client_that_has_left_ends() {
+    for ahead in sent_ahead() {
+        let vendor = openai_stt::openai().await;
+        let url = vendor.server.url("/v1");
+        let settings = stt_at(SttId::OpenAi, url.as_str(), listener::KEY);
+        leave_during(settings, &vendor.server, &[recording(), ahead].concat()).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_sent_during_a_call_is_answered_after_it() {
+    let vendor = OpenAiTts::start().await;
+    vendor.hold();
+    let settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);
+    let served = Served::with(settings).await;
+    let mut client = served.connect(1).await;
+    client.write_all(&synthesize()).await.unwrap();
+    vendor.asked(1).await;
+    // More than is read ahead of its turn.
+    let ignored = json!({ "type": "other", "payload_length": 512 << 10 });
+    let ignored = [event(&ignored), vec![0; 512 << 10]].concat();
+    let ping = event(&json!({ "type": "ping", "data": { "text": "late" } }));
+    let sent = [ignored.repeat(4), ping].concat();
+    let (mut reader, mut writer) = client.into_split();
+    let writing = async {
+        writer.write_all(&sent).await.unwrap();
+        writer
+    };
+    let answered = async {
+        vendor.release();
+        let mut seen = Vec::new();
+        let mut buffer = vec![0; 65_536];
+        while !String::from_utf8_lossy(&seen).contains("late") {
+            let read = tokio::time::timeout(PATIENCE, reader.read(&mut buffer)).await;
+            let read @ 1.. = read.unwrap().unwrap() else {
+                panic!("the server closed the connection");
+            };
+            seen.extend_from_slice(&buffer[..read]);
+        }
+        String::from_utf8_lossy(&seen).into_owned()
+    };
+    let (_writer, seen) = tokio::join!(writing, answered);
+    assert!(seen.contains("audio-stop"), "no audio before the pong");
+}
+
+#[tokio::test]
+async fn one_address_may_hold_half_of_the_connections() {
+    let served = Served::with(crate::harness::settings()).await;
+    let mut clients = Vec::new();
+    for host in [1, 2] {
+        for _ in 0..16 {
+            clients.push(served.client(host).await.expect("a place"));
+        }
+        assert!(served.client(host).await.is_none(), "one too many");
+    }
+    assert!(served.client(3).await.is_none(), "all places are taken");
+    // A place becomes free when its client leaves.
+    drop(clients.pop());
+    let freed = async {
+        while served.client(3).await.is_none() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, freed).await.unwrap();
+}
