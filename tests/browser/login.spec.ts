@@ -129,9 +129,9 @@ test('login: too many attempts start a countdown, and a restart does not reset i
   await expect(page.getByRole('status').filter({ hasText: 'Try again in' })).toBeAttached();
   await expect(button).toBeDisabled();
   await isSound(page, 'login-wait');
-  const seconds = Number(/in (\d+) s/.exec((await timer.textContent()) ?? '')?.[1]);
+  const seconds = Number(/in (\d+)\ss/.exec((await timer.textContent()) ?? '')?.[1]);
   await page.clock.runFor(5000);
-  await expect.poll(async () => Number(/in (\d+) s/.exec((await timer.textContent()) ?? '')?.[1])).toBeLessThanOrEqual(seconds - 5);
+  await expect.poll(async () => Number(/in (\d+)\ss/.exec((await timer.textContent()) ?? '')?.[1])).toBeLessThanOrEqual(seconds - 5);
   await home.restart('SIGKILL');
   await expect(button).toBeDisabled();
   await page.clock.runFor(seconds * 1000);
