@@ -125,13 +125,13 @@ test('login: too many attempts start a countdown, and a restart does not reset i
   }
   await logInByPassword(page);
   const timer = page.getByRole('timer');
-  await expect(timer).toHaveText(/Try again in \d+ s\./);
+  await expect(timer).toHaveText(/Try again in \d+\ss\./);
   await expect(page.getByRole('status').filter({ hasText: 'Try again in' })).toBeAttached();
   await expect(button).toBeDisabled();
   await isSound(page, 'login-wait');
-  const seconds = Number(/in (\d+) s/.exec((await timer.textContent()) ?? '')?.[1]);
+  const seconds = Number(/in (\d+)\ss/.exec((await timer.textContent()) ?? '')?.[1]);
   await page.clock.runFor(5000);
-  await expect.poll(async () => Number(/in (\d+) s/.exec((await timer.textContent()) ?? '')?.[1])).toBeLessThanOrEqual(seconds - 5);
+  await expect.poll(async () => Number(/in (\d+)\ss/.exec((await timer.textContent()) ?? '')?.[1])).toBeLessThanOrEqual(seconds - 5);
   await home.restart('SIGKILL');
   await expect(button).toBeDisabled();
   await page.clock.runFor(seconds * 1000);
@@ -217,5 +217,5 @@ test('logout: no window of the browser keeps user data', async ({ home, page, co
       databases: (await indexedDB.databases()).length,
     };
   });
-  expect(kept).toEqual({ cached: ['/assets/offline.css', '/assets/offline.html', '/assets/offline.js'], stored: [], databases: 0 });
+  expect(kept).toEqual({ cached: ['/assets/offline.css', '/assets/offline.html', '/assets/offline.js', '/assets/offline.woff2'], stored: [], databases: 0 });
 });
