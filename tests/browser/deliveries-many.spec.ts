@@ -31,7 +31,7 @@ test('a row says what happened and what the agent answered', async ({ home, page
   await expect(row).toContainText('#42');
   await expect(row).toContainText('Reviewer: Looks good, one query too many.');
   await deliver(home, forward, pullRequest(43, 'Paint it'), { event: 'pull_request' });
-  await expect(rows(page).first()).toContainText('inbox: PR Paint it');
+  await expect(rows(page).first()).toContainText('Inbox: PR Paint it');
   expect(await violations(page)).toEqual([]);
 
   // The conversation is named after it, and shows it as a card.

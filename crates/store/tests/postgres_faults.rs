@@ -486,15 +486,11 @@ async fn a_change_on_one_node_is_heard_on_another() {
     let mut heard = other.notified();
     // The first notification reports that the node is listening.
     heard.changed().await.unwrap();
-    one.write(|conn| {
-        Box::pin(async move {
-            conn.insert_change("settings", Timestamp::from_millis(1))
-                .await
-        })
-    })
-    .await
-    .map_err(|error: StoreError| error)
-    .unwrap();
+    let at = Timestamp::from_millis(1);
+    let write =
+        one.write(move |conn| Box::pin(async move { conn.insert_change("settings", at).await }));
+    let written: Result<_, StoreError> = write.await;
+    written.unwrap();
     heard.changed().await.unwrap();
     one.close().await;
     other.close().await;

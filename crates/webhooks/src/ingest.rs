@@ -18,8 +18,8 @@ mod test_delivery;
 pub(crate) use batch::Batches;
 pub(crate) use guesses::Guesses;
 pub use outcome::{IngestError, Ingested};
-pub(crate) use refusals::Refusals;
 use refusals::Kind;
+pub(crate) use refusals::Refusals;
 pub(crate) use steps::preview;
 pub use test_delivery::TestResult;
 

@@ -51,7 +51,7 @@ pub fn check(root: &Path, target: &Path) -> Result<Findings> {
 }
 
 fn is_read_by_people(path: &str) -> bool {
-    let is_test = path.contains("tests");
+    let is_test = path.contains("tests") || path.contains(".test.");
     let is_generated = path.contains("/generated/") || path.ends_with("GAUNTLET.md");
     let extension = path.rsplit_once('.').map(|(_, extension)| extension);
     match extension {

@@ -1012,7 +1012,7 @@ export interface Interface {
       params: {
         /**
          * Return only sessions whose label, key, ID or messages contain this text of at most 200 characters. Results of
-         * tools are not searched.
+         * tools are not searched, nor are messages for a credential whose `only` does not permit reading them.
          */
         q?: string | null;
         /**

@@ -1,6 +1,9 @@
 // Authentication modes, as the gateway lists them.
 import { createQuery } from '@tanstack/svelte-query';
-import type { AuthMode, AuthModeInfo } from '../../client/generated/rpc';
+import type { AuthMode, AuthModeInfo, ProfileInfo } from '../../client/generated/rpc';
+import { m } from '../../paraglide/messages.js';
+import { baseLocale, getLocale } from '../../paraglide/runtime.js';
+import { productName } from './product';
 import { profilesQuery } from './profiles';
 
 export interface Modes {
@@ -20,9 +23,33 @@ export function useModes(): Modes {
       return profiles.data?.auth_modes ?? [];
     },
     of,
-    name: (mode) => of(mode)?.name ?? mode,
+    name: (mode) => modeName(mode, of(mode), profiles.data?.profiles ?? []),
     isSecretBrought: (mode) => of(mode)?.secret_from_sender ?? false,
   };
+}
+
+const NAMES: Partial<Record<AuthMode, () => string>> = {
+  bearer: m.webhooks_mode_bearer,
+  none: m.webhooks_mode_none,
+  standard_webhooks: m.webhooks_mode_standard,
+  static_header: m.webhooks_mode_static,
+};
+
+/** The name of a mode. Those of one sender are named after it; in English, the gateway's names also have the header. */
+export function modeName(
+  mode: AuthMode,
+  info: Pick<AuthModeInfo, 'name'> | undefined,
+  profiles: readonly Pick<ProfileInfo, 'id' | 'name' | 'default_auth_mode'>[],
+): string {
+  const general = NAMES[mode];
+  if (general) return general();
+  const sender = profiles.find((one) => one.default_auth_mode === mode);
+  if (sender && getLocale() !== baseLocale) {
+    const name = productName(sender);
+    if (mode.endsWith('_token')) return m.webhooks_mode_token({ name });
+    if (/_(signature|hmac_sha256)$/.test(mode)) return m.webhooks_mode_signature({ name });
+  }
+  return info?.name ?? mode;
 }
 
 const GENERAL: readonly AuthMode[] = ['static_header', 'bearer', 'standard_webhooks', 'none'];

@@ -18,8 +18,7 @@ use tokio::sync::mpsc;
 const KEY: &str = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const PAYLOAD: &str =
     r#"{ "n": 1.50, "title": "say \"hi\"", "labels": ["a", {"b": null}], "10": 1, "9": 2 }"#;
-const TEMPLATE: &str =
-    r##"{ "title": "#{n}: {title}", "n": "{n}", "labels": "{labels}", "gone": "{gone}", "x": "a {b}" }"##;
+const TEMPLATE: &str = r##"{ "title": "#{n}: {title}", "n": "{n}", "labels": "{labels}", "gone": "{gone}", "x": "a {b}" }"##;
 const BODY: &str =
     r##"{"title":"#1.50: say \"hi\"","n":1.50,"labels":["a",{"b":null}],"gone":null,"x":"a {b}"}"##;
 

@@ -29,7 +29,8 @@ async fn each_attempt_has_its_status_its_duration_and_the_answer_to_a_failure() 
         receiver.says("{\"error\": \"The disk is full.\"}\r\n");
         let target = receiver.account(&harness, json!({})).await;
         let text = "x".repeat(250);
-        let more = json!({ "deliver_only": true, "deliver_to": target, "prompt_template": text.as_str() });
+        let more =
+            json!({ "deliver_only": true, "deliver_to": target, "prompt_template": text.as_str() });
         let webhook = harness.webhook("a", more).await;
         harness.work();
         harness.arrive(&webhook, &[(1, "a")]).await;
