@@ -1,6 +1,7 @@
 //! Counters of ended deliveries always equal what the rows say.
 
 use super::*;
+use gatehouse_store::WebhookRow;
 use gatehouse_store::testing::postgres;
 use std::collections::BTreeMap;
 
@@ -255,6 +256,51 @@ async fn durations_are_counted_with_the_end_and_equal_what_the_rows_say() {
         assert_eq!(durations(&store, 10 * HOUR, 11 * HOUR).await, counted);
         let ends = Counts::from([((10, "completed"), 6), ((10, "failed"), 1)]);
         assert_eq!(counts(&store, None, 0, i64::MAX).await, ends);
+        store.close().await;
+    }
+}
+
+/// They show whether its sender was regular when it stopped.
+#[tokio::test]
+async fn old_counters_go_except_those_of_the_last_weeks_of_a_webhook() {
+    for database in databases().await {
+        let store = database.open().await;
+        let filtered = |n, webhook, hour: i64| NewDelivery {
+            status: DeliveryStatus::Filtered,
+            next_attempt_at: None,
+            target: None,
+            ..received(n, webhook, hour * HOUR)
+        };
+        let rows = [
+            filtered(1, "hook_1", 400),
+            filtered(2, "hook_1", 990),
+            filtered(3, "gone", 990),
+        ];
+        insert(&store, rows.to_vec()).await;
+        let webhook = WebhookRow {
+            id: WebhookId::from_text("hook_1"),
+            public_id: "p".to_owned(),
+            name: "n".to_owned(),
+            config: "{}".to_owned(),
+            enabled: true,
+            delivery_count: 2,
+            last_delivery_at: Some(at(1000 * HOUR)),
+            created_at: at(0),
+            updated_at: at(0),
+        };
+        let deleted = store.write(move |conn| {
+            Box::pin(async move {
+                conn.insert_webhook(&webhook).await?;
+                conn.delete_old_delivery_counts(at(5000 * HOUR)).await
+            })
+        });
+        assert_eq!(deleted.await.unwrap(), 2);
+        let read = store.read(|conn| {
+            let hook = WebhookId::from_text("hook_1");
+            Box::pin(async move { conn.list_webhook_days(&hook, 0, 100).await })
+        });
+        let days: Vec<i64> = read.await.unwrap().iter().map(|it| it.day).collect();
+        assert_eq!(days, [41]);
         store.close().await;
     }
 }
