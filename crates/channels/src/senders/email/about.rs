@@ -90,8 +90,8 @@ pub(super) static ABOUT: About = About {
             "imap_addresses",
             "Other addresses",
             FieldKind::Mailboxes,
-            "Addresses of the mailbox other than From and the IMAP user, with commas between them. Mail to no address of \
-             the channel is not read.",
+            "Addresses of the mailbox other than From and the IMAP user, with commas between them. Mail to other \
+             addresses is not read.",
         ),
         FieldSpec::new(
             "authserv_id",
