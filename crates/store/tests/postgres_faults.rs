@@ -40,7 +40,7 @@ enum Fault {
     CutForGood,
     /// Closes every connection.
     Closed,
-    /// Removes the options of a connection when it starts, as PgBouncer does with `ignore_startup_parameters`.
+    /// Removes the options of a connection when it starts, as `PgBouncer` does with `ignore_startup_parameters`.
     NoOptions,
 }
 

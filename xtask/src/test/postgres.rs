@@ -30,7 +30,7 @@ finish() {
 trap finish EXIT
 fail() { tail -n 20 "$log" >&2; exit 1; }
 "$GH_BIN/initdb" --pgdata="$data" --username=postgres --auth=trust --encoding=UTF8 \
-  --no-locale --no-sync >"$log" 2>&1 || fail
+  --locale=C.UTF-8 --no-sync >"$log" 2>&1 || fail
 cat >>"$data/postgresql.conf" <<CONF
 listen_addresses = '127.0.0.1'
 port = $GH_PORT
