@@ -15,6 +15,8 @@ use url::Url;
 pub const REDACTED: &str = "[redacted]";
 /// Shorter parts of a secret, in bytes, are not removed: they occur in any text.
 const MIN_BYTES: usize = 4;
+/// Shorter segments of a URL's path, and shorter values of its query, in bytes, are names such as `webhooks`.
+const MIN_URL_BYTES: usize = 12;
 
 /// How a vendor responded to a message, over HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +72,8 @@ fn redactor(account: &OpenAccount) -> Redactor {
     Redactor::new(values.map(|value| (REDACTED.to_owned(), value.as_str())))
 }
 
-/// The parts of a secret: the values of headers with the credentials after their scheme, the path and the query of a
-/// URL, the Base64 of a signing secret.
+/// The parts of a secret: the values of headers with the credentials after their scheme, the path, the query and the
+/// password of a URL with what they consist of, the Base64 of a signing secret.
 fn parts_of(kind: FieldKind, secret: &str) -> Vec<String> {
     match kind {
         FieldKind::Headers => {
@@ -83,18 +85,23 @@ fn parts_of(kind: FieldKind, secret: &str) -> Vec<String> {
             };
             values.flat_map(and_credentials).collect()
         }
-        FieldKind::Url => {
-            let url = Url::parse(secret).ok();
-            let parts = url.as_ref().map(|url| [Some(url.path()), url.query()]);
-            let parts = parts.into_iter().flatten().flatten();
-            parts.map(str::to_owned).collect()
-        }
+        FieldKind::Url => Url::parse(secret).map_or_else(|_| Vec::new(), |url| parts_of_url(&url)),
         FieldKind::SigningSecret => {
             let key = secret.strip_prefix("whsec_");
             key.into_iter().map(str::to_owned).collect()
         }
         _ => Vec::new(),
     }
+}
+
+fn parts_of_url(url: &Url) -> Vec<String> {
+    let whole = [Some(url.path()), url.query(), url.password()];
+    let whole = whole.into_iter().flatten().map(str::to_owned);
+    let segments = url.path_segments().into_iter().flatten();
+    let values = url.query_pairs().map(|(_, value)| value.into_owned());
+    let parts = segments.map(str::to_owned).chain(values);
+    let long = parts.filter(|part| part.len() >= MIN_URL_BYTES);
+    whole.chain(long).collect()
 }
 
 #[cfg(test)]
@@ -111,6 +118,19 @@ mod tests {
         assert_eq!(
             parts_of(FieldKind::Url, "https://hooks.example/services/T/B/x?k=v"),
             ["/services/T/B/x", "k=v"]
+        );
+        assert_eq!(
+            parts_of(
+                FieldKind::Url,
+                "https://u:pass@x.example/webhooks/abcdefghijkl?key=mnop%2Fqrstuvwx"
+            ),
+            [
+                "/webhooks/abcdefghijkl",
+                "key=mnop%2Fqrstuvwx",
+                "pass",
+                "abcdefghijkl",
+                "mnop/qrstuvwx"
+            ]
         );
         assert_eq!(parts_of(FieldKind::SigningSecret, "whsec_AAAA"), ["AAAA"]);
         assert!(parts_of(FieldKind::Text, "xoxb-1").is_empty());

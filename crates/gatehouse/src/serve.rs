@@ -155,10 +155,10 @@ impl App {
             tokio::time::sleep(LAST_EVENTS).await;
         }
         events_end.cancel();
-        #[cfg(feature = "voice")]
-        services.voice.shutdown().await;
         self.0.rpc.tasks().close();
         let ended = async {
+            #[cfg(feature = "voice")]
+            services.voice.shutdown().await;
             self.0.rpc.tasks().wait().await;
             tasks.wait().await;
         };

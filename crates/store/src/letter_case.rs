@@ -4,7 +4,8 @@
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::{Connection, Result};
 
-/// Converts each letter without its context, as PostgreSQL does: `Σ` becomes `σ` at the end of a word too.
+/// Converts each letter without its context, as PostgreSQL does with a UTF-8 locale: `Σ` becomes `σ` at the end of a word
+/// too.
 pub fn lower_case(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();

@@ -5,6 +5,7 @@ use crate::delivery::Delivery;
 use crate::delivery_ids::DeliveryIds;
 use crate::error::WebhooksError;
 use crate::forward::Originals;
+use crate::health::Verdicts;
 use crate::ingest::{Batches, Guesses, Refusals};
 use crate::limits::Limits;
 use crate::live::LiveWebhooks;
@@ -137,6 +138,8 @@ pub(crate) struct Inner {
     pub(crate) cancels: Cancels,
     /// Circuit breakers of the channel accounts.
     pub(crate) circuits: Mutex<Circuits>,
+    /// Which silent webhooks had a regular sender.
+    pub(crate) verdicts: Verdicts,
     /// Parsed configuration snapshots of deliveries.
     pub(crate) snapshots: Snapshots,
     pub(crate) limits: Arc<Limits>,
@@ -271,6 +274,7 @@ impl Webhooks {
             held: Notify::new(),
             cancels: Cancels::default(),
             circuits: Mutex::default(),
+            verdicts: Verdicts::default(),
             snapshots: Snapshots::default(),
             limits,
             shared_limits,

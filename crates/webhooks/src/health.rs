@@ -7,6 +7,7 @@ use crate::worker::circuit::Gate;
 use gatehouse_domain::{Timestamp, WebhookId};
 use gatehouse_store::{StoreError, WebhookDay, WebhookRow};
 use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const DAY_MS: i64 = 86_400_000;
 /// Lines of the queue that are looked at.
@@ -61,28 +62,95 @@ impl Webhooks {
 
     /// Lists enabled webhooks whose sender sent nearly every day and has not sent for two days or longer.
     pub async fn stopped_senders(&self) -> Result<Vec<StoppedSender>, StoreError> {
-        let now = self.0.now();
-        let read = self.0.store.read(move |conn| {
-            Box::pin(async move {
-                let rows = conn.list_webhooks().await?;
-                let silent: Vec<_> = rows
-                    .into_iter()
-                    .filter(|row| is_silent(row, now) && has_sender(row))
-                    .collect();
-                let mut days = Vec::new();
-                for row in &silent {
-                    let Some(last) = row.last_delivery_at.map(day_of) else {
-                        continue;
-                    };
-                    let first = last.saturating_sub(REGULAR_OF_DAYS);
-                    let end = last.saturating_add(1);
-                    days.extend(conn.list_webhook_days(&row.id, first, end).await?);
-                }
-                Ok::<_, StoreError>((silent, days))
-            })
-        });
-        let (silent, days) = read.await?;
-        Ok(regular(silent, &days))
+        let inner = &self.0;
+        let now = inner.now();
+        let read = inner
+            .store
+            .read(|conn| Box::pin(async move { conn.list_webhooks().await }));
+        let rows = read.await?.into_iter();
+        let silent = rows.filter(|row| is_silent(row, now) && has_sender(row));
+        let (known, new): (Vec<_>, Vec<_>) = silent.partition(|row| inner.verdicts.knows(row));
+        let periods: Vec<_> = new
+            .iter()
+            .filter_map(|row| Some((row.id.clone(), row.last_delivery_at.map(day_of)?)))
+            .collect();
+        let mut days = Vec::new();
+        if !periods.is_empty() {
+            let read = inner.store.read(move |conn| {
+                let periods = periods.clone();
+                Box::pin(async move {
+                    let mut days = Vec::new();
+                    for (id, last) in periods {
+                        let first = last.saturating_sub(REGULAR_OF_DAYS);
+                        let end = last.saturating_add(1);
+                        days.extend(conn.list_webhook_days(&id, first, end).await?);
+                    }
+                    Ok::<_, StoreError>(days)
+                })
+            });
+            days = read.await?;
+        }
+        Ok(inner.verdicts.update(known, new, &days))
+    }
+}
+
+/// Which silent webhooks had a regular sender. That does not change while a webhook is silent, and finding it out reads
+/// the counters of two weeks.
+#[derive(Debug, Default)]
+pub(crate) struct Verdicts(Mutex<HashMap<WebhookId, Verdict>>);
+
+#[derive(Debug)]
+struct Verdict {
+    last_delivery_at: Option<Timestamp>,
+    is_regular: bool,
+}
+
+impl Verdicts {
+    fn lock(&self) -> MutexGuard<'_, HashMap<WebhookId, Verdict>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn knows(&self, row: &WebhookRow) -> bool {
+        let known = self.lock();
+        let verdict = known.get(&row.id);
+        verdict.is_some_and(|known| known.last_delivery_at == row.last_delivery_at)
+    }
+
+    /// Adds the verdicts about `new` webhooks, and forgets those about webhooks that are in neither list. Returns the
+    /// regular senders.
+    fn update(
+        &self,
+        known: Vec<WebhookRow>,
+        new: Vec<WebhookRow>,
+        days: &[WebhookDay],
+    ) -> Vec<StoppedSender> {
+        let found = regular(new.clone(), days);
+        let mut verdicts = self.lock();
+        let mut kept = HashMap::new();
+        let mut stopped = Vec::new();
+        for row in known {
+            let Some(verdict) = verdicts.remove(&row.id) else {
+                continue;
+            };
+            if let (true, Some(last_delivery_at)) = (verdict.is_regular, row.last_delivery_at) {
+                stopped.push(StoppedSender {
+                    id: row.id.clone(),
+                    name: row.name,
+                    last_delivery_at,
+                });
+            }
+            kept.insert(row.id, verdict);
+        }
+        for row in new {
+            let verdict = Verdict {
+                last_delivery_at: row.last_delivery_at,
+                is_regular: found.iter().any(|one| one.id == row.id),
+            };
+            kept.insert(row.id, verdict);
+        }
+        *verdicts = kept;
+        stopped.extend(found);
+        stopped
     }
 }
 
@@ -163,6 +231,17 @@ mod tests {
         assert_eq!(found(11), 0);
         let long_ago = days((DAY - 40..DAY - 20).chain([DAY]));
         assert!(regular(vec![row(last)], &long_ago).is_empty());
+    }
+
+    #[test]
+    fn a_verdict_holds_until_the_next_delivery() {
+        let (verdicts, last) = (Verdicts::default(), DAY * DAY_MS);
+        let found = verdicts.update(Vec::new(), vec![row(last)], &days(DAY - 13..=DAY));
+        assert_eq!(found.len(), 1);
+        assert!(verdicts.knows(&row(last)) && !verdicts.knows(&row(last + 1)));
+        assert_eq!(verdicts.update(vec![row(last)], Vec::new(), &[]), found);
+        assert!(verdicts.update(Vec::new(), Vec::new(), &[]).is_empty());
+        assert!(!verdicts.knows(&row(last)), "it sends again, or is gone");
     }
 
     #[test]

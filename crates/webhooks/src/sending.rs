@@ -13,6 +13,7 @@ use gatehouse_sources::template::json::{
     JsonRenderError, JsonTemplate, JsonTemplateError, RenderedJson,
 };
 use gatehouse_store::DeliveryWork;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
 
@@ -68,7 +69,12 @@ pub(crate) async fn run(
         // JSON says less than the summary.
         let is_text = config.template_format == TemplateFormat::Text;
         if is_text && config.prompt_template.is_some() {
-            delivered.outcome = summary::first_words(&text, MAX_OUTCOME_CHARS);
+            // As people read it, without what the channel's markup escapes.
+            let plain = match markup {
+                Markup::None => Cow::Borrowed(text.as_str()),
+                _ => self::text(config.template(), payload, None, Markup::None).into(),
+            };
+            delivered.outcome = summary::first_words(&plain, MAX_OUTCOME_CHARS);
         }
     }
     send(inner, message, &work.row.webhook_id, delivered, cancel).await

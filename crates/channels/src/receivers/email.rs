@@ -40,7 +40,7 @@ const LONGEST_IDLE_MS: u64 = 10 * 60_000;
 const SHORT_MS: u64 = 60_000;
 /// How many mails are looked at before they are stored.
 const BATCH: usize = 10;
-/// A mail that could not be fetched this often is skipped.
+/// A mail that could not be fetched this often is skipped, if the server returns another one.
 const MAX_FAILURES: u32 = 3;
 /// For how long the account shows that a mail was skipped.
 const SHOWN_MS: u64 = 24 * 3_600_000;
@@ -180,8 +180,12 @@ impl Watching {
         let mut is_skipped = false;
         if let Some((uid, error)) = looked.failed {
             self.session = None;
-            is_skipped = self.fails_too_often(source, &place, uid, &error);
+            let later = new.iter().copied().find(|other| *other > uid);
+            let other = later.or(last).unwrap_or(handled);
+            is_skipped = self.fails_often(source, &place, uid, &error)
+                && returns(source, settings, other).await;
             if is_skipped {
+                self.skip(source, uid);
                 last = Some(uid);
             } else if last.is_none() {
                 return Err(error);
@@ -196,35 +200,36 @@ impl Watching {
         })
     }
 
-    /// Counts a failure to fetch a mail. Returns whether the mail is skipped.
-    fn fails_too_often(
+    /// Counts a failure to fetch a mail. Returns whether it has failed often.
+    fn fails_often(
         &mut self,
         source: Source<'_>,
         place: &str,
         uid: u32,
         error: &ImapError,
     ) -> bool {
-        let account = &source.account.id;
         let known = self.failing.take();
         let known = known.filter(|known| known.uid == uid && known.place == place);
         let times = known.map_or(1, |known| known.times.saturating_add(1));
-        if times >= MAX_FAILURES {
-            tracing::warn!(
-                account,
-                uid,
-                ?error,
-                "a mail could not be fetched and is skipped"
-            );
-            self.skipped_at = Some(source.inner.clock.monotonic_ms());
-            return true;
-        }
+        let account = &source.account.id;
         tracing::info!(account, uid, times, ?error, "a mail could not be fetched");
         self.failing = Some(Failing {
             place: place.to_owned(),
             uid,
             times,
         });
-        false
+        times >= MAX_FAILURES
+    }
+
+    fn skip(&mut self, source: Source<'_>, uid: u32) {
+        let account = &source.account.id;
+        tracing::warn!(
+            account,
+            uid,
+            "a mail could not be fetched and is skipped, because the server returns others"
+        );
+        self.failing = None;
+        self.skipped_at = Some(source.inner.clock.monotonic_ms());
     }
 
     /// Returns what the account shows although mails are received.
@@ -232,6 +237,20 @@ impl Watching {
         let age = now.saturating_sub(self.skipped_at?);
         (age < SHOWN_MS).then_some(SKIPPED)
     }
+}
+
+/// Whether the server answers a request for another mail. Otherwise it has a fault that is not one of a single mail.
+async fn returns(source: Source<'_>, settings: &Settings<'_>, other: u32) -> bool {
+    if other == 0 {
+        return false;
+    }
+    let fetch = async {
+        let mut session = settings.open(source).await?;
+        session.fetch(other, "HEADER", 1).await?;
+        session.log_out().await;
+        Ok::<_, ImapError>(())
+    };
+    matches!(tokio::time::timeout(LONGEST, fetch).await, Ok(Ok(())))
 }
 
 /// Waits for news, half a minute at most.

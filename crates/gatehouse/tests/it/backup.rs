@@ -268,16 +268,21 @@ async fn messages_of_people_from_before_a_backup_are_not_answered() {
     };
     let rows = "INSERT INTO channel_accounts (id, type, label, fields, created_at, updated_at)
             VALUES ('telegram', 'telegram', 'T', '{}', 1, 1);
-        INSERT INTO received_messages (account_id, message_id, number, person, chat, text, received_at)
-            VALUES ('telegram', '1', 1, 'p', 'c', 'Are you there?', 1);";
+        INSERT INTO received_messages
+            (account_id, message_id, number, person, chat, text, received_at, ended_at)
+            VALUES ('telegram', '1', 1, 'p', 'c', 'Are you there?', 1, NULL),
+                ('telegram', '2', 2, 'p', 'c', 'Answered', 1, 2);";
     run_sql(&location(&from.installation), rows).await;
     let backup = from.installation.data_dir().join("one.backup.age");
     from.create(text(&backup)).ok();
-    let count = "SELECT COUNT(*) FROM received_messages";
+    let open = "SELECT COUNT(*) FROM received_messages WHERE ended_at IS NULL";
+    let all = "SELECT COUNT(*) FROM received_messages";
     for more in [&[][..], &["--release-queue"]] {
         let to = Installation::new();
         from.restore(&to, text(&backup), more).ok();
-        assert_eq!(number(&location(&to), count).await, 0, "{more:?}");
+        assert_eq!(number(&location(&to), open).await, 0, "{more:?}");
+        // A mail that arrives again must not be answered again.
+        assert_eq!(number(&location(&to), all).await, 1, "{more:?}");
     }
 }
 

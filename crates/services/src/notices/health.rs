@@ -35,7 +35,8 @@ impl Services {
                 look.tick().await;
                 let targets = services.notify(|it| it.notify.health.clone());
                 let due = if targets.is_empty() {
-                    services.forget_health().await.map(|()| Vec::new())
+                    let forgotten = services.forget_health().await;
+                    forgotten.map(|()| Vec::new())
                 } else {
                     services.health_messages(targets).await
                 };
@@ -79,8 +80,12 @@ impl Services {
         write.await
     }
 
-    /// Without targets, the checks do not run, so the state would be out of date when targets are set again.
+    /// Without targets, the checks do not run, so the state would be out of date when targets are set again. Other nodes
+    /// may have targets, and the state.
     async fn forget_health(&self) -> Result<(), StoreError> {
+        if self.store.engine().is_shared() {
+            return Ok(());
+        }
         let find = self
             .store
             .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));

@@ -177,11 +177,17 @@ impl Import {
         Ok(held)
     }
 
-    /// Deletes the messages that people wrote through channels before the backup. They do not expect answers any more.
+    /// Deletes the unanswered messages that people wrote through channels before the backup. They do not expect answers
+    /// any more. Answered ones stay, because a message that arrives again is recognized by them.
     pub async fn delete_unanswered_messages(&mut self) -> Result<(), StoreError> {
-        for table in ["inbound_messages", "received_messages"] {
+        for (table, delete) in [
+            ("inbound_messages", "DELETE FROM inbound_messages"),
+            (
+                "received_messages",
+                "DELETE FROM received_messages WHERE ended_at IS NULL",
+            ),
+        ] {
             if self.has(table) {
-                let delete = format!("DELETE FROM {table}");
                 self.conn.run(query(delete)).await?;
             }
         }

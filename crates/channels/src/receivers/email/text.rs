@@ -141,10 +141,15 @@ fn is_header(lines: &[&str], at: usize, min: usize) -> bool {
         may_fold = line.chars().count() >= WRAPPED;
         has_one |= has_address(line);
     }
+    // Looking back only from fields takes time proportional to the number of lines.
+    count >= MIN_FIELDS && (count >= min && has_one || follows_rule(lines, at))
+}
+
+/// Whether the last line before this one that is not empty is a rule.
+fn follows_rule(lines: &[&str], at: usize) -> bool {
     let before = lines.iter().take(at).rev();
     let mut before = before.skip_while(|line| line.trim().is_empty());
-    let follows_rule = before.next().is_some_and(|line| is_rule(line));
-    count >= MIN_FIELDS && (follows_rule || count >= min && has_one)
+    before.next().is_some_and(|line| is_rule(line))
 }
 
 /// Whether a line is `Name: value`.
@@ -254,6 +259,14 @@ mod tests {
                 ..Form::default()
             },
         )
+    }
+
+    /// A time that grows with the square of their number would be minutes.
+    #[test]
+    fn a_mail_may_consist_of_blank_lines() {
+        let text = format!("a{}b", "\n".repeat(200_000));
+        assert_eq!(own(&text), (text.clone(), true));
+        assert_eq!(reply(&text), (text, true));
     }
 
     #[test]

@@ -53,3 +53,21 @@ async fn a_mail_that_cannot_be_fetched_is_skipped_after_three_attempts() {
     assert_eq!(last.warning, None);
     assert_eq!(mailbox.server.count("UID FETCH 2 "), 3);
 }
+
+#[tokio::test]
+async fn no_mail_is_skipped_while_the_server_returns_none() {
+    let mut mailbox = Mailbox::open(Offers::default()).await;
+    mailbox.server.deliver(&mail("ann@a.example", "", "one"));
+    assert_eq!(mailbox.messages().await.len(), 1);
+    for text in ["two", "three"] {
+        mailbox.server.deliver(&mail("ann@a.example", "", text));
+    }
+    mailbox.server.cut_fetches(usize::MAX);
+    for _ in 0..6 {
+        mailbox.try_receive().await.unwrap_err();
+    }
+    mailbox.server.cut_fetches(0);
+    let received = mailbox.messages().await;
+    let texts: Vec<_> = received.iter().map(|it| it.text.as_deref()).collect();
+    assert_eq!(texts, [Some("two"), Some("three")]);
+}

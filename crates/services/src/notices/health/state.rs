@@ -116,6 +116,16 @@ impl Look {
         subjects.map(|subject| (key(subject), subject)).collect()
     }
 
+    /// The keys of the subjects that fail a check now, if the key is one without a subject. Earlier versions reported the
+    /// check as a whole.
+    fn subjects_of(&self, key: Key<'_>) -> Option<Vec<String>> {
+        let check = self.find(key.check)?;
+        let is_whole = key.subject.is_none() && key.node == self.node_of(key.check);
+        let has_subjects = !check.ok && !check.subjects.is_empty();
+        let keys = || self.failures(check).into_iter().map(|(key, _)| key.text());
+        (is_whole && has_subjects).then(|| keys().collect())
+    }
+
     /// Whether this look shows that the failure has ended.
     fn ends(&self, key: Key<'_>) -> bool {
         if key.node != self.node_of(key.check) {
@@ -177,8 +187,17 @@ fn adopt(state: &mut State, look: &Look) {
         if failing.told && failing.targets.is_empty() {
             failing.targets.clone_from(&look.targets);
         }
-        failing.targets.retain(|it| look.targets.contains(it));
-        failing.told = !failing.targets.is_empty();
+        // Other nodes may have other targets.
+        if look.node.is_none() {
+            failing.targets.retain(|it| look.targets.contains(it));
+            failing.told = !failing.targets.is_empty();
+        }
+        if let Some(keys) = look.subjects_of(key) {
+            for key in keys {
+                state.entry(key).or_insert_with(|| failing.clone());
+            }
+            continue;
+        }
         if look.node.is_none() && key.node.is_some() {
             let alone = Key { node: None, ..key }.text();
             state.entry(alone).or_insert(failing);

@@ -199,6 +199,32 @@ fn a_check_that_is_turned_off_is_forgotten_and_one_that_cannot_run_is_not() {
     assert_eq!(node.state.len(), 3);
     assert!(node.told(&[fine("database")], 7 * MINUTE).is_empty());
     assert_eq!(node.state.keys().collect::<Vec<_>>(), ["senders/wh_a"]);
+    assert!(node.told(&[silent(&["a"])], MINUTE + SETTLED_MS).is_empty());
+    let ended = node.told(&[fine("senders")], 2 * SETTLED_MS);
+    assert_eq!(ended.len(), 1, "it was reported before: {ended:?}");
+}
+
+#[test]
+fn nodes_with_different_targets_report_a_failure_once_each() {
+    let mut one = Node {
+        name: Some("one"),
+        ..Node::alone()
+    };
+    assert!(one.told(&[bad("queue")], 0).is_empty());
+    assert_eq!(one.told(&[bad("queue")], SETTLED_MS).len(), 1);
+    let mut two = Node {
+        state: one.state.clone(),
+        name: Some("two"),
+        targets: vec!["ops"],
+    };
+    assert_eq!(two.told(&[bad("queue")], SETTLED_MS + MINUTE).len(), 1);
+    one.state = two.state;
+    assert!(
+        one.told(&[bad("queue")], SETTLED_MS + 2 * MINUTE)
+            .is_empty()
+    );
+    let ended = one.told(&[fine("queue")], SETTLED_MS + 3 * MINUTE);
+    assert_eq!(ended.len(), 2, "both targets hear of the end: {ended:?}");
 }
 
 #[test]

@@ -99,7 +99,7 @@ async fn a_process_that_hangs_is_replaced() {
     let place = place();
     let harness = Harness::new().await;
     let mut settings = kept(&place, PIPER);
-    settings.timeouts.program = Duration::from_secs(4);
+    settings.timeouts.program = Duration::from_secs(12);
     let voice = harness.voice(settings).await;
     assert_eq!(say(&voice, "One here.").await, 1000);
     place.file("hang", b"");
