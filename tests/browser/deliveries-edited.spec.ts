@@ -19,7 +19,7 @@ test('a payload is edited and replayed: marked, not verified, and the original u
   });
   const { body } = await deliver(home, webhook, pullRequest(7), { event: 'pull_request', id: 'd-1' });
   await page.goto(`/deliveries/${body.delivery_id}`);
-  await expect(page.getByText('Sent to inbox in')).toBeVisible();
+  await expect(page.getByText('Sent to Inbox in')).toBeVisible();
   const before = await home.rpc('webhooks.delivery.get', { id: body.delivery_id });
 
   await page.getByRole('button', { name: 'Run with changes' }).click();
@@ -59,7 +59,7 @@ test('a delivery is replayed for a channel and for another agent', async ({ home
   await dialog(page).getByLabel('Target').selectOption({ label: 'Channel: Inbox' });
   await dialog(page).getByRole('button', { name: 'Replay' }).click();
   await expect(page.getByText('This replay had a different target than the webhook.')).toBeVisible();
-  await expect(page.getByText('Sent to inbox in')).toBeVisible();
+  await expect(page.getByText('Sent to Inbox in')).toBeVisible();
   expect((await inbox(home)).map((text) => JSON.parse(text) as unknown)).toEqual([pullRequest(7)]);
 
   model.next({ text: ['I disagree.'] });

@@ -45,7 +45,7 @@ test('a signed request appears live, can be opened, read and replayed', async ({
 
   await row.click();
   const detail = page.getByRole('region', { name: /Mend the gate/ });
-  await expect(detail.getByText('Sent to inbox in')).toBeVisible();
+  await expect(detail.getByText('Sent to Inbox in')).toBeVisible();
   await expect(detail.getByRole('link', { name: 'House' })).toHaveAttribute('href', `/webhooks/${webhook.id}`);
   await detail.getByRole('tab', { name: 'Headers' }).click();
   await expect(detail.getByRole('row', { name: 'x-github-event pull_request' })).toBeVisible();

@@ -60,6 +60,8 @@ static ABOUT: About = About {
             FieldKind::Url,
             "Only for another server than Slack's own.",
         ),
+        receiving_switch(),
+        receiving_agent(),
         FieldSpec::new(
             "app_token",
             "App-level token",
@@ -67,8 +69,6 @@ static ABOUT: About = About {
             "Begins with xapp- and has the scope connections:write. Needed to receive messages.",
         )
         .secret(),
-        receiving_switch(),
-        receiving_agent(),
     ],
     extra: &[
         Extra {

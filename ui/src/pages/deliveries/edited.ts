@@ -1,5 +1,6 @@
 // What a replay changes: the payload, the target or both. Pure functions.
 import { m } from '../../paraglide/messages.js';
+import { channelName } from '../channels/names';
 import type { Delivery } from './status';
 
 /** A longer payload makes typing slow. */
@@ -35,7 +36,7 @@ export const placesOf = (agents: readonly { id: string; name: string }[], channe
   ...agents.map(({ id, name }) => ({ value: `agent ${id}`, label: m.deliveries_edit_agent({ name }) })),
   ...channels.map(({ id, type, label, enabled }) => ({
     value: `channel ${id === type ? type : `${type}:${id}`}`,
-    label: m.deliveries_edit_channel({ name: label }),
+    label: m.deliveries_edit_channel({ name: channelName({ id, type, label }) }),
     disabled: !enabled,
   })),
 ];

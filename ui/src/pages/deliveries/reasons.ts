@@ -25,7 +25,7 @@ const REASONS: Record<string, () => string> = {
 
 /** The gateway's sentences about a provider that cannot be used before its settings change. */
 const PROVIDER =
-  /^(The model provider .+ (rejected the key|has no key|has no default model|reports that the account)|The (key|address) of the model provider |There is no model provider |No language model is configured)/;
+  /^(The model provider .+ (rejected the key|has no key|has no default model|offers several models|reports that the account)|Ollama offers several models|The (key|address) of the model provider |There is no model provider |No language model is configured)/;
 
 /** Whether the settings of the model provider have to change before a replay can succeed. */
 export const isOfProvider = (error: string): boolean => PROVIDER.test(error);

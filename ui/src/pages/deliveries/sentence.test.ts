@@ -16,7 +16,7 @@ test('what became of it is the answer, the channel, or the reason why it failed'
   expect(outcomeOf({ ...done, outcome: 'Order 7', target: 'slack:ops' }, null)).toBe('slack:ops: Order 7');
   const sent = { ...done, outcome: 'Order 7', target: 'slack:ops', channel: 'Operations' };
   expect(outcomeOf(sent, null)).toBe('Operations: Order 7');
-  expect(outcomeOf({ ...done, target: 'inbox' }, null)).toBe('sent to inbox');
+  expect(outcomeOf({ ...done, target: 'inbox' }, null)).toBe('sent to Inbox');
   expect(outcomeOf({ status: 'queued', target: 'inbox' }, null)).toBe('');
   expect(outcomeOf({ status: 'filtered' }, null)).toContain('ignores events of this type');
   expect(outcomeOf({ status: 'rejected', error: 'wrong_signature' }, null)).toContain('The signature does not match.');

@@ -1,5 +1,6 @@
 // A delivery as a sentence: what happened, and what became of it. Pure functions.
 import { m } from '../../paraglide/messages.js';
+import { targetName } from '../channels/names';
 import { plainText } from '../chat/plainText';
 import { reasonOf } from './reasons';
 import type { Status } from './status';
@@ -32,13 +33,14 @@ export function eventOf({ summary, event_type, entity_key }: Told, webhook: stri
  * a channel as it is, and `channel` is the name that the channel had then.
  */
 export function outcomeOf(delivery: Told, agent: string | null): string {
-  const { status, outcome, target, channel, error } = delivery;
+  const { status, outcome, error } = delivery;
   if (error) return reasonOf(error);
   if (status === 'filtered') return m.deliveries_story_filtered();
   if (outcome) {
     const said = plainText(outcome);
-    const who = channel ?? agent ?? target;
+    const who = delivery.channel ? targetName(delivery) : (agent ?? targetName(delivery));
     return who ? m.deliveries_said({ agent: who, said }) : said;
   }
-  return status === 'completed' && target ? m.deliveries_sent_to({ target: channel ?? target }) : '';
+  const target = targetName(delivery);
+  return status === 'completed' && target ? m.deliveries_sent_to({ target }) : '';
 }

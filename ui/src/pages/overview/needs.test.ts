@@ -75,7 +75,7 @@ test('a failed or late backup and other urgent health checks are named', () => {
   expect(needsOf({ ...QUIET, checks, failed: 1 }, NOW)).toEqual([
     { kind: 'failed', count: 1 },
     { kind: 'backup' },
-    { kind: 'check', message: '3 MiB are free.' },
+    { kind: 'check', check: { id: 'disk', ok: false, message: '3 MiB are free.' } },
   ]);
   expect(needsOf({ ...QUIET, checks: [] }, NOW)).toEqual([]);
 });

@@ -13,6 +13,8 @@ export interface Expiring {
   expires_at?: string | null;
 }
 
+type Check = Result<'system.doctor'>['checks'][number];
+
 export interface Facts {
   /** What happens to new deliveries because the vault is sealed; null if it is not. */
   sealed: 'refused' | 'held' | null;
@@ -22,7 +24,7 @@ export interface Facts {
   /** Deliveries that failed in the shown period. */
   failed: number;
   /** The health checks. */
-  checks: readonly Pick<Result<'system.doctor'>['checks'][number], 'id' | 'ok' | 'message' | 'urgent'>[];
+  checks: readonly Pick<Check, 'id' | 'ok' | 'message' | 'urgent'>[];
   api_keys: readonly Expiring[];
   devices: readonly Expiring[];
   webhooks: readonly Pick<Result<'webhooks.get'>, 'id' | 'name' | 'enabled' | 'auth'>[];
@@ -42,7 +44,7 @@ export type Need =
   | { kind: 'budget'; scope: string; share: number; over: boolean }
   | { kind: 'server'; label: string }
   | { kind: 'backup' }
-  | { kind: 'check'; message: string };
+  | { kind: 'check'; check: Pick<Check, 'id' | 'ok' | 'message'> };
 
 /** The most urgent first. */
 export function needsOf(facts: Facts, now_ms: number): Need[] {
@@ -60,7 +62,7 @@ export function needsOf(facts: Facts, now_ms: number): Need[] {
     ...(facts.checks.some(({ id, ok }) => id === 'backup' && !ok) ? [{ kind: 'backup' } as const] : []),
     ...facts.checks
       .filter(({ id, urgent }) => urgent && id !== 'backup')
-      .map(({ message }) => ({ kind: 'check', message }) as const),
+      .map(({ id, ok, message }) => ({ kind: 'check', check: { id, ok, message } }) as const),
     ...facts.budgets.flatMap((budget): Need[] => {
       const share = shareOf(budget);
       return share >= NEAR_END ? [{ kind: 'budget', scope: budget.scope, share, over: budget.exhausted }] : [];

@@ -31,7 +31,7 @@ export const CHECKS: Record<string, Texts> = {
     whole: ['good'],
   },
   auth: { name: m.about_check_name_auth, good: m.about_check_good_auth, bad: m.about_check_bad_auth, whole: ['good'] },
-  backup: { name: m.about_check_name_backup, good: m.about_check_good_backup, bad: m.about_check_bad_backup },
+  backup: { name: m.about_check_name_backup, good: m.about_check_good_backup },
   backup_drill: {
     name: m.about_check_name_backup_drill,
     good: m.about_check_good_backup_drill,
@@ -41,7 +41,6 @@ export const CHECKS: Record<string, Texts> = {
   before_setup: {
     name: m.about_check_name_before_setup,
     good: m.about_check_good_before_setup,
-    bad: m.about_check_bad_before_setup,
     whole: ['good'],
   },
   certificate: {
@@ -114,7 +113,6 @@ export const CHECKS: Record<string, Texts> = {
   },
   proxy: {
     name: m.about_check_name_proxy,
-    good: m.about_check_good_proxy,
     bad: m.about_check_bad_proxy,
     hint: m.about_check_hint_proxy,
     whole: ['bad'],
@@ -149,7 +147,6 @@ export const CHECKS: Record<string, Texts> = {
   },
   tls: {
     name: m.about_check_name_tls,
-    good: m.about_check_good_tls,
     bad: m.about_check_bad_tls,
     hint: m.about_check_hint_tls,
     whole: ['bad'],
@@ -178,7 +175,7 @@ export interface Shown {
 /** Readable form of an unknown ID. */
 const words = (id: string): string => id.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase());
 
-export function shown({ id, ok, message, hint }: Check): Shown {
+export function shown({ id, ok, message, hint }: Pick<Check, 'id' | 'ok' | 'message' | 'hint'>): Shown {
   const known = CHECKS[id];
   const outcome = ok ? 'good' : 'bad';
   const isWhole = known?.whole?.includes(outcome) ?? false;
