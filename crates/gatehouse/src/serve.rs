@@ -155,10 +155,18 @@ impl App {
             tokio::time::sleep(LAST_EVENTS).await;
         }
         events_end.cancel();
+        self.end_tasks(&tasks).await;
+        telemetry.end().await;
+        self.0.gateway.close().await;
+        tracing::info!("stopped");
+    }
+
+    /// Waits for background tasks and for speech programs, for a limited time.
+    async fn end_tasks(&self, tasks: &TaskTracker) {
         self.0.rpc.tasks().close();
         let ended = async {
             #[cfg(feature = "voice")]
-            services.voice.shutdown().await;
+            self.services().voice.shutdown().await;
             self.0.rpc.tasks().wait().await;
             tasks.wait().await;
         };
@@ -168,9 +176,6 @@ impl App {
                 "some background tasks did not end in time"
             );
         }
-        telemetry.end().await;
-        self.0.gateway.close().await;
-        tracing::info!("stopped");
     }
 
     /// Listens for Wyoming clients if that is configured.

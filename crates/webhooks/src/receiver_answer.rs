@@ -22,7 +22,7 @@ pub(crate) fn stored(
     } = response;
     DeliveryResponse {
         status_code: Some(i64::from(status_code)),
-        answer: answer.and_then(|text| beginning(redactor(inner, webhook)?.redact(text))),
+        answer: answer.and_then(|text| beginning(&redactor(inner, webhook)?.redact(text))),
     }
 }
 
@@ -41,7 +41,7 @@ fn redactor(inner: &Inner, webhook: &WebhookId) -> Option<Redactor> {
 }
 
 /// The beginning of a text, without control characters other than line breaks and tabs. `None` if nothing is left.
-fn beginning(text: String) -> Option<String> {
+fn beginning(text: &str) -> Option<String> {
     let is_kept = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     let text: String = text.chars().filter(is_kept).collect();
     let beginning: String = text.trim_start().chars().take(MAX_ANSWER_CHARS).collect();
@@ -55,10 +55,10 @@ mod tests {
 
     #[test]
     fn an_answer_is_cut_between_characters_and_has_no_control_characters() {
-        let cut = beginning("ä".repeat(600)).unwrap();
+        let cut = beginning(&"ä".repeat(600)).unwrap();
         assert_eq!(cut, "ä".repeat(500));
-        let plain = beginning(" \r\n{\r\n\t\"a\": \"\0\u{1b}[31m\"\r\n}\r\n".to_owned());
+        let plain = beginning(" \r\n{\r\n\t\"a\": \"\0\u{1b}[31m\"\r\n}\r\n");
         assert_eq!(plain.as_deref(), Some("{\n\t\"a\": \"[31m\"\n}"));
-        assert_eq!(beginning("\0 \n".to_owned()), None);
+        assert_eq!(beginning("\0 \n"), None);
     }
 }

@@ -42,6 +42,8 @@ const SHORT_MS: u64 = 60_000;
 const BATCH: usize = 10;
 /// A mail that could not be fetched this often is skipped, if the server returns another one.
 const MAX_FAILURES: u32 = 3;
+/// How long the request for another one may take. It ends within the time for receiving.
+const PROBE: Duration = Duration::from_secs(5);
 /// For how long the account shows that a mail was skipped.
 const SHOWN_MS: u64 = 24 * 3_600_000;
 const SKIPPED: &str = "A mail was skipped, because the mail server did not return it in three attempts. \
@@ -250,7 +252,7 @@ async fn returns(source: Source<'_>, settings: &Settings<'_>, other: u32) -> boo
         session.log_out().await;
         Ok::<_, ImapError>(())
     };
-    matches!(tokio::time::timeout(LONGEST, fetch).await, Ok(Ok(())))
+    matches!(tokio::time::timeout(PROBE, fetch).await, Ok(Ok(())))
 }
 
 /// Waits for news, half a minute at most.

@@ -197,14 +197,14 @@ mod tests {
     async fn events_are_whole_wherever_they_were_read() {
         let (mut client, mut incoming) = incoming(LONG, LONG);
         let chunk = b"{\"type\":\"audio-chunk\",\"payload_length\":20000}\n";
-        let all = [&chunk[..], &[7; 20_000], PING].concat();
+        let all = [&chunk[..], &vec![7; 20_000], PING].concat();
         for (place, part) in all.chunks(7_000).enumerate() {
             client.write_all(part).await.unwrap();
             if place % 2 == 0 {
                 assert!(poll_immediate(incoming.end()).await.is_none());
             }
         }
-        assert_eq!(incoming.next().await.unwrap().payload, [7; 20_000]);
+        assert_eq!(incoming.next().await.unwrap().payload, vec![7; 20_000]);
         assert_eq!(incoming.next().await.unwrap().kind, "ping");
         drop(client);
         assert!(incoming.next().await.is_none());

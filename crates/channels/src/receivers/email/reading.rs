@@ -16,7 +16,7 @@ use std::time::Duration;
 /// How long after the beginning of a look mails are read before they are stored.
 const BATCH_MS: u64 = 45_000;
 /// How long the reading of one mail may take.
-pub(super) const LONGEST: Duration = Duration::from_secs(24);
+const LONGEST: Duration = Duration::from_secs(24);
 /// A mail with a longer header is not read, in bytes.
 const MAX_HEADER: usize = 64 * 1024;
 /// Addresses that no person reads.

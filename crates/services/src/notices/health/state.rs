@@ -131,15 +131,13 @@ impl Look {
         if key.node != self.node_of(key.check) {
             return false;
         }
-        match self.find(key.check) {
-            Some(check) => !self.failures(check).iter().any(|(other, _)| *other == key),
-            // Other nodes may have the setting.
-            None => {
-                let is_own = self.node.is_none() || key.node.is_some();
-                let is_known = self.find("database").is_some_and(|database| database.ok);
-                is_own && is_known && OPTIONAL.contains(&key.check)
-            }
+        if let Some(check) = self.find(key.check) {
+            return !self.failures(check).iter().any(|(other, _)| *other == key);
         }
+        // Other nodes may have the setting.
+        let is_own = self.node.is_none() || key.node.is_some();
+        let is_known = self.find("database").is_some_and(|database| database.ok);
+        is_own && is_known && OPTIONAL.contains(&key.check)
     }
 }
 

@@ -37,7 +37,7 @@ fn successor() -> String {
 
 fn place() -> ProgramDir {
     let place = ProgramDir::new();
-    place.file("tone.wav", &wav(16_000, 1, &[0; 16_000]));
+    place.file("tone.wav", &wav(16_000, 1, &vec![0; 16_000]));
     place
 }
 
