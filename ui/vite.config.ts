@@ -25,7 +25,7 @@ const SETUP = new RegExp(
   [
     '/src/pages/(channels/(AgentField|ChannelField|fields)|settings/(providers/names|security/(NewPassword|RuleList|Strength|password-rules)))\\.',
     '/src/pages/webhooks/(PublicAddress|Ways|Steps|VendorSecret|address|guide|modes|product|shell)\\.',
-    '/paraglide/messages/(channels|providers|security|webhooks)_',
+    '/paraglide/messages/(channels_(?!type_)|providers_|security_|webhooks_)',
   ].join('|'),
 );
 /** Modules that several settings sections share. */
