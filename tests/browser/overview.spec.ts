@@ -32,7 +32,9 @@ test('counts follow the deliveries, and what failed or was refused leads to its 
   await expect(tile(page, 'Failed')).toHaveText(/^1/);
   await expect(tile(page, 'Received')).toHaveText(/^3/);
   await expect(page.getByRole('region', { name: 'Latency' }).getByText(/^Average .+, 95 % within/)).toBeVisible({ timeout: 20_000 });
-  const reading = page.getByRole('slider', { name: 'Chart position' });
+  // The card of the usage has a chart of its own.
+  const chart = page.getByRole('region', { name: 'Deliveries over time' });
+  const reading = chart.getByRole('slider', { name: 'Chart position' });
   await reading.focus();
   await reading.press('End');
   await expect(page.getByText(/1 completed.*, average .+, 95 % within/)).toBeVisible();
