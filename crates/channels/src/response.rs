@@ -23,7 +23,7 @@ const MIN_URL_BYTES: usize = 12;
 pub struct SendResponse {
     pub status_code: u16,
     /// The body, at most 64 KiB, without the secrets of the account; only if the message was not accepted. The vendor
-    /// wrote it: show it to nobody but people.
+    /// wrote it, so show it only to people, not to models.
     pub answer: Option<String>,
 }
 

@@ -3,6 +3,7 @@
 use super::harness::{Harness, everywhere, id};
 use super::retries::Receiver;
 use gatehouse_domain::{Actor, DeliveryStatus};
+use gatehouse_store::WebhookRow;
 use gatehouse_webhooks::Delivery;
 use secrecy::SecretString;
 use serde_json::json;
@@ -18,6 +19,21 @@ async fn shown(harness: &Harness, number: u32) -> Delivery {
         .delivery(id(number).as_str())
         .await
         .unwrap()
+}
+
+/// A webhook with [`WEBHOOK_SECRET`] that forwards to a channel.
+async fn with_secret(harness: &Harness, target: &str) -> WebhookRow {
+    let more = json!({
+        "deliver_only": true,
+        "deliver_to": target,
+        "auth": { "mode": "static_header" },
+    });
+    let webhook = harness.webhook("a", more).await;
+    let secret = Some(SecretString::from(WEBHOOK_SECRET));
+    let (actor, hook) = (Actor::cli(), webhook.id.as_str());
+    let rotated = harness.webhooks.rotate_secret(&actor, hook, secret, None);
+    drop(rotated.await.unwrap());
+    webhook
 }
 
 #[tokio::test]
@@ -71,16 +87,7 @@ async fn the_last_attempt_of_a_failed_delivery_has_the_answer_without_secrets_an
         let headers = json!({ "Authorization": "Bearer abcd-1234" });
         let account = json!({ "secret": SIGNING, "headers": headers });
         let target = receiver.account(&harness, account).await;
-        let more = json!({
-            "deliver_only": true,
-            "deliver_to": target,
-            "auth": { "mode": "static_header" },
-        });
-        let webhook = harness.webhook("a", more).await;
-        let secret = Some(SecretString::from(WEBHOOK_SECRET));
-        let (actor, hook) = (Actor::cli(), webhook.id.as_str());
-        let rotated = harness.webhooks.rotate_secret(&actor, hook, secret, None);
-        drop(rotated.await.unwrap());
+        let webhook = with_secret(&harness, &target).await;
         let key = SIGNING.strip_prefix("whsec_").unwrap();
         let escaped = WEBHOOK_SECRET.replace('/', "\\/").replace('+', "%2B");
         let echoed = format!("{WEBHOOK_SECRET} {escaped} {SIGNING} {key} token=abcd-1234;");
@@ -134,16 +141,7 @@ async fn an_answer_is_not_stored_while_the_secrets_of_the_webhook_are_sealed() {
         receiver.answers(400, None);
         receiver.says(WEBHOOK_SECRET);
         let target = receiver.account(&harness, json!({})).await;
-        let more = json!({
-            "deliver_only": true,
-            "deliver_to": target,
-            "auth": { "mode": "static_header" },
-        });
-        let webhook = harness.webhook("a", more).await;
-        let secret = Some(SecretString::from(WEBHOOK_SECRET));
-        let (actor, hook) = (Actor::cli(), webhook.id.as_str());
-        let rotated = harness.webhooks.rotate_secret(&actor, hook, secret, None);
-        drop(rotated.await.unwrap());
+        let webhook = with_secret(&harness, &target).await;
         harness.seal().await;
         harness.webhooks.reload().await.unwrap();
         harness.work();
