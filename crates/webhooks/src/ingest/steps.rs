@@ -336,10 +336,7 @@ impl Intake {
     /// Records a duplicate. The response contains the ID of the first delivery, so it does not wait for this
     /// row.
     fn duplicate(&self, arrived: &Arrived<'_>, first: DeliveryId) -> Ingested {
-        let refusals = &self.inner.refusals;
-        if !matches!(self.phase, Phase::Release(_))
-            && refusals.is_noted(Kind::Duplicate, self.from.client)
-        {
+        if !matches!(self.phase, Phase::Release(_)) {
             let row = NewDelivery {
                 duplicate_of: Some(first.clone()),
                 ..self.row_of(DeliveryStatus::Deduplicated, arrived)
