@@ -46,6 +46,7 @@ mod speaker;
 mod speeches;
 mod start;
 mod stop;
+mod tags;
 mod taint;
 mod tool;
 mod turn;
@@ -69,7 +70,7 @@ pub use handle::{Agents, AgentsParts, AgentsSettings};
 pub use heard::HeardMessage;
 pub use history::HistoryPage;
 pub use lanes::RunningTurn;
-pub use manage_sessions::{SessionPage, SessionQuery};
+pub use manage_sessions::{SessionChanges, SessionPage, SessionQuery};
 pub use message::{Message, Role, ToolCallRecord};
 pub use model_call::{ModelCall, ModelCallError};
 pub use one_off::{AnswerPiece, AnswerStream, EarlierMessage, OneOffRequest};
@@ -84,6 +85,7 @@ pub use speaker::{
     Answer, AnswerFilter, AnswerStart, AudioParts, Filtered, Marks, Speaker, SpeechOutput,
 };
 pub use stop::Stop;
+pub use tags::TagCount;
 pub use taint::{AskReason, Effect};
 pub use tool::{Audience, MAX_OUTPUT_BYTES, Tool, ToolContext, ToolError};
 pub use usage::{UsageBy, UsageQuery, UsageStat, UsageStats};

@@ -306,6 +306,7 @@ impl Inner {
             share_id: None,
             pinned: false,
             archived: false,
+            tags: String::new(),
             created_at: now,
             updated_at: now,
         }

@@ -119,7 +119,7 @@ pub use channel_accounts::{ChannelAccountRow, ChannelSecretRow};
 pub use channel_pairings::ChannelPairingRow;
 pub use channel_polls::ChannelPollRow;
 pub use chat_messages::ChatMessageRow;
-pub use chat_sessions::{ChatSessionPage, ChatSessionRow};
+pub use chat_sessions::{ChatSessionPage, ChatSessionRow, TaggedChatSessions};
 pub use chat_shares::ChatShareRow;
 pub use chat_turns::ChatTurnRow;
 pub use compatibility::SCHEMA_CHANGED;

@@ -42,6 +42,7 @@ const PRESETS: &[Row] = &[
             "sessions.create",
             "sessions.rename",
             "sessions.update",
+            "sessions.tags",
             "agents.list",
             "agents.get",
             "models.list",

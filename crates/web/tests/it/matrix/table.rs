@@ -373,6 +373,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("sessions.branch", WRITE),
     ("sessions.rename", WRITE),
     ("sessions.update", WRITE),
+    ("sessions.tags", READ),
     ("sessions.clear_taint", APPROVALS),
     ("sessions.delete", WRITE),
     ("sessions.share", WRITE),
