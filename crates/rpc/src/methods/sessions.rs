@@ -1,6 +1,6 @@
 //! `sessions.*`: conversations with agents. Callers name a session by its ID or its key.
 
-use super::page::rows;
+use super::page::{rows, searched};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_agents::{Session, SessionChanges, SessionPage, SessionQuery, TagCount};
 use gatehouse_auth::AuthIdentity;
@@ -238,9 +238,6 @@ fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
     }
 }
 
-/// The longest text to search for. The engines refuse patterns that are much longer.
-const MAX_SEARCH_CHARS: usize = 200;
-
 /// Whether `only` of the caller permits one of the ways to read messages.
 fn may_read_messages(identity: &AuthIdentity) -> bool {
     let ways = ["chat.history", "/api/sessions/{id}/messages"];
@@ -253,13 +250,8 @@ pub async fn page(
     identity: &AuthIdentity,
     params: &ListParams,
 ) -> Result<ListResult, Problem> {
-    let length = params.q.as_deref().map_or(0, |q| q.chars().count());
-    if length > MAX_SEARCH_CHARS {
-        let reason = format!("at most {MAX_SEARCH_CHARS} characters");
-        return Err(Problem::invalid_params("q", reason));
-    }
     let query = SessionQuery {
-        q: params.q.clone(),
+        q: searched(params.q.clone())?,
         in_names_only: !may_read_messages(identity),
         of_webhooks: params.of.map(|of| of == StartedBy::Webhooks),
         pinned: params.pinned,
