@@ -4,7 +4,8 @@
 use crate::lifecycle::Key;
 use crate::lifecycle::initialize::New;
 use crate::seen::{Seen, View};
-use crate::state::{Inner, RequestStart};
+use crate::request_start::RequestStart;
+use crate::state::Inner;
 use crate::{Secrets, VaultError, record, seen};
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::Conn;

@@ -8,6 +8,7 @@
 mod encode;
 pub(crate) mod form;
 mod node;
+mod text;
 mod tree;
 mod write;
 

@@ -54,6 +54,7 @@ mod guard;
 mod held_deliveries;
 mod inbox;
 mod letter_case;
+mod location;
 mod mcp_authorizations;
 mod mcp_tools;
 mod migrate;
@@ -65,6 +66,7 @@ mod pipeline;
 #[cfg(test)]
 mod plan;
 mod postgres;
+mod postgres_answers;
 mod postgres_link;
 mod postgres_tls;
 mod protected;
@@ -104,6 +106,7 @@ mod webhook_notices;
 mod webhook_schedules;
 mod webhooks;
 mod write_group;
+mod write_job;
 mod writer;
 
 pub use agents::AgentRow;
@@ -141,10 +144,12 @@ pub use delivery_leases::LeaseRow;
 pub use delivery_lines::{DeliveryLine, UntargetedDelivery};
 pub use delivery_list::{DeliveryFilter, DeliveryMoment, DeliveryPage};
 pub use delivery_pace::{Pace, WAITS_FOR_RATE};
-pub use delivery_queue::{DeliveryEnd, DeliveryFinish, DeliveryRequeue, WAITS_FOR_VAULT};
+pub use delivery_queue::{
+    DeliveryEnd, DeliveryFinish, DeliveryRequeue, WAITS_FOR_RELEASE, WAITS_FOR_VAULT,
+};
 pub use delivery_replays::{ReplayFilter, ReplayableDelivery};
 pub use delivery_retention::{OldDelivery, RefusedGroup};
-pub use delivery_waits::{WAITS_FOR_BUDGET, WAITS_FOR_RELEASE};
+pub use delivery_waits::WAITS_FOR_BUDGET;
 pub use devices::DeviceRow;
 pub use dialect::Engine;
 pub use duties::Duty;
@@ -158,7 +163,7 @@ pub use mcp_authorizations::McpAuthorizationRow;
 pub use mcp_tools::McpToolRow;
 pub use migrate::migration_versions;
 pub use node_messages::NodeMessage;
-pub use open::Location;
+pub use location::Location;
 pub use passkeys::PasskeyRow;
 pub use protected::{ProtectedRow, SecretTable};
 pub use provider_keys::ProviderKeyRow;

@@ -16,7 +16,7 @@ use crate::sql::Value;
 use std::collections::HashSet;
 use std::time::Duration;
 use waiting::Waiting;
-pub(crate) use waiting::{SAVEPOINT, answers, send, send_each};
+pub(crate) use waiting::SAVEPOINT;
 
 /// Timeout for a server's response to what was sent together. Longer than the timeouts for locks and statements on the
 /// server.

@@ -2,7 +2,8 @@
 
 use crate::app::App;
 use crate::connection_slots::{ConnectionLimits, ConnectionSlot, ConnectionSlots};
-use crate::gate::{MAX_HEAD_BYTES, Peer, enter};
+use crate::arrival::Peer;
+use crate::gate::{MAX_HEAD_BYTES, enter};
 use crate::in_work;
 use crate::observe::CONNECTIONS_REFUSED;
 use crate::tls::{Accepted, ServerTls};

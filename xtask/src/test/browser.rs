@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use super::report::Trouble;
-use super::{apt, node};
+use super::node;
+use crate::apt;
 use crate::process::{capture, find_program};
 
 /// The report that `playwright.config.ts` asks for.

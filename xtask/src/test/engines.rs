@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Session, apt, browser, clients, node, postgres, python, voice};
+use super::{Session, browser, clients, node, postgres, voice};
+use crate::{apt, python};
 use crate::process::find_program;
 
 /// The variable with the URL of the temporary PostgreSQL server, with a superuser and a database.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::{apt, python};
+use crate::{apt, python};
 use crate::process::{find_program, run};
 
 /// Programs that tests take from the system, and their Debian packages.

@@ -2,7 +2,7 @@
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
-use crate::value::InvalidValue;
+use crate::invalid_value::InvalidValue;
 use std::str::FromStr;
 
 const LINKS: &[&str] = &["sign_in", "bearer"];

@@ -2,7 +2,7 @@
 
 use super::declare::settings;
 use crate::key::Change::{Elsewhere, Live, Restart};
-use crate::value::InvalidValue;
+use crate::invalid_value::InvalidValue;
 use std::str::FromStr;
 
 const SCOPES: &[&str] = &["all", "local"];

@@ -3,7 +3,7 @@
 use super::model_table;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule, is_valid_id};
 use crate::merge::{Bad, Merged, Reader};
-use crate::value::{InvalidValue, check_line};
+use crate::invalid_value::{InvalidValue, check_line};
 use gatehouse_domain::ModelFacts;
 use secrecy::SecretString;
 use serde_json::json;

@@ -3,7 +3,7 @@
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
 use crate::section::tls::Tls;
-use crate::value::InvalidValue;
+use crate::invalid_value::InvalidValue;
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;

@@ -7,7 +7,8 @@
 use crate::provider_files::ProviderFiles;
 use crate::rows::Turn;
 use crate::seen::{self, Seen, View};
-use crate::state::{Inner, RequestStart};
+use crate::request_start::RequestStart;
+use crate::state::Inner;
 use crate::{Secrets, VaultError, record};
 use gatehouse_domain::Actor;
 use gatehouse_store::Conn;

@@ -1,6 +1,6 @@
 //! Answers the requests of sealed nodes.
 
-use super::{SUBJECT, delete_old, is_kept};
+use super::{delete_old, is_kept};
 use crate::VaultError;
 use crate::owner_seal::OwnerSeal;
 use crate::seen::Seen;

@@ -1,6 +1,7 @@
 //! Compares the database state with memory, and applies transitions to memory.
 
-use super::{Inner, RequestStart};
+use super::Inner;
+use crate::request_start::RequestStart;
 use crate::VaultError;
 use crate::owner_seal::UNKNOWN;
 use crate::seen::{Seen, View};

@@ -10,8 +10,9 @@ pub(crate) mod tts;
 pub(crate) mod wyoming;
 
 use crate::merge::{Bad, Reader};
-use crate::value::InvalidValue;
-use providers::{Named, id_of};
+use crate::invalid_value::InvalidValue;
+use crate::key::Named;
+use providers::id_of;
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ mod vault;
 mod voice;
 mod webhooks;
 
-use super::{Access, Route, StepUp, Verb};
+use crate::route::{Access, Route, StepUp, Verb};
 use crate::app::App;
 use axum::routing::MethodRouter;
 use gatehouse_domain::Scope::{Admin, Read, Write};

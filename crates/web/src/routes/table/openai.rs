@@ -2,7 +2,7 @@
 
 use super::{READ, WRITE, row};
 use crate::routes::openai::{chat, formatted, models, responses};
-use crate::routes::{Route, Verb};
+use crate::route::{Route, Verb};
 use axum::routing::{get, post};
 
 use Verb::{Get, Post};

@@ -3,7 +3,7 @@
 use super::{READ, WRITE, row};
 use crate::routes::openai::formatted;
 use crate::routes::voice::{openai, session_audio, speech};
-use crate::routes::{Route, Verb};
+use crate::route::{Route, Verb};
 use crate::socket::talk;
 use axum::routing::{get, post};
 
