@@ -73,7 +73,7 @@ fn deliver(profile: &Profile, name: &str, id: &str, body: &[u8]) -> (Event, Stri
         tracker_tolerance_seconds: 300,
     });
     assert_eq!(verified.map(drop), Ok(()), "{name}");
-    let payload = Payload::parse(profile, &headers, body).unwrap();
+    let payload = Payload::read(profile.body, body).unwrap();
     let event = event::read(profile, None, &headers, &payload, body);
     let kept = event::safe_headers(profile, None, &headers);
     let kept: Vec<_> = kept.keys().map(String::as_str).collect();

@@ -241,7 +241,7 @@ impl Intake {
     }
 
     pub(super) fn parse(&self, headers: &HeaderMap, body: &[u8]) -> Result<Payload, IngestError> {
-        Payload::parse(self.webhook.profile, headers, body).map_err(|error| {
+        Payload::read(self.webhook.profile.body, body).map_err(|error| {
             self.count_rejected(error.reason());
             let refusals = &self.inner.refusals;
             if refusals.is_noted(Kind::Unreadable, self.from.client) {
