@@ -316,3 +316,13 @@ impl From<DeliveryRow> for Delivery {
         }
     }
 }
+
+/// Publishes a delivery. Does nothing if there are no subscribers.
+pub(crate) fn publish(
+    events: &broadcast::Sender<Arc<Delivery>>,
+    row: impl FnOnce() -> DeliveryRow,
+) {
+    if events.receiver_count() > 0 {
+        drop(events.send(Arc::new(Delivery::from(row()))));
+    }
+}

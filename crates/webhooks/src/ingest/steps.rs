@@ -2,10 +2,11 @@
 
 use super::batch::{Entry, Stored};
 use super::guesses::{Attempt, LONG_PER_MINUTE, SHORT_PER_MINUTE};
+use super::intake::{Intake, Phase};
+use super::outcome::{IngestError, Ingested};
 use super::refusals::Kind;
 use super::repeat::{self, Keys, Repeat};
-use super::{IngestError, Ingested, Intake, Phase};
-use crate::forward::Original;
+use crate::forward::kept::Original;
 use crate::limits::Reservation;
 use crate::limits::per_minute::PerMinute;
 use crate::metrics;
