@@ -6,7 +6,7 @@ use crate::event::{AgentEvent, Delta};
 use crate::handle::{Agents, Inner};
 use crate::message::{Role, storable};
 use crate::origin::MessageOrigin;
-use crate::send::{Origin, SendRequest, Target, TurnReport};
+use crate::send::{EarlierMessage, Origin, SendRequest, Target, TurnReport};
 use crate::session::Source;
 use crate::start::MAX_TEXT_BYTES;
 use crate::stop::Stop;
@@ -21,14 +21,6 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Maximum number of messages before the text.
 const MAX_EARLIER: usize = 1_999;
-
-/// A message before the text of a one-off request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EarlierMessage {
-    User(String),
-    /// What a model answered, according to the caller.
-    Assistant(String),
-}
 
 /// A conversation to answer once.
 #[derive(Clone, Debug)]

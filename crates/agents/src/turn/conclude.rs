@@ -1,6 +1,6 @@
 //! The end of an answer: it is stored and published. Its speech can continue after the turn.
 
-use super::ask::Reply;
+use super::reply::Reply;
 use super::failure::TurnFailure;
 use super::{Running, Setup};
 use crate::event::AgentEvent;

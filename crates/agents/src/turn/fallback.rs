@@ -2,7 +2,7 @@
 //! is tried. If text was shown, the turn ends with the reason, because a new answer could contradict the text that
 //! was read.
 
-use super::ask::Reply;
+use super::reply::Reply;
 use super::failure::TurnFailure;
 use super::{Running, Setup};
 use crate::agent::AgentConfig;

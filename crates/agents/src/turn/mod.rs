@@ -8,16 +8,20 @@ mod conclude;
 mod failure;
 mod fallback;
 mod messages;
+pub(crate) mod left_out;
 mod offer;
 mod refused;
+pub(crate) mod queued;
 mod repeats;
+mod reply;
+mod running;
 mod speech;
 mod spending;
 mod summarise;
 
 use crate::agent::{Agent, DEFAULT_AGENT};
 use crate::context::{Conversation, Summary};
-use crate::event::{AgentEvent, Answered, Done, Failure};
+use crate::event::{AgentEvent, Answered, Done};
 use crate::handle::{Inner, LAST_WORDS};
 use crate::message::{Role, ToolCallRecord};
 use crate::origin::MessageOrigin;
@@ -25,10 +29,8 @@ use crate::policy::Permit;
 use crate::prompt::{self, Partner};
 use crate::send::{Action, Origin, TurnReport};
 use crate::session::Source;
-use crate::start::Turn;
 use crate::stop::Stop;
 use crate::taint::HasRead;
-pub(crate) use offer::LeftOut;
 
 use failure::TurnFailure;
 use futures_util::FutureExt;
@@ -37,9 +39,9 @@ use gatehouse_domain::trace::{ActiveSpan, SpanKind};
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_models::{ModelRef, Usage};
 use gatehouse_store::{ChatMessageRow, ChatSessionRow};
+use queued::Turn;
 use repeats::Repeats;
-use speech::EndedSpeech;
-use spending::Spending;
+use running::{Running, Setup, Spending};
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
@@ -61,51 +63,6 @@ pub(crate) async fn serve(inner: &Arc<Inner>, session: &SessionId) {
         };
         Box::pin(run(inner, turn)).await;
     }
-}
-
-/// A running turn and the results so far.
-struct Running<'a> {
-    inner: &'a Arc<Inner>,
-    turn: Turn,
-    usage: Usage,
-    spending: Spending,
-    actions: Vec<Action>,
-    text: String,
-    stop: Stop,
-    /// Why the turn failed or was stopped.
-    error: Option<Problem>,
-    /// The partial answer of a step that failed.
-    partial: Option<ChatMessageRow>,
-    /// Whether the final answer is stored, and whether it contains text.
-    concluded: Option<bool>,
-    /// Whether all steps are used: the last answer is given without tools.
-    is_out_of_steps: bool,
-    /// Whether the model rejected the shortest conversation as too long, so that tools are left out.
-    are_tools_too_long: bool,
-    /// The speech of the final answer, which may outlast the turn.
-    speaking: Option<JoinHandle<EndedSpeech>>,
-    /// Is cancelled when the speech of the latest answer has ended.
-    spoken_before: CancellationToken,
-    repeats: Mutex<Repeats>,
-    /// Token limit for the conversation, set once a model has rejected a request as too long.
-    limit: Option<u64>,
-}
-
-/// The parts from which the requests of a turn are built.
-struct Setup {
-    agent: Agent,
-    model: ModelRef,
-    /// The models to ask when this one fails.
-    fallback: VecDeque<String>,
-    permit: Permit,
-    /// What the session contains, including this turn so far.
-    read: HasRead,
-    /// Whether the session contains text of a webhook or of a person who is not trusted, and no person has
-    /// cleared it.
-    has_sender_text: bool,
-    /// Whether the session belongs to a person on a channel.
-    is_of_channel: bool,
-    conversation: Conversation,
 }
 
 async fn run(inner: &Arc<Inner>, mut turn: Turn) {
