@@ -27,9 +27,9 @@ mod heard;
 mod history;
 mod input_check;
 mod lanes;
+mod line;
 mod lost;
 mod manage_sessions;
-mod line;
 mod message;
 mod model_call;
 mod one_off;
@@ -60,9 +60,7 @@ pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
 pub use allowed_calls::{AllowedCall, Remember};
 pub use approval_buttons::{ButtonPlace, PressedCall};
 pub use attached_file::{Attachment, NewAttachment};
-pub use budget_values::{
-    AgentBudget, Budget, BudgetPeriod, BudgetWarning, Exhausted, NewBudget,
-};
+pub use budget_values::{AgentBudget, Budget, BudgetPeriod, BudgetWarning, Exhausted, NewBudget};
 pub use budgets::{BudgetList, BudgetName};
 pub use error::AgentsError;
 pub use event::{
@@ -81,7 +79,9 @@ pub use one_off::{AnswerPiece, AnswerStream, OneOffRequest};
 pub use origin::MessageOrigin;
 pub use registry::ToolRegistry;
 pub use retention::Swept;
-pub use send::{Action, ActionStatus, EarlierMessage, Origin, SendRequest, Sent, Target, TurnReport};
+pub use send::{
+    Action, ActionStatus, EarlierMessage, Origin, SendRequest, Sent, Target, TurnReport,
+};
 pub use session::{Session, Source};
 pub use share::{Share, SharedMessage, SharedSession};
 pub use speaker::{
@@ -89,6 +89,6 @@ pub use speaker::{
 };
 pub use stop::Stop;
 pub use taint::{AskReason, Effect};
-pub use tool_policy::ToolPolicy;
 pub use tool::{Audience, MAX_OUTPUT_BYTES, Tool, ToolContext, ToolError};
+pub use tool_policy::ToolPolicy;
 pub use usage::{UsageBy, UsageQuery, UsageStat, UsageStats};

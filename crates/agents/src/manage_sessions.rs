@@ -2,9 +2,9 @@
 
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
-use crate::session::{Session, Source};
 use crate::line::is_line;
 use crate::presets::choose_agent;
+use crate::session::{Session, Source};
 use gatehouse_domain::id::SessionId;
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::{AuditEntry, ChatSessionPage, ChatSessionRow, Conn, StoreError, lower_case};

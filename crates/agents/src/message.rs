@@ -3,8 +3,8 @@
 use crate::attached_file::{Attachment, attachments_of};
 use crate::origin::MessageOrigin;
 use crate::stop::Stop;
-use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
+use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_models::{ToolCall, Usage};
 use gatehouse_store::ChatMessageRow;
 use schemars::JsonSchema;

@@ -153,5 +153,4 @@ mod tests {
         assert_eq!(other_spelling(other).as_deref(), Some(one));
         assert_eq!(other_spelling("voice.tts.auto"), None);
     }
-
 }

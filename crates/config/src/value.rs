@@ -5,7 +5,8 @@ use crate::invalid_value::{InvalidValue, MAX_ENTRIES, check_line, check_secret};
 use crate::key::{Kind, Rule};
 use crate::section::voice::providers;
 use crate::section::{
-    database::DatabaseUrl, log, mcp::IN_VAULT, model_table, models, proxy, server::AllowedOrigin, tls,
+    database::DatabaseUrl, log, mcp::IN_VAULT, model_table, models, proxy, server::AllowedOrigin,
+    tls,
 };
 use gatehouse_domain::env_names::steers_a_program;
 use gatehouse_domain::{Cidr, Zone};
@@ -86,7 +87,9 @@ fn variables(value: &Value) -> Result<Value, InvalidValue> {
         return Err(InvalidValue::new("expected a table of variables"));
     };
     if given.len() > MAX_ENTRIES {
-        return Err(InvalidValue::new(format!("more than {MAX_ENTRIES} entries")));
+        return Err(InvalidValue::new(format!(
+            "more than {MAX_ENTRIES} entries"
+        )));
     }
     let mut checked = serde_json::Map::new();
     for (name, value) in given {
@@ -162,7 +165,9 @@ pub(crate) fn flag(text: &str) -> Result<bool, InvalidValue> {
 fn whole(number: Option<i64>, min: i64, max: i64) -> Result<Value, InvalidValue> {
     match number {
         Some(number) if (min..=max).contains(&number) => Ok(Value::from(number)),
-        _ if max == i64::MAX => Err(InvalidValue::new(format!("expected a whole number from {min}"))),
+        _ if max == i64::MAX => Err(InvalidValue::new(format!(
+            "expected a whole number from {min}"
+        ))),
         _ => Err(InvalidValue::new(format!(
             "expected a whole number from {min} to {max}"
         ))),

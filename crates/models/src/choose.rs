@@ -2,8 +2,8 @@
 //! provider or of a local server if there is only one to choose from.
 
 use crate::ModelError;
-use crate::candidates::{Candidates, LOCAL};
 use crate::call_error::unknown_provider;
+use crate::candidates::{Candidates, LOCAL};
 use crate::default_model::only_chat_model;
 use crate::handle::Models;
 use crate::model_ref::ModelRef;

@@ -1,10 +1,10 @@
 //! The trait that both provider families implement: encoding requests, sending keys, decoding responses.
 
+use crate::Limits;
 use crate::chat::{ChatRequest, ReasoningEffort, ToolSpec};
+use crate::decoder::Decoder;
 use crate::learned::Learned;
 use crate::listed::Listed;
-use crate::decoder::Decoder;
-use crate::Limits;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use std::fmt;

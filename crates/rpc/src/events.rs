@@ -225,7 +225,10 @@ impl Event {
     pub(crate) fn may_receive(&self, identity: &AuthIdentity, methods: &[Method]) -> bool {
         identity.scopes.allows(self.scope)
             && (identity.only().is_none()
-                || self.returned_by.iter().any(|name| may_ask(identity, name, methods)))
+                || self
+                    .returned_by
+                    .iter()
+                    .any(|name| may_ask(identity, name, methods)))
     }
 }
 

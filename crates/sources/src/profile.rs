@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::auth_mode::AuthMode;
-use crate::payload::{BodyKind, Node};
 use crate::event_family::in_family;
+use crate::payload::{BodyKind, Node};
 use crate::summary::field::Summary;
 
 pub(crate) use known::in_files;

@@ -11,8 +11,8 @@ pub use field::{Field, Section, Summary};
 pub use report::MAX_SUMMARY_CHARS;
 
 use crate::clean;
-use crate::payload::{Node, Payload};
 use crate::event_family::in_family;
+use crate::payload::{Node, Payload};
 use crate::profile::Profile;
 use report::Report;
 

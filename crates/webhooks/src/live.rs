@@ -170,4 +170,3 @@ impl LiveWebhooks {
         self.replace_all(all);
     }
 }
-

@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use super::report::Trouble;
 use super::node;
+use super::report::Trouble;
 use crate::apt;
 use crate::process::{capture, find_program};
 

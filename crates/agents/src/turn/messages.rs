@@ -1,8 +1,8 @@
 //! The messages of a turn: they are stored, published and added to the conversation as they are produced.
 
 use super::Running;
-use super::reply::Reply;
 use super::failure::TurnFailure;
+use super::reply::Reply;
 use crate::context::Conversation;
 use crate::event::AgentEvent;
 use crate::handle::LAST_WORDS;

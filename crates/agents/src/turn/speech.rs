@@ -3,8 +3,8 @@
 use super::reply::{EndedSpeech, Reply, Speech};
 use super::running::Running;
 use crate::agent::Agent;
-use crate::message::Failure;
 use crate::handle::Inner;
+use crate::message::Failure;
 use crate::send::Origin;
 use crate::speaker::{Answer, AnswerFilter, AnswerStart, AudioParts, Speaker};
 use futures_util::FutureExt;

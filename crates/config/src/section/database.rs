@@ -1,8 +1,8 @@
 //! `[database]`: the location of the data.
 
+use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, MASK, Rule};
 use crate::merge::{Bad, Merged, Origin, Reader};
-use crate::invalid_value::InvalidValue;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use std::fmt::{self, Write as _};

@@ -109,7 +109,10 @@ impl Connection {
             let problem = not_authenticated(&self.context);
             return self.refuse(out, id, &problem, "credential ended");
         }
-        let hello = answer(id, &outcome_of(Ok(hello(self.rpc.services(), METHODS, identity))));
+        let hello = answer(
+            id,
+            &outcome_of(Ok(hello(self.rpc.services(), METHODS, identity))),
+        );
         out.push(Output::Send(hello.into()));
         while let Some((text, held)) = self.queued.pop_front() {
             self.text(text, held, out);

@@ -31,7 +31,10 @@ fn every_reference_leads_somewhere() {
         let pointer = target.strip_prefix('#').unwrap();
         assert!(document.pointer(pointer).is_some(), "{target}");
     }
-    assert!(openrpc::document(METHODS, "1.0.0") == document, "the same each time");
+    assert!(
+        openrpc::document(METHODS, "1.0.0") == document,
+        "the same each time"
+    );
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use super::Key;
 use crate::provider_files::{ProviderFiles, Restored};
+use crate::request_start::RequestStart;
 use crate::rows::Turn;
 use crate::seen::{self, VAULT_ENABLED, View};
-use crate::request_start::RequestStart;
 use crate::state::Inner;
 use crate::{Secrets, VaultError};
 use gatehouse_domain::Actor;

@@ -2,8 +2,8 @@
 
 use super::Key;
 use super::initialize::New;
-use crate::seen::Seen;
 use crate::request_start::RequestStart;
+use crate::seen::Seen;
 use crate::state::Inner;
 use crate::{Secrets, VaultError, record};
 use gatehouse_domain::Actor;

@@ -2,8 +2,8 @@
 //! unsealed.
 
 use super::{Key, TRIES};
-use crate::seen::Seen;
 use crate::request_start::RequestStart;
+use crate::seen::Seen;
 use crate::state::Inner;
 use crate::{Secrets, VaultError};
 use gatehouse_domain::Actor;

@@ -2,8 +2,8 @@
 
 use super::report::{MAX_LINE_CHARS, Report, at, count, first, word};
 use crate::clean;
-use crate::payload::Node;
 use crate::event_family::in_family;
+use crate::payload::Node;
 
 /// How a profile's events are summarized.
 #[derive(Debug)]

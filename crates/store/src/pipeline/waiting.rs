@@ -115,4 +115,3 @@ impl<'a> AllSent<'a> {
         }
     }
 }
-

@@ -9,9 +9,9 @@ mod tests;
 pub(crate) mod tts;
 pub(crate) mod wyoming;
 
-use crate::merge::{Bad, Reader};
 use crate::invalid_value::InvalidValue;
 use crate::key::Named;
+use crate::merge::{Bad, Reader};
 use providers::id_of;
 use schemars::JsonSchema;
 use secrecy::SecretString;
