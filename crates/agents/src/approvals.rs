@@ -8,7 +8,7 @@ use crate::error::AgentsError;
 use crate::event::{AgentEvent, Approval, Resolved, Shown};
 use crate::handle::{Agents, Inner};
 use data_encoding::BASE64URL_NOPAD;
-use gatehouse_domain::id::ApprovalId;
+use gatehouse_domain::id::{ApprovalId, DeliveryId};
 use gatehouse_store::StoreError;
 use question::{Question, Waiting};
 use std::sync::Arc;
@@ -172,7 +172,7 @@ impl Agents {
         Ok(())
     }
 
-    /// Allows calls like this one from now on. Returns the others of them that already wait.
+    /// Allows calls like this one from now on. Returns the other such calls that already wait.
     async fn remember(
         &self,
         id: &ApprovalId,

@@ -12,8 +12,6 @@ use futures_util::stream::{self, BoxStream};
 use gatehouse_domain::id::{AttachmentId, SessionId};
 use gatehouse_domain::visible;
 use gatehouse_store::{AttachmentContent, ChatMessageRow, Conn, SessionAttachmentRow, StoreError};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// How many files a message may have.

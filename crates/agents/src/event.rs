@@ -5,10 +5,10 @@ use crate::message::{Failure, Message};
 use crate::stop::Stop;
 use crate::taint::{AskReason, Effect};
 use gatehouse_domain::id::{ApprovalId, MessageId, SessionId, TurnId};
-use gatehouse_domain::{Problem, Timestamp, visible};
+use gatehouse_domain::{Timestamp, visible};
 use gatehouse_models::Usage;
 use schemars::JsonSchema;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -20,7 +20,6 @@ use gatehouse_store::StoreError;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
-use tokio_util::sync::CancellationToken;
 
 /// How many pieces of an answer wait for a slow reader.
 const PIECES: usize = 64;

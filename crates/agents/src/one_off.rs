@@ -249,7 +249,7 @@ impl Inner {
         earlier.iter().enumerate().map(row).collect()
     }
 
-    /// Deletes the session of a one-off request. It is not shown to anyone any more.
+    /// Deletes the session of a one-off request. No list shows it.
     pub(crate) async fn delete_one_off(&self, session: &SessionId) {
         let (id, now) = (session.clone(), self.clock.now());
         let write = self.store.write(move |conn| {

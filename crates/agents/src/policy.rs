@@ -5,7 +5,7 @@ use crate::origin::MessageOrigin;
 use crate::registry::ToolRegistry;
 use crate::send::Origin;
 use crate::tool::{Audience, Tool};
-use crate::tool_policy::{ToolPolicy, matches_any, restrains};
+use crate::tool_policy::ToolPolicy;
 use std::sync::Arc;
 
 /// The entries that name one tool.

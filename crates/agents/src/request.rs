@@ -5,7 +5,7 @@ use crate::files::{Files, Shown};
 use crate::message::{ToolCallRecord, calls_of};
 use crate::origin::MessageOrigin;
 use crate::tokens::shortened;
-use gatehouse_models::{ChatMessage, ToolCall, ToolSpec};
+use gatehouse_models::{ChatMessage, ToolCall};
 use gatehouse_store::ChatMessageRow;
 use std::collections::HashSet;
 use std::fmt::Write as _;

@@ -13,17 +13,14 @@ use crate::origin::MessageOrigin;
 use crate::presets::choose_agent;
 use crate::send::{Origin, SendRequest, Sent, Target, TurnReport};
 use crate::session::Source;
-use crate::speaker::SpeechOutput;
 use crate::turn::queued::Turn;
-use crate::{attachments, manage_sessions, presets, turn};
-use gatehouse_domain::Actor;
+use crate::{attachments, manage_sessions, turn};
 use gatehouse_domain::id::{SessionId, TurnId};
-use gatehouse_domain::trace::{self, SpanContext};
+use gatehouse_domain::trace::{self};
 use gatehouse_models::ModelError;
 use gatehouse_store::{ChatSessionRow, Conn, inherit};
 use std::sync::Arc;
 use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
 
 /// The longest text of a request.
 pub(crate) const MAX_TEXT_BYTES: usize = 1 << 20;

@@ -117,7 +117,7 @@ pub struct UsageQuery {
     pub from: Option<Timestamp>,
     /// The last UTC day is the one that contains this moment; today by default.
     pub until: Option<Timestamp>,
-    /// What each row is about. Use that has none, such as that of no webhook, is left out.
+    /// What each row is about. Use without a value here, such as use by no webhook, is left out.
     pub by: UsageBy,
 }
 

@@ -17,7 +17,6 @@ use bytes::Bytes;
 use gatehouse_outbound::{read_capped, vendor_sentence};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Request, Response};
-use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use url::Url;
 

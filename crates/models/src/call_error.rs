@@ -1,4 +1,4 @@
-//! What becomes of a provider's refusal or a failed connection.
+//! Converts a provider's refusal or a failed connection into an error.
 
 use crate::ModelError;
 use crate::keys::Key;

@@ -21,7 +21,7 @@ const MAX_BYTES: usize = 4 << 20;
 
 impl Models {
     /// Asks the provider about a model whose context window is unknown: for its list, and an Ollama server for
-    /// the model. `with_vision`: also if it is unknown whether the model reads images. Each is asked once. Failures
+    /// the model. `with_vision`: also if it is unknown whether the model reads images. Each is requested once. Failures
     /// are not errors: then the model stays unknown.
     pub async fn learn_facts(&self, model: &ModelRef, with_vision: bool) {
         let inner = &self.inner;

@@ -6,6 +6,7 @@ use gatehouse_store::{DeliveryAttempt, DeliveryRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A tool call that the agent made while processing a delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,7 @@
 
 pub(crate) mod outcome;
 
+use outcome::MAX_OUTCOME_CHARS;
 pub(crate) use outcome::{Outcome, Trace};
 
 use crate::delivery::ResponseAction;
@@ -15,11 +16,10 @@ use crate::webhook::Snapshot;
 use gatehouse_agents::{
     Action, ActionStatus, AgentsError, MessageOrigin, Origin, SendRequest, Stop, Target, TurnReport,
 };
-use gatehouse_channels::PreparedInbox;
-use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId, Timestamp};
+use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
-use gatehouse_store::{DeliveryResponse, DeliveryWork};
+use gatehouse_store::DeliveryWork;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -273,7 +273,7 @@ fn response_action(action: Action) -> ResponseAction {
 mod tests {
     use super::*;
     use gatehouse_agents::Usage;
-    use gatehouse_domain::TurnId;
+    use gatehouse_domain::{SessionId, TurnId};
 
     fn ended_with(problem: Problem) -> Outcome {
         let report = TurnReport {

@@ -1,17 +1,15 @@
 //! One request to the model: fits the conversation and streams the answer.
 
 use super::failure::TurnFailure;
-use super::reply::{Reply, Speech};
+use super::reply::Reply;
 use super::running::{Running, Setup};
 use crate::event::{AgentEvent, Delta};
 use crate::message::ToolCallRecord;
-use crate::speaker::{AnswerFilter, Marks};
-use crate::stop::Stop;
+use crate::speaker::AnswerFilter;
 use crate::tokens::tokens_of;
 use futures_util::StreamExt;
-use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall, Usage};
+use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall};
 use gatehouse_store::StoreError;
-use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;

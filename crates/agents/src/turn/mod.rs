@@ -23,30 +23,28 @@ use crate::agent::{Agent, DEFAULT_AGENT};
 use crate::context::{Conversation, Summary};
 use crate::event::{AgentEvent, Answered, Done};
 use crate::handle::{Inner, LAST_WORDS};
-use crate::message::{Role, ToolCallRecord};
+use crate::message::{Failure, Role, ToolCallRecord};
 use crate::origin::MessageOrigin;
 use crate::policy::Permit;
 use crate::prompt::{self, Partner};
-use crate::send::{Action, Origin, TurnReport};
+use crate::send::{Origin, TurnReport};
 use crate::session::Source;
 use crate::stop::Stop;
 use crate::taint::HasRead;
 
 use failure::TurnFailure;
 use futures_util::FutureExt;
+use gatehouse_domain::ErrorCode;
 use gatehouse_domain::id::SessionId;
 use gatehouse_domain::trace::{ActiveSpan, SpanKind};
-use gatehouse_domain::{ErrorCode, Problem};
-use gatehouse_models::{ModelRef, Usage};
+use gatehouse_models::Usage;
 use gatehouse_store::{ChatMessageRow, ChatSessionRow};
 use queued::Turn;
-use repeats::Repeats;
 use running::{Running, Setup, Spending};
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// How many messages are read. Older ones that no summary covers are left out.
@@ -326,7 +324,7 @@ impl Running<'_> {
             Box::pin(async move { conn.list_chat_context(&id, turns, MAX_MESSAGES).await })
         });
         let mut rows: Vec<ChatMessageRow> = read.await?;
-        // What an earlier attempt of the same delivery left behind is no part of this one.
+        // Leave out the messages of an earlier attempt of the same delivery.
         rows.retain(|row| row.turn_no < self.turn.number || row.role == Role::User.as_str());
         refused::leave_out(&mut rows, self.turn.number);
         if rows.is_empty() {

@@ -6,14 +6,13 @@ use crate::agent::Agent;
 use crate::handle::Inner;
 use crate::message::Failure;
 use crate::send::Origin;
-use crate::speaker::{Answer, AnswerFilter, AnswerStart, AudioParts, Speaker};
+use crate::speaker::{Answer, AnswerFilter, AnswerStart, Speaker};
 use futures_util::FutureExt;
 use gatehouse_domain::id::{MessageId, SessionId};
 use gatehouse_domain::{ErrorCode, Problem, trace};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
 impl Running<'_> {
     /// The voice for this turn's answers. Turns started by a webhook are not spoken.

@@ -35,7 +35,7 @@ enum Step {
     Wait(Arc<Semaphore>),
 }
 
-/// The steps of a stream. What has no wait between it is sent at once.
+/// The steps of a stream. Frames without a wait between them are sent together.
 #[derive(Default)]
 pub(super) struct Frames {
     steps: Vec<Step>,

@@ -2,7 +2,7 @@
 
 use super::{delete_old, is_kept};
 use crate::VaultError;
-use crate::owner_seal::OwnerSeal;
+use crate::owner_seal::{OwnerSeal, SUBJECT};
 use crate::seen::Seen;
 use crate::state::Inner;
 use gatehouse_store::{StoreError, VaultShareRow};

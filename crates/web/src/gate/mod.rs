@@ -27,7 +27,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use gatehouse_auth::{AuthError, Decision, RequestContext, RequestFacts, Subject};
+use gatehouse_auth::{Decision, RequestContext, RequestFacts, Subject};
 use gatehouse_domain::{Problem, RequestId};
 use http::header::{CONNECTION, LOCATION, WWW_AUTHENTICATE};
 use http::request::Parts;
