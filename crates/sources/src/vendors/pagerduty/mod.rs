@@ -117,7 +117,7 @@ const EVENTS: &[EventType] = &[
         "incident.workflow.completed",
         "An incident's workflow ended",
     ),
-    event("service.created", "A service was created"),
+    event("service.created", "A service was made"),
     event("service.updated", "A service was changed"),
     event("service.deleted", "A service was deleted"),
     event("pagey.ping", "The webhook was tried out"),

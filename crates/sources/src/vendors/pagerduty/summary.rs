@@ -71,7 +71,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "service.created",
-        "The service {event.data.name|event.data.summary} was created.",
+        "The service {event.data.name|event.data.summary} was made.",
     ),
     (
         "service.updated",

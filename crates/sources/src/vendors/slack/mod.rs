@@ -111,7 +111,7 @@ const EVENTS: &[EventType] = &[
     event("reaction_added", "Someone reacted with an emoji"),
     event("reaction_removed", "Someone took a reaction back"),
     event("app_home_opened", "Someone opened the app's page"),
-    event("channel_created", "A channel was created"),
+    event("channel_created", "A channel was made"),
     event("channel_archive", "A channel was archived"),
     event("channel_rename", "A channel was renamed"),
     event("member_joined_channel", "Someone joined a channel"),

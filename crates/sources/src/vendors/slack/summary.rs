@@ -37,7 +37,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "channel_created",
-        "The channel {event.channel.name} was created.",
+        "The channel {event.channel.name} was made.",
     ),
     (
         "channel_archive",

@@ -132,7 +132,7 @@ const MORE_EVENTS: &[EventType] = &[
         "A trial ends in three days",
     ),
     event("customer.subscription.updated", "A subscription changed"),
-    event("invoice.created", "An invoice was created"),
+    event("invoice.created", "An invoice was made"),
     event("invoice.finalized", "An invoice is ready to be paid"),
     event("invoice.payment_failed", "Paying an invoice failed"),
     event("invoice.payment_succeeded", "Paying an invoice succeeded"),
