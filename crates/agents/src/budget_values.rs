@@ -134,6 +134,11 @@ impl From<Exhausted> for Problem {
     }
 }
 
+/// A stored cost in the unit of the prices.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a sum of money needs no more than 53 bits"
+)]
 pub(crate) fn cost_of(nanos: i64) -> f64 {
     nanos as f64 / NANOS
 }

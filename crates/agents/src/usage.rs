@@ -92,12 +92,6 @@ pub(crate) fn count(row: &UsageRow) {
     }
 }
 
-/// A stored cost in the unit of the prices.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a sum of money needs no more than 53 bits"
-)]
-
 /// What sums are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -117,7 +111,7 @@ pub struct UsageQuery {
     pub from: Option<Timestamp>,
     /// The last UTC day is the one that contains this moment; today by default.
     pub until: Option<Timestamp>,
-    /// What each row is about. Use without a value here, such as use by no webhook, is left out.
+    /// What each row is about. Use that has none, such as that of no webhook, is left out.
     pub by: UsageBy,
 }
 

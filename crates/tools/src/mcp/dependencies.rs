@@ -16,6 +16,11 @@ use url::Url;
 /// Replaces the tools of a group.
 pub(crate) type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
 
+/// What the servers need.
+#[cfg_attr(
+    not(feature = "mcp"),
+    expect(dead_code, reason = "needed only for servers")
+)]
 pub(crate) struct Dependencies {
     pub(crate) parts: ToolsParts,
     pub(crate) publish: Publish,
@@ -27,6 +32,11 @@ pub(crate) struct Dependencies {
     pub(super) refresh: watch::Sender<u64>,
 }
 
+/// The servers that the settings define.
+#[cfg_attr(
+    not(feature = "mcp"),
+    expect(dead_code, reason = "needed only for servers")
+)]
 #[derive(Clone)]
 pub(super) struct Wanted {
     pub(super) servers: BTreeMap<String, Arc<McpServer>>,

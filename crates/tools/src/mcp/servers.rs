@@ -16,18 +16,6 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// What the servers need.
-#[cfg_attr(
-    not(feature = "mcp"),
-    expect(dead_code, reason = "needed only for servers")
-)]
-
-/// The servers that the settings define.
-#[cfg_attr(
-    not(feature = "mcp"),
-    expect(dead_code, reason = "needed only for servers")
-)]
-
 /// The MCP servers. Cheap to clone.
 #[derive(Clone)]
 pub struct Mcp {
