@@ -29,7 +29,7 @@ pub(crate) struct MatchedRoute(OnceLock<(usize, &'static Route)>);
 impl MatchedRoute {
     pub(crate) fn set(&self, place: usize, row: &'static Route) {
         // A request matches one row.
-        drop(self.0.set((place, row)));
+        let _ = self.0.set((place, row));
     }
 
     /// The index in the table.

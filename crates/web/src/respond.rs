@@ -47,7 +47,7 @@ pub(crate) fn request_timeout() -> Problem {
 }
 
 /// The 401 error for a remote caller while setup is incomplete.
-pub(crate) fn setup_required() -> Problem {
+pub(crate) fn setup_required_problem() -> Problem {
     AuthError::SetupRequired.into()
 }
 

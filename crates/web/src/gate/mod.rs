@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::arrival::{Arrival, Peer};
 use crate::connection_slots::ConnectionSlot;
 use crate::observe::{self, RequestRecord};
-use crate::respond::{Refusal, not_authenticated, setup_required, write_refusal};
+use crate::respond::{Refusal, not_authenticated, setup_required_problem, write_refusal};
 use crate::routes::health;
 use crate::{pages, respond};
 use axum::body::Body;
@@ -194,7 +194,7 @@ fn refuse_unless_allowed(request: &Parts, context: &RequestContext) -> Result<()
     match (path_class(path, context.is_upgrade), setup_required) {
         (PathClass::Page, true) if path != "/onboarding" => Err(EarlyResponse::ToOnboarding),
         (PathClass::Page, _) => Err(EarlyResponse::ToLogin),
-        (_, true) => Err(setup_required().into()),
+        (_, true) => Err(setup_required_problem().into()),
         (_, false) => Err(not_authenticated().into()),
     }
 }

@@ -26,7 +26,7 @@ use crate::alive;
 use crate::app::App;
 use crate::arrival::Arrival;
 use crate::pages;
-use crate::respond::{Refusal, not_authenticated, setup_required};
+use crate::respond::{Refusal, not_authenticated, setup_required_problem};
 use crate::route::{Access, Route, StepUp, Verb};
 use axum::Router;
 use axum::extract::{Request, State};
@@ -129,7 +129,7 @@ fn check(
             return Ok(None);
         }
         (_, Decision::Allowed(identity)) => identity,
-        (_, Decision::SetupRequired) => return Err(setup_required()),
+        (_, Decision::SetupRequired) => return Err(setup_required_problem()),
         (_, Decision::Unauthorized) => return Err(not_authenticated()),
     };
     if !rule.carries_calls && !identity.may_call(rule.path) {
