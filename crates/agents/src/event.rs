@@ -227,6 +227,7 @@ pub struct Resolved {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gatehouse_domain::Problem;
     use gatehouse_domain::ErrorCode;
     use serde_json::json;
 

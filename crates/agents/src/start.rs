@@ -334,6 +334,7 @@ fn label_of(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gatehouse_domain::Actor;
 
     #[test]
     fn labels_are_the_first_line_and_not_long() {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 /// How long memory is trusted after the last successful read.
-const BELIEVED_MS: u64 = 2_000;
+pub(super) const BELIEVED_MS: u64 = 2_000;
 
 /// This node's position in the feed.
 #[derive(Debug)]
