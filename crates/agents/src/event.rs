@@ -227,8 +227,7 @@ pub struct Resolved {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gatehouse_domain::Problem;
-    use gatehouse_domain::ErrorCode;
+    use gatehouse_domain::{ErrorCode, Problem};
     use serde_json::json;
 
     fn params(event: &AgentEvent) -> Value {
