@@ -1,10 +1,10 @@
 //! `sessions.*`: managing sessions.
 
-use crate::agent::is_line;
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
+use crate::line::is_line;
+use crate::presets::choose_agent;
 use crate::session::{Session, Source};
-use crate::start::choose_agent;
 use crate::tags::stored_tags;
 use gatehouse_domain::id::SessionId;
 use gatehouse_domain::{Actor, Timestamp};

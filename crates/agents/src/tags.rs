@@ -1,6 +1,6 @@
 //! Tags of sessions: reading, checking and counting them.
 
-use crate::agent::is_line;
+use crate::line::is_line;
 use crate::error::AgentsError;
 use crate::handle::Agents;
 use gatehouse_store::{TaggedChatSessions, lower_case};

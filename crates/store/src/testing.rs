@@ -1,6 +1,8 @@
 //! Temporary databases for the tests of all crates. Each test runs on SQLite and, if the test command started
 //! a server, on a PostgreSQL database that only this test uses.
 
+pub mod rows;
+
 use crate::StoreError;
 use crate::conn::{Conn, Raw};
 use crate::dialect::Engine;

@@ -1,8 +1,9 @@
 //! The accept loop with its limits and timeouts, and the graceful shutdown.
 
 use crate::app::App;
+use crate::arrival::Peer;
 use crate::connection_slots::{ConnectionLimits, ConnectionSlot, ConnectionSlots};
-use crate::gate::{MAX_HEAD_BYTES, Peer, enter};
+use crate::gate::{MAX_HEAD_BYTES, enter};
 use crate::in_work;
 use crate::observe::CONNECTIONS_REFUSED;
 use crate::tls::{Accepted, ServerTls};

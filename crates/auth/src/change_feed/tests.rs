@@ -1,5 +1,6 @@
 //! Tests of the parent module.
 
+use super::feed::{BELIEVED_MS, Feed};
 use super::*;
 
 fn row(seq: i64, subject: &str) -> ChangeRow {

@@ -359,7 +359,7 @@ async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damage
         .json();
     let backup = PathBuf::from(path_of(&created));
     let program = Path::new(env!("CARGO_BIN_EXE_gatehouse"));
-    // What a check that was killed left.
+    // The files that a killed check left behind.
     let left = from.data_dir().join("verify-drill");
     std::fs::create_dir_all(left.join("verify-old")).unwrap();
     let verify = async || gatehouse::drill::verify(program, &from.data_dir(), &backup).await;

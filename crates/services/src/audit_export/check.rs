@@ -2,7 +2,7 @@
 
 use super::Target;
 use crate::Services;
-use crate::doctor::{Check, Subject};
+use crate::doctor::check::{Check, Subject};
 
 const ID: &str = "audit_export";
 

@@ -2,7 +2,7 @@
 //! `gatehouse backup verify` does. Its state is in the database, so that only one of several nodes runs it.
 
 use crate::Services;
-use crate::doctor::Check;
+use crate::doctor::check::Check;
 use futures_util::future::BoxFuture;
 use gatehouse_backup::folder::{self, Entry};
 use gatehouse_domain::Timestamp;

@@ -2,7 +2,7 @@
 //! so that a backup that became due while the server was stopped is made at the start.
 
 use crate::Services;
-use crate::doctor::Check;
+use crate::doctor::check::Check;
 use croner::Cron;
 use gatehouse_auth::audit::kinds;
 use gatehouse_backup::age::Recipient;

@@ -1,4 +1,4 @@
-//! What happens to the writes of a group if a statement is refused that waited.
+//! What happens to the writes of a group if the server refuses a statement that waited.
 
 use super::{at, message, texts};
 use futures_util::future::poll_immediate;

@@ -2,11 +2,13 @@
 
 use super::batch::{Entry, Stored};
 use super::guesses::{Attempt, LONG_PER_MINUTE, SHORT_PER_MINUTE};
+use super::intake::{Intake, Phase};
+use super::outcome::{IngestError, Ingested};
 use super::refusals::Kind;
 use super::repeat::{self, Keys, Repeat};
-use super::{IngestError, Ingested, Intake, Phase};
-use crate::forward::Original;
-use crate::limits::{PerMinute, Reservation};
+use crate::forward::kept::Original;
+use crate::limits::Reservation;
+use crate::limits::per_minute::PerMinute;
 use crate::metrics;
 use crate::rules::OnLimit;
 use crate::secret::SHORT_BYTES;
@@ -240,7 +242,7 @@ impl Intake {
     }
 
     pub(super) fn parse(&self, headers: &HeaderMap, body: &[u8]) -> Result<Payload, IngestError> {
-        Payload::parse(self.webhook.profile, headers, body).map_err(|error| {
+        Payload::read(self.webhook.profile.body, body).map_err(|error| {
             self.count_rejected(error.reason());
             let refusals = &self.inner.refusals;
             if refusals.is_noted(Kind::Unreadable, self.from.client) {

@@ -165,7 +165,7 @@ impl Forwarder<'_> {
         }
         let newest = there.iter().map(|item| field(item, "received_at")).max();
         self.from = next_from(self.from.take(), newest.as_deref(), held_since.as_deref());
-        // What is older than `from` does not come again.
+        // The server does not return deliveries older than `from`.
         let listed: HashSet<String> = there.iter().map(|item| field(item, "id")).collect();
         self.done.retain(|id| listed.contains(id));
         Ok(())

@@ -1,9 +1,9 @@
 //! Routes for the page, server information, API documents, RPC and WebSockets.
 
 use super::{PUBLIC, READ, WRITE, row};
+use crate::route::{Access, Route, Verb};
 use crate::routes::{
-    Access, Route, Verb, approve, attachments, documents, health, mcp, mcp_callback, rpc, sessions,
-    share, status,
+    approve, attachments, documents, health, mcp, mcp_callback, rpc, sessions, share, status,
 };
 use crate::{manual, pages, socket};
 use axum::routing::{delete, get, post};
