@@ -11,6 +11,8 @@ use crate::writer::Writers;
 use crate::{CHANGES, Conn, MESSAGES, OpenError, Store, StoreError, migrate};
 use deadpool_postgres::Pool;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::{Instant, timeout};
@@ -155,12 +157,14 @@ impl Store {
         let (hear, heard) = watch::channel(0);
         let (to_nodes, outgoing) = mpsc::channel(MESSAGES);
         let from_nodes = broadcast::Sender::new(MESSAGES);
+        let hears = Arc::new(AtomicBool::new(false));
         let (stop, listener) = (CancellationToken::new(), TaskTracker::new());
         if let LocationKind::Postgres(server) = &location.0 {
             let link = NodeLink {
                 heard: hear,
                 received: from_nodes.clone(),
                 outgoing,
+                hears: Arc::clone(&hears),
             };
             // The task also ends when the last receiver of `heard` is dropped.
             let link = postgres_link::link(PostgresServer::clone(server), link);
@@ -173,6 +177,7 @@ impl Store {
             outdated,
             changed,
             heard,
+            hears,
             to_nodes,
             from_nodes,
             stop,
