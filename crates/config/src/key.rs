@@ -108,6 +108,8 @@ pub enum Rule {
     SecretArgument,
     /// Never shown.
     Secret,
+    /// The path of a socket, or `udp://host:port`, `tcp://host:port` or `tls://host:port`.
+    Syslog,
     /// A level, or `target=level` directives separated by commas.
     LogFilter,
     /// `sqlite://…` or `postgres://…`.

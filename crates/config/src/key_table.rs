@@ -157,6 +157,7 @@ mod tests {
                         | Rule::Origin
                         | Rule::Address
                         | Rule::File
+                        | Rule::Syslog
                         | Rule::Argument
                         | Rule::SecretArgument
                         | Rule::DatabaseUrl

@@ -44,6 +44,7 @@ pub use schema::json_schema;
 pub use section::Settings;
 pub use section::agents::Agents;
 pub use section::approvals::{ApprovalLinks, Approvals};
+pub use section::audit::{Audit, RemoteSyslog, Syslog, SyslogTransport};
 pub use section::auth::{Auth, DisabledScope};
 pub use section::backup::Backup as BackupSettings;
 pub use section::database::{Database, DatabaseUrl};

@@ -5,7 +5,7 @@ use crate::invalid_value::{InvalidValue, MAX_ENTRIES, check_line, check_secret};
 use crate::key::{Kind, Rule};
 use crate::section::voice::providers;
 use crate::section::{
-    database::DatabaseUrl, log, mcp::IN_VAULT, model_table, models, proxy, server::AllowedOrigin,
+    audit::Syslog, database::DatabaseUrl, log, mcp::IN_VAULT, model_table, models, proxy, server::AllowedOrigin,
     tls,
 };
 use gatehouse_domain::env_names::steers_a_program;
@@ -242,6 +242,7 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
         }
         Rule::File | Rule::Argument | Rule::SecretArgument => Ok(text.to_owned()),
         Rule::Secret => check_secret(text),
+        Rule::Syslog => text.parse::<Syslog>().map(|syslog| syslog.to_string()),
         Rule::LogFilter => log::check_filter(text),
         Rule::DatabaseUrl => text.parse::<DatabaseUrl>().map(|_| text.to_owned()),
     }
@@ -283,22 +284,28 @@ fn is_tcp(text: &str) -> bool {
     scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("tcp"))
 }
 
-/// Parses `tcp://host:port`. The host is spelled as in an http URL: only for these does the parser of URLs recognize IP
-/// addresses and change the case.
+/// Parses `tcp://host:port`.
 fn tcp_url(text: &str) -> Result<String, InvalidValue> {
+    let found = host_and_port(text);
     let wrong = || InvalidValue::new("expected a URL such as tcp://127.0.0.1:10200");
-    let url = Url::parse(text).map_err(|_| wrong())?;
+    let (host, port) = found.ok_or_else(wrong)?;
+    Ok(format!("tcp://{host}:{port}"))
+}
+
+/// Parses `scheme://host:port` of a scheme that is not one of the web. The host is spelled as in an http URL: only for
+/// these does the parser of URLs recognize IP addresses and change the case.
+pub(crate) fn host_and_port(text: &str) -> Option<(String, u16)> {
+    let url = Url::parse(text).ok()?;
     let is_bare = matches!(url.path(), "" | "/")
         && url.username().is_empty()
         && url.password().is_none()
         && url.query().is_none()
         && url.fragment().is_none();
     let (Some(host), Some(port), true) = (url.host_str(), url.port(), is_bare) else {
-        return Err(wrong());
+        return None;
     };
-    let url = Url::parse(&format!("http://{host}:{port}")).map_err(|_| wrong())?;
-    let host = url.host_str().ok_or_else(wrong)?;
-    Ok(format!("tcp://{host}:{port}"))
+    let url = Url::parse(&format!("http://{host}:{port}")).ok()?;
+    Some((url.host_str()?.to_owned(), port))
 }
 
 #[cfg(test)]

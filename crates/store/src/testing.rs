@@ -180,10 +180,11 @@ pub async fn number(location: &Location, sql: &str) -> i64 {
     }
 }
 
-/// Holds the write lock until the returned value is dropped, like a process that hangs.
+/// Holds the lock for migrations, on SQLite that for writes, until the returned value is dropped, like a process that
+/// hangs.
 pub async fn hold_write_lock(location: &Location) -> impl Sized + use<> {
     let conn = connect(location).await;
-    if let Err(error) = script(&conn, "BEGIN IMMEDIATE").await {
+    if let Err(error) = script(&conn, location.engine().begin_migration()).await {
         panic!("cannot take the lock: {error:?}");
     }
     conn

@@ -28,7 +28,7 @@ const RETRY: Duration = Duration::from_hours(1);
 const BACKUPS: &str = "backups_total";
 
 /// Describes and initializes the metric.
-pub(crate) fn describe_metrics() {
+pub(super) fn describe_metrics() {
     describe_counter!(
         BACKUPS,
         "Scheduled backups that this node made, by outcome."

@@ -3,6 +3,7 @@
 mod approve;
 mod attachments;
 mod auth;
+mod backup;
 mod documents;
 pub(crate) mod health;
 mod ingest;

@@ -134,7 +134,9 @@ impl Forwarder<'_> {
                 "STORE_UNAVAILABLE" | "INTERNAL" => "the server has a problem",
                 _ => return Err(error.into()),
             },
-            ClientError::Strange { .. } => return Err(error.into()),
+            ClientError::Strange { .. } | ClientError::Incomplete { .. } => {
+                return Err(error.into());
+            }
         };
         if !self.is_away {
             warn(format!(
