@@ -90,7 +90,9 @@ export function startAlerting(): () => void {
     socket.on('approval.resolved', ({ id }) => inTurn(() => hide(`approval ${id}`))),
     socket.on('webhooks.delivery', ({ id, webhook_id, status, summary, event_type, error }) => {
       if (status !== 'failed') return;
-      const text = [summary ? toldBy(summary, webhook_id) : event_type, error].filter((part) => part != null).join('\n');
+      const text = [summary ? toldBy(summary, webhook_id) : event_type, error]
+        .filter((part) => part != null)
+        .join('\n');
       inTurn(() => show('delivery', m.alerts_failed(), text, `/deliveries/${id}`));
     }),
     // The window that asked notifies.

@@ -9,11 +9,16 @@ pub(super) fn texts() -> Value {
         .into_iter()
         .map(|it| json!({ "type": it.kind, "fields": it.fields, "options": it.options }))
         .collect();
+    let settings = gatehouse_config::describe().iter();
+    let settings: Vec<Value> = settings
+        .map(|it| json!({ "key": it.key, "doc": it.doc }))
+        .collect();
     let senders: Vec<Value> = profile::all().iter().map(|it| sender(it)).collect();
     json!({
         "checks": gatehouse_services::doctor::IDS,
         "channels": channels,
         "senders": senders,
+        "settings": settings,
         "voice": voice(),
     })
 }

@@ -30,7 +30,14 @@ export interface Lists {
 const NONE = { hint: null, uses: [], last_used_at: null, changed_at: null };
 
 export function storedOf(lists: Lists): Stored[] {
-  return [...variables(lists), ...sshKeys(lists), ...providers(lists), ...channels(lists), ...webhooks(lists), ...accounts(lists)];
+  return [
+    ...variables(lists),
+    ...sshKeys(lists),
+    ...providers(lists),
+    ...channels(lists),
+    ...webhooks(lists),
+    ...accounts(lists),
+  ];
 }
 
 const variables = ({ variables, servers }: Lists): Stored[] =>
