@@ -107,7 +107,7 @@ test.describe('every page in German', () => {
       await check(page, name);
     }
     const checks = page.getByRole('list', { name: 'Systemprüfung' });
-    await expect(checks).toContainText('Der Tresor ist versiegelt oder ausgeschaltet.');
+    await expect(checks).toContainText('Der Tresor ist versiegelt; gespeicherte Secrets können nicht gelesen werden.');
     await expect(checks).toContainText('Die Uhrzeit ist plausibel.');
     await page.goto('/webhooks');
     await expect(page.getByText('Live', { exact: true })).toBeVisible();

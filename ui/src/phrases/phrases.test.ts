@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { TEXTS } from '../client/generated/texts';
+import checks from './de/checks.json';
 import senders from './de/senders.json';
 import sentences from './de/sentences.json';
 import settings from './de/settings.json';
@@ -70,4 +71,13 @@ test('a sentence is translated with its parts and its title', () => {
   expect(german('The order #1001 was paid.', 'shopify')).toBe('Die Bestellung #1001 wurde bezahlt.');
   expect(german('Something else.', 'shopify')).toBeNull();
   expect(german('The order #1001 was paid.', 'unknown')).toBeNull();
+});
+
+test('a check is translated with its parts', () => {
+  const say = translator({ values: {}, verbs: {}, senders: { checks } });
+  expect(say('60973 MiB are free in the data directory.', 'checks')).toBe('Im Datenverzeichnis sind 60973 MiB frei.');
+  expect(say('Text-to-speech uses Piper. Speech-to-text is off.', 'checks')).toBe(
+    'Die Sprachausgabe verwendet Piper. Die Spracherkennung ist ausgeschaltet.',
+  );
+  expect(Object.entries(checks).filter(([a, b]) => partsIn(a).join() !== partsIn(b).join())).toEqual([]);
 });

@@ -17,6 +17,20 @@ test('English shows the sentence of the gateway', () => {
   expect(shown(disk)).toMatchObject({ name: 'Disk space', text: null, detail: '400 MiB are free.' });
 });
 
+test('a sentence with a translation replaces the general text', () => {
+  overwriteGetLocale(() => 'de');
+  const told = { message: true, hint: true };
+  expect(
+    shown({ ...disk, message: 'Im Datenverzeichnis sind 400 MiB frei.', hint: 'Schaffen Sie Platz.', told }),
+  ).toEqual({
+    name: 'Speicherplatz',
+    text: null,
+    detail: 'Im Datenverzeichnis sind 400 MiB frei.',
+    hint: null,
+    hintDetail: 'Schaffen Sie Platz.',
+  });
+});
+
 test('German says what was found, and adds the sentence that says more', () => {
   overwriteGetLocale(() => 'de');
   expect(shown(disk)).toEqual({
