@@ -6,9 +6,10 @@ import { ModelServer } from './fixtures/model';
 import { overflows } from './fixtures/overflow';
 import { details, places } from './fixtures/places';
 import { expect, test } from './fixtures/test';
+import { make, PUSH, send } from './fixtures/webhook';
 import { seed } from './pictures/seed';
 
-const WIDTHS = [390, 1440];
+const WIDTHS = [320, 390, 1440];
 const shots = process.env.GATEHOUSE_TEST_SHOTS;
 
 async function arrive(page: Page, path: string): Promise<void> {
@@ -18,14 +19,14 @@ async function arrive(page: Page, path: string): Promise<void> {
   await expect(page.getByText('Wird geladen…')).toHaveCount(0);
 }
 
-/** The findings at each width, and of axe. */
+/** The findings at each width, and of axe. At 320 px, axe would see the same as at 390 px. */
 async function check(page: Page, name: string): Promise<void> {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     expect.soft(await overflows(page), `${name} at ${width} px`).toEqual([]);
     if (shots) await page.screenshot({ path: `${shots}/${name}-${width}.png`, fullPage: true });
-    expect.soft(await violations(page), `${name} at ${width} px`).toEqual([]);
+    if (width > 320) expect.soft(await violations(page), `${name} at ${width} px`).toEqual([]);
   }
 }
 
@@ -106,7 +107,7 @@ test.describe('every page in German', () => {
       await check(page, name);
     }
     const checks = page.getByRole('list', { name: 'Systemprüfung' });
-    await expect(checks).toContainText('Der Tresor ist versiegelt oder ausgeschaltet.');
+    await expect(checks).toContainText('Der Tresor ist versiegelt; gespeicherte Secrets können nicht gelesen werden.');
     await expect(checks).toContainText('Die Uhrzeit ist plausibel.');
     await page.goto('/webhooks');
     await expect(page.getByText('Live', { exact: true })).toBeVisible();
@@ -114,6 +115,41 @@ test.describe('every page in German', () => {
     await expect(page.getByRole('button', { name: 'Jetzt versuchen' })).toBeVisible();
     await check(page, 'connection-lost');
     await home.run();
+  });
+
+  test('says what came in, and how to set up a sender, in German', async ({ home, page }) => {
+    const { id, url, secret } = await make(home, { name: 'Shop', source_profile: 'github', deliver_to: 'inbox', deliver_only: true });
+    expect(await send(url, secret, 'push', PUSH)).toBe(202);
+    await page.goto('/deliveries');
+    const row = page.getByRole('link', { name: /ada hat 0 Commits auf main gepusht\./ });
+    await expect(row).toBeVisible();
+    await row.click();
+    await expect(page.getByRole('heading', { name: 'ada hat 0 Commits auf main gepusht.' })).toBeVisible();
+    await page.goto(`/webhooks/${id}?tab=setup`);
+    await page.getByText('GitHub einrichten').first().click();
+    await expect(page.getByText(/^Öffnen Sie auf GitHub das Repository/)).toBeVisible();
+    await page.goto('/settings/system/settings');
+    await page.getByRole('searchbox').fill('server.bind');
+    await expect(page.getByText('Adresse und Port, auf denen das Gateway Verbindungen annimmt.')).toBeVisible();
+  });
+
+  test('shows a shared conversation, and a link that no longer works, in German and on a phone', async ({ home, browser }) => {
+    model.next({ text: ['**Es** ist warm.'] });
+    const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Wie warm ist es?' });
+    const { share_id } = await home.rpc<{ share_id: string }>('sessions.share', { id: session });
+    const context = await browser.newContext({ locale: 'de-AT' });
+    const page = await context.newPage();
+    for (const [path, heading] of [[`/share/${share_id}`, 'Wie warm ist es?'], ['/share/nothing', 'Link nicht gefunden']] as const) {
+      await page.goto(home.origin + path);
+      await expect(page.getByRole('heading', { level: 1, name: heading })).toBeVisible();
+      await expect(page.locator('html')).toHaveAttribute('lang', 'de');
+      expect(await page.evaluate(() => document.fonts.check('16px "Gatehouse Sans"') && document.fonts.size)).toBe(1);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await check(page, `share-${colorScheme}`);
+      }
+    }
+    await context.close();
   });
 
   test('describes senders, channels and voice providers in German', async ({ home: _, page }) => {

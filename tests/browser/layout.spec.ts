@@ -45,17 +45,46 @@ test('pages that fill the window do not scroll', async ({ home: _, page }) => {
   }
 });
 
-test('the main button of a long dialog is in view, and so is why it failed', async ({ home: _, page }) => {
+test('the main button of a long dialog is in view, and so is why it failed', async ({ home: _, page, complaints }) => {
+  complaints.allow(/status of 503/);
+  await page.route('**/api/auth/api-keys', (route) =>
+    route.request().method() === 'POST'
+      ? route.fulfill({ status: 503, json: { code: 'STORAGE_UNAVAILABLE', error: 'Down.' } })
+      : route.fallback(),
+  );
   for (const size of [{ width: 1280, height: 700 }, { width: 390, height: 700 }]) {
     await page.setViewportSize(size);
     await page.goto('/settings/security/access');
-    for (const [open, create] of [['Create an API key', 'Create'], ['Pair a device', 'Pair']] as const) {
-      await page.getByRole('button', { name: open }).first().click();
-      const action = page.getByRole('dialog').getByRole('button', { name: create, exact: true });
-      await expect(action).toBeInViewport({ ratio: 1 });
-      await action.click();
-      await expect(page.getByRole('dialog').getByRole('textbox', { name: 'Label' })).toBeFocused();
-      await page.keyboard.press('Escape');
-    }
+    await page.getByRole('button', { name: 'Create an API key' }).first().click();
+    const dialog = page.getByRole('dialog');
+    const action = dialog.getByRole('button', { name: 'Create', exact: true });
+    await expect(action).toBeInViewport({ ratio: 1 });
+    // What is wrong with a field is beside it, and the rest is above the button.
+    await action.click();
+    await expect(dialog.getByRole('textbox', { name: 'Label' })).toBeFocused();
+    await expect(dialog.getByRole('textbox', { name: 'Label' })).toBeInViewport({ ratio: 1 });
+    await dialog.getByRole('textbox', { name: 'Label' }).fill('Laptop');
+    await action.click();
+    await expect(dialog.getByRole('alert').filter({ hasText: 'Down.' })).toBeInViewport({ ratio: 1 });
+    await expect(action).toBeInViewport({ ratio: 1 });
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Pair a device' }).first().click();
+    await expect(dialog.getByRole('button', { name: 'Pair', exact: true })).toBeInViewport({ ratio: 1 });
+    await dialog.getByRole('button', { name: 'Pair', exact: true }).click();
+    await expect(dialog.getByRole('textbox', { name: 'Label' })).toBeFocused();
+    await page.keyboard.press('Escape');
+  }
+});
+
+test('the parts of a page have titles of their own', async ({ home: _, page }) => {
+  for (const [path, title] of [
+    ['/vault', 'Vault: State'],
+    ['/vault/ssh-keys', 'Vault: SSH keys'],
+    ['/settings/system/backups', 'System: Backups'],
+    ['/settings/security/access', 'Security: Keys and devices'],
+  ] as const) {
+    await page.goto(path);
+    await expect(page).toHaveTitle(`${title} · Gatehouse`);
+    await expect(page.getByRole('heading', { level: 1, name: title })).toBeVisible();
   }
 });

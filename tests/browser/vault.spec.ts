@@ -79,7 +79,7 @@ test('rotation and a new recovery key: the old one is refused, the new one works
   for (let at = 0; at < 40; at++) await home.rpc('env.set', { key: `KEY_${at}`, value: 'v' });
   await page.goto('/vault');
   await byPassword(page, 'Rotate the key', 'Rotate', 'not the password at all');
-  await expect(dialog(page).getByRole('alert')).toHaveText('This password does not unlock the vault.');
+  await expect(dialog(page).getByRole('alert')).toHaveText('Incorrect password.');
   await byPassword(page, 'Rotate the key', 'Rotate');
   const rotated = await storeShownKey(page);
   expect(rotated).not.toBe(home.recoveryKey);

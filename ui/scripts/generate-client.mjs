@@ -1,6 +1,6 @@
 // Writes src/client/generated from the gateway's generated documents: rpc.ts from
-// docs/generated/openrpc.json, http.ts from docs/generated/openapi.json; and the senders' marks. `--check` writes nothing
-// and fails if a file would change.
+// docs/generated/openrpc.json, http.ts from docs/generated/openapi.json, texts.ts from docs/generated/texts.json; and the
+// senders' marks. `--check` writes nothing and fails if a file would change.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
@@ -70,10 +70,14 @@ async function http() {
   return HEAD + astToString(types);
 }
 
+/** What the gateway describes in English. Only tests read it. */
+const texts = () => `${HEAD}export const TEXTS = ${JSON.stringify(read('texts.json'), null, 2)};\n`;
+
 let stale = false;
 for (const [name, text] of [
   ['rpc.ts', await rpc()],
   ['http.ts', await http()],
+  ['texts.ts', texts()],
   ['../../design/marks/senders.ts', senderTable()],
 ]) {
   const file = new URL(name, GENERATED);

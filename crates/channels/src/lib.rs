@@ -62,5 +62,5 @@ pub use receivers::ReceiverState;
 pub use receivers::buttons::{Button, Note, Press, Question, QuestionText, SentQuestion};
 pub use response::{REDACTED, SendResponse};
 pub use send::SendReport;
-pub use senders::takes_json;
+pub use senders::{TypeNames, takes_json, type_names};
 pub use session_keys::session_key;

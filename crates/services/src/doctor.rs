@@ -10,7 +10,7 @@ mod provider_keys;
 #[cfg(feature = "voice")]
 mod voice;
 
-pub use check::{Check, Subject};
+pub use check::{Check, IDS, Subject};
 
 use crate::Services;
 use gatehouse_auth::RequestContext;

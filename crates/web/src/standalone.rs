@@ -1,46 +1,57 @@
 //! Pages without a script: shared sessions, links to approvals and the documents. Texts on them may come from
 //! strangers, so each is escaped, and the content security policy permits only the style below.
 
-use crate::pages::escape_attribute as escape;
+mod language;
+
+pub(crate) use language::Language;
+
+use crate::pages::{escape_attribute as escape, typeface};
 use axum::body::{Body, Bytes};
 use axum::response::Response;
+use data_encoding::BASE64;
 use gatehouse_domain::Timestamp;
-use http::HeaderValue;
-use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::header::{
+    ACCEPT, ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY,
+};
+use http::{HeaderMap, HeaderValue};
+use sha2::{Digest, Sha256};
+use std::ops::Range;
+use std::sync::LazyLock;
 
-const STYLE: &str = "\
-:root{color-scheme:light dark;background:Canvas;color:CanvasText;font-family:system-ui,sans-serif;line-height:1.5}\
-body{max-width:50rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}\
-header{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;font-size:.9rem;padding-block-end:.6rem;border-block-end:1px solid #8886}\
-h1{font-size:1.5rem;line-height:1.25}h2{font-size:1.25rem;margin-block-start:2rem}h3{font-size:1.1rem}\
-article{margin:1.2rem 0;padding:.8rem 1rem;border:1px solid #8886;border-radius:.6rem;overflow:auto}\
-article.user{background:#8881}\
-article h2{font-size:.85rem;margin:0 0 .4rem;opacity:.75}\
-article h2 time{font-weight:400}\
-article h3,h4,h5,h6{font-size:1rem;margin:1rem 0 .4rem}\
-p{margin:.6rem 0}li{margin:.2rem 0}\
-div>:first-child{margin-top:0}div>:last-child{margin-bottom:0}\
-.plain{white-space:pre-wrap;margin:0}\
-code{font-family:ui-monospace,monospace;font-size:.9em}\
-pre{overflow-x:auto;overflow-wrap:normal;padding:.6rem .8rem;border-radius:.4rem;background:#8882}\
-blockquote{margin:.6rem 0;padding-inline-start:.8rem;border-inline-start:3px solid #8886}\
-.wide{overflow-x:auto}\
-table{overflow-wrap:normal;border-collapse:collapse}\
-th,td{padding:.2rem .6rem;border:1px solid #8886;text-align:start;vertical-align:top}\
-footer,.note{font-size:.85rem;opacity:.75}\
-form{display:inline-block;margin:0 .6rem 0 0}\
-button{font:inherit;padding:.5rem 1.4rem;border:1px solid #8888;border-radius:.4rem;cursor:pointer}\
-";
+/// The style of all pages. The typeface is that of the web UI, unless this build has none.
+static STYLE: LazyLock<String> = LazyLock::new(|| {
+    let rules = include_str!("standalone/style.css");
+    typeface().map_or_else(
+        || rules.to_owned(),
+        |path| {
+            format!(
+                "@font-face{{font-family:'Gatehouse Sans';font-weight:400 600;font-display:fallback;\
+                 src:url('/{path}') format('woff2')}}\n{rules}"
+            )
+        },
+    )
+});
 
-/// The policies contain the hash of `STYLE`; a test compares them.
-const READ_ONLY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-LJdYB0CgWiGKRDBSxSnEv5rA2/jMqX9PSvz1I3AdkL4='; base-uri 'none'; \
-     form-action 'none'; frame-ancestors 'none'",
-);
-const WITH_FORM: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-LJdYB0CgWiGKRDBSxSnEv5rA2/jMqX9PSvz1I3AdkL4='; base-uri 'none'; \
-     form-action 'self'; frame-ancestors 'none'",
-);
+static READ_ONLY: LazyLock<HeaderValue> = LazyLock::new(|| policy("'none'"));
+static WITH_FORM: LazyLock<HeaderValue> = LazyLock::new(|| policy("'self'"));
+
+/// A policy that permits no script, and only this style.
+fn policy(form_action: &str) -> HeaderValue {
+    let hash = BASE64.encode(&Sha256::digest(&*STYLE));
+    let text = format!(
+        "default-src 'none'; style-src 'sha256-{hash}'; font-src 'self'; img-src 'self'; base-uri 'none'; \
+         form-action {form_action}; frame-ancestors 'none'"
+    );
+    HeaderValue::from_str(&text)
+        .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
+}
+
+/// The mark of the product. The web UI has the same (`ui/src/design/Gate.svelte`).
+const MARK: &str = "<svg viewBox=\"0 0 64 64\" width=\"28\" height=\"28\" aria-hidden=\"true\">\
+    <rect width=\"64\" height=\"64\" rx=\"15\" fill=\"#1d4a40\"/>\
+    <path d=\"M11 53V15h9v6h7v-6h10v6h7v-6h9v38H43V39a11 11 0 0 0-22 0v14z\" fill=\"#f3f0e7\"/>\
+    <path d=\"M26.5 30.5v12M32 28.5v14M37.5 30.5v12M22.5 35.5h19\" fill=\"none\" stroke=\"#c9a04a\" \
+    stroke-width=\"2.6\" stroke-linecap=\"round\"/></svg>";
 
 /// Whether the page may submit a form to this server.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,19 +61,39 @@ pub(crate) enum Forms {
 }
 
 /// The document up to the start of its body.
-pub(crate) fn begin(title: &str) -> String {
-    let title = escape(title);
+pub(crate) fn begin(language: Language, title: &str) -> String {
+    let (title, tag, style) = (escape(title), language.tag(), &*STYLE);
     format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!doctype html>\n<html lang=\"{tag}\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+         <title>{title}</title>\n<link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.ico\">\n\
+         <style>{style}</style>\n</head>\n<body>\n"
     )
 }
 
-/// The document up to its heading, which is its title.
-pub(crate) fn head(title: &str) -> String {
+/// The mark and the name of the product, for a header.
+pub(crate) fn brand() -> String {
+    format!("<span class=\"brand\">{MARK}Gatehouse</span>")
+}
+
+/// The document up to its heading.
+pub(crate) fn head(language: Language, title: &str) -> String {
     let heading = escape(title);
-    format!("{}<main>\n<h1 dir=\"auto\">{heading}</h1>\n", begin(title))
+    let begin = begin(language, &format!("{title} · Gatehouse"));
+    let brand = brand();
+    format!("{begin}<header>{brand}</header>\n<main>\n<h1 dir=\"auto\">{heading}</h1>\n")
+}
+
+/// A page with one paragraph, such as a refusal.
+pub(crate) fn notice(language: Language, title: &str, text: &str) -> Bytes {
+    let (head, text) = (head(language, title), escape(text));
+    format!("{head}<p>{text}</p>\n{END}").into()
+}
+
+/// Whether the caller is a browser that opens a page, which cannot show JSON to a person.
+pub(crate) fn accepts_html(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
 /// The end of a document without a footer.
@@ -78,10 +109,11 @@ pub(crate) fn respond(page: Bytes, forms: Forms) -> Response {
     // A cached copy would outlive a revoked link.
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     let policy = match forms {
-        Forms::None => READ_ONLY,
-        Forms::Own => WITH_FORM,
+        Forms::None => READ_ONLY.clone(),
+        Forms::Own => WITH_FORM.clone(),
     };
     headers.insert(CONTENT_SECURITY_POLICY, policy);
+    headers.insert(VARY, HeaderValue::from(ACCEPT_LANGUAGE));
     headers.insert(
         "x-robots-tag",
         HeaderValue::from_static("noindex, nofollow, noarchive"),
@@ -90,25 +122,40 @@ pub(crate) fn respond(page: Bytes, forms: Forms) -> Response {
 }
 
 /// Formats the time to the minute in UTC. The page has no script that could convert it to local time.
-pub(crate) fn time(at: Timestamp) -> String {
+pub(crate) fn time(language: Language, at: Timestamp) -> String {
     let exact = at.to_string();
-    let minute = exact.get(..16).unwrap_or(&exact).replace('T', " ");
-    format!("<time datetime=\"{exact}\">{minute} UTC</time>")
+    let part = |range: Range<usize>| exact.get(range).unwrap_or_default();
+    let (year, month, day, clock) = (part(0..4), part(5..7), part(8..10), part(11..16));
+    let shown = match language {
+        Language::English => format!("{year}-{month}-{day} {clock} UTC"),
+        Language::German => format!("{day}.{month}.{year}, {clock} UTC"),
+    };
+    format!("<time datetime=\"{exact}\">{shown}</time>")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use data_encoding::BASE64;
-    use sha2::{Digest, Sha256};
 
     #[test]
     fn the_policies_allow_this_style_alone() {
-        let hash = BASE64.encode(&Sha256::digest(STYLE));
-        for policy in [READ_ONLY, WITH_FORM] {
-            let policy = policy.to_str().unwrap().to_owned();
-            assert!(policy.contains(&format!("'sha256-{hash}'")), "{hash}");
-        }
-        assert!(begin("x").contains(&format!("<style>{STYLE}</style>")));
+        let hash = BASE64.encode(&Sha256::digest(&*STYLE));
+        let page = respond(head(Language::German, "<x>").into(), Forms::Own);
+        let policy = page.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap();
+        assert!(policy.contains(&format!("style-src 'sha256-{hash}';")));
+        assert!(policy.contains("form-action 'self'") && !policy.contains("script-src"));
+        assert!(READ_ONLY.to_str().unwrap().contains("form-action 'none'"));
+        let document = head(Language::German, "<x>");
+        assert!(document.contains(&format!("<style>{}</style>", *STYLE)));
+        assert!(document.contains("<html lang=\"de\">") && document.contains("&lt;x&gt;"));
+        assert!(!document.contains("style=\"") && !document.contains("<x>"));
+    }
+
+    #[test]
+    fn times_are_written_as_in_the_language() {
+        let at = Timestamp::from_millis(0);
+        let shown = |language| time(language, at);
+        assert!(shown(Language::English).ends_with(">1970-01-01 00:00 UTC</time>"));
+        assert!(shown(Language::German).ends_with(">01.01.1970, 00:00 UTC</time>"));
     }
 }

@@ -97,6 +97,27 @@ pub(crate) static ALL: [&dyn Sender; 9] = [
     &http::Http,
 ];
 
+/// The names of a type, of its fields and of the options of one message, for the texts of the web UI.
+#[derive(Debug)]
+pub struct TypeNames {
+    pub kind: &'static str,
+    pub fields: Vec<&'static str>,
+    pub options: Vec<&'static str>,
+}
+
+/// The names of every type, in display order.
+pub fn type_names() -> Vec<TypeNames> {
+    let names = |sender: &dyn Sender| {
+        let about = sender.about();
+        TypeNames {
+            kind: about.kind,
+            fields: about.fields.iter().map(|field| field.name).collect(),
+            options: about.extra.iter().map(|extra| extra.name).collect(),
+        }
+    };
+    ALL.into_iter().map(names).collect()
+}
+
 /// Finds a type by its identifier.
 pub(crate) fn find(kind: &str) -> Option<&'static dyn Sender> {
     ALL.into_iter().find(|sender| sender.about().kind == kind)

@@ -1,6 +1,8 @@
 //! The hidden `generate`: writes the files in `docs/generated` from tables in the code, and the man pages of the
 //! packages.
 
+mod texts;
+
 use super::Cli;
 use anyhow::{Context, Result};
 use clap::CommandFactory;
@@ -54,6 +56,7 @@ fn descriptions(folder: &Path) -> Result<()> {
         ("openapi.json", json(&gatehouse_web::openapi())?),
         ("openrpc.json", json(&openrpc)?),
         ("error-codes.md", error_codes()),
+        ("texts.json", json(&texts::texts())?),
     ] {
         std::fs::write(folder.join(name), text).with_context(|| format!("cannot write {name}"))?;
     }

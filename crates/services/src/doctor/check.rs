@@ -3,6 +3,41 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// The IDs of all checks, sorted. The web UI has texts for each (`cargo xtask gen`).
+pub const IDS: &[&str] = &[
+    "approval_channels",
+    "audit_export",
+    "auth",
+    "backup",
+    "backup_drill",
+    "before_setup",
+    "certificate",
+    "channels",
+    "clock",
+    "config",
+    "data_directory",
+    "database",
+    "disk",
+    "external_url",
+    "held_deliveries",
+    "locality",
+    "mcp",
+    "mcp_variables",
+    "metrics_token",
+    "plaintext_secrets",
+    "provider_keys",
+    "proxy",
+    "queue",
+    "senders",
+    "setup",
+    "shared_unseal",
+    "telemetry",
+    "tls",
+    "vault",
+    "voice",
+    "webhooks",
+];
+
 /// The outcome of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
@@ -40,14 +75,7 @@ fn is_false(value: &bool) -> bool {
 
 impl Check {
     pub(crate) fn fine(id: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            id,
-            ok: true,
-            message: message.into(),
-            hint: None,
-            urgent: false,
-            subjects: Vec::new(),
-        }
+        Self::new(id, message.into(), None)
     }
 
     pub(crate) fn bad(
@@ -55,11 +83,16 @@ impl Check {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
+        Self::new(id, message.into(), Some(hint.into()))
+    }
+
+    fn new(id: &'static str, message: String, hint: Option<String>) -> Self {
+        debug_assert!(IDS.contains(&id), "add the check `{id}` to `doctor::check::IDS`");
         Self {
             id,
-            ok: false,
-            message: message.into(),
-            hint: Some(hint.into()),
+            ok: hint.is_none(),
+            message,
+            hint,
             urgent: false,
             subjects: Vec::new(),
         }

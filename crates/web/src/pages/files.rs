@@ -66,6 +66,16 @@ pub(super) fn documents() -> impl Iterator<Item = Cow<'static, [u8]>> {
         .map(|found| found.data)
 }
 
+/// The path of the typeface for text, without the leading slash. A build without Node has none.
+pub(crate) fn typeface() -> Option<Cow<'static, str>> {
+    let is_it = |path: &str| {
+        let hash = path.strip_prefix("assets/sans-");
+        let hash = hash.and_then(|rest| rest.strip_suffix(".woff2"));
+        hash.is_some_and(|hash| hash.len() == 8) && is_hashed(path)
+    };
+    Built::iter().find(|path| is_it(path))
+}
+
 fn find(path: &str) -> Option<EmbeddedFile> {
     if Built::get(BUILT_DOCUMENT).is_some() {
         return Built::get(path);

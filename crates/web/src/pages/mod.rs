@@ -5,6 +5,7 @@ mod compression;
 mod files;
 mod shell;
 
+pub(crate) use files::typeface;
 pub(crate) use shell::{escape_attribute, shell};
 
 use crate::app::App;

@@ -5,7 +5,8 @@ use crate::app::App;
 use crate::body::Requester;
 use crate::pages::{escape_attribute as escape, shell};
 use crate::respond::Refusal;
-use crate::standalone::{END, Forms, head, respond, time};
+use crate::standalone::{END, Forms, Language, head, notice, respond, time};
+use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
@@ -13,7 +14,7 @@ use gatehouse_agents::Approval;
 use gatehouse_config::ApprovalLinks;
 use gatehouse_domain::{Actor, ErrorCode, Problem};
 use gatehouse_services::to_problem;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use std::fmt::Write as _;
 
@@ -34,13 +35,18 @@ enum GivenAnswer {
 type Token = Result<Path<String>, PathRejection>;
 
 /// Shows the call. Programs that preview links fetch this address, so it changes nothing.
-pub(super) async fn get(State(app): State<App>, token: Token) -> Result<Response, Refusal> {
+pub(super) async fn get(
+    State(app): State<App>,
+    headers: HeaderMap,
+    token: Token,
+) -> Result<Response, Refusal> {
     if !is_bearer(&app) {
         return Ok(shell(&app));
     }
+    let language = Language::of(&headers);
     Ok(match find(&app, token).await? {
-        Some(asked) => respond(question(&asked).into(), Forms::Own),
-        None => gone(),
+        Some(asked) => respond(question(language, &asked).into(), Forms::Own),
+        None => gone(language),
     })
 }
 
@@ -48,6 +54,7 @@ pub(super) async fn get(State(app): State<App>, token: Token) -> Result<Response
 pub(super) async fn post(
     State(app): State<App>,
     requester: Requester,
+    headers: HeaderMap,
     token: Token,
     given: Result<Query<Given>, QueryRejection>,
 ) -> Result<Response, Refusal> {
@@ -57,8 +64,9 @@ pub(super) async fn post(
     let Ok(Query(given)) = given else {
         return Err(Problem::invalid_params("answer", "must be allow or deny").into());
     };
+    let language = Language::of(&headers);
     let Some(asked) = find(&app, token).await? else {
-        return Ok(gone());
+        return Ok(gone(language));
     };
     let allow = given.answer == GivenAnswer::Allow;
     let actor = Actor {
@@ -69,17 +77,35 @@ pub(super) async fn post(
     let resolved = services.resolve_approval(&actor, &asked, allow, None);
     match resolved.await {
         Ok(()) => {}
-        Err(problem) if problem.code == ErrorCode::NotFound => return Ok(gone()),
+        Err(problem) if problem.code == ErrorCode::NotFound => return Ok(gone(language)),
         Err(problem) => return Err(problem.into()),
     }
-    let mut page = head(if allow { "Allowed" } else { "Denied" });
-    let (tool, rest) = (escape(&asked.shown.tool), END);
-    let what = if allow { "runs now" } else { "does not run" };
-    let _ = write!(
-        page,
-        "<p>The call of {tool} {what}. You can close this page.</p>\n{rest}"
-    );
-    Ok(respond(page.into(), Forms::None))
+    Ok(respond(answered(language, &asked, allow), Forms::None))
+}
+
+fn answered(language: Language, asked: &Approval, allow: bool) -> Bytes {
+    let tool = &asked.shown.tool;
+    let (title, text) = match (language, allow) {
+        (Language::English, true) => (
+            "Allowed",
+            format!("The call of {tool} runs now. You can close this page."),
+        ),
+        (Language::English, false) => (
+            "Denied",
+            format!("The call of {tool} does not run. You can close this page."),
+        ),
+        (Language::German, true) => (
+            "Erlaubt",
+            format!("Der Aufruf von {tool} läuft jetzt. Sie können diese Seite schließen."),
+        ),
+        (Language::German, false) => (
+            "Abgelehnt",
+            format!(
+                "Der Aufruf von {tool} wird nicht ausgeführt. Sie können diese Seite schließen."
+            ),
+        ),
+    };
+    notice(language, title, &text)
 }
 
 fn is_bearer(app: &App) -> bool {
@@ -95,45 +121,59 @@ async fn find(app: &App, token: Token) -> Result<Option<Approval>, Problem> {
 }
 
 /// The page for a link that is unknown, answered or expired.
-fn gone() -> Response {
-    let mut page = head("Nothing to approve");
-    page.push_str(
-        "<p>This call no longer waits for approval: somebody answered it, or it expired and counts as denied. \
-         Nothing was changed.</p>\n",
+fn gone(language: Language) -> Response {
+    let title = language.say("Nothing to approve", "Nichts zu erlauben");
+    let text = language.say(
+        "This call no longer waits for approval: somebody answered it, or it expired and counts as denied. Nothing \
+         was changed.",
+        "Dieser Aufruf wartet nicht mehr auf eine Freigabe: Jemand hat sie beantwortet, oder sie ist abgelaufen und \
+         gilt als abgelehnt. Es wurde nichts geändert.",
     );
-    page.push_str(END);
-    let mut response = respond(page.into(), Forms::None);
+    let mut response = respond(notice(language, title, text), Forms::None);
     *response.status_mut() = StatusCode::NOT_FOUND;
     response
 }
 
-fn question(asked: &Approval) -> String {
-    let mut page = head("Allow this call?");
-    let _ = write!(
-        page,
-        "<p>The agent {} asks to call the tool <code>{}</code> with these arguments:</p>\n\
-         <pre><code>{}</code></pre>\n",
-        escape(&asked.agent),
-        escape(&asked.shown.tool),
-        escape(&asked.shown.arguments)
-    );
+fn question(language: Language, asked: &Approval) -> String {
+    let title = language.say("Allow this call?", "Diesen Aufruf erlauben?");
+    let mut page = head(language, title);
+    let agent = escape(&asked.agent);
+    let tool = format!("<code>{}</code>", escape(&asked.shown.tool));
+    let asks = match language {
+        Language::English => {
+            format!("The agent {agent} asks to call the tool {tool} with these arguments:")
+        }
+        Language::German => {
+            format!("Der Agent {agent} möchte das Werkzeug {tool} mit diesen Argumenten aufrufen:")
+        }
+    };
+    let arguments = escape(&asked.shown.arguments);
+    let _ = writeln!(page, "<p>{asks}</p>\n<pre><code>{arguments}</code></pre>");
     if asked.shown.hidden > 0 {
-        let _ = writeln!(
-            page,
-            "<p class=\"note\">{} characters that hide or reorder text are shown as escapes.</p>",
-            asked.shown.hidden
+        let what = language.say(
+            "characters that hide or reorder text are shown as escapes.",
+            "Zeichen, die Text verbergen oder umordnen, werden als Escapes angezeigt.",
         );
+        let _ = writeln!(page, "<p class=\"note\">{} {what}</p>", asked.shown.hidden);
     }
-    for (answer, label) in [("allow", "Allow"), ("deny", "Deny")] {
+    let answers = [
+        ("allow", language.say("Allow", "Erlauben")),
+        ("deny", language.say("Deny", "Ablehnen")),
+    ];
+    for (answer, label) in answers {
         let _ = writeln!(
             page,
             "<form method=\"post\" action=\"?answer={answer}\"><button>{label}</button></form>"
         );
     }
-    let until = time(asked.expires_at);
+    let until = time(language, asked.expires_at);
+    let (before, after) = match language {
+        Language::English => ("Without an answer by", "the call is denied."),
+        Language::German => ("Ohne Antwort bis", "wird der Aufruf abgelehnt."),
+    };
     let _ = write!(
         page,
-        "<p class=\"note\">Without an answer by {until} the call is denied.</p>\n{END}"
+        "<p class=\"note\">{before} {until} {after}</p>\n{END}"
     );
     page
 }

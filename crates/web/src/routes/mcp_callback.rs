@@ -6,7 +6,7 @@
 use crate::app::App;
 use crate::body::Requester;
 use crate::pages::escape_attribute as escape;
-use crate::standalone::{END, Forms, head, respond};
+use crate::standalone::{END, Forms, Language, head, respond};
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -16,7 +16,7 @@ use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_services::to_problem;
 use gatehouse_tools::{Callback, OAuthError};
 use http::header::{CACHE_CONTROL, LOCATION};
-use http::{HeaderValue, Method, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 
 /// The page that shows the result.
 const PAGE: HeaderValue = HeaderValue::from_static("/settings/mcp");
@@ -28,14 +28,16 @@ pub(super) async fn get(
     requester: Requester,
     method: Method,
     uri: Uri,
+    headers: HeaderMap,
     server: Result<Path<String>, PathRejection>,
     callback: Result<Query<Callback>, QueryRejection>,
 ) -> Response {
+    let language = Language::of(&headers);
     let (Ok(Path(server)), Ok(Query(callback)), Method::GET) = (server, callback, method) else {
-        return refusal(&to_problem(OAuthError::NoFlow));
+        return refusal(language, &to_problem(OAuthError::NoFlow));
     };
     if callback.state.is_none() {
-        return refusal(&to_problem(OAuthError::NoFlow));
+        return refusal(language, &to_problem(OAuthError::NoFlow));
     }
     let context = &requester.context;
     let session = context.identity().ok();
@@ -46,9 +48,9 @@ pub(super) async fn get(
     let Some((identity, session)) = session else {
         if is_second(&uri) {
             let message = "Log in, then connect the MCP server again on its page.";
-            return refusal(&Problem::new(ErrorCode::NotAuthenticated, message));
+            return refusal(language, &Problem::new(ErrorCode::NotAuthenticated, message));
         }
-        return reload(&uri);
+        return reload(language, &uri);
     };
     let mcp = app.services().tools.mcp();
     let actor = context.actor();
@@ -57,16 +59,23 @@ pub(super) async fn get(
     let finished = mcp.finish_authorization(&actor, &server, session, callback);
     match guard.over(finished).await {
         Ok(()) => to_page(),
-        Err(error) => refusal(&to_problem(error)),
+        Err(error) => refusal(language, &to_problem(error)),
     }
 }
 
 /// A page with the reason. The person's browser shows it.
-fn refusal(problem: &Problem) -> Response {
+fn refusal(language: Language, problem: &Problem) -> Response {
     let reason = escape(&problem.message);
+    let title = language.say(
+        "The MCP server was not connected",
+        "Der MCP-Server wurde nicht verbunden",
+    );
+    let (head, back) = (
+        head(language, title),
+        language.say("MCP servers", "MCP-Server"),
+    );
     let page = format!(
-        "{}<p>{reason}</p>\n<p><a href=\"/settings/mcp\">MCP servers</a></p>\n{END}",
-        head("The MCP server was not connected"),
+        "{head}<p lang=\"en\">{reason}</p>\n<p><a href=\"/settings/mcp\">{back}</a></p>\n{END}"
     );
     let mut response = respond(page.into(), Forms::None);
     let status = StatusCode::from_u16(problem.code.http_status());
@@ -80,18 +89,19 @@ fn is_second(uri: &Uri) -> bool {
 }
 
 /// A page that opens the same address again.
-fn reload(uri: &Uri) -> Response {
+fn reload(language: Language, uri: &Uri) -> Response {
     let query = uri.query().unwrap_or_default();
     let address = format!("{}?{query}&{AGAIN}", uri.path());
     let address = escape(&address);
-    let page = format!(
-        "{}<p><a href=\"{address}\">Continue</a></p>\n{END}",
-        head("Connecting the MCP server").replacen(
-            "<head>\n",
-            &format!("<head>\n<meta http-equiv=\"refresh\" content=\"0;url={address}\">\n"),
-            1,
-        ),
+    let title = language.say(
+        "Connecting the MCP server",
+        "Der MCP-Server wird verbunden",
     );
+    let refresh =
+        format!("<head>\n<meta http-equiv=\"refresh\" content=\"0;url={address}\">\n");
+    let head = head(language, title).replacen("<head>\n", &refresh, 1);
+    let go = language.say("Continue", "Weiter");
+    let page = format!("{head}<p><a href=\"{address}\">{go}</a></p>\n{END}");
     respond(page.into(), Forms::None)
 }
 

@@ -4382,6 +4382,11 @@ export interface McpAuth {
    */
   expires_at?: string | null;
   /**
+   * When the stored authorization last changed (RFC 3339): its tokens, or the outcome of a request for them. Absent
+   * while there are no tokens.
+   */
+  changed_at?: string | null;
+  /**
    * What went wrong last.
    */
   error?: string | null;

@@ -21,6 +21,7 @@ test('the delivery, its sentence and the further lines are found', () => {
   expect(deliveryIn({ content: CONTENT, origin: 'stranger' })).toEqual({
     id: 'del_01',
     webhook: 'House (main)',
+    source: 'codehost_a',
     event: 'pull_request.opened',
     sentence: 'ada opened #7',
     details: 'Branch: mend\n ---',

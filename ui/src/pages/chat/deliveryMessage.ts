@@ -5,6 +5,8 @@ export interface DeliveryMessage {
   id: string;
   webhook: string;
   event: string;
+  /** The profile of the webhook. */
+  source: string;
   /** What happened, in the first line. */
   sentence: string;
   /** The further lines of the summary. */
@@ -12,14 +14,14 @@ export interface DeliveryMessage {
 }
 
 const HEAD =
-  /^Webhook delivery received\.\nWebhook: (.*) \([^()\n]*\)\nSource: .*\nEvent: (.*)\nDelivery: (del_\w+)\nReceived: .*\n---\n.*\n(`{3,})\n/;
+  /^Webhook delivery received\.\nWebhook: (.*) \([^()\n]*\)\nSource: (\w+)\nEvent: (.*)\nDelivery: (del_\w+)\nReceived: .*\n---\n.*\n(`{3,})\n/;
 
 /** The delivery in a message; null if a person wrote it. */
 export function deliveryIn({ content, origin }: Pick<Message, 'content' | 'origin'>): DeliveryMessage | null {
   if (origin !== 'stranger') return null;
   const head = HEAD.exec(content);
-  const [, webhook, event, id, fence] = head ?? [];
-  if (!head || webhook === undefined || event === undefined || !id || !fence) return null;
+  const [, webhook, source, event, id, fence] = head ?? [];
+  if (!head || webhook === undefined || !source || event === undefined || !id || !fence) return null;
   const begin = head[0].length;
   const end = content.indexOf(`\n${fence}\n---\n`, begin);
   if (end < 0) return null;
@@ -27,6 +29,7 @@ export function deliveryIn({ content, origin }: Pick<Message, 'content' | 'origi
   return {
     id,
     webhook,
+    source,
     event: event === 'unknown' ? '' : event,
     sentence: sentence.trim(),
     details: details.join('\n'),

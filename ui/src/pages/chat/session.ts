@@ -13,6 +13,7 @@ import type { Result } from '../../client/rpc';
 import { m } from '../../paraglide/messages.js';
 import type { Item } from '../../parts/Menu.svelte';
 import { subjectOf } from '../deliveries/subject';
+import { toldBy } from '../../phrases/told.svelte';
 import type { Asked } from './SessionDialogs.svelte';
 
 export type Session = Result<'sessions.get'>;
@@ -29,7 +30,10 @@ const NEW_LABEL = 'New session';
 /** Display name: the label, or the subject for a webhook session whose label is still its key. */
 export function nameOf({ key, label }: Pick<Session, 'key' | 'label'>): string {
   if (label === NEW_LABEL) return m.chat_new();
-  if (label !== key || !key.startsWith('webhook:')) return label;
+  const [, webhook] = /^webhook:([^:]+)/.exec(key) ?? [];
+  if (!webhook) return label;
+  // The label of a webhook's session is the sentence of its delivery until someone renames it.
+  if (label !== key) return toldBy(label, webhook);
   const about = key.split(':').slice(2).join(':');
   if (!about) return m.chat_from_webhook();
   return about.startsWith('del_') ? m.chat_of_delivery({ id: about.slice(-4) }) : subjectOf(about);

@@ -1,5 +1,6 @@
 // A delivery as a sentence: what happened, and what became of it. Pure functions.
 import { m } from '../../paraglide/messages.js';
+import { told } from '../../phrases/told.svelte';
 import { targetName } from '../channels/names';
 import { plainText } from '../chat/plainText';
 import { reasonOf } from './reasons';
@@ -17,14 +18,20 @@ interface Told {
   error?: string | null;
 }
 
+/** The webhook of a delivery. */
+interface Receiver {
+  name: string;
+  source_profile: string;
+}
+
 /**
- * What happened: the sentence that the gateway made of the payload, or else the event and its subject. `webhook` is the
- * name of the webhook; null if it is not known.
+ * What happened: the sentence that the gateway made of the payload, or else the event and its subject. `webhook` is null
+ * if it is not known.
  */
-export function eventOf({ summary, event_type, entity_key }: Told, webhook: string | null): string {
-  if (summary) return summary;
+export function eventOf({ summary, event_type, entity_key }: Told, webhook: Receiver | null): string {
+  if (summary) return told(summary, webhook?.source_profile ?? null);
   const subject = entity_key ? subjectOf(entity_key) : '';
-  const request = webhook ? m.deliveries_request_to({ webhook }) : m.deliveries_request();
+  const request = webhook ? m.deliveries_request_to({ webhook: webhook.name }) : m.deliveries_request();
   return [event_type ?? request, subject].filter(Boolean).join(' ');
 }
 

@@ -79,6 +79,10 @@ pub struct McpAuth {
     /// When the access token expires (RFC 3339). It is refreshed before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
+    /// When the stored authorization last changed (RFC 3339): its tokens, or the outcome of a request for them. Absent
+    /// while there are no tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_at: Option<String>,
     /// What went wrong last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -120,6 +124,9 @@ pub(super) fn auth_of(
         }),
         client_id: stored.and_then(|stored| stored.client_id.clone()),
         expires_at: stored.and_then(|stored| Some(stored.expires_at?.to_string())),
+        changed_at: stored
+            .filter(|stored| stored.is_authorized)
+            .map(|stored| stored.changed_at.to_string()),
         error: stored.and_then(|stored| stored.error.clone()),
         redirect_url: redirect_url(services, &status.name),
     })

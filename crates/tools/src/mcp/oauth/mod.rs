@@ -57,6 +57,8 @@ pub struct Authorization {
     /// Whether there are tokens.
     pub is_authorized: bool,
     pub expires_at: Option<Timestamp>,
+    /// When it was last stored, also without new tokens.
+    pub changed_at: Timestamp,
     /// Why the last request for tokens failed.
     pub error: Option<String>,
 }
@@ -76,6 +78,7 @@ impl From<McpAuthorizationRow> for Authorization {
             client_id: row.client_id,
             is_authorized: row.authorized,
             expires_at: row.expires_at,
+            changed_at: row.updated_at,
             error: row.error,
         }
     }

@@ -7,14 +7,13 @@ use crate::app::App;
 use crate::body::{self, Charged, Requester};
 use crate::pages::escape_attribute as escape;
 use crate::respond::Refusal;
-use crate::standalone::{END, Forms, head, respond, time};
+use crate::standalone::{Forms, Language, accepts_html, head, notice, respond, time};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use gatehouse_agents::{Role, SharedMessage, SharedSession};
 use gatehouse_domain::Problem;
 use gatehouse_services::to_problem;
-use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
 use std::fmt::Write as _;
 use tokio::sync::Semaphore;
@@ -36,11 +35,11 @@ pub(super) async fn get(
     let shared = shared.map_err(to_problem)?;
     let Some(shared) = shared else {
         if accepts_html(&headers) {
-            return Ok(no_share());
+            return Ok(no_share(Language::of(&headers)));
         }
         return Err(Problem::not_found("share").into());
     };
-    let page = page(&shared);
+    let page = page(Language::of(&headers), &shared);
     drop(shared);
     let mut share = app.share(&requester.context);
     if !share.grow(page.capacity()) {
@@ -49,47 +48,55 @@ pub(super) async fn get(
     Ok(respond(Charged::bytes(page, share), Forms::None))
 }
 
-fn accepts_html(headers: &HeaderMap) -> bool {
-    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    accept.is_some_and(|accept| accept.contains("text/html"))
-}
-
 /// The page for an unknown or revoked ID.
-fn no_share() -> Response {
-    let mut page = head("Link not found");
-    page.push_str(
-        "<p>This conversation is no longer shared, or the link is wrong. Ask the person who sent you the \
-         link for a new one.</p>\n",
+fn no_share(language: Language) -> Response {
+    let title = language.say("Link not found", "Link nicht gefunden");
+    let text = language.say(
+        "This conversation is no longer shared, or the link is wrong. Ask the person who sent you the link for a \
+         new one.",
+        "Diese Unterhaltung wird nicht mehr geteilt, oder der Link ist falsch. Bitten Sie die Person, von der Sie \
+         den Link haben, um einen neuen.",
     );
-    page.push_str(END);
-    let mut response = respond(page.into(), Forms::None);
+    let mut response = respond(notice(language, title, text), Forms::None);
     *response.status_mut() = StatusCode::NOT_FOUND;
     response
 }
 
-fn page(shared: &SharedSession) -> String {
-    let mut page = head(&shared.title);
+fn page(language: Language, shared: &SharedSession) -> String {
+    let mut page = head(language, &shared.title);
+    let at = time(language, shared.shared_at);
+    let what = language.say(
+        "A conversation with an agent, as it was at",
+        "Eine Unterhaltung mit einem Agenten, Stand",
+    );
+    let _ = writeln!(page, "<p class=\"note\">{what} {at}.</p>");
     if shared.is_cut {
-        page.push_str("<p class=\"note\">Earlier messages are not shown.</p>\n");
+        let cut = language.say(
+            "Earlier messages are not shown.",
+            "Frühere Nachrichten werden nicht angezeigt.",
+        );
+        let _ = writeln!(page, "<p class=\"note\">{cut}</p>");
     }
     for message in &shared.messages {
-        write_message(&mut page, message);
+        write_message(language, &mut page, message);
     }
-    let at = time(shared.shared_at);
+    let how = language.say(
+        "Shared read-only with Gatehouse. Anyone with the link can read it.",
+        "Mit Gatehouse nur zum Lesen geteilt. Jede Person mit dem Link kann sie lesen.",
+    );
     let _ = write!(
         page,
-        "</main>\n<footer>A conversation as it was at {at}, shared read-only with Gatehouse.</footer>\n\
-         </body>\n</html>\n"
+        "</main>\n<footer>{how}</footer>\n</body>\n</html>\n"
     );
     page
 }
 
-fn write_message(page: &mut String, message: &SharedMessage) {
+fn write_message(language: Language, page: &mut String, message: &SharedMessage) {
     let (class, who) = match message.role {
-        Role::User => ("user", "User"),
-        _ => ("assistant", "Assistant"),
+        Role::User => ("user", language.say("User", "Person")),
+        _ => ("assistant", language.say("Assistant", "Agent")),
     };
-    let at = time(message.at);
+    let at = time(language, message.at);
     let _ = writeln!(page, "<article class=\"{class}\">\n<h2>{who} {at}</h2>");
     let _ = match (&message.text, message.role) {
         (Some(text), Role::Assistant) => {
@@ -97,10 +104,13 @@ fn write_message(page: &mut String, message: &SharedMessage) {
             writeln!(page, "<div dir=\"auto\">\n{markup}</div>")
         }
         (Some(text), _) => writeln!(page, "<p class=\"plain\" dir=\"auto\">{}</p>", escape(text)),
-        (None, _) => writeln!(
-            page,
-            "<p class=\"note\">A webhook delivery, which is not shown.</p>"
-        ),
+        (None, _) => {
+            let hidden = language.say(
+                "A webhook delivery, which is not shown.",
+                "Eine Webhook-Zustellung, die nicht angezeigt wird.",
+            );
+            writeln!(page, "<p class=\"note\">{hidden}</p>")
+        }
     };
     page.push_str("</article>\n");
 }
@@ -126,7 +136,7 @@ mod tests {
 
     #[test]
     fn no_text_becomes_markup() {
-        let page = page(&shared(Some("</p><script>alert('x')</script>&amp;")));
+        let page = page(Language::English, &shared(Some("</p><script>alert('x')</script>&amp;")));
         assert!(!page.contains("<script") && !page.contains("<b>"), "{page}");
         assert!(
             page.contains("&lt;script&gt;alert('x')&lt;/script&gt;"),
@@ -137,7 +147,9 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_said() {
-        let page = page(&shared(None));
+        let german = page(Language::German, &shared(None));
+        assert!(german.contains("Eine Webhook-Zustellung") && german.contains("Frühere"));
+        let page = page(Language::English, &shared(None));
         assert!(page.contains("A webhook delivery") && page.contains("Earlier messages"));
         assert!(
             page.contains(

@@ -1,8 +1,15 @@
-// The health checks of the gateway.
+// The health checks of the gateway, in the language of the page.
+import type { Check } from '../../../client/generated/rpc';
 import { keys } from '../../../client/keys';
 import { rpc } from '../../../client/rpc';
+import { checksInWords, type Told } from '../../../phrases/checks';
 
-export const doctorQuery = {
-  queryKey: [...keys.system, 'doctor'],
-  queryFn: () => rpc('system.doctor'),
-};
+/** A check whose texts may be translated. */
+export type ToldCheck = Check & { told?: Told };
+
+async function load(): Promise<{ checks: ToldCheck[] }> {
+  const [{ checks }, inWords] = await Promise.all([rpc('system.doctor'), checksInWords()]);
+  return { checks: checks.map(inWords) };
+}
+
+export const doctorQuery = { queryKey: [...keys.system, 'doctor'], queryFn: load };

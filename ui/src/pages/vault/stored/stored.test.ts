@@ -14,6 +14,16 @@ const lists = (more: Partial<Record<keyof Lists, unknown>>): Lists =>
     ...more,
   }) as Lists;
 
+it('lists the tokens of MCP servers that are connected with an account', () => {
+  const auth = { kind: 'oauth', state: 'connected', issuer: 'https://login.example', changed_at: '2026-11-04' };
+  const servers = [{ name: 'far', auth }, { name: 'waiting', auth: { ...auth, state: 'needed' } }, { name: 'local' }];
+  const [account, ...others] = storedOf(lists({ servers }));
+  expect(others).toEqual([]);
+  expect(account).toMatchObject({ kind: 'account', name: 'https://login.example', changed_at: '2026-11-04' });
+  expect(account?.uses.map(({ label }) => label)).toEqual(['MCP server far']);
+  expect(account?.last_used_at).toBeUndefined();
+});
+
 it('names what uses a secret, and leaves out what holds none', () => {
   const found = storedOf(
     lists({

@@ -5,13 +5,14 @@ import { m } from '../../../paraglide/messages.js';
 
 export interface Stored {
   key: string;
-  kind: 'variable' | 'ssh' | 'provider' | 'channel' | 'webhook';
+  kind: 'variable' | 'ssh' | 'provider' | 'channel' | 'webhook' | 'account';
   name: string;
   href: string;
   /** What can be shown of the secret: its last characters or a fingerprint. */
   hint: string | null;
   uses: { key: string; label: string; href: string }[];
-  last_used_at: string | null;
+  /** Undefined if the gateway does not record it. */
+  last_used_at?: string | null;
   changed_at: string | null;
 }
 
@@ -29,7 +30,14 @@ export interface Lists {
 const NONE = { hint: null, uses: [], last_used_at: null, changed_at: null };
 
 export function storedOf(lists: Lists): Stored[] {
-  return [...variables(lists), ...sshKeys(lists), ...providers(lists), ...channels(lists), ...webhooks(lists)];
+  return [
+    ...variables(lists),
+    ...sshKeys(lists),
+    ...providers(lists),
+    ...channels(lists),
+    ...webhooks(lists),
+    ...accounts(lists),
+  ];
 }
 
 const variables = ({ variables, servers }: Lists): Stored[] =>
@@ -107,3 +115,19 @@ const webhooks = ({ webhooks }: Lists): Stored[] =>
       uses: [{ key: id, label: m.stored_use_verifies(), href: `/deliveries?webhook=${id}` }],
       last_used_at: last_delivery_at ?? null,
     }));
+
+/** The tokens with which MCP servers are connected (OAuth). */
+const accounts = ({ servers }: Lists): Stored[] =>
+  servers.flatMap(({ name, auth }) => {
+    if (!auth || auth.state === 'needed') return [];
+    return {
+      ...NONE,
+      key: `account ${name}`,
+      kind: 'account' as const,
+      name: auth.issuer ?? name,
+      href: '/settings/mcp',
+      uses: [{ key: name, label: m.stored_use_connection({ name }), href: '/settings/mcp' }],
+      last_used_at: undefined,
+      changed_at: auth.changed_at ?? null,
+    };
+  });

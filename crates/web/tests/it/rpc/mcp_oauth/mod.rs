@@ -206,6 +206,7 @@ async fn a_denial_and_another_issuer_are_shown_and_give_no_tokens() {
         (&auth["state"], &auth["error"]),
         (&json!("needed"), &json!("The authorization was denied."))
     );
+    assert!(auth.get("changed_at").is_none());
     for (from, to) in [("%2Fas", "%2Fevil"), ("&iss=", "&isss=")] {
         let path = agree(&begin(&owner).await).await;
         let path = path.replacen(from, to, 1);
@@ -256,6 +257,7 @@ async fn a_client_that_a_person_registered_can_be_replaced() {
     callback(&owner, &path).await;
     let now = until(&owner, "connected").await;
     assert_eq!(now["auth"]["client_id"], "own id");
+    assert!(now["auth"]["changed_at"].is_string());
     assert!(!now.to_string().contains("s3cret"));
     // The client stays for the next time.
     connect(&owner).await;

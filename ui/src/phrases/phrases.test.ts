@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { TEXTS } from '../client/generated/texts';
+import checks from './de/checks.json';
+import senders from './de/senders.json';
+import sentences from './de/sentences.json';
+import settings from './de/settings.json';
+import { translator } from './sentences';
+
+/** A template of the gateway with its parts as numbers. Parts that begin with `!` or `-` are conditions. */
+function numbered(template: string): string {
+  let at = 0;
+  return template.replaceAll(/\{([^}]*)\}/g, (_, part: string) => (/^[!-]/.test(part) ? '' : `{${++at}}`));
+}
+
+const partsIn = (text: string) => [...text.matchAll(/\{(\w+)!?\}/g)].map(([, part]) => part).toSorted();
+
+test('every sentence of every sender has a translation with the same parts, and no other has', () => {
+  const expected = TEXTS.senders
+    .filter((sender) => sender.sentences.length > 0)
+    .map((sender) => [sender.id, [...new Set(sender.sentences.map(numbered))].toSorted()]);
+  const translated = Object.entries(sentences.senders);
+  expect(Object.fromEntries(translated.map(([id, all]) => [id, Object.keys(all).toSorted()]))).toEqual(
+    Object.fromEntries(expected),
+  );
+  const all = translated.flatMap(([, templates]) => Object.entries(templates));
+  expect(all.filter(([english, german]) => partsIn(english).join() !== partsIn(german).join())).toEqual([]);
+});
+
+test('every text that stands for a missing value has a translation', () => {
+  const templates = TEXTS.senders.flatMap((sender) => sender.sentences);
+  const literals = templates.flatMap((template) => [...template.matchAll(/'([^'}]+)'/g)].map(([, text = '']) => text));
+  const known = { ...sentences.verbs, ...sentences.values };
+  expect([...new Set(literals)].filter((text) => !(text in known))).toEqual([]);
+});
+
+/** The lines of a guide that the page shows. */
+const lines = (guide: string) =>
+  guide.split('\n').flatMap((line) => (line.includes('curl ') ? [] : (/^(?:\d+\.\s+)?(.+)$/.exec(line)?.[1] ?? [])));
+
+test('every event, guide and note of the senders has a translation, and nothing else has', () => {
+  const expected = TEXTS.senders.flatMap(({ id, events, guide, replay_note }) => [
+    ...events,
+    // The page has steps of its own for any sender.
+    ...(id === 'generic' ? [] : lines(guide)),
+    replay_note,
+  ]);
+  expect(Object.keys(senders).toSorted()).toEqual([...new Set(expected)].toSorted());
+  expect(Object.entries(senders).filter(([a, b]) => partsIn(a).join() !== partsIn(b).join())).toEqual([]);
+});
+
+test('every setting has a translation, and nothing else has', () => {
+  const expected = new Set(TEXTS.settings.map(({ doc }) => doc));
+  expect(Object.keys(settings).toSorted()).toEqual([...expected].toSorted());
+});
+
+const german = translator(sentences);
+
+test('a sentence is translated with its parts and its title', () => {
+  const github = (sentence: string) => german(sentence, 'codehost_a');
+  expect(github('marie opened pull request #42: Make the checkout faster')).toBe(
+    'marie hat Pull-Request #42 geöffnet: Make the checkout faster',
+  );
+  expect(github('marie pushed 2 commits to main.')).toBe('marie hat 2 Commits auf main gepusht.');
+  expect(github('Someone assigned issue #7 to someone.')).toBe('Jemand hat Issue #7 jemand zugewiesen.');
+  // The words of a sender are not changed, even if the gateway uses them too.
+  expect(github('marie deleted opened.')).toBe('marie hat opened gelöscht.');
+  expect(github('marie added the label $& to pull request #1.')).toBe(
+    'marie hat Pull-Request #1 das Label $& gegeben.',
+  );
+  expect(german('Order: The order #1 was paid.', 'shopify')).toBeNull();
+  expect(german('The order #1001 was paid.', 'shopify')).toBe('Die Bestellung #1001 wurde bezahlt.');
+  expect(german('Something else.', 'shopify')).toBeNull();
+  expect(german('The order #1001 was paid.', 'unknown')).toBeNull();
+});
+
+test('a check is translated with its parts', () => {
+  const say = translator({ values: {}, verbs: {}, senders: { checks } });
+  expect(say('60973 MiB are free in the data directory.', 'checks')).toBe('Im Datenverzeichnis sind 60973 MiB frei.');
+  expect(say('Text-to-speech uses Piper. Speech-to-text is off.', 'checks')).toBe(
+    'Die Sprachausgabe verwendet Piper. Die Spracherkennung ist ausgeschaltet.',
+  );
+  expect(Object.entries(checks).filter(([a, b]) => partsIn(a).join() !== partsIn(b).join())).toEqual([]);
+});
