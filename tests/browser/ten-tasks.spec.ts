@@ -141,7 +141,7 @@ test('ten tasks take at most three clicks each', async ({ home, page }, info) =>
   for (const { task, clicks, keys, loads, ms } of tasks.done) {
     info.annotations.push({ type: 'task', description: `${task} ${clicks} clicks, ${ms} ms` });
     expect(clicks, task).toBeLessThanOrEqual(MOST_CLICKS);
-    // Nothing was typed, no address was entered, and no page was loaded anew.
+    // Nothing was typed, no address was entered, and no page was loaded again.
     expect([keys, loads], task).toEqual([0, 0]);
     expect(ms, task).toBeLessThan(MOST_MS);
   }
