@@ -2,7 +2,8 @@
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
-use crate::value::{InvalidValue, host_and_port};
+use crate::invalid_value::InvalidValue;
+use crate::value::host_and_port;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
