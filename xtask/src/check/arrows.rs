@@ -127,7 +127,7 @@ pub fn check(metadata: &Metadata) -> Findings {
         else {
             findings
                 .wrong
-                .push(format!("{}: not listed in ROOMS", package.name));
+                .push(format!("{}: not listed in CRATES", package.name));
             continue;
         };
         for dependency in package

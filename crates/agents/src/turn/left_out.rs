@@ -14,3 +14,18 @@ impl LeftOut {
         known.insert((agent.to_owned(), model.to_owned(), count))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_that_are_left_out_are_reported_once_for_each_agent_model_and_count() {
+        let left_out = LeftOut::default();
+        assert!(left_out.is_new("a", "p/m", 1));
+        assert!(!left_out.is_new("a", "p/m", 1));
+        for (agent, model, count) in [("b", "p/m", 1), ("a", "p/n", 1), ("a", "p/m", 2)] {
+            assert!(left_out.is_new(agent, model, count));
+        }
+    }
+}

@@ -300,6 +300,7 @@ async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
         let method = METHODS.iter().find(|method| method.name == name).unwrap();
         let call = Call {
             services: Arc::clone(harness.services()),
+            methods: METHODS,
             context: Arc::clone(&context),
             identity: identity.clone(),
             turn: None,
@@ -347,6 +348,7 @@ async fn every_change_leaves_its_audit_row_even_if_the_process_ends_before_it_is
         }
         let call = Call {
             services: Arc::clone(harness.services()),
+            methods: METHODS,
             context: Arc::clone(&context),
             identity: context.decision.identity().unwrap().clone(),
             turn: None,
