@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
         None => (&rest[..0], rest),
     };
     let headers = gatehouse_fuzz::headers(head, profile.headers);
-    let payload = match Payload::parse(profile, &headers, body) {
+    let payload = match Payload::read(profile.body, body) {
         Ok(payload) => payload,
         Err(error) => return assert!(!matches!(error, PayloadError::TooLarge)),
     };

@@ -14,6 +14,9 @@ test.describe('settings', () => {
     await expect(settings.getByRole('listitem')).toHaveCount(1);
     await settings.getByRole('button', { name: 'Change webhooks.retention_days' }).click();
     const dialog = page.getByRole('dialog', { name: 'Change a setting' });
+    // What it does, from where to where, in which unit, and what it is without a change.
+    await expect(dialog).toContainText(/Days .*deliveries/i);
+    for (const part of ['1 to 3,650', 'In days', 'Default: 30 days']) await expect(dialog).toContainText(part);
     await dialog.getByLabel('Value').fill('0');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(dialog.getByLabel('Value')).toHaveAttribute('aria-invalid', 'true');
@@ -39,6 +42,7 @@ test.describe('settings', () => {
 
     await page.getByLabel('Search settings').fill('server.max_message');
     await settings.getByRole('button', { name: 'Change server.max_message_bytes' }).click();
+    await expect(dialog).toContainText('A change takes effect after the gateway is restarted.');
     await dialog.getByLabel('Value').fill('1000000');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(page.getByText('takes effect after a restart')).toBeVisible();

@@ -3,6 +3,7 @@
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { receiver } from './fixtures/receiver';
+import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
 import { expect, PASSWORD, test } from './fixtures/test';
 
 const row = (page: Page, label: string) =>
@@ -40,6 +41,9 @@ test('create, validate, test, edit with the secret kept, turn off and on, and de
   there.answer.status = 410;
   await page.getByRole('button', { name: 'Send a test through Ops team' }).click();
   await expect(page.getByRole('main').getByRole('alert')).toContainText('410');
+  // The failure names the channel, not its type.
+  await expect(page.getByRole('main').getByRole('alert')).toContainText('Ops team');
+  await expect(page.getByRole('main').getByRole('alert')).not.toContainText(/HTTP receiver/i);
   expect(there.received.at(-1)?.headers['x-team']).toBe('blue');
 
   await page.getByRole('link', { name: 'Back', exact: true }).click();
@@ -162,6 +166,15 @@ test('the inbox counts all unread messages, marks all as read at once, and can b
   await expect(failed).toHaveCount(0);
   const left = await home.rpc<{ messages: unknown[]; unread: number }>('inbox.list', { limit: 500 });
   expect([left.messages.length, left.unread]).toEqual([60, 0]);
+});
+
+test('a message of the inbox leads to its delivery', async ({ home, page }) => {
+  const fields = { name: 'House', source_profile: 'codehost_a', deliver_only: true, deliver_to: 'inbox' };
+  const { body } = await deliver(home, await makeWebhook(home, fields), pullRequest(7), { event: 'pull_request' });
+  await page.goto('/inbox');
+  await page.getByRole('list', { name: 'Messages' }).getByRole('link', { name: 'View delivery' }).click();
+  await expect(page).toHaveURL(`${home.origin}/deliveries/${body.delivery_id}`);
+  await expect(page.getByRole('region', { name: /Mend the gate/ })).toBeVisible();
 });
 
 test('keyboard-only use, accessibility in both themes, and no horizontal scroll at 320 px', async ({ home, page }) => {

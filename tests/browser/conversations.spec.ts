@@ -48,6 +48,37 @@ test('a pinned conversation is first, and an archived one is out of the way unti
   await expect(items).toHaveCount(3);
 });
 
+test('conversations are found by the tags that a person gives them', async ({ home, page }) => {
+  for (const text of ['Paint the fence', 'Buy paint', 'Call the bank']) await say(home, text);
+  await page.goto('/chat');
+  await isLive(page);
+  const items = list(page).getByRole('listitem');
+  await expect(items).toHaveCount(3);
+  // Without a tag there is nothing to filter by.
+  await expect(page.getByLabel('Tag', { exact: true })).toHaveCount(0);
+  const dialog = page.getByRole('dialog', { name: 'Tags of the conversation' });
+  await act(page, 'Paint the fence', 'Tags');
+  await dialog.getByLabel('Tags', { exact: true }).fill('Garden, urgent, GARDEN');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(items.filter({ hasText: 'Paint the fence' })).toContainText('Garden');
+  await act(page, 'Buy paint', 'Tags');
+  await dialog.getByRole('button', { name: 'Garden', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByLabel('Tag', { exact: true }).selectOption('Garden');
+  await expect(items).toHaveCount(2);
+  await page.getByLabel('Tag', { exact: true }).selectOption('urgent');
+  await expect(items).toHaveText([/Paint the fence/]);
+  expect(await violations(page)).toEqual([]);
+  // The filter ends with the last conversation that has the tag.
+  await act(page, 'Paint the fence', 'Tags');
+  await dialog.getByLabel('Tags', { exact: true }).fill('x'.repeat(41));
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog.getByText(/40 characters/)).toBeVisible();
+  await dialog.getByLabel('Tags', { exact: true }).fill('');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(items).toHaveCount(3);
+});
+
 test('conversations of a period are those with a message in it', async ({ home, page }) => {
   await say(home, 'Said just now');
   await page.goto('/chat');

@@ -93,6 +93,8 @@ test('a delivery has its style although the style sheet did not load at first', 
   await isLive(page);
   await failed;
   await page.unroute(sheet);
+  // A script that is cut off by the stop cannot be loaded again; the next test is about that.
+  await page.waitForLoadState('networkidle');
 
   await home.stop();
   await expect(page.getByText('Live', { exact: true })).toHaveCount(0);
@@ -102,4 +104,21 @@ test('a delivery has its style although the style sheet did not load at first', 
   await expect(detail(page)).toBeVisible();
   const sheets = await page.evaluate(() => [...document.styleSheets].map((one) => one.href ?? ''));
   expect(sheets.filter((href) => sheet.test(href))).toHaveLength(1);
+});
+
+test('a delivery whose script did not load says so, and a reload shows it', async ({ home, page, complaints }) => {
+  complaints.allow(/ERR_FAILED/);
+  await opened(home, page);
+  const script = /\/assets\/Detail-[^/]*\.js$/;
+  await page.route(script, (route) => route.abort());
+  const failed = page.waitForEvent('requestfailed', (request) => script.test(request.url()));
+  await page.goto('/deliveries');
+  await isLive(page);
+  await failed;
+  await page.unroute(script);
+  await rows(page).click();
+  // Chromium does not request the script again before a reload.
+  await expect(page.getByRole('alert').filter({ hasText: 'Something went wrong on this page.' })).toBeVisible();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(detail(page)).toBeVisible();
 });

@@ -1,11 +1,12 @@
 // Checks for every page: no axe violation in either theme, no horizontal scroll from 320 to 2560 px, everything reachable by
-// Tab with a visible focus, and no motion with `prefers-reduced-motion`.
+// Tab with a visible focus, no motion with `prefers-reduced-motion`, and no internals in the texts.
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
 import { moving } from './fixtures/motion';
 import { details, places } from './fixtures/places';
 import { expect, test } from './fixtures/test';
+import { internals } from './fixtures/wording';
 import { seed, type Seeded } from './pictures/seed';
 
 const WIDTHS = [320, 390, 600, 768, 1024, 1440, 2560];
@@ -88,6 +89,7 @@ test.describe('every page', () => {
             await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
             expect.soft(await violations(page), `${name}, ${colorScheme}`).toEqual([]);
           }
+          expect.soft(await internals(page), `${name}: internals`).toEqual([]);
           expect.soft(await moving(page), `${name}: motion for somebody who wants none`).toEqual([]);
           for (const width of WIDTHS) {
             await page.setViewportSize({ width, height: 900 });

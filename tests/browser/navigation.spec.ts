@@ -116,6 +116,16 @@ test('single keys search, walk through rows, open and go back, but not while typ
   await expect(page).toHaveURL(`${home.origin}/agents/default`);
   await page.keyboard.press('Escape');
   await expect(page).toHaveURL(`${home.origin}/agents`);
+  // Down twice and up once is the first row again.
+  await page.goto('/webhooks');
+  const rows = page.getByRole('main').getByRole('listitem');
+  await expect(rows).toHaveCount(2);
+  await page.keyboard.press('j');
+  await expect(rows.nth(0).getByRole('link').first()).toBeFocused();
+  await page.keyboard.press('j');
+  await expect(rows.nth(1).getByRole('link').first()).toBeFocused();
+  await page.keyboard.press('k');
+  await expect(rows.nth(0).getByRole('link').first()).toBeFocused();
   await page.goto('/inbox');
   const search = page.getByRole('searchbox', { name: 'Search messages' });
   await expect(search).toBeVisible();

@@ -1,40 +1,12 @@
 // A spoken conversation with Chromium's fake microphone: it plays a recorded sentence and silence again and again, so the second
 // time interrupts the answer to the first.
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { violations } from './fixtures/axe';
+import { firstVisit, press } from './fixtures/entering';
+import { microphone, SILENCE_SECONDS } from './fixtures/microphone';
 import { ModelServer } from './fixtures/model';
 import { SpeechVendor } from './fixtures/speech';
 import { expect, test as base } from './fixtures/test';
 import config from './playwright.config';
-
-/** Samples per second of the recording, which is 16-bit mono. */
-const RATE = 16_000;
-const HEADER_BYTES = 44;
-const SILENCE_SECONDS = 5;
-
-/** The recording of the tests in Rust, followed by silence, as a file. */
-function microphone(): string {
-  const speech = readFileSync(join(import.meta.dirname, '../../crates/testkit/fixtures/speech.wav')).subarray(HEADER_BYTES);
-  const samples = Buffer.concat([speech, Buffer.alloc(SILENCE_SECONDS * RATE * 2)]);
-  const head = Buffer.alloc(HEADER_BYTES);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + samples.length, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(RATE, 24);
-  head.writeUInt32LE(RATE * 2, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(samples.length, 40);
-  const path = join(mkdtempSync(join(tmpdir(), 'gatehouse-microphone-')), 'speech.wav');
-  writeFileSync(path, Buffer.concat([head, samples]));
-  return path;
-}
 
 const test = base.extend<{ vendor: SpeechVendor; model: ModelServer }>({
   vendor: async ({}, use) => {
@@ -94,6 +66,42 @@ test('talk with an agent, interrupt it, and hang up', async ({ home, page, vendo
   // The microphone is closed: the next time, nothing is heard.
   await page.waitForTimeout((SILENCE_SECONDS + 4) * 1000);
   expect(vendor.listened.length).toBe(heard);
+});
+
+test.describe('from nothing', () => {
+  test.use({ environment: {} });
+
+  test('by the page alone: a model, speech and transcription are set up, and the conversation is interrupted', async ({ page, vendor, model }) => {
+    await firstVisit(page, model.url);
+    await press(page, 'Continue');
+    await press(page, 'Skip for now');
+    await page.getByRole('link', { name: 'Open settings' }).click();
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Voice' }).click();
+    for (const part of ['Speaking', 'Listening']) {
+      if (part === 'Listening') await page.getByRole('link', { name: part }).click();
+      await page.getByRole('button', { name: 'Set up OpenAI' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Set up OpenAI' });
+      await dialog.getByLabel('API key', { exact: true }).fill(vendor.key);
+      await dialog.getByLabel('Address').fill(vendor.url);
+      await dialog.getByRole('button', { name: 'Save and test' }).click();
+      await expect(dialog).toHaveCount(0);
+    }
+    const tested = vendor.listened.length;
+    const sentence = 'This is a sentence of a long answer that nobody wants to hear to its end. ';
+    model.next({ text: [sentence.repeat(20)] });
+    model.next({ text: ['This is the second answer.'] });
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Chat' }).click();
+    await page.getByRole('button', { name: 'Talk' }).click();
+    const panel = page.getByRole('dialog', { name: 'Spoken conversation' });
+    await expect(panel.getByRole('status')).toHaveText('Speaking');
+    await expect(panel.getByText('This is the second answer.')).toBeVisible();
+    expect(vendor.listened.length).toBeGreaterThan(tested + 1);
+    await panel.getByRole('button', { name: 'End the conversation' }).click();
+    await expect(panel).toHaveCount(0);
+    // The conversation shows up to where the first answer was heard, and is named after its first words.
+    await expect(page.getByText(/^You interrupted the answer after/)).toBeVisible();
+    await expect(page.getByRole('heading', { level: 1, name: /^turn the lights on/i })).toBeVisible();
+  });
 });
 
 test('the page says why a conversation does not begin', async ({ home, page, complaints }) => {

@@ -141,6 +141,55 @@ test('an answer cut off by a restart is marked as interrupted, and continues', a
   expect(page.url()).toContain(session ?? '');
 });
 
+test('an answer that the provider cuts says so, also after a reload, and continues', async ({ home: _, page }) => {
+  await open(page);
+  model.next({ text: ['One, two, ', ''], hold: true, cut: true });
+  await ask(page, 'Count');
+  await expect(messages(page).getByText('One, two,')).toBeVisible();
+  model.go();
+  const cut = messages(page).getByText('Interrupted: the answer is incomplete.');
+  await expect(cut).toBeVisible();
+  await expect(messages(page).getByText('The model provider local could not be reached or closed the connection early.')).toBeVisible();
+  await expect(page.locator('.streaming')).toHaveCount(0);
+  await page.reload();
+  await expect(cut).toBeVisible();
+  model.next({ text: ['four.'] });
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await expect(messages(page).getByText('four.')).toBeVisible();
+  expect(sent()).toEqual(['Count', 'One, two, ', 'Continue.']);
+  await expect(page.getByRole('button', { name: 'Continue' })).toHaveCount(0);
+});
+
+test.describe('with a turn of 15 seconds', () => {
+  test.use({
+    environment: async ({}, use) => {
+      model = await ModelServer.start();
+      await use({ ...model.environment, SERVICE_AGENTS__TURN_TIMEOUT_SECONDS: '15' });
+      await model.close();
+    },
+  });
+
+  test('an answer that stalls names who is waited for, then ends as incomplete and continues', async ({ home: _, page }) => {
+    await open(page);
+    model.next({ text: ['One, two, ', 'never sent'], hold: true });
+    await ask(page, 'Count');
+    await expect(messages(page).getByText('One, two,')).toBeVisible();
+    await expect(messages(page).getByText('Still waiting for local/test-model…')).toBeVisible();
+    const ended = messages(page).getByText(/^The turn was stopped after 15 seconds/);
+    await expect(ended).toBeVisible();
+    await expect(messages(page).getByText('Interrupted: the answer is incomplete.')).toBeVisible();
+    await expect(page.locator('.streaming')).toHaveCount(0);
+    await expect(messages(page).getByText(/Still waiting/)).toHaveCount(0);
+    await page.reload();
+    await expect(ended).toBeVisible();
+    await expect(messages(page).getByText('One, two,')).toBeVisible();
+    model.next({ text: ['three.'] });
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await expect(messages(page).getByText('three.')).toBeVisible();
+    expect(sent()).toEqual(['Count', 'One, two, ', 'Continue.']);
+  });
+});
+
 test('after ten silent seconds the page says who is waited for', async ({ home: _, page }) => {
   await page.clock.install();
   await open(page);
@@ -149,7 +198,7 @@ test('after ten silent seconds the page says who is waited for', async ({ home: 
   await expect(messages(page).getByText('Well,')).toBeVisible();
   await expect(messages(page).getByText(/Still waiting/)).toHaveCount(0);
   await page.clock.fastForward(11_000);
-  await expect(messages(page).getByText(/Still waiting for/)).toBeVisible();
+  await expect(messages(page).getByText('Still waiting for local/test-model…')).toBeVisible();
   model.go();
   await expect(messages(page).getByText('Well, yes.')).toBeVisible();
   await expect(messages(page).getByText(/Still waiting/)).toHaveCount(0);

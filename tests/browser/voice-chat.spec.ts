@@ -79,6 +79,21 @@ test('record, correct the transcript, send; the answer is spoken in the chosen m
   expect(readFileSync(await download.path()).equals(vendor.sent[0]!)).toBe(true);
 });
 
+test('a conversation that begins with a recording is named after its words', async ({ home, page, model: _ }) => {
+  await page.goto(`${home.origin}/chat`);
+  await page.getByRole('button', { name: 'Record a message' }).click();
+  const panel = page.getByRole('dialog', { name: 'Spoken message' });
+  await expect(panel.getByRole('timer')).toHaveText('0:01');
+  await panel.getByRole('button', { name: 'Stop' }).click();
+  await expect(panel.getByLabel('Transcript')).toHaveValue('turn the lights on');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { level: 1, name: 'turn the lights on' })).toBeVisible();
+  const list = page.getByRole('list', { name: 'Conversations' });
+  await expect(list.getByRole('listitem')).toHaveText([/turn the lights on/]);
+  await page.reload();
+  await expect(list.getByRole('listitem')).toHaveText([/turn the lights on/]);
+});
+
 test('a recording discarded with Escape can be restored', async ({ home, page, vendor }) => {
   const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Hello' });
   await page.goto(`${home.origin}/chat/${session}`);

@@ -290,6 +290,10 @@ test('a secret that the sender generates can be saved from the guide', async ({ 
   await expect(page.getByRole('heading', { name: 'Waiting for Stripe’s signing secret' })).toBeVisible();
   await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toHaveCount(0);
   await expect(page.getByLabel('Secret', { exact: true })).toHaveCount(0);
+  // The field is above everything else of the webhook.
+  const field = await page.getByRole('textbox', { name: 'Signing secret from Stripe' }).boundingBox();
+  const rest = await page.getByRole('tablist').boundingBox();
+  expect(field!.y + field!.height).toBeLessThanOrEqual(rest!.y);
   await page.reload();
   await expect(page.getByRole('heading', { name: 'Waiting for Stripe’s signing secret' })).toBeVisible();
   await page.goto('/webhooks');

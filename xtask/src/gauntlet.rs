@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::check::Metadata;
 use crate::process::{cargo, run as run_command};
-use crate::test::python;
+use crate::python;
 
 /// The folder of the Python program.
 const FOLDER: &str = "tests/gauntlet";

@@ -5,6 +5,7 @@
     reason = "the bans protect an async server; xtask is a small synchronous program"
 )]
 
+mod apt;
 mod bench;
 mod check;
 mod fuzz;
@@ -12,6 +13,7 @@ mod gauntlet;
 mod generate;
 mod page;
 mod process;
+mod python;
 mod release;
 mod run;
 mod test;

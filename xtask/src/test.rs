@@ -1,7 +1,6 @@
 //! `cargo xtask test`: everything that CI runs, starting from a fresh Debian machine. Prepares the engines
 //! and tools that tests use, runs every step even if an earlier one failed, and prints a summary.
 
-mod apt;
 pub mod browser;
 mod changed;
 mod clients;
@@ -12,7 +11,6 @@ mod node;
 mod page;
 mod postgres;
 mod prometheus;
-pub mod python;
 mod report;
 mod voice;
 

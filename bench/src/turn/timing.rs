@@ -1,4 +1,4 @@
-//! The moments of an answer, and the two ways to get one: directly from the double, and through the gateway.
+//! When the parts of an answer arrive, and the two ways to request one: directly from the double, and through the gateway.
 
 use super::model::{Double, Plan, TOKEN_CHARACTERS};
 use crate::gateway::Server;

@@ -3,8 +3,8 @@
 use crate::budgets::find_exhausted;
 use crate::error::AgentsError;
 use crate::handle::Inner;
+use crate::presets::choose_agent;
 use crate::send::{Origin, SendRequest};
-use crate::start::choose_agent;
 use crate::usage::Cause;
 use gatehouse_domain::id::{DeliveryId, SessionId};
 use gatehouse_store::{Conn, StoreError};

@@ -1,8 +1,9 @@
 //! The agent type: its fields, validation and storage format. Does not know about turns.
 
-use crate::agent_budget::AgentBudget;
+use crate::budget_values::AgentBudget;
 use crate::error::AgentsError;
-use crate::policy::ToolPolicy;
+use crate::line::is_line;
+use crate::tool_policy::ToolPolicy;
 use gatehouse_domain::{Timestamp, visible};
 use gatehouse_models::ReasoningEffort;
 use gatehouse_store::{AgentRow, StoreError};
@@ -355,12 +356,6 @@ impl Agent {
         }
         Ok(())
     }
-}
-
-/// Whether `text` is a single non-blank line of at most `most` characters.
-pub(crate) fn is_line(text: &str, most: usize) -> bool {
-    let length = text.chars().count();
-    (1..=most).contains(&length) && !text.trim().is_empty() && !text.contains(char::is_control)
 }
 
 fn check_id(id: &str) -> Result<(), AgentsError> {

@@ -1,27 +1,11 @@
 //! An agent's own budget. It is the budget with the scope `agent:<id>`, and nothing is stored with the agent.
 
 use crate::agent::Agent;
-use crate::budgets::{BudgetPeriod, NewBudget, checked, released};
+use crate::budget_values::{AgentBudget, BudgetPeriod, NewBudget, cost_of};
+use crate::budgets::{checked, released};
 use crate::error::AgentsError;
-use crate::usage::cost_of;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::{BudgetRow, Conn, StoreError};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// The budget with the scope `agent:<id>`. Has either `tokens` or `cost`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AgentBudget {
-    pub period: BudgetPeriod,
-    /// The limit of input and output tokens together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 9_007_199_254_740_991_i64))]
-    pub tokens: Option<i64>,
-    /// The limit in the unit of the prices.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
-}
 
 fn scope_of(agent: &str) -> String {
     format!("agent:{agent}")

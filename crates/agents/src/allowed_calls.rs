@@ -1,6 +1,6 @@
 //! Calls that a person allowed beyond a single approval.
 
-use crate::approvals::Question;
+use crate::approvals::question::Question;
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
 use gatehouse_domain::Timestamp;

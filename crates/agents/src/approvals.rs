@@ -1,51 +1,18 @@
 //! Tool calls that wait for approval. They are kept in the memory of the process that runs the turn. On a shared
 //! database, `shared_approvals` stores them too, so that every node can answer.
 
+pub(crate) mod question;
+
 use crate::allowed_calls::{Remember, allowed};
 use crate::error::AgentsError;
 use crate::event::{AgentEvent, Approval, Resolved, Shown};
 use crate::handle::{Agents, Inner};
-use crate::taint::{AskReason, Effect};
 use data_encoding::BASE64URL_NOPAD;
-use gatehouse_domain::id::{ApprovalId, DeliveryId, SessionId, TurnId};
+use gatehouse_domain::id::{ApprovalId, DeliveryId};
 use gatehouse_store::StoreError;
-use serde_json::Value;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use question::{Question, Waiting};
+use std::sync::Arc;
 use tokio::sync::oneshot;
-
-/// A call that needs approval.
-#[derive(Debug)]
-pub(crate) struct Question {
-    pub(crate) agent: String,
-    pub(crate) session: SessionId,
-    pub(crate) turn: TurnId,
-    /// The message of a channel that the turn answers.
-    pub(crate) message: Option<DeliveryId>,
-    pub(crate) tool: String,
-    pub(crate) arguments: Value,
-    pub(crate) reason: AskReason,
-    pub(crate) effect: Effect,
-}
-
-/// The calls that wait for approval.
-#[derive(Debug, Default)]
-pub(crate) struct Approvals(Mutex<BTreeMap<ApprovalId, Waiting>>);
-
-#[derive(Debug)]
-struct Waiting {
-    approval: Arc<Approval>,
-    /// Identifies the call in links: 256 random bits as base64url.
-    token: String,
-    message: Option<DeliveryId>,
-    answer: oneshot::Sender<bool>,
-}
-
-impl Approvals {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ApprovalId, Waiting>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Removes the call from the list and reports the answer, however the wait ends.
 struct PendingApproval<'a> {
@@ -205,7 +172,7 @@ impl Agents {
         Ok(())
     }
 
-    /// Allows calls like this one from now on. Returns the others of them that already wait.
+    /// Allows calls like this one from now on. Returns the other such calls that already wait.
     async fn remember(
         &self,
         id: &ApprovalId,

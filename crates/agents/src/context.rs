@@ -8,7 +8,8 @@
 use crate::files::Files;
 use crate::message::calls_of;
 use crate::origin::MessageOrigin;
-use crate::request::{self, Caps, said, shortened, tokens_in, tokens_of};
+use crate::request::{self, Caps, said};
+use crate::tokens::{shortened, tokens_in, tokens_of};
 use gatehouse_models::ChatMessage;
 use gatehouse_store::ChatMessageRow;
 

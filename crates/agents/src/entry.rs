@@ -1,6 +1,7 @@
 //! Stores a text as the first message of its turn.
 
-use crate::attachments::{self, Attachment};
+use crate::attached_file::Attachment;
+use crate::attachments;
 use crate::delete_turns::{Deleted, delete_turns};
 use crate::error::AgentsError;
 use crate::handle::Inner;
@@ -9,8 +10,9 @@ use crate::manage_sessions::NEW_LABEL;
 use crate::message::{Role, storable};
 use crate::one_off::store_earlier;
 use crate::origin::MessageOrigin;
+use crate::presets::choose_agent;
 use crate::send::{Origin, SendRequest};
-use crate::start::{LocatedSession, choose_agent, label_of_text};
+use crate::start::{LocatedSession, label_of_text};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
 use gatehouse_store::{ChatMessageRow, ChatTurnRow, Conn};

@@ -1,6 +1,6 @@
 //! Errors of agents, sessions and starting a turn, and how the API reports them.
 
-use crate::budgets::Exhausted;
+use crate::budget_values::Exhausted;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_store::StoreError;
 

@@ -1,14 +1,14 @@
 //! Events of turns, with their names and parameters on the wire.
 
-use crate::budgets::BudgetWarning;
-use crate::message::Message;
+use crate::budget_values::BudgetWarning;
+use crate::message::{Failure, Message};
 use crate::stop::Stop;
 use crate::taint::{AskReason, Effect};
 use gatehouse_domain::id::{ApprovalId, MessageId, SessionId, TurnId};
-use gatehouse_domain::{Problem, Timestamp, visible};
+use gatehouse_domain::{Timestamp, visible};
 use gatehouse_models::Usage;
 use schemars::JsonSchema;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -165,53 +165,6 @@ pub struct AudioPart {
     pub error: Option<Failure>,
 }
 
-/// A problem in an event: `{code, message}` plus the extra fields of the code.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
-#[schemars(with = "FailureShape")]
-pub struct Failure(pub Problem);
-
-impl Failure {
-    /// Reads the serialized form; `None` if it is not one.
-    pub(crate) fn read(text: &str) -> Option<Self> {
-        let mut details: serde_json::Map<String, Value> = serde_json::from_str(text).ok()?;
-        let code = serde_json::from_value(details.remove("code")?).ok()?;
-        let message = serde_json::from_value(details.remove("message")?).ok()?;
-        Some(Self(Problem {
-            code,
-            message,
-            details,
-        }))
-    }
-}
-
-#[derive(JsonSchema)]
-#[schemars(rename = "Failure")]
-#[expect(dead_code, reason = "only its schema is used")]
-struct FailureShape {
-    code: String,
-    message: String,
-    /// The extra fields of this code.
-    #[schemars(flatten)]
-    details: serde_json::Map<String, Value>,
-}
-
-impl Serialize for Failure {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Problem {
-            code,
-            message,
-            details,
-        } = &self.0;
-        let mut map = serializer.serialize_map(Some(2 + details.len()))?;
-        map.serialize_entry("code", code.name())?;
-        map.serialize_entry("message", message)?;
-        for (name, value) in details {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
-    }
-}
-
 /// A tool call that waits for approval.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
 pub struct Approval {
@@ -274,7 +227,7 @@ pub struct Resolved {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gatehouse_domain::ErrorCode;
+    use gatehouse_domain::{ErrorCode, Problem};
     use serde_json::json;
 
     fn params(event: &AgentEvent) -> Value {

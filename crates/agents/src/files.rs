@@ -2,9 +2,9 @@
 //! documents, and a description of each file. All of it is data between marks that a file cannot forge, because they
 //! carry the ID of the file, which is generated after its content.
 
-use crate::attachments::{Attachment, attachments_of};
+use crate::attached_file::{Attachment, attachments_of};
 use crate::handle::Inner;
-use crate::request::{shortened, tokens_of};
+use crate::tokens::{shortened, tokens_of, tokens_of_pictures};
 use gatehouse_domain::id::AttachmentId;
 use gatehouse_models::Picture;
 use gatehouse_store::{ChatMessageRow, StoreError};
@@ -12,10 +12,6 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// What a picture counts in the context window and in budgets, in tokens: what Anthropic counts for the largest
-/// picture that is sent (<https://platform.claude.com/docs/en/build-with-claude/vision>). Other vendors count
-/// less.
-pub(crate) const PICTURE_TOKENS: u64 = 1_600;
 /// How many pictures a request has, the newest first.
 const MAX_PICTURES: usize = 10;
 /// How much text of files is read for a turn, in bytes, the newest first.
@@ -149,10 +145,6 @@ impl Files {
         }
         text
     }
-}
-
-pub(crate) fn tokens_of_pictures(pictures: &[Picture]) -> u64 {
-    PICTURE_TOKENS.saturating_mul(pictures.len() as u64)
 }
 
 fn is_picture(file: &Attachment) -> bool {

@@ -1,6 +1,7 @@
 use super::*;
 use crate::context::Conversation;
 use crate::request::tests::row;
+use crate::tokens::PICTURE_TOKENS;
 use gatehouse_models::ChatMessage;
 use serde_json::json;
 

@@ -2,16 +2,16 @@
 //! to the same type.
 
 use crate::agent::{Agent, AgentConfig, DEFAULT_AGENT};
-use crate::approvals::Approvals;
-use crate::budgets::BudgetWarning;
+use crate::approvals::question::Approvals;
+use crate::budget_values::BudgetWarning;
 use crate::error::AgentsError;
 use crate::event::{self, AgentEvent};
 use crate::lanes::Lanes;
-use crate::model_call::ModelCalls;
+use crate::model_call::running::ModelCalls;
 use crate::registry::ToolRegistry;
 use crate::speaker::{AudioParts, Speaker};
 use crate::speeches::Speeches;
-use crate::turn::LeftOut;
+use crate::turn::left_out::LeftOut;
 use arc_swap::ArcSwap;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::id::{MessageId, SessionId};

@@ -2,7 +2,7 @@
 //! what they do.
 
 use crate::error::AgentsError;
-use crate::start::Turn;
+use crate::turn::queued::Turn;
 use gatehouse_domain::id::{SessionId, TurnId};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -11,8 +11,10 @@ mod agent_budget;
 mod allowed_calls;
 mod approval_buttons;
 mod approvals;
+mod attached_file;
 mod attachments;
 mod branch;
+mod budget_values;
 mod budgets;
 mod context;
 mod delete_turns;
@@ -25,6 +27,7 @@ mod heard;
 mod history;
 mod input_check;
 mod lanes;
+mod line;
 mod lost;
 mod manage_sessions;
 mod message;
@@ -46,22 +49,23 @@ mod speaker;
 mod speeches;
 mod start;
 mod stop;
+mod tags;
 mod taint;
+mod tokens;
 mod tool;
+mod tool_policy;
 mod turn;
 mod usage;
 
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
-pub use agent_budget::AgentBudget;
 pub use allowed_calls::{AllowedCall, Remember};
 pub use approval_buttons::{ButtonPlace, PressedCall};
-pub use attachments::{Attachment, NewAttachment};
-pub use budgets::{
-    Budget, BudgetList, BudgetName, BudgetPeriod, BudgetWarning, Exhausted, NewBudget,
-};
+pub use attached_file::{Attachment, NewAttachment};
+pub use budget_values::{AgentBudget, Budget, BudgetPeriod, BudgetWarning, Exhausted, NewBudget};
+pub use budgets::{BudgetList, BudgetName};
 pub use error::AgentsError;
 pub use event::{
-    AgentEvent, Answered, Approval, AudioPart, Delta, Done, Failure, Resolved, Shown, ToolProgress,
+    AgentEvent, Answered, Approval, AudioPart, Delta, Done, Resolved, Shown, ToolProgress,
     ToolState,
 };
 pub use gatehouse_models::{ReasoningEffort, Usage};
@@ -69,21 +73,24 @@ pub use handle::{Agents, AgentsParts, AgentsSettings};
 pub use heard::HeardMessage;
 pub use history::HistoryPage;
 pub use lanes::RunningTurn;
-pub use manage_sessions::{SessionPage, SessionQuery};
-pub use message::{Message, Role, ToolCallRecord};
+pub use manage_sessions::{SessionChanges, SessionPage, SessionQuery};
+pub use message::{Failure, Message, Role, ToolCallRecord};
 pub use model_call::{ModelCall, ModelCallError};
-pub use one_off::{AnswerPiece, AnswerStream, EarlierMessage, OneOffRequest};
+pub use one_off::{AnswerPiece, AnswerStream, OneOffRequest};
 pub use origin::MessageOrigin;
-pub use policy::ToolPolicy;
 pub use registry::ToolRegistry;
 pub use retention::Swept;
-pub use send::{Action, ActionStatus, Origin, SendRequest, Sent, Target, TurnReport};
+pub use send::{
+    Action, ActionStatus, EarlierMessage, Origin, SendRequest, Sent, Target, TurnReport,
+};
 pub use session::{Session, Source};
 pub use share::{Share, SharedMessage, SharedSession};
 pub use speaker::{
     Answer, AnswerFilter, AnswerStart, AudioParts, Filtered, Marks, Speaker, SpeechOutput,
 };
 pub use stop::Stop;
+pub use tags::TagCount;
 pub use taint::{AskReason, Effect};
 pub use tool::{Audience, MAX_OUTPUT_BYTES, Tool, ToolContext, ToolError};
+pub use tool_policy::ToolPolicy;
 pub use usage::{UsageBy, UsageQuery, UsageStat, UsageStats};

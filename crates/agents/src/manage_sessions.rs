@@ -1,10 +1,11 @@
 //! `sessions.*`: managing sessions.
 
-use crate::agent::is_line;
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
+use crate::line::is_line;
+use crate::presets::choose_agent;
 use crate::session::{Session, Source};
-use crate::start::choose_agent;
+use crate::tags::stored_tags;
 use gatehouse_domain::id::SessionId;
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::{AuditEntry, ChatSessionPage, ChatSessionRow, Conn, StoreError, lower_case};
@@ -27,7 +28,7 @@ pub struct SessionPage {
 /// Filter and range of a list of sessions.
 #[derive(Clone, Debug, Default)]
 pub struct SessionQuery {
-    /// Only sessions whose label, key, ID or text contains this text. Results of tools are not searched.
+    /// Only sessions whose label, key, ID, tag or text contains this text. Results of tools are not searched.
     pub q: Option<String>,
     /// Whether `q` is not searched for in messages, and sessions have no excerpts: for callers that may not read
     /// messages.
@@ -36,6 +37,8 @@ pub struct SessionQuery {
     pub of_webhooks: Option<bool>,
     pub pinned: Option<bool>,
     pub archived: Option<bool>,
+    /// Only sessions with this tag, in any case of letters.
+    pub tag: Option<String>,
     /// Only sessions whose last message was added at this time or later.
     pub from: Option<Timestamp>,
     /// Only sessions whose last message was added before this time.
@@ -43,6 +46,15 @@ pub struct SessionQuery {
     pub limit: usize,
     /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
+}
+
+/// What to change of a session. `None` keeps what is stored.
+#[derive(Clone, Debug, Default)]
+pub struct SessionChanges {
+    pub pinned: Option<bool>,
+    pub archived: Option<bool>,
+    /// Replaces all tags.
+    pub tags: Option<Vec<String>>,
 }
 
 /// The label of a new session without messages. The first message replaces it.
@@ -116,7 +128,8 @@ impl Agents {
         let q = query.q.as_deref().map(str::trim).filter(|q| !q.is_empty());
         let after = query.cursor.as_deref().map(read_cursor).transpose()?;
         let limit = query.limit;
-        if q.is_some_and(|q| q.contains('\0')) {
+        let searched = [q, query.tag.as_deref()];
+        if searched.into_iter().flatten().any(|text| text.contains('\0')) {
             return Ok(SessionPage {
                 sessions: Vec::new(),
                 next_cursor: None,
@@ -128,6 +141,7 @@ impl Agents {
             of_webhooks: query.of_webhooks,
             pinned: query.pinned,
             archived: query.archived,
+            tag: query.tag.clone(),
             from: query.from,
             until: query.until,
             after,
@@ -223,23 +237,29 @@ impl Agents {
         Ok(self.0.shown(row))
     }
 
-    /// Pins or archives a session. `None` keeps what is stored.
-    pub async fn place_session(
+    /// Pins, archives or tags a session.
+    pub async fn update_session(
         &self,
         name: &str,
-        pinned: Option<bool>,
-        archived: Option<bool>,
+        changes: SessionChanges,
     ) -> Result<Session, AgentsError> {
+        let SessionChanges {
+            pinned,
+            archived,
+            tags,
+        } = changes;
+        let tags = tags.as_deref().map(stored_tags).transpose()?;
         let (name, now) = (name.to_owned(), self.0.clock.now());
         let write = self.0.store.write(move |conn| {
             Box::pin(async move {
                 let found = find(conn, &name).await?;
                 let mut row = found.ok_or(AgentsError::NotFound("session"))?;
-                conn.update_chat_session_place(&row.id, pinned, archived)
+                conn.update_chat_session_place(&row.id, (pinned, archived), tags.as_deref())
                     .await?;
                 conn.insert_change("sessions", now).await?;
                 row.pinned = pinned.unwrap_or(row.pinned);
                 row.archived = archived.unwrap_or(row.archived);
+                row.tags = tags.unwrap_or(row.tags);
                 Ok::<_, AgentsError>(row)
             })
         });

@@ -1,13 +1,16 @@
 //! Calls to a model without an agent. The caller brings the whole conversation and the tools, and makes the calls
 //! itself. Budgets apply and the use is stored, as in turns.
 
-use crate::agent::is_line;
-use crate::budgets::{Exhausted, find_exhausted};
+pub(crate) mod running;
+
+use crate::budget_values::Exhausted;
+use crate::budgets::find_exhausted;
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
+use crate::line::is_line;
 use crate::one_off::{AnswerPiece, AnswerStream};
-use crate::request::{tokens_beside, tokens_in, tokens_of};
 use crate::start::MAX_MODEL_CHARACTERS;
+use crate::tokens::{tokens_beside, tokens_in, tokens_of};
 use crate::usage::{Cause, count};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use gatehouse_domain::trace::{self, ActiveSpan, SpanKind};
@@ -16,11 +19,8 @@ use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ProviderKind, R
 use gatehouse_store::StoreError;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-/// How many calls may run at the same time.
-const MAX_CALLS: usize = 256;
 /// How many pieces of an answer wait for a slow reader.
 const PIECES: usize = 64;
 
@@ -74,34 +74,6 @@ impl From<ModelCallError> for Problem {
             ModelCallError::Agents(error) => error.into(),
             ModelCallError::Model(error) => error.into(),
         }
-    }
-}
-
-/// The calls that run now.
-#[derive(Debug)]
-pub(crate) struct ModelCalls {
-    permits: Arc<Semaphore>,
-    cancel: CancellationToken,
-}
-
-impl Default for ModelCalls {
-    fn default() -> Self {
-        Self {
-            permits: Arc::new(Semaphore::new(MAX_CALLS)),
-            cancel: CancellationToken::new(),
-        }
-    }
-}
-
-impl ModelCalls {
-    fn admit(&self) -> Result<OwnedSemaphorePermit, AgentsError> {
-        let permit = Arc::clone(&self.permits).try_acquire_owned();
-        permit.map_err(|_| AgentsError::TooManyWaiting)
-    }
-
-    /// Stops the running calls.
-    pub(crate) fn cancel_all(&self) {
-        self.cancel.cancel();
     }
 }
 

@@ -6,7 +6,7 @@ use crate::event::{AgentEvent, Delta};
 use crate::handle::{Agents, Inner};
 use crate::message::{Role, storable};
 use crate::origin::MessageOrigin;
-use crate::send::{Origin, SendRequest, Target, TurnReport};
+use crate::send::{EarlierMessage, Origin, SendRequest, Target, TurnReport};
 use crate::session::Source;
 use crate::start::MAX_TEXT_BYTES;
 use crate::stop::Stop;
@@ -21,14 +21,6 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Maximum number of messages before the text.
 const MAX_EARLIER: usize = 1_999;
-
-/// A message before the text of a one-off request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EarlierMessage {
-    User(String),
-    /// What a model answered, according to the caller.
-    Assistant(String),
-}
 
 /// A conversation to answer once.
 #[derive(Clone, Debug)]
@@ -257,7 +249,7 @@ impl Inner {
         earlier.iter().enumerate().map(row).collect()
     }
 
-    /// Deletes the session of a one-off request. It is not shown to anyone any more.
+    /// Deletes the session of a one-off request. No list shows it.
     pub(crate) async fn delete_one_off(&self, session: &SessionId) {
         let (id, now) = (session.clone(), self.clock.now());
         let write = self.store.write(move |conn| {

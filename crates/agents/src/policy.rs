@@ -5,47 +5,13 @@ use crate::origin::MessageOrigin;
 use crate::registry::ToolRegistry;
 use crate::send::Origin;
 use crate::tool::{Audience, Tool};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::tool_policy::ToolPolicy;
 use std::sync::Arc;
-
-/// A selection of tools. An entry is an exact name, `*`, or a prefix followed by `*` (`mcp__x__*`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ToolPolicy {
-    /// The allowed tools; empty means all.
-    #[serde(default)]
-    pub allow: Vec<String>,
-    /// The excluded tools. Takes precedence over `allow`.
-    #[serde(default)]
-    pub deny: Vec<String>,
-}
-
-impl ToolPolicy {
-    /// Whether the selection includes this tool.
-    pub fn admits(&self, tool: &dyn Tool) -> bool {
-        (self.allow.is_empty() || matches_any(&self.allow, tool.name()))
-            && !restrains(&self.deny, tool)
-    }
-}
-
-/// Whether an entry matches the tool under its current or former name. For lists that restrict.
-pub(crate) fn restrains(entries: &[String], tool: &dyn Tool) -> bool {
-    let former = tool.former_name();
-    matches_any(entries, tool.name()) || former.is_some_and(|name| matches_any(entries, name))
-}
 
 /// The entries that name one tool.
 fn exact_names(entries: &[String]) -> Vec<String> {
     let exact = entries.iter().filter(|entry| !entry.ends_with('*'));
     exact.cloned().collect()
-}
-
-fn matches_any(entries: &[String], name: &str) -> bool {
-    entries.iter().any(|entry| match entry.strip_suffix('*') {
-        Some(beginning) => name.starts_with(beginning),
-        None => entry == name,
-    })
 }
 
 /// What one turn may use.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::origin::MessageOrigin;
 use crate::tool::{ToolContext, ToolError};
+use crate::tool_policy::restrains;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::id::DeliveryId;
 use serde_json::{Value, json};

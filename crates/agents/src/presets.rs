@@ -141,3 +141,18 @@ async fn free_id(conn: &mut Conn, name: &str) -> Result<String, AgentsError> {
     }
     Err(AgentsError::IdTaken)
 }
+
+/// The requested agent, which must exist; otherwise the session's, otherwise `default`.
+pub(crate) async fn choose_agent(
+    conn: &mut Conn,
+    wanted: Option<String>,
+    of_session: Option<String>,
+) -> Result<String, AgentsError> {
+    if let Some(wanted) = wanted {
+        return match find(conn, &wanted).await? {
+            Some(agent) => Ok(agent.id),
+            None => Err(AgentsError::invalid("agent", "the agent does not exist")),
+        };
+    }
+    Ok(of_session.unwrap_or_else(|| DEFAULT_AGENT.to_owned()))
+}

@@ -1,10 +1,11 @@
 //! Turns stored messages into a model request that every provider accepts, whatever a crash or a stop left
 //! incomplete. Marks tool output as data.
 
-use crate::files::{Files, Shown, tokens_of_pictures};
+use crate::files::{Files, Shown};
 use crate::message::{ToolCallRecord, calls_of};
 use crate::origin::MessageOrigin;
-use gatehouse_models::{ChatMessage, ToolCall, ToolSpec};
+use crate::tokens::shortened;
+use gatehouse_models::{ChatMessage, ToolCall};
 use gatehouse_store::ChatMessageRow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -208,17 +209,6 @@ fn marked(row: &ChatMessageRow, cap: usize) -> String {
     format!("<tool_output id=\"{id}\">\n{text}\n</tool_output id=\"{id}\">")
 }
 
-/// Cuts a text to this many characters and notes that it was cut.
-pub(crate) fn shortened(text: &str, characters: usize) -> String {
-    match text.char_indices().nth(characters) {
-        None => text.to_owned(),
-        Some((end, _)) => {
-            let beginning = text.get(..end).unwrap_or_default();
-            format!("{beginning}\n[… shortened: {} bytes in all]", text.len())
-        }
-    }
-}
-
 /// The conversation as one text of about `characters` characters, to be summarized: a part of every message
 /// if there is space for that, otherwise only the newest.
 pub(crate) fn transcript(
@@ -269,41 +259,6 @@ fn transcript_of(row: &ChatMessageRow, files: &Files, characters: usize) -> Stri
     }
     part.push('\n');
     part
-}
-
-/// Estimated number of tokens: one per four ASCII characters, one per other character.
-pub(crate) fn tokens_of(text: &str) -> u64 {
-    let ascii = text.bytes().filter(u8::is_ascii).count();
-    let others = text.chars().filter(|c| !c.is_ascii()).count();
-    u64::try_from(ascii / 4 + others + 4).unwrap_or(u64::MAX)
-}
-
-/// The estimated tokens of a request beside its messages.
-pub(crate) fn tokens_beside(system: Option<&str>, tools: &[ToolSpec]) -> u64 {
-    system.map_or(0, tokens_of) + tools.iter().map(tokens_of_tool).sum::<u64>()
-}
-
-/// The estimated tokens of a tool that a request offers.
-pub(crate) fn tokens_of_tool(tool: &ToolSpec) -> u64 {
-    tokens_of(&tool.description) + tokens_of(&tool.parameters.to_string())
-}
-
-pub(crate) fn tokens_in(message: &ChatMessage) -> u64 {
-    match message {
-        ChatMessage::User { text, pictures } => tokens_of(text) + tokens_of_pictures(pictures),
-        ChatMessage::Assistant {
-            text,
-            tool_calls,
-            state,
-        } => {
-            let calls = tool_calls
-                .iter()
-                .map(|call| tokens_of(&call.name) + tokens_of(&call.arguments));
-            let state = state.as_ref().map_or(0, |s| tokens_of(&s.to_string()));
-            tokens_of(text) + calls.sum::<u64>() + state
-        }
-        ChatMessage::Tool { name, text, .. } => tokens_of(name) + tokens_of(text),
-    }
 }
 
 #[cfg(test)]

@@ -1,17 +1,24 @@
 //! The input and the results of a turn.
 
-use crate::attachments::NewAttachment;
-use crate::one_off::EarlierMessage;
+use crate::attached_file::NewAttachment;
 use crate::origin::MessageOrigin;
-use crate::policy::ToolPolicy;
 use crate::speaker::SpeechOutput;
 use crate::stop::Stop;
+use crate::tool_policy::ToolPolicy;
 use gatehouse_domain::id::{DeliveryId, SessionId, TurnId};
 use gatehouse_domain::{Actor, Problem, Timestamp};
 use gatehouse_models::Usage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
+
+/// A message before the text of a one-off request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EarlierMessage {
+    User(String),
+    /// What a model answered, according to the caller.
+    Assistant(String),
+}
 
 /// The session that a text goes to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! A session as callers see it.
 
+use crate::tags::tags_of;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
 use gatehouse_store::ChatSessionRow;
@@ -69,6 +70,8 @@ pub struct Session {
     pub pinned: bool,
     /// Whether the owner keeps it out of the list.
     pub archived: bool,
+    /// Words by which the owner groups sessions.
+    pub tags: Vec<String>,
     /// Whether a turn runs in it now, on the node that handles the request.
     pub running: bool,
     /// In a search: the text around the match in the first message that contains it.
@@ -91,6 +94,7 @@ impl From<ChatSessionRow> for Session {
             share_id: row.share_id,
             pinned: row.pinned,
             archived: row.archived,
+            tags: tags_of(&row.tags).map(str::to_owned).collect(),
             running: false,
             excerpt: None,
         }

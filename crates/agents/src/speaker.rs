@@ -2,7 +2,8 @@
 //! passes answers through a filter and accepts audio for them.
 
 use crate::agent::Agent;
-use crate::event::{AgentEvent, AudioPart, Failure};
+use crate::event::{AgentEvent, AudioPart};
+use crate::message::Failure;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::Problem;
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};

@@ -1,26 +1,26 @@
 //! Starts a turn: finds or creates the session, stores the text and queues the turn in its lane. `turn` runs
 //! it.
 
-use crate::agent::{Agent, DEFAULT_AGENT, is_line};
+use crate::agent::{Agent, DEFAULT_AGENT};
 use crate::error::AgentsError;
 use crate::event::AgentEvent;
 use crate::handle::{Agents, Inner};
 use crate::lanes::LaneReservation;
+use crate::line::is_line;
 use crate::manage_sessions::MAX_LABEL_CHARACTERS;
 use crate::message::Message;
 use crate::origin::MessageOrigin;
+use crate::presets::choose_agent;
 use crate::send::{Origin, SendRequest, Sent, Target, TurnReport};
 use crate::session::Source;
-use crate::speaker::SpeechOutput;
-use crate::{attachments, manage_sessions, presets, turn};
-use gatehouse_domain::Actor;
+use crate::turn::queued::Turn;
+use crate::{attachments, manage_sessions, turn};
 use gatehouse_domain::id::{SessionId, TurnId};
-use gatehouse_domain::trace::{self, SpanContext};
+use gatehouse_domain::trace::{self};
 use gatehouse_models::ModelError;
 use gatehouse_store::{ChatSessionRow, Conn, inherit};
 use std::sync::Arc;
 use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
 
 /// The longest text of a request.
 pub(crate) const MAX_TEXT_BYTES: usize = 1 << 20;
@@ -28,33 +28,6 @@ pub(crate) const MAX_MODEL_CHARACTERS: usize = 200;
 const MAX_KEY_CHARACTERS: usize = 1000;
 /// How many characters of a text become the label of its session.
 const LABEL_OF_TEXT_CHARACTERS: usize = 60;
-
-/// A turn in its lane. Its text is stored.
-#[derive(Debug)]
-pub(crate) struct Turn {
-    pub(crate) session: SessionId,
-    pub(crate) session_key: String,
-    pub(crate) id: TurnId,
-    /// Its number in the session.
-    pub(crate) number: i64,
-    /// How many turns of the session were before it on other nodes when it was stored.
-    pub(crate) behind_other_nodes: usize,
-    pub(crate) agent: String,
-    pub(crate) model: Option<String>,
-    pub(crate) system_suffix: Option<String>,
-    pub(crate) origin: Origin,
-    /// Whether the user's text was spoken.
-    pub(crate) was_spoken: bool,
-    /// Whether the session is deleted when the turn has ended.
-    pub(crate) is_one_off: bool,
-    pub(crate) actor: Actor,
-    pub(crate) cancel: CancellationToken,
-    pub(crate) speech: Option<SpeechOutput>,
-    /// The span of the request, if its trace is recorded.
-    pub(crate) caller: Option<SpanContext>,
-    /// Receives the result, if a caller waits for it.
-    pub(crate) report: Option<oneshot::Sender<TurnReport>>,
-}
 
 impl Agents {
     /// Accepts a text. Events report the progress. The turn runs even if the caller disconnects.
@@ -306,6 +279,7 @@ impl Inner {
             share_id: None,
             pinned: false,
             archived: false,
+            tags: String::new(),
             created_at: now,
             updated_at: now,
         }
@@ -336,21 +310,6 @@ async fn find_or_make(
     Ok(row.id)
 }
 
-/// The requested agent, which must exist; otherwise the session's, otherwise `default`.
-pub(crate) async fn choose_agent(
-    conn: &mut Conn,
-    wanted: Option<String>,
-    of_session: Option<String>,
-) -> Result<String, AgentsError> {
-    if let Some(wanted) = wanted {
-        return match presets::find(conn, &wanted).await? {
-            Some(agent) => Ok(agent.id),
-            None => Err(AgentsError::invalid("agent", "the agent does not exist")),
-        };
-    }
-    Ok(of_session.unwrap_or_else(|| DEFAULT_AGENT.to_owned()))
-}
-
 /// Makes a session label from the first line of a text.
 pub(crate) fn label_of_text(text: &str) -> String {
     let mut lines = text.lines().map(str::trim);
@@ -376,6 +335,7 @@ fn label_of(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gatehouse_domain::Actor;
 
     #[test]
     fn labels_are_the_first_line_and_not_long() {

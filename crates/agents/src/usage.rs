@@ -1,5 +1,6 @@
 //! What models used: which row a call counts for, what it cost, and sums over the rows.
 
+use crate::budget_values::{NANOS, cost_of};
 use crate::error::AgentsError;
 use crate::handle::Agents;
 use gatehouse_domain::{ModelFacts, Timestamp, UtcDay};
@@ -8,8 +9,6 @@ use gatehouse_store::{UsageColumn, UsageRow, UsageSum};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Cost is counted in billionths of the unit of the prices.
-pub(crate) const NANOS: f64 = 1e9;
 /// A price is for a million tokens.
 const TOKENS_OF_PRICE: f64 = 1e6;
 
@@ -91,15 +90,6 @@ pub(crate) fn count(row: &UsageRow) {
         metrics::counter!("model_cost_nanos_total", "model" => row.model.clone())
             .increment(nanos.unsigned_abs());
     }
-}
-
-/// A stored cost in the unit of the prices.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a sum of money needs no more than 53 bits"
-)]
-pub(crate) fn cost_of(nanos: i64) -> f64 {
-    nanos as f64 / NANOS
 }
 
 /// What sums are grouped by.

@@ -2,11 +2,10 @@
 
 use crate::api::{ApiKeyCreated, ApiKeyItem, ApiKeyList, CreateApiKeyRequest, Done};
 use crate::audit::kinds;
-use crate::check_auth::KEY_PREFIX;
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
 use crate::lineage::{Descendants, Limits};
-use crate::live::{LiveKey, hash_of, to_hex};
+use crate::live::{KEY_PREFIX, LiveKey, hash_of, to_hex};
 use crate::only::{Only, TargetKinds};
 use crate::request_context::Caller;
 use crate::state::Auth;

@@ -1,14 +1,14 @@
 //! Background tasks: loads credentials, writes last uses, sweeps expired credentials, reads other
 //! nodes' changes, and logs reminders for the operator.
 
-use crate::change_feed::POLL_MS;
+use crate::change_feed::poll_interval;
 use crate::error::AuthError;
 use crate::live::Live;
 use crate::state::Auth;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::{Conn, Duty};
 use std::time::Duration;
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -18,7 +18,9 @@ const UPKEEP: Duration = Duration::from_secs(5);
 const ROUNDS_PER_SWEEP: u32 = 60;
 /// The interval of reminders in the log.
 const REMINDER: Duration = Duration::from_hours(1);
-/// If the node that deletes old rows of the audit log is gone, another one does it after this time.
+/// If the node that deletes expired credentials is gone, another one does it after this time.
+const SWEEP_LEASE: Duration = Duration::from_mins(15);
+/// If the node that completes and cuts the audit log is gone, another one does it after this time.
 const AUDIT_LEASE: Duration = Duration::from_mins(150);
 /// How many last uses are written in one transaction.
 const FLUSHED_AT_ONCE: usize = 500;
@@ -48,11 +50,17 @@ impl Auth {
         let started = (!self.0.feed.is_shared()).then(|| self.0.now());
         tracker.spawn(async move { auth.remind(&stop, started).await });
         let auth = self.clone();
+        let (sweeps, node) = (Self::sweep_duty(), self.random_node());
         tracker.spawn(async move {
             let mut ticks = ticks(UPKEEP);
             let mut round = 0_u32;
             while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {
-                auth.upkeep(round.is_multiple_of(ROUNDS_PER_SWEEP)).await;
+                auth.upkeep().await;
+                if round.is_multiple_of(ROUNDS_PER_SWEEP)
+                    && let Err(error) = auth.sweep_rows_once(&sweeps, &node).await
+                {
+                    tracing::warn!(%error, "expired rows were not deleted");
+                }
                 round = round.wrapping_add(1);
             }
             auth.flush_failures(true).await;
@@ -74,15 +82,10 @@ impl Auth {
     }
 
     async fn follow_feed(&self, shutdown: &CancellationToken) {
-        let mut ticks = ticks(Duration::from_millis(POLL_MS));
         let mut notified = self.0.store.notified();
         let mut is_deaf = false;
         loop {
-            tokio::select! {
-                () = shutdown.cancelled() => break,
-                _ = ticks.tick() => {}
-                Ok(()) = notified.changed() => ticks.reset(),
-            }
+            let began = Instant::now();
             match self.look_at_feed().await {
                 Ok(()) => is_deaf = false,
                 Err(error) if !is_deaf => {
@@ -91,20 +94,23 @@ impl Auth {
                 }
                 Err(_) => {}
             }
+            let next = began + poll_interval(self.0.store.hears_nodes());
+            tokio::select! {
+                () = shutdown.cancelled() => break,
+                () = sleep_until(next) => {}
+                Ok(()) = notified.changed() => {}
+            }
         }
     }
 
     /// One round of upkeep.
-    pub(crate) async fn upkeep(&self, sweep_rows: bool) {
+    pub(crate) async fn upkeep(&self) {
         self.0.throttle.sweep();
         self.flush_failures(false).await;
         self.flush_uses(false).await;
         self.end_expired();
         if let Err(error) = self.replace_due_setup_code().await {
             tracing::warn!(%error, "a used-up setup code was not replaced");
-        }
-        if sweep_rows && let Err(error) = self.sweep_rows().await {
-            tracing::warn!(%error, "expired rows were not deleted");
         }
     }
 
@@ -123,6 +129,29 @@ impl Auth {
             inner.keys.end_where(|key| key.is_expired(now));
             inner.announce(&["api_keys"]);
         }
+    }
+
+    /// The duty of [`Auth::sweep_rows_once`].
+    #[doc(hidden)]
+    pub const fn sweep_duty() -> Duty {
+        Duty::new("credentials.sweep", SWEEP_LEASE)
+    }
+
+    /// A name for this node that no other one has.
+    fn random_node(&self) -> String {
+        format!("{:016x}", u64::from_be_bytes(self.0.random.bytes()))
+    }
+
+    /// Deletes expired sessions, challenges and shares of the vault's key, on one of several nodes. Returns whether
+    /// this node did. [`Auth::background`] calls it every five minutes.
+    #[doc(hidden)]
+    pub async fn sweep_rows_once(&self, duty: &Duty, node: &str) -> Result<bool, AuthError> {
+        let inner = &self.0;
+        let is_ours = duty.claim(&inner.store, &*inner.clock, node).await?;
+        if is_ours {
+            self.sweep_rows().await?;
+        }
+        Ok(is_ours)
     }
 
     async fn sweep_rows(&self) -> Result<(), AuthError> {
@@ -186,10 +215,16 @@ impl Auth {
         }
     }
 
-    /// Deletes old rows of the audit log, on one of several nodes.
-    async fn cut_audit_log_once(&self, duty: &Duty, node: &str) -> Result<u64, AuthError> {
+    /// Completes the audit log and deletes its old rows, on one of several nodes.
+    async fn tend_audit_log_once(
+        &self,
+        duty: &Duty,
+        node: &str,
+        started: Option<Timestamp>,
+    ) -> Result<u64, AuthError> {
         let inner = &self.0;
         if duty.claim(&inner.store, &*inner.clock, node).await? {
+            self.sweep_left_changes(started).await;
             return self.cut_audit_log().await;
         }
         Ok(0)
@@ -200,16 +235,15 @@ impl Auth {
     async fn remind(&self, shutdown: &CancellationToken, started: Option<Timestamp>) {
         let mut ticks = ticks(REMINDER);
         let duty = Duty::new("audit.retention", AUDIT_LEASE);
-        let node = format!("{:016x}", u64::from_be_bytes(self.0.random.bytes()));
+        let node = self.random_node();
         while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {
-            self.sweep_left_changes(started).await;
             if self.facts().auth_disabled {
                 tracing::warn!(
                     "auth is disabled: everyone who can reach this server has access; complete \
                      setup to enable it"
                 );
             }
-            match self.cut_audit_log_once(&duty, &node).await {
+            match self.tend_audit_log_once(&duty, &node, started).await {
                 Ok(0) => {}
                 Ok(rows) => tracing::info!(rows, "old rows of the audit log were deleted"),
                 Err(error) => tracing::warn!(%error, "old rows of the audit log were not deleted"),

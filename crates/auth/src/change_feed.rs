@@ -2,20 +2,22 @@
 //! each notification and at intervals, in case one was missed. While reading fails, credentials in
 //! memory are not trusted and every look-up goes to the database.
 
-use crate::devices::LiveDevice;
+pub(crate) mod feed;
+
+use crate::devices::live::LiveDevice;
 use crate::error::AuthError;
 use crate::live::{LiveKey, LiveSession};
 use crate::state::{Auth, Settled};
 use gatehouse_store::{ApiKeyRow, AuthSessionRow, ChangeRow, DeviceRow, SCHEMA_CHANGED};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// The polling interval without notifications.
-pub(crate) const POLL_MS: u64 = 1_500;
-/// How long memory is trusted after the last successful read.
-const BELIEVED_MS: u64 = 2_000;
+/// How often the feed is read while notifications arrive: in time for [`feed::BELIEVED_MS`].
+const POLL: Duration = Duration::from_millis(1_500);
+/// How often it is read while they do not. A revocation must reach every node within a second.
+const POLL_UNHEARD: Duration = Duration::from_millis(500);
 
 /// Subjects that this crate handles, including those for which it notifies other crates itself.
 const OWN: [&str; 7] = [
@@ -27,46 +29,6 @@ const OWN: [&str; 7] = [
     "vault",
     SCHEMA_CHANGED,
 ];
-
-/// This node's position in the feed.
-#[derive(Debug)]
-pub(crate) struct Feed {
-    shared: bool,
-    last_change: AtomicI64,
-    last_look_ms: AtomicU64,
-    /// Whether the schema was checked after its last known change. At first it was not: another node may have migrated
-    /// the database after this one opened it and before it knew its position.
-    schema_is_checked: AtomicBool,
-}
-
-impl Feed {
-    pub(crate) const fn new(shared: bool, last_change: i64, now_ms: u64) -> Self {
-        Self {
-            shared,
-            last_change: AtomicI64::new(last_change),
-            last_look_ms: AtomicU64::new(now_ms),
-            schema_is_checked: AtomicBool::new(false),
-        }
-    }
-
-    pub(crate) const fn is_shared(&self) -> bool {
-        self.shared
-    }
-
-    /// Milliseconds since the last successful read began; 0 on a database of a single node.
-    fn lag_ms(&self, now_ms: u64) -> u64 {
-        if !self.shared {
-            return 0;
-        }
-        now_ms.saturating_sub(self.last_look_ms.load(Ordering::Acquire))
-    }
-
-    /// Whether memory may be trusted.
-    pub(crate) fn is_fresh(&self, now_ms: impl FnOnce() -> u64) -> bool {
-        let looked = || self.last_look_ms.load(Ordering::Acquire);
-        !self.shared || now_ms().saturating_sub(looked()) <= BELIEVED_MS
-    }
-}
 
 /// The subjects that changed.
 #[expect(
@@ -115,6 +77,11 @@ impl ChangedSubjects {
             schema: has(SCHEMA_CHANGED),
         }
     }
+}
+
+/// How long after the beginning of one read of the feed the next one begins, if no notification arrives earlier.
+pub(crate) const fn poll_interval(hears_nodes: bool) -> Duration {
+    if hears_nodes { POLL } else { POLL_UNHEARD }
 }
 
 impl Auth {

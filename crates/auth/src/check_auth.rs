@@ -4,9 +4,11 @@
 
 use crate::client_address::Client;
 use crate::cookie::SessionCookies;
-use crate::devices::{DevicePresence, LiveDevice, TOKEN_PREFIX};
+use crate::devices::live::{DevicePresence, LiveDevice};
 use crate::identity::{AuthIdentity, Decision, Subject};
-use crate::live::{Live, LiveKey, LiveSession, TokenHash, hash_of, to_hex};
+use crate::live::{
+    KEY_PREFIX, Live, LiveKey, LiveSession, TOKEN_PREFIX, TokenHash, hash_of, to_hex,
+};
 use crate::live_map::LiveMap;
 use crate::locality::Locality;
 use crate::state::{Auth, AuthFacts, BoxFuture, Settled};
@@ -18,8 +20,6 @@ use std::sync::Arc;
 
 /// Length of a session's cookie value: 32 bytes in base64url.
 pub(crate) const SESSION_CHARS: usize = 43;
-/// The prefix of every API key.
-pub(crate) const KEY_PREFIX: &str = "mk_";
 /// Length of an API key: the prefix and 32 bytes in base64url.
 const KEY_CHARS: usize = KEY_PREFIX.len() + SESSION_CHARS;
 /// How often a row is read again because something was revoked in the meantime.

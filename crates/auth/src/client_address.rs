@@ -32,6 +32,11 @@ impl Default for ProxyTrust {
 }
 
 impl ProxyTrust {
+    /// Whether the operator has configured a proxy in front of this server.
+    pub(crate) fn is_configured(&self) -> bool {
+        self.behind_proxy || !self.trusted_cidrs.is_empty()
+    }
+
     fn trusts(&self, ip: IpAddr) -> bool {
         self.trusted_cidrs.iter().any(|cidr| cidr.contains(ip))
     }

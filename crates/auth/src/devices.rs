@@ -1,7 +1,7 @@
 //! Paired devices: programs on a phone or another machine that connect to `/ws` with their own
 //! token. A token opens sockets only, never HTTP, and is stored only as a hash.
 
-mod live;
+pub(crate) mod live;
 
 pub use live::{DevicePresence, LiveDevice};
 
@@ -11,7 +11,7 @@ use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::identity::AuthIdentity;
 use crate::lineage::{Descendants, Limits};
-use crate::live::{hash_of, to_hex};
+use crate::live::{TOKEN_PREFIX, hash_of, to_hex};
 use crate::only::{Only, TargetKinds};
 use crate::request_context::RequestContext;
 use crate::state::Auth;
@@ -21,9 +21,6 @@ use gatehouse_store::{AuditEntry, DeviceRow};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// The prefix of every device token.
-pub(crate) const TOKEN_PREFIX: &str = "gd_";
 
 /// The scopes of a new device: the requested ones, or else read and write as far as the creator has
 /// them.

@@ -10,6 +10,11 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
+/// The prefix of every API key.
+pub(crate) const KEY_PREFIX: &str = "mk_";
+/// The prefix of every device token.
+pub(crate) const TOKEN_PREFIX: &str = "gd_";
+
 /// The SHA-256 of a credential as sent.
 pub(crate) type TokenHash = [u8; 32];
 

@@ -2,7 +2,7 @@
 //! background.
 
 use crate::audit::failures::FailureLog;
-use crate::change_feed::Feed;
+use crate::change_feed::feed::Feed;
 use crate::error::AuthError;
 use crate::kdf_queue::KdfQueue;
 use crate::live_map::{CAPACITY, LiveMap};

@@ -64,7 +64,7 @@ impl AuthInner {
         self.settle(settled);
         self.keys.end_where(crate::live::LiveKey::dies_at_setup);
         self.devices
-            .end_where(crate::devices::LiveDevice::dies_at_setup);
+            .end_where(crate::devices::live::LiveDevice::dies_at_setup);
         self.adopt_session(session);
         self.settings_reverted();
         self.announce(&["setup", "auth_disabled", "api_keys", "devices"]);

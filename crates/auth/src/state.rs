@@ -3,8 +3,8 @@
 //! the caller has gone. A revoked credential must not stay valid because a client disconnected.
 
 use crate::audit::failures::FailureLog;
-use crate::change_feed::Feed;
-use crate::devices::LiveDevice;
+use crate::change_feed::feed::Feed;
+use crate::devices::live::LiveDevice;
 use crate::error::AuthError;
 use crate::kdf_queue::KdfQueue;
 use crate::live::{LiveKey, LiveSession};

@@ -1,16 +1,16 @@
 //! Rate limits for unauthenticated clients: the specification's limits as data, each with an exact
-//! sliding window. [`Auth::admit`] counts over all nodes, [`Throttle`] on this one. Does not decide
+//! sliding window. [`crate::Auth::admit`] counts over all nodes, [`Throttle`] on this one. Does not decide
 //! whether a request is counted (authenticated requests are exempt).
 
+mod admit;
 mod class;
 
 pub(crate) use class::asks_to_upgrade;
 pub use class::{ThrottleClass, class_of, is_ingest};
 
 use crate::client_address::Client;
-use crate::state::Auth;
 use gatehouse_domain::{ClientKey, Clock, KeyedWindows, Problem, WindowKey};
-use gatehouse_store::{Permits, Purpose, RateKey, RateRefused};
+use gatehouse_store::{Permits, RateKey, RateRefused};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of clients tracked separately. Others share one bucket per class.
@@ -115,45 +115,6 @@ impl ReservedByAll<'_> {
     pub(crate) fn give_back(self) {
         self.here.give_back();
         self.everywhere.give_back();
-    }
-}
-
-impl Auth {
-    /// Counts one request of a client over all nodes, or returns how long to wait.
-    pub async fn admit(&self, class: ThrottleClass, client: &Client) -> Result<(), RetryAfter> {
-        self.reserve(class, client).await.map(drop)
-    }
-
-    /// The result of [`Auth::admit`] as far as it is known without the database, without counting.
-    pub(crate) fn would_refuse(&self, class: ThrottleClass, client: &Client) -> Option<RetryAfter> {
-        match self.0.throttle.decide(class, client, false) {
-            Ok((_, places)) => {
-                let refused = self.0.shared_throttle.refusal(&shared_buckets(&places));
-                refused.map(RetryAfter::from)
-            }
-            Err(wait) => Some(wait),
-        }
-    }
-
-    /// Like [`Auth::admit`], for requests whose outcome decides whether they count.
-    pub(crate) async fn reserve(
-        &self,
-        class: ThrottleClass,
-        client: &Client,
-    ) -> Result<ReservedByAll<'_>, RetryAfter> {
-        let here = self.0.throttle.reserve(class, client)?;
-        let purpose = match class {
-            ThrottleClass::Login | ThrottleClass::Connect => Purpose::Guesses,
-            _ => Purpose::Load,
-        };
-        let shared = shared_buckets(&here.places);
-        match self.0.shared_throttle.take(purpose, 1, shared).await {
-            Ok(everywhere) => Ok(ReservedByAll { here, everywhere }),
-            Err(refused) => {
-                here.give_back();
-                Err(refused.into())
-            }
-        }
     }
 }
 

@@ -2,37 +2,19 @@
 
 use super::*;
 use crate::age::{Identity, Recipient};
-use gatehouse_domain::{AuthSessionId, SeededRandom, Timestamp};
+use gatehouse_domain::SeededRandom;
+use gatehouse_store::testing::rows::auth_session;
 use gatehouse_store::testing::{TestDatabase, databases, migrate, run_sql};
 use gatehouse_store::{AuthSessionRow, Conn, Import, ImportError, Snapshot, StoreError};
 use secrecy::SecretString;
 use std::path::Path;
-
-fn at(millis: i64) -> Timestamp {
-    Timestamp::from_millis(millis)
-}
-
-fn session(n: i64) -> AuthSessionRow {
-    AuthSessionRow {
-        id: AuthSessionId::from_text(format!("as_{n:04}")),
-        token_hash: format!("hash{n}"),
-        login_method: "password".into(),
-        user_agent: Some("Mozilla, “quoted” \\ \u{1f512}\n".into()),
-        client_ip: None,
-        created_at: at(n),
-        last_seen_at: at(n),
-        expires_at: at(n + 1_000_000),
-        confirmed_at: at(n),
-        made_by: None,
-    }
-}
 
 async fn fill(database: &TestDatabase, rows: i64) {
     let store = database.open().await;
     let write = store.write(move |conn: &mut Conn| {
         Box::pin(async move {
             for n in 0..rows {
-                conn.insert_auth_session(&session(n)).await?;
+                conn.insert_auth_session(&auth_session(n)).await?;
             }
             Ok::<_, StoreError>(())
         })

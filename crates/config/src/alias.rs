@@ -2,8 +2,8 @@
 //! keeps its old name. Only the canonical spelling (the ID, the new name) is stored and shown; this
 //! module converts the other.
 
-use crate::key::{KeySpec, describe};
-use crate::section::voice::providers::{Named, SECTIONS};
+use crate::key::{KeySpec, Named};
+use crate::section::voice::providers::SECTIONS;
 use std::borrow::Cow;
 
 /// Renamed keys: the old name and the current one.
@@ -64,14 +64,6 @@ pub(crate) fn canonical_path(path: &[String]) -> Cow<'_, [String]> {
     let mut path = vec![first.clone(), second.clone(), id.to_owned()];
     path.extend_from_slice(rest);
     Cow::Owned(path)
-}
-
-/// The canonical name of a variable. Hyphens become underscores in variable names.
-pub(crate) fn canonical_variable(name: &str) -> Cow<'_, str> {
-    let found = describe()
-        .iter()
-        .find(|spec| other_variable(spec).as_deref() == Some(name));
-    found.map_or(Cow::Borrowed(name), |spec| Cow::Owned(spec.env_name("")))
 }
 
 /// The second variable that sets this key, if any.
@@ -160,33 +152,5 @@ mod tests {
         assert_eq!(other_spelling(one).as_deref(), Some(other));
         assert_eq!(other_spelling(other).as_deref(), Some(one));
         assert_eq!(other_spelling("voice.tts.auto"), None);
-    }
-
-    #[test]
-    fn variables_have_one_name() {
-        for (given, canonical) in [
-            (
-                "SERVICE_VOICE__TTS__ELEVENLABS__API_KEY",
-                "SERVICE_VOICE__TTS__TTS_CLOUD_1__API_KEY",
-            ),
-            (
-                "SERVICE_VOICE__STT__WHISPER_CLI__MODEL_PATH",
-                "SERVICE_VOICE__STT__STT_LOCAL_2__MODEL_PATH",
-            ),
-            (
-                "SERVICE_VOICE__STT__WHISPER__MODEL",
-                "SERVICE_VOICE__STT__STT_CLOUD_1__MODEL",
-            ),
-            (
-                "SERVICE_VOICE__TTS__PROVIDER",
-                "SERVICE_VOICE__TTS__PROVIDER",
-            ),
-            (
-                "SERVICE_VOICE__TTS__ELEVENLABS__NONE",
-                "SERVICE_VOICE__TTS__ELEVENLABS__NONE",
-            ),
-        ] {
-            assert_eq!(canonical_variable(given), canonical);
-        }
     }
 }

@@ -1,9 +1,10 @@
 //! A snapshot of the process environment. No other module reads the environment.
 
-use crate::alias::canonical_variable;
 use crate::error::ConfigError;
-use crate::key::{KeySpec, describe};
-use crate::value::{InvalidValue, flag};
+use crate::invalid_value::InvalidValue;
+use crate::key::KeySpec;
+use crate::key_table::{canonical_variable, describe};
+use crate::value::flag;
 use secrecy::SecretString;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

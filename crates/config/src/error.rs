@@ -1,6 +1,6 @@
 //! Why the settings cannot be used: one sentence with the place, the mistake and a suggestion.
 
-use crate::value::InvalidValue;
+use crate::invalid_value::InvalidValue;
 use std::fmt::Write as _;
 
 /// An unknown or invalid setting, or an unreadable file. Shown to the operator at start.

@@ -2,9 +2,11 @@
 
 use crate::alias::{canonical_key, canonical_path, other_spelling, renamed};
 use crate::error::ConfigError;
-use crate::key::{ID, KeySpec, describe, is_valid_id};
+use crate::invalid_value::InvalidValue;
+use crate::key::{ID, KeySpec, is_valid_id};
+use crate::key_table::describe;
 use crate::suggest;
-use crate::value::{InvalidValue, from_json};
+use crate::value::from_json;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};

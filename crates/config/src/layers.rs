@@ -4,11 +4,12 @@ use crate::alias::{RENAMED, canonical_key, other_variable, renamed_warning};
 use crate::environment::{Environment, NAMES, proper_name, spec_of_variable};
 use crate::error::ConfigError;
 use crate::file::{self, FileValues};
-use crate::key::{describe, env_name, find_key};
+use crate::invalid_value::InvalidValue;
+use crate::key_table::{describe, env_name, find_key};
 use crate::merge::Origin;
+use crate::nearest;
 use crate::process::Process;
-use crate::suggest;
-use crate::value::{InvalidValue, from_text};
+use crate::value::from_text;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -285,10 +286,10 @@ fn unknown_variable(name: &str, warnings: &mut Vec<String>) -> Result<(), Config
             .flat_map(|spec| [Some(spec.env_name("<ID>")), other_variable(spec)])
             .flatten()
             .collect();
-        let near = suggest::nearest(name, known.iter().map(String::as_str));
+        let near = nearest::nearest(name, known.iter().map(String::as_str));
         return Err(ConfigError::unknown("environment", "variable", name, near));
     }
-    let near = suggest::close(name, NAMES)
+    let near = nearest::close(name, NAMES)
         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     warnings.push(format!(
         "environment: unknown variable `{name}` is ignored{near}"

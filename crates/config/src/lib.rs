@@ -9,9 +9,12 @@ mod alias;
 mod environment;
 mod error;
 mod file;
+mod invalid_value;
 mod key;
+mod key_table;
 mod layers;
 mod merge;
+mod nearest;
 mod process;
 mod resolved;
 mod sample;
@@ -27,19 +30,21 @@ mod tests;
 pub use alias::canonical_key;
 pub use environment::Environment;
 pub use error::ConfigError;
-pub use key::{
-    Change, Guard, Initial, KeySpec, Kind, Rule, describe, env_name, find_key, key_is_secret,
-    key_needs_admin, key_needs_step_up,
+pub use invalid_value::InvalidValue;
+pub use key::{Change, Guard, Initial, KeySpec, Kind, MASK, Rule};
+pub use key_table::{
+    describe, env_name, find_key, key_is_secret, key_needs_admin, key_needs_step_up,
 };
 pub use layers::{Invocation, Layers};
 pub use merge::Origin;
 pub use process::Process;
-pub use resolved::{MASK, Resolved, SettingValue};
+pub use resolved::{Resolved, SettingValue};
 pub use sample::sample;
 pub use schema::json_schema;
 pub use section::Settings;
 pub use section::agents::Agents;
 pub use section::approvals::{ApprovalLinks, Approvals};
+pub use section::audit::{Audit, RemoteSyslog, Syslog, SyslogTransport};
 pub use section::auth::{Auth, DisabledScope};
 pub use section::backup::Backup as BackupSettings;
 pub use section::database::{Database, DatabaseUrl};
@@ -61,4 +66,3 @@ pub use section::voice::{AutoSpeak, Voice, VoiceProvider, VoiceSection};
 pub use section::webhooks::Webhooks;
 pub use set::SetError;
 pub use set::check_key;
-pub use value::InvalidValue;

@@ -1,6 +1,6 @@
 //! The origin of each value, and typed access to the merged values.
 
-use crate::value::InvalidValue;
+use crate::invalid_value::InvalidValue;
 use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::Value;

@@ -2,7 +2,8 @@
 
 use crate::alias::canonical_key;
 use crate::error::ConfigError;
-use crate::key::{Change, ID, KeySpec, describe, env_name, find_key, section_of};
+use crate::key::{Change, ID, KeySpec, MASK, section_of};
+use crate::key_table::{describe, env_name, find_key};
 use crate::layers::Layers;
 use crate::merge::{Bad, Entry, Merged, Origin, Reader};
 use crate::section::database::{self, DatabaseUrl};
@@ -12,9 +13,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-
-/// Shown in place of a secret.
-pub const MASK: &str = "••••";
 
 /// The effective settings.
 pub struct Resolved {

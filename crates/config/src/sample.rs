@@ -1,6 +1,7 @@
 //! The sample file: every setting with its default, commented out.
 
-use crate::key::{KeySpec, describe};
+use crate::key::KeySpec;
+use crate::key_table::describe;
 use std::fmt::Write as _;
 
 const HEAD: &str = "\

@@ -1,7 +1,8 @@
 //! The JSON Schema of the file, for editors.
 
 use crate::alias;
-use crate::key::{ID, KeySpec, Kind, Rule, describe, find_key};
+use crate::key::{ID, KeySpec, Kind, Rule};
+use crate::key_table::{describe, find_key};
 use crate::section::model_table;
 use serde_json::{Map, Value, json};
 

@@ -1,12 +1,14 @@
 //! Checks whether a run-time change may be stored. The caller stores it.
 
 use crate::alias::canonical_key;
-use crate::key::{Change, describe, find_key};
+use crate::invalid_value::InvalidValue;
+use crate::key::Change;
+use crate::key_table::{describe, find_key};
 use crate::layers::Layers;
 use crate::merge::Origin;
 use crate::resolved::accept;
 use crate::suggest;
-use crate::value::{InvalidValue, from_json};
+use crate::value::from_json;
 use gatehouse_domain::{ErrorCode, Problem};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,22 +1,10 @@
 //! Suggests the known name that an unknown one was probably meant to be.
 
 use crate::alias;
-use crate::key::{ID, describe};
+use crate::key::ID;
+use crate::key_table::describe;
+use crate::nearest::nearest;
 use std::collections::BTreeSet;
-use strsim::damerau_levenshtein;
-
-/// The closest name.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    known
-        .into_iter()
-        .min_by_key(|known| distance(name, known))
-        .map(str::to_owned)
-}
-
-/// The closest name within two edits, likely a typing error.
-pub(crate) fn close<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    nearest(name, known).filter(|known| damerau_levenshtein(name, known) <= 2)
-}
 
 /// The closest setting.
 pub(crate) fn key(name: &str) -> Option<String> {
@@ -46,18 +34,6 @@ pub(crate) fn section(name: &str) -> Option<String> {
         .chain(aliases.iter().map(String::as_str))
         .collect();
     nearest(name, sections)
-}
-
-/// A correct name in the wrong section counts as closer than a wrong name.
-fn distance(name: &str, known: &str) -> usize {
-    let tail = |text: &str| {
-        text.rsplit(['.', '/'])
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let moved = damerau_levenshtein(&tail(name), &tail(known)) + 2;
-    damerau_levenshtein(name, known).min(moved)
 }
 
 /// Replaces `<id>` in a pattern such as `models.providers.<id>.kind` with the ID from the unknown

@@ -1,10 +1,12 @@
 //! Validates one value against its kind and normalizes its spelling. Error reasons name what was
 //! expected and never quote the value, which may be a secret.
 
+use crate::invalid_value::{InvalidValue, MAX_ENTRIES, check_line, check_secret};
 use crate::key::{Kind, Rule};
 use crate::section::voice::providers;
 use crate::section::{
-    database::DatabaseUrl, log, model_table, models, proxy, server::AllowedOrigin, tls,
+    audit::Syslog, database::DatabaseUrl, log, mcp::IN_VAULT, model_table, models, proxy, server::AllowedOrigin,
+    tls,
 };
 use gatehouse_domain::env_names::steers_a_program;
 use gatehouse_domain::{Cidr, Zone};
@@ -14,23 +16,6 @@ use url::Url;
 
 /// The maximum length of a text value.
 const MAX_TEXT_BYTES: usize = 8192;
-/// The maximum number of entries in a list or table.
-pub(crate) const MAX_ENTRIES: usize = 1000;
-
-/// Why a value is invalid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct InvalidValue(String);
-
-impl InvalidValue {
-    pub(crate) fn new(reason: impl Into<String>) -> Self {
-        Self(reason.into())
-    }
-
-    pub(crate) fn expected_one_of(words: &[&str]) -> Self {
-        Self(format!("expected {}", words.join(" or ")))
-    }
-}
 
 /// Validates a value from TOML, JSON or the database.
 pub(crate) fn from_json(kind: Kind, value: &Value) -> Result<Value, InvalidValue> {
@@ -95,9 +80,6 @@ fn list(text: &str) -> Result<Value, InvalidValue> {
     }
 }
 
-/// The key of a reference to a value in the vault: `{ vault = "KEY" }`.
-pub(crate) const IN_VAULT: &str = "vault";
-
 /// Validates environment variables by name. A value is a text without NUL (no process accepts one),
 /// or the name of a variable in the vault.
 fn variables(value: &Value) -> Result<Value, InvalidValue> {
@@ -105,7 +87,9 @@ fn variables(value: &Value) -> Result<Value, InvalidValue> {
         return Err(InvalidValue::new("expected a table of variables"));
     };
     if given.len() > MAX_ENTRIES {
-        return Err(InvalidValue(format!("more than {MAX_ENTRIES} entries")));
+        return Err(InvalidValue::new(format!(
+            "more than {MAX_ENTRIES} entries"
+        )));
     }
     let mut checked = serde_json::Map::new();
     for (name, value) in given {
@@ -128,7 +112,7 @@ fn variable(name: &str, value: &Value) -> Result<Value, InvalidValue> {
     match key {
         Some(key) if reference.len() == 1 && is_variable(key) => {
             if steers_a_program(name) {
-                return Err(InvalidValue(format!(
+                return Err(InvalidValue::new(format!(
                     "the variable {name} controls which code a program runs or where it \
                      connects; set its value here, not in the vault"
                 )));
@@ -181,8 +165,10 @@ pub(crate) fn flag(text: &str) -> Result<bool, InvalidValue> {
 fn whole(number: Option<i64>, min: i64, max: i64) -> Result<Value, InvalidValue> {
     match number {
         Some(number) if (min..=max).contains(&number) => Ok(Value::from(number)),
-        _ if max == i64::MAX => Err(InvalidValue(format!("expected a whole number from {min}"))),
-        _ => Err(InvalidValue(format!(
+        _ if max == i64::MAX => Err(InvalidValue::new(format!(
+            "expected a whole number from {min}"
+        ))),
+        _ => Err(InvalidValue::new(format!(
             "expected a whole number from {min} to {max}"
         ))),
     }
@@ -194,7 +180,7 @@ fn number(number: Option<f64>, min: i32, max: i32) -> Result<Value, InvalidValue
     match number {
         // Adding 0.0 turns minus zero into zero.
         Some(number) if (min..=max).contains(&number) => Ok(Value::from(number + 0.0)),
-        _ => Err(InvalidValue(format!(
+        _ => Err(InvalidValue::new(format!(
             "expected a number from {min} to {max}"
         ))),
     }
@@ -205,7 +191,9 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
         .as_str()
         .ok_or_else(|| InvalidValue::new("expected a string"))?;
     if text.len() > MAX_TEXT_BYTES {
-        return Err(InvalidValue(format!("longer than {MAX_TEXT_BYTES} bytes")));
+        return Err(InvalidValue::new(format!(
+            "longer than {MAX_TEXT_BYTES} bytes"
+        )));
     }
     match rule {
         Rule::Address => text
@@ -242,7 +230,7 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
         },
         Rule::Cron => match text.parse::<croner::Cron>() {
             Ok(_) => Ok(text.to_owned()),
-            Err(error) => Err(InvalidValue(format!(
+            Err(error) => Err(InvalidValue::new(format!(
                 "expected a cron pattern, such as 30 3 * * *: {error}"
             ))),
         },
@@ -254,31 +242,9 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
         }
         Rule::File | Rule::Argument | Rule::SecretArgument => Ok(text.to_owned()),
         Rule::Secret => check_secret(text),
+        Rule::Syslog => text.parse::<Syslog>().map(|syslog| syslog.to_string()),
         Rule::LogFilter => log::check_filter(text),
         Rule::DatabaseUrl => text.parse::<DatabaseUrl>().map(|_| text.to_owned()),
-    }
-}
-
-/// Accepts one line of 1 to 256 characters.
-pub(crate) fn check_line(text: &str) -> Result<String, InvalidValue> {
-    let length = text.chars().count();
-    if (1..=256).contains(&length) && !text.chars().any(char::is_control) {
-        Ok(text.to_owned())
-    } else {
-        Err(InvalidValue::new(
-            "expected one line of 1 to 256 characters",
-        ))
-    }
-}
-
-/// Secrets are sent in headers: a line break, such as the one at the end of a file, would break the
-/// request.
-pub(crate) fn check_secret(text: &str) -> Result<String, InvalidValue> {
-    let text = text.trim();
-    if text.is_empty() || text.chars().any(char::is_control) {
-        Err(InvalidValue::new("expected one non-empty line"))
-    } else {
-        Ok(text.to_owned())
     }
 }
 
@@ -318,22 +284,28 @@ fn is_tcp(text: &str) -> bool {
     scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("tcp"))
 }
 
-/// Parses `tcp://host:port`. The host is spelled as in an http URL: only for these does the parser of URLs recognize IP
-/// addresses and change the case.
+/// Parses `tcp://host:port`.
 fn tcp_url(text: &str) -> Result<String, InvalidValue> {
+    let found = host_and_port(text);
     let wrong = || InvalidValue::new("expected a URL such as tcp://127.0.0.1:10200");
-    let url = Url::parse(text).map_err(|_| wrong())?;
+    let (host, port) = found.ok_or_else(wrong)?;
+    Ok(format!("tcp://{host}:{port}"))
+}
+
+/// Parses `scheme://host:port` of a scheme that is not one of the web. The host is spelled as in an http URL: only for
+/// these does the parser of URLs recognize IP addresses and change the case.
+pub(crate) fn host_and_port(text: &str) -> Option<(String, u16)> {
+    let url = Url::parse(text).ok()?;
     let is_bare = matches!(url.path(), "" | "/")
         && url.username().is_empty()
         && url.password().is_none()
         && url.query().is_none()
         && url.fragment().is_none();
     let (Some(host), Some(port), true) = (url.host_str(), url.port(), is_bare) else {
-        return Err(wrong());
+        return None;
     };
-    let url = Url::parse(&format!("http://{host}:{port}")).map_err(|_| wrong())?;
-    let host = url.host_str().ok_or_else(wrong)?;
-    Ok(format!("tcp://{host}:{port}"))
+    let url = Url::parse(&format!("http://{host}:{port}")).ok()?;
+    Some((url.host_str()?.to_owned(), port))
 }
 
 #[cfg(test)]

@@ -141,6 +141,20 @@ fn the_global_rate_limit_has_no_upper_bound() {
 #[case(Rule::LogFilter, "inof", None)]
 #[case(Rule::LogFilter, "sqlx=", None)]
 #[case(Rule::LogFilter, "=info", None)]
+#[case(Rule::Syslog, "/dev/log", Some("/dev/log"))]
+#[case(Rule::Syslog, "log.sock", Some("log.sock"))]
+#[case(Rule::Syslog, "UDP://Log.Example:514", Some("udp://log.example:514"))]
+#[case(Rule::Syslog, "tcp://192.0.2.1:601/", Some("tcp://192.0.2.1:601"))]
+#[case(
+    Rule::Syslog,
+    "tls://[2001:db8::1]:6514",
+    Some("tls://[2001:db8::1]:6514")
+)]
+#[case(Rule::Syslog, "", None)]
+#[case(Rule::Syslog, "udp://log.example", None)]
+#[case(Rule::Syslog, "https://log.example:514", None)]
+#[case(Rule::Syslog, "tcp://user@log.example:514", None)]
+#[case(Rule::Syslog, "tcp://log.example:514/a", None)]
 #[case(Rule::File, "a b.pem", Some("a b.pem"))]
 #[case(Rule::File, "", None)]
 fn texts(#[case] rule: Rule, #[case] given: &str, #[case] expected: Option<&str>) {

@@ -73,8 +73,20 @@ fn reason_of(text: &str) -> String {
         .rsplit_once(" at line ")
         .map_or(text, |(message, _)| message);
     match text.rsplit_once(", expected ") {
-        Some((_, expected)) => format!("expected {expected}"),
+        Some((_, expected)) => format!("expected {}", json_type(expected)),
         None => text.to_owned(),
+    }
+}
+
+/// The type that JSON has for what serde calls by a name of Rust.
+fn json_type(expected: &str) -> &str {
+    match expected {
+        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        _ if expected.starts_with("struct ") => "an object",
+        _ => expected,
     }
 }
 
@@ -118,6 +130,20 @@ mod tests {
         );
         assert_eq!(refusal(r#"["x"]"#), bad(""));
         assert_eq!(refusal("null"), bad(""));
+    }
+
+    #[test]
+    fn types_have_the_names_of_json() {
+        let reason = |body: &str| from_slice::<Login>(body.as_bytes()).unwrap_err().message;
+        for (body, expected) in [
+            (r#"{"password":"x","scopes":["a"]}"#, "expected a whole number"),
+            (r#"{"password":"x","scopes":1}"#, "expected a list"),
+            ("[1]", "expected a string"),
+            ("1", "expected an object"),
+        ] {
+            let reason = reason(body);
+            assert!(reason.contains(expected), "{body}: {reason}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Doubles of vendors' APIs for the tests of every crate: HTTP servers on loopback that refuse what the vendors refuse.
-//! They know nothing of this product.
+//! And where tests find programs and files of others. Contains nothing of this product.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,3 +9,6 @@
 )]
 
 pub mod openai;
+mod prepared;
+
+pub use prepared::{prepared, prepared_if};

@@ -7,7 +7,8 @@ mod reaction;
 mod stream;
 
 pub use checks::SEEING;
-pub use reaction::{Part, Reaction, busy, call, calls, refuse, say, says, too_long};
+pub use reaction::{Reaction, busy, call, calls, refuse, say, says, too_long};
+pub use stream::Part;
 
 use axum::extract::State;
 use axum::http::StatusCode;

@@ -6,7 +6,7 @@ use crate::limits::open_files;
 use crate::service_manager::ServiceManager;
 use gatehouse_auth::MetricsToken;
 use gatehouse_services::{RenderMetrics, Services};
-use gatehouse_web::{ConnectionLimits, Scrape, ServeOptions, install_metrics};
+use gatehouse_web::{ConnectionLimits, Listening, Scrape, ServeOptions, install_metrics};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -40,20 +40,21 @@ impl App {
     /// If the address of `metrics.bind` cannot be opened. Nothing was served then, and the database is closed.
     pub async fn serve(
         &self,
-        listener: TcpListener,
+        listening: impl Into<Listening>,
         shutdown: CancellationToken,
     ) -> Result<(), ListenError> {
         let limits = ConnectionLimits::for_open_files(open_files());
-        self.serve_within(listener, limits, shutdown).await
+        self.serve_within(listening, limits, shutdown).await
     }
 
     /// Like [`Self::serve`], with other connection limits.
     pub async fn serve_within(
         &self,
-        listener: TcpListener,
+        listening: impl Into<Listening>,
         limits: ConnectionLimits,
         shutdown: CancellationToken,
     ) -> Result<(), ListenError> {
+        let listening = listening.into();
         let for_metrics = match self.listen_for_metrics().await {
             Ok(listener) => listener,
             Err(error) => {
@@ -61,7 +62,8 @@ impl App {
                 return Err(error);
             }
         };
-        self.serve_on(listener, for_metrics, limits, shutdown).await;
+        self.serve_on(listening, for_metrics, limits, shutdown)
+            .await;
         Ok(())
     }
 
@@ -80,7 +82,7 @@ impl App {
 
     async fn serve_on(
         &self,
-        listener: TcpListener,
+        listening: Listening,
         for_metrics: Option<TcpListener>,
         limits: ConnectionLimits,
         shutdown: CancellationToken,
@@ -107,7 +109,7 @@ impl App {
         }
         #[cfg(feature = "voice")]
         self.serve_wyoming(&shutdown, &tasks).await;
-        self.announce(&listener, &shutdown, &tasks);
+        self.announce(&listening.listener, &shutdown, &tasks);
         let process = services.config.layers().process();
         let manager = Arc::new(ServiceManager::connect(process));
         manager.watch(services, process.watchdog, &shutdown, &tasks);
@@ -137,7 +139,7 @@ impl App {
         gatehouse_web::serve(
             web,
             ServeOptions {
-                listener,
+                listening,
                 tls,
                 limits,
                 shutdown: shutdown.clone(),

@@ -10,10 +10,10 @@ mod thinking;
 
 use crate::Limits;
 use crate::chat::{ChatMessage, Picture, ToolCall, ToolChoice, ToolSpec};
+use crate::decoder::Decoder;
 use crate::family::{ChatCall, Family, secret_header};
 use crate::history::paired;
-use crate::listing::Listed;
-use crate::reply_reader::Decoder;
+use crate::listed::Listed;
 use crate::schema::{Dialect, normalized};
 use gatehouse_domain::ModelFacts;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};

@@ -1,21 +1,22 @@
 //! One chat request, with retries until the first chunk of the answer arrives.
 
+use crate::call_error::{refused, unknown_provider};
 use crate::candidates::Endpoint;
-use crate::catalogue::unknown_provider;
 use crate::chat::ChatRequest;
-use crate::family::{ChatCall, family};
-use crate::handle::{Inner, ModelRef, Models};
+use crate::family::ChatCall;
+use crate::family_of_kind::family;
+use crate::handle::{Inner, Models};
 use crate::keys::Key;
-use crate::refusal::{self, Reason, Refusal};
+use crate::model_ref::ModelRef;
+use crate::refusal::{self, Refusal};
 use crate::reply::{Failure, Reply};
 use crate::retry::{RETRIES, asked_wait, own_wait};
 use crate::traced::{self, ChunkStream};
 use crate::{ModelError, ProviderKind};
 use bytes::Bytes;
-use gatehouse_outbound::{OutboundError, read_capped, vendor_sentence};
+use gatehouse_outbound::{read_capped, vendor_sentence};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Request, Response};
-use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use url::Url;
 
@@ -183,45 +184,5 @@ impl Inner {
             wait,
             refusal: Some(refusal),
         }
-    }
-}
-
-/// Converts a refusal into an error.
-pub(crate) fn refused(
-    provider: &str,
-    refusal: Refusal,
-    key: &Key<'_>,
-    wait: Option<Duration>,
-) -> ModelError {
-    // A local server requires a key, and the sealed vault may contain it.
-    if key.is_sealed() && matches!(refusal.status, Some(401 | 403)) {
-        return ModelError::Sealed;
-    }
-    vendor_error(provider, refusal, wait)
-}
-
-pub(crate) fn vendor_error(provider: &str, refusal: Refusal, wait: Option<Duration>) -> ModelError {
-    let provider = provider.to_owned();
-    match refusal.reason {
-        Reason::ContextTooLong => ModelError::ContextTooLong { provider },
-        reason => ModelError::Failed {
-            provider,
-            status: refusal.status,
-            reason: Some(reason),
-            retryable: refusal.is_retryable(),
-            retry_after: wait.filter(|_| refusal.is_retryable()),
-            vendor_message: None,
-        },
-    }
-}
-
-pub(crate) fn outbound_error(provider: &str, error: OutboundError) -> ModelError {
-    let provider = provider.to_owned();
-    match error {
-        OutboundError::RefusedAddress | OutboundError::BadUrl(_) => {
-            ModelError::RefusedAddress { provider }
-        }
-        OutboundError::Timeout => ModelError::Timeout { provider },
-        error => ModelError::failed(provider, error.is_retryable()),
     }
 }

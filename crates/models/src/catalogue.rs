@@ -1,17 +1,18 @@
 //! The models to choose from. Caches each provider's list for five minutes.
 
+use crate::call_error::unknown_provider;
 use crate::candidates::{Endpoint, LOCAL};
-use crate::handle::{Inner, ModelRef, Models};
+use crate::handle::{Inner, Models};
 use crate::known_context::known_context;
 use crate::known_vision::known_vision;
-use crate::listing::Listed;
+use crate::listed::Listed;
+use crate::model_ref::ModelRef;
 use crate::{ModelError, ModelsSettings};
 use futures_util::future::join_all;
 use gatehouse_domain::ModelFacts;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 const REMEMBERED_MS: u64 = 300_000;
 
@@ -38,40 +39,6 @@ pub struct ProviderTest {
     /// How many models the provider offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<u64>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    at_ms: u64,
-    listed: Arc<Vec<Listed>>,
-}
-
-/// The cached model lists, by provider ID.
-#[derive(Debug, Default)]
-pub(crate) struct Catalogue(Mutex<HashMap<String, Entry>>);
-
-impl Catalogue {
-    pub(crate) fn forget(&self) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
-    }
-
-    fn get(&self, id: &str, now: u64, max_age_ms: u64) -> Option<Arc<Vec<Listed>>> {
-        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = entries.get(id)?;
-        (now.saturating_sub(entry.at_ms) < max_age_ms).then(|| Arc::clone(&entry.listed))
-    }
-
-    fn put(&self, id: &str, now: u64, listed: &Arc<Vec<Listed>>) {
-        let entry = Entry {
-            at_ms: now,
-            listed: Arc::clone(listed),
-        };
-        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.insert(id.to_owned(), entry);
-    }
 }
 
 impl Models {
@@ -124,15 +91,6 @@ impl Models {
         let listed = listed.unwrap_or_default().or(shown);
         known(&settings, &model.provider, &model.model, Some(listed))
     }
-}
-
-pub(crate) fn unknown_provider(id: &str) -> ModelError {
-    ModelError::not_configured(
-        format!("models.providers.{id}"),
-        format!(
-            "There is no model provider {id}. Define it in the settings or choose another one."
-        ),
-    )
 }
 
 fn known(

@@ -2,10 +2,11 @@
 //! provider or of a local server if there is only one to choose from.
 
 use crate::ModelError;
+use crate::call_error::unknown_provider;
 use crate::candidates::{Candidates, LOCAL};
-use crate::catalogue::unknown_provider;
 use crate::default_model::only_chat_model;
-use crate::handle::{ModelRef, Models};
+use crate::handle::Models;
+use crate::model_ref::ModelRef;
 
 const HINT: &str = "No language model is configured. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or \
                     define a provider in the settings and enter its key, or run Ollama on this \

@@ -3,9 +3,9 @@
 
 use crate::ModelError;
 use crate::candidates::Endpoint;
-use crate::family::family;
+use crate::family_of_kind::family;
 use crate::handle::Inner;
-use crate::listing::Listed;
+use crate::listed::Listed;
 
 impl Inner {
     /// The provider's model to use when none is specified.

@@ -1,17 +1,13 @@
 //! The handle of the models crate.
 
+use crate::caches::{Catalogue, LocalServer, Shown};
 use crate::candidates::Candidates;
-use crate::catalogue::Catalogue;
 use crate::learned::LearnedFacts;
-use crate::local::LocalServer;
-use crate::ollama::Shown;
 use crate::{ModelsSettings, Tuning};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Clock, Random};
 use gatehouse_outbound::Outbound;
 use gatehouse_secrets::Secrets;
-use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::sync::Arc;
 
 /// What the models crate needs.
@@ -22,20 +18,6 @@ pub struct ModelsParts {
     pub outbound: Outbound,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
-}
-
-/// A model of a provider. Neither is checked for existence before use.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ModelRef {
-    pub provider: String,
-    /// The provider's name for the model; may contain slashes.
-    pub model: String,
-}
-
-impl fmt::Display for ModelRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.provider, self.model)
-    }
 }
 
 /// Access to language models. Cheap to clone; clones share settings and caches.

@@ -11,10 +11,17 @@ use secrecy::{ExposeSecret, SecretString};
 pub(crate) enum Key<'s> {
     Stored(SecretString),
     Given(&'s SecretString),
-    Absent {
-        /// The vault is sealed and may contain the key.
-        sealed: bool,
-    },
+    Absent(WhyAbsent),
+}
+
+/// Why there is no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhyAbsent {
+    NeverEntered,
+    /// The vault is sealed and may contain the key.
+    Sealed,
+    /// The stored key was entered for another kind or origin.
+    ForAnotherService,
 }
 
 impl Key<'_> {
@@ -22,17 +29,22 @@ impl Key<'_> {
         match self {
             Self::Stored(key) => Some(key.expose_secret()),
             Self::Given(key) => Some(key.expose_secret()),
-            Self::Absent { .. } => None,
+            Self::Absent(_) => None,
         }
     }
 
     /// Whether the provider can be called with this key.
     pub(crate) fn serves(&self, endpoint: &Endpoint<'_>) -> bool {
-        self.text().is_some() || endpoint.is_local()
+        match self {
+            Self::Stored(_) | Self::Given(_) => true,
+            // A provider that has had a key does not work without one, even in the local network.
+            Self::Absent(WhyAbsent::ForAnotherService) => false,
+            Self::Absent(_) => endpoint.is_local(),
+        }
     }
 
     pub(crate) const fn is_sealed(&self) -> bool {
-        matches!(self, Self::Absent { sealed: true })
+        matches!(self, Self::Absent(WhyAbsent::Sealed))
     }
 
     /// Like [`Self::serves`], but returns an error that says what to do.
@@ -44,6 +56,15 @@ impl Key<'_> {
             return Err(ModelError::Sealed);
         }
         let id = &endpoint.id;
+        if matches!(self, Self::Absent(WhyAbsent::ForAnotherService)) {
+            return Err(ModelError::not_configured(
+                format!("models.providers.{id}.api_key"),
+                format!(
+                    "The key of the model provider {id} was entered for another service; enter it again in the \
+                     settings."
+                ),
+            ));
+        }
         Err(ModelError::not_configured(
             format!("models.providers.{id}.api_key"),
             format!("The model provider {id} has no key; enter one in the settings."),
@@ -72,7 +93,18 @@ impl Inner {
             Err(SecretsError::Sealed) => true,
             Err(error) => return Err(error.into()),
         };
-        let given = endpoint.settings_key.or(endpoint.environment_key);
-        Ok(given.map_or(Key::Absent { sealed }, Key::Given))
+        if let Some(key) = endpoint.settings_key.or(endpoint.environment_key) {
+            return Ok(Key::Given(key));
+        }
+        if sealed {
+            return Ok(Key::Absent(WhyAbsent::Sealed));
+        }
+        let stored = self.secrets.list_provider_keys().await?;
+        let is_for_another = stored.iter().any(|key| key.id == endpoint.id);
+        Ok(Key::Absent(if is_for_another {
+            WhyAbsent::ForAnotherService
+        } else {
+            WhyAbsent::NeverEntered
+        }))
     }
 }

@@ -1,7 +1,7 @@
 //! What models turned out not to accept. Learned from a refusal, used for every later request to the same
 //! model, and forgotten when the settings change or the process ends.
 
-use crate::handle::ModelRef;
+use crate::model_ref::ModelRef;
 use crate::refusal::Reason;
 use crate::{ChatRequest, ProviderKind};
 use std::collections::HashMap;

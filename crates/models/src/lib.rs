@@ -7,21 +7,27 @@
 
 mod anthropic;
 mod attempt;
+mod caches;
+mod call_error;
 mod candidates;
 mod catalogue;
 mod chat;
 mod choose;
+mod decoder;
 mod default_model;
 mod error;
 mod family;
+mod family_of_kind;
 mod handle;
 mod history;
 mod keys;
 mod known_context;
 mod known_vision;
 mod learned;
+mod listed;
 mod listing;
 mod local;
+mod model_ref;
 mod ollama;
 mod openai;
 mod providers;
@@ -42,7 +48,8 @@ pub use chat::{
 };
 pub use error::ModelError;
 pub use gatehouse_domain::ModelFacts;
-pub use handle::{ModelRef, Models, ModelsParts};
+pub use handle::{Models, ModelsParts};
+pub use model_ref::ModelRef;
 pub use providers::ProviderInfo;
 pub use refusal::Reason;
 pub use settings::{Limits, ModelsSettings, ProviderKind, ProviderSettings, Timeouts, Tuning};

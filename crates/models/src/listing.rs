@@ -2,13 +2,13 @@
 //! skipped.
 
 use crate::ModelError;
-use crate::attempt::{outbound_error, refused};
+use crate::call_error::{outbound_error, refused};
 use crate::candidates::Endpoint;
-use crate::family::family;
+use crate::family_of_kind::family;
 use crate::handle::Inner;
 use crate::keys::Key;
+use crate::listed::Listed;
 use crate::refusal;
-use gatehouse_domain::ModelFacts;
 use gatehouse_outbound::read_capped;
 use reqwest::{Method, Request, StatusCode};
 use serde_json::Value;
@@ -18,13 +18,6 @@ use std::time::Duration;
 const MAX_LIST_BYTES: usize = 4 << 20;
 const MAX_MODELS: usize = 1_000;
 const MAX_NAME_BYTES: usize = 256;
-
-/// An entry of a provider's model list.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Listed {
-    pub(crate) name: String,
-    pub(crate) facts: ModelFacts,
-}
 
 impl Inner {
     /// Requests the list with a timeout, without the cache.

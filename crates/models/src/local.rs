@@ -1,23 +1,13 @@
 //! Detects an unconfigured model server on this machine. The probe is short and its result cached for some
 //! seconds, so that it never delays a turn.
 
+use crate::caches::Probe;
 use crate::handle::Inner;
-use crate::listing::Listed;
+use crate::listed::Listed;
 use std::sync::Arc;
-use tokio::sync::Mutex;
 
 /// How long a probe result is cached.
 const REMEMBERED_MS: u64 = 5_000;
-
-#[derive(Debug)]
-struct Probe {
-    at_ms: u64,
-    found: Option<Arc<Vec<Listed>>>,
-}
-
-/// The last probe. The lock is held during a probe, so that concurrent callers share it.
-#[derive(Debug, Default)]
-pub(crate) struct LocalServer(Mutex<Option<Probe>>);
 
 impl Inner {
     /// The models of the local server; `None` when there is no such server.

@@ -6,46 +6,22 @@
 //! (<https://docs.ollama.com/context-length>) and does not report it here; the settings can.
 
 use crate::ModelError;
-use crate::attempt::outbound_error;
+use crate::call_error::outbound_error;
 use crate::candidates::Endpoint;
-use crate::handle::{Inner, ModelRef, Models};
+use crate::handle::{Inner, Models};
 use crate::keys::Key;
+use crate::model_ref::ModelRef;
 use gatehouse_domain::ModelFacts;
 use gatehouse_outbound::read_capped;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, Request, StatusCode};
 use serde_json::{Value, json};
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 const MAX_BYTES: usize = 4 << 20;
 
-/// The answers so far, by model. The facts of a model that the server does not have are empty.
-#[derive(Debug, Default)]
-pub(crate) struct Shown(Mutex<HashMap<ModelRef, ModelFacts>>);
-
-impl Shown {
-    pub(crate) fn of(&self, model: &ModelRef) -> Option<ModelFacts> {
-        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.get(model).copied()
-    }
-
-    fn put(&self, model: &ModelRef, facts: ModelFacts) {
-        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.insert(model.clone(), facts);
-    }
-
-    pub(crate) fn forget(&self) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
-    }
-}
-
 impl Models {
     /// Asks the provider about a model whose context window is unknown: for its list, and an Ollama server for
-    /// the model. `with_vision`: also if it is unknown whether the model reads images. Each is asked once. Failures
+    /// the model. `with_vision`: also if it is unknown whether the model reads images. Each is requested once. Failures
     /// are not errors: then the model stays unknown.
     pub async fn learn_facts(&self, model: &ModelRef, with_vision: bool) {
         let inner = &self.inner;

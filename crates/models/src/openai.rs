@@ -9,10 +9,10 @@ mod stream;
 
 use crate::Limits;
 use crate::chat::{ChatMessage, Picture, ToolCall, ToolChoice, ToolSpec};
+use crate::decoder::Decoder;
 use crate::family::{ChatCall, Family, secret_header};
 use crate::history::paired;
-use crate::listing::Listed;
-use crate::reply_reader::Decoder;
+use crate::listed::Listed;
 use crate::schema::{Dialect, normalized};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! The list of providers, for people.
 
 use crate::handle::Models;
-use crate::keys::Key;
+use crate::keys::{Key, WhyAbsent};
 use crate::{ModelError, ProviderKind};
 use gatehouse_domain::KeyBinding;
 
@@ -53,7 +53,14 @@ impl Models {
             let hint = own.filter(|key| key.serves(&service));
             let unused = own.filter(|key| !key.serves(&service));
             let given = endpoint.settings_key.or(endpoint.environment_key);
-            let key = given.map_or(Key::Absent { sealed: false }, Key::Given);
+            let absent = || {
+                Key::Absent(if unused.is_some() {
+                    WhyAbsent::ForAnotherService
+                } else {
+                    WhyAbsent::NeverEntered
+                })
+            };
+            let key = given.map_or_else(absent, Key::Given);
             let in_settings = hint.is_some() || endpoint.settings_key.is_some();
             all.push(ProviderInfo {
                 configured: hint.is_some() || key.serves(&endpoint),

@@ -1,6 +1,6 @@
 //! An answer in progress: reads the connection, feeds the decoder, and limits every wait.
 
-use crate::attempt::{outbound_error, vendor_error};
+use crate::call_error::{outbound_error, vendor_error};
 use crate::chat::Chunk;
 use crate::refusal::Refusal;
 use crate::reply_reader::{ReadError, ReplyReader};

@@ -5,7 +5,8 @@
 //! deployment is a part of the path, `api-version` is a query parameter, and the key is sent as `api-key`.
 
 use crate::candidates::Endpoint;
-use crate::family::{below, family, secret_header};
+use crate::family::{below, secret_header};
+use crate::family_of_kind::family;
 use crate::handle::Inner;
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};

@@ -9,6 +9,7 @@ use crate::dispatch::{Rpc, not_authenticated};
 use crate::envelope::{Id, refusal};
 use crate::events::Event;
 use crate::memory_budget::{Holder, Share};
+use crate::methods::METHODS;
 use crate::order::Line;
 use crate::unauthenticated_sockets::SocketGuard;
 use gatehouse_auth::{AuthIdentity, Decision, RequestContext};
@@ -230,7 +231,7 @@ impl Connection {
         let State::Ready(identity) = &self.state else {
             return;
         };
-        if !event.may_receive(identity) {
+        if !event.may_receive(identity, METHODS) {
             return;
         }
         if self.rpc.services().auth.memory_is_fresh() {

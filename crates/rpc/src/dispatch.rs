@@ -136,6 +136,7 @@ impl Rpc {
         for (place, item) in items.into_iter().enumerate() {
             let call = Call {
                 services: Arc::clone(&self.services),
+                methods: METHODS,
                 context: Arc::clone(context),
                 identity: identity.clone(),
                 turn: ticket.map(|ticket| Arc::clone(&ticket.accepted)),

@@ -10,7 +10,7 @@ mod vault_shares;
 pub use bridge::bridge;
 
 use crate::envelope::notification;
-use crate::methods::METHODS;
+use crate::method_entry::Method;
 use gatehouse_auth::AuthIdentity;
 use gatehouse_domain::Scope;
 use gatehouse_services::VaultStatus;
@@ -222,16 +222,19 @@ pub struct Event {
 
 impl Event {
     /// Whether a connection with this identity may receive the event.
-    pub(crate) fn may_receive(&self, identity: &AuthIdentity) -> bool {
+    pub(crate) fn may_receive(&self, identity: &AuthIdentity, methods: &[Method]) -> bool {
         identity.scopes.allows(self.scope)
             && (identity.only().is_none()
-                || self.returned_by.iter().any(|name| may_ask(identity, name)))
+                || self
+                    .returned_by
+                    .iter()
+                    .any(|name| may_ask(identity, name, methods)))
     }
 }
 
 /// Whether `only` permits an identity to call this method.
-fn may_ask(identity: &AuthIdentity, name: &str) -> bool {
-    let method = METHODS.iter().find(|method| method.name == name);
+fn may_ask(identity: &AuthIdentity, name: &str, methods: &[Method]) -> bool {
+    let method = methods.iter().find(|method| method.name == name);
     method.map_or_else(
         || identity.may_call(name),
         |method| method.is_open_to(identity),

@@ -10,6 +10,7 @@ use crate::dispatch::{Admitted, Prepared, not_authenticated, prepare, refuse, re
 use crate::envelope::{Id, Incoming, Item, Outcome, Request, parse};
 use crate::memory_budget::Holder;
 use crate::method_entry::{Boxed, Call, outcome_of};
+use crate::methods::METHODS;
 use crate::{Reply, Rpc};
 use gatehouse_auth::{Decision, RequestContext};
 use gatehouse_domain::{ErrorCode, Problem, RequestId};
@@ -63,6 +64,7 @@ impl Rpc {
         }
         let call = Call {
             services: Arc::clone(self.services()),
+            methods: METHODS,
             context: Arc::new(context.clone()),
             identity: identity.clone(),
             turn: None,

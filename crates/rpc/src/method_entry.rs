@@ -148,6 +148,8 @@ impl Method {
 #[derive(Clone, Debug)]
 pub struct Call {
     pub services: Arc<Services>,
+    /// Every method of this server.
+    pub methods: &'static [Method],
     /// The origin of the call.
     pub context: Arc<RequestContext>,
     pub identity: AuthIdentity,

@@ -82,6 +82,7 @@ pub static METHODS: &[Method] = &[
     sessions::BRANCH,
     sessions::RENAME,
     sessions::UPDATE,
+    sessions::TAGS,
     sessions::CLEAR_TAINT,
     sessions::DELETE,
     sessions::SHARE,

@@ -2,7 +2,6 @@
 
 use crate::events::EVENTS;
 use crate::method_entry::Method;
-use crate::methods::METHODS;
 use gatehouse_domain::{ErrorCode, Scope};
 use gatehouse_services::bootstrap::PRODUCT;
 use schemars::generate::SchemaSettings;
@@ -17,11 +16,11 @@ const OF_EVERY_METHOD: [ErrorCode; 4] = [
     ErrorCode::StorageUnavailable,
 ];
 
-/// Builds the document for this version.
-pub fn document(version: &str) -> Value {
+/// Builds the document of these methods and every event.
+pub fn document(methods: &[Method], version: &str) -> Value {
     let mut inputs = generator(true);
     let mut outputs = generator(false);
-    let methods: Vec<Value> = METHODS
+    let methods: Vec<Value> = methods
         .iter()
         .map(|method| method_object(method, &mut inputs, &mut outputs))
         .collect();

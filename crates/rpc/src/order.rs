@@ -63,7 +63,7 @@ impl Ticket {
         let before = self.before;
         async move {
             if let Some(before) = before {
-                // In this order: when the socket closes, nothing is answered any more, and the messages
+                // In this order: when the socket closes, no more answers are sent, and the messages
                 // must still be accepted one after the other.
                 before.answered.cancelled().await;
                 before.accepted.cancelled().await;

@@ -26,6 +26,7 @@ mod provider_keys;
 mod provider_rows;
 mod record;
 mod redactor;
+mod request_start;
 mod rows;
 mod seen;
 mod settings;

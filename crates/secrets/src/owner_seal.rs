@@ -9,6 +9,8 @@ use gatehouse_store::{Conn, StoreError};
 use serde_json::json;
 use std::sync::Arc;
 
+/// The subject of the change feed for shares of the data key, and for unlocks that nodes wait for.
+pub(crate) const SUBJECT: &str = "vault_shares";
 /// Counts unlocks by a person on any node. Not a setting: the table also holds state.
 const UNLOCKS: &str = "vault_unlocks";
 /// The number of unlocks at the last seal by an owner.
@@ -85,6 +87,6 @@ impl Inner {
         if seal.is_over(None) {
             return Ok(());
         }
-        conn.insert_change(crate::share::SUBJECT, now).await
+        conn.insert_change(SUBJECT, now).await
     }
 }

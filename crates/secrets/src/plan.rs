@@ -3,8 +3,9 @@
 
 use crate::lifecycle::Key;
 use crate::lifecycle::initialize::New;
+use crate::request_start::RequestStart;
 use crate::seen::{Seen, View};
-use crate::state::{Inner, RequestStart};
+use crate::state::Inner;
 use crate::{Secrets, VaultError, record, seen};
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::Conn;

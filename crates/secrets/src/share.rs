@@ -4,11 +4,12 @@
 
 mod answer;
 mod rotation;
+pub(crate) mod sharing;
 
 use crate::lifecycle::Means;
-use crate::owner_seal::{OwnerSeal, UNKNOWN};
-use crate::seen::{Seen, View};
-use crate::state::{Inner, RequestStart};
+use crate::owner_seal::{OwnerSeal, SUBJECT, UNKNOWN};
+use crate::seen::View;
+use crate::state::Inner;
 use crate::{Secrets, SecretsError, VaultError};
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::{Conn, StoreError, VaultShareRow};
@@ -16,57 +17,14 @@ use gatehouse_vault::{
     ClusterKey, Dek, MIN_CLUSTER_SECRET_CHARACTERS, ShareKey, SharePlace, Status, VaultRecord,
 };
 use secrecy::SecretString;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
-use tokio::sync::Mutex;
+use sharing::Pending;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-/// The subject of the change feed.
-pub(crate) const SUBJECT: &str = "vault_shares";
 /// The age at which a sealed node replaces its request, in milliseconds.
 const RENEWED_MS: i64 = 15_000;
 /// How long a row is kept, in milliseconds. Also the greatest difference between the nodes' clocks.
 const KEPT_MS: i64 = 120_000;
-
-/// This node's part in sharing the data key.
-#[derive(Default)]
-pub(crate) struct Sharing {
-    cluster: OnceLock<ClusterKey>,
-    is_off: AtomicBool,
-    /// The request that this node waits for. Locked for a whole round, so that one runs at a time.
-    pending: Mutex<Option<Pending>>,
-    has_warned: AtomicBool,
-}
-
-/// A request of this node.
-struct Pending {
-    place: SharePlace,
-    key: ShareKey,
-    seen: Seen,
-    /// A seal that begins later prevents the unseal.
-    began: RequestStart,
-    at: Timestamp,
-}
-
-impl Sharing {
-    /// The cluster key, if this node shares.
-    fn cluster(&self) -> Option<&ClusterKey> {
-        if self.is_off.load(Ordering::SeqCst) {
-            return None;
-        }
-        self.cluster.get()
-    }
-
-    /// Logs once until a text can be read again.
-    fn warn(&self, reason: &'static str) {
-        if !self.has_warned.swap(true, Ordering::SeqCst) {
-            tracing::warn!(
-                reason,
-                "the vault's key could not be exchanged with another node; compare \
-                 vault.cluster_secret on all nodes"
-            );
-        }
-    }
-}
 
 impl Secrets {
     /// Lets this node share the data key with the nodes that have the same secret. Does nothing on a database

@@ -6,9 +6,10 @@ mod observed;
 use crate::kdf_queue::KdfQueue;
 use crate::pause::Pauses;
 use crate::provider_files::ProviderFiles;
+use crate::request_start::{RequestStart, RequestStarts};
 use crate::seen::Seen;
 use crate::settings::{Progress, SecretsSettings};
-use crate::share::Sharing;
+use crate::share::sharing::Sharing;
 use crate::uses::Uses;
 use crate::{FileError, VaultError};
 use arc_swap::ArcSwap;
@@ -18,17 +19,13 @@ use gatehouse_vault::{Dek, Keyring, Status};
 use serde_json::Value;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{RwLock, RwLockWriteGuard, watch};
 use tokio_util::task::TaskTracker;
 
 /// A future as the store's closures return it.
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// The start of a request, as a sequence number within this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct RequestStart(u64);
 
 struct Memory {
     keyring: Keyring,
@@ -56,7 +53,7 @@ pub(crate) struct Inner {
     pub(crate) status: watch::Sender<Status>,
     pub(crate) progress: watch::Sender<Option<Progress>>,
     pub(crate) provider_keys: watch::Sender<()>,
-    begins: AtomicU64,
+    begins: RequestStarts,
     memory: Mutex<Memory>,
     files: Arc<ProviderFiles>,
     pub(crate) tasks: TaskTracker,
@@ -97,7 +94,7 @@ impl Inner {
             sealed_after: None,
         };
         Self {
-            begins: AtomicU64::new(0),
+            begins: RequestStarts::default(),
             store: parts.store,
             kdf: parts.kdf,
             imports: KdfQueue::for_imports(),
@@ -145,7 +142,7 @@ impl Inner {
 
     /// Records the start of a request.
     pub(crate) fn begin(&self) -> RequestStart {
-        RequestStart(self.begins.fetch_add(1, Ordering::SeqCst))
+        self.begins.next()
     }
 
     /// Takes the gate for a transition that is ready to take effect.

@@ -41,7 +41,7 @@ impl Services {
             .map_err(to_problem);
         let ended = match &answered {
             Ok(()) => Concluded::Done(Map::new()),
-            // What is allowed from now on may be stored although the call no longer waits.
+            // The rule for later calls may be stored although this call no longer waits.
             Err(problem) if allow && remember.is_some() => Concluded::Failed(problem.code.name()),
             Err(_) => Concluded::Withdrawn,
         };

@@ -1,4 +1,4 @@
-//! Copies of the audit log in a file (`audit.file`) and at the local syslog (`audit.syslog`). A background task reads
+//! Copies of the audit log in a file (`audit.file`) and at a syslog (`audit.syslog`). A background task reads
 //! committed rows, so no change waits for a copy or fails because of one. The position of each copy is in the
 //! database: a restart continues there, and of several nodes one at a time takes the next rows (`position`).
 //!
@@ -11,16 +11,18 @@ mod file;
 mod health;
 mod position;
 mod record;
+mod remote;
 mod syslog;
 
 pub(crate) use check::check;
 
 use crate::Services;
+use gatehouse_config::{Audit, RemoteSyslog, Syslog};
 use gatehouse_domain::Zone;
 use gatehouse_store::{AuditRow, StoreError};
 use health::Health;
 use position::{Claimed, Taking};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -62,6 +64,33 @@ impl Target {
             Self::File => 500,
             Self::Syslog => 100,
         }
+    }
+}
+
+/// Where a copy goes.
+#[derive(Clone, Debug)]
+enum Place {
+    File(PathBuf),
+    /// A socket of this machine.
+    Socket(PathBuf),
+    Remote(RemoteSyslog),
+}
+
+impl Place {
+    /// Returns the place of each copy that is turned on.
+    fn all(settings: &Audit, data_dir: &Path) -> [(Target, Option<Self>); 2] {
+        let file = settings.file.as_ref();
+        let syslog = settings.syslog.as_ref().map(|syslog| match syslog {
+            Syslog::Socket(path) => Self::Socket(data_dir.join(path)),
+            Syslog::Remote(remote) => Self::Remote(remote.clone()),
+        });
+        [
+            (
+                Target::File,
+                file.map(|path| Self::File(data_dir.join(path))),
+            ),
+            (Target::Syslog, syslog),
+        ]
     }
 }
 
@@ -131,15 +160,14 @@ impl Services {
     pub async fn export_audit_rows(&self) {
         let mut progress = self.audit_export.progress.lock().await;
         let settings = &self.config.resolved().settings.audit;
-        let paths = [&settings.file, &settings.syslog];
-        for ((target, path), progress) in Target::ALL.into_iter().zip(paths).zip(&mut *progress) {
+        let places = Place::all(settings, self.config.layers().data_dir());
+        for ((target, place), progress) in places.into_iter().zip(&mut *progress) {
             let health = &self.audit_export.health;
-            let Some(path) = path else {
+            let Some(place) = place else {
                 health.forget(target);
                 continue;
             };
-            let path = self.config.layers().data_dir().join(path);
-            match self.export_to(target, path, progress).await {
+            match self.export_to(target, &place, progress).await {
                 Ok(Some(written)) => {
                     if written.error.is_some() {
                         let now_ms = self.clock.monotonic_ms();
@@ -163,7 +191,7 @@ impl Services {
     async fn export_to(
         &self,
         target: Target,
-        path: PathBuf,
+        place: &Place,
         progress: &mut Progress,
     ) -> Result<Option<Written>, StoreError> {
         if self.clock.monotonic_ms() < progress.retry_at_ms {
@@ -185,7 +213,7 @@ impl Services {
             let is_full =
                 i64::try_from(claimed.rows.len()).is_ok_and(|rows| rows == target.batch());
             let claim = claimed.id.clone();
-            let written = self.write_rows(target, path.clone(), claimed).await;
+            let written = self.write_rows(target, place, claimed).await;
             progress.unstored = Some((claim, written.through));
             self.store_position(target, progress).await?;
             let goes_on = is_full && target == Target::File && written.error.is_none();
@@ -229,42 +257,45 @@ impl Services {
         }
     }
 
-    async fn write_rows(&self, target: Target, path: PathBuf, claimed: Claimed) -> Written {
+    async fn write_rows(&self, target: Target, place: &Place, claimed: Claimed) -> Written {
         let Claimed { done, rows, .. } = claimed;
         warn_of_gap(target, done, &rows);
-        let through = rows.last().map_or(done, |row| row.seq);
-        match target {
-            Target::File => {
-                if self.audit_export.hangs() {
-                    let error = Some(NO_RESPONSE.to_owned());
-                    return Written {
-                        through: done,
-                        error,
-                    };
+        let mut through = done;
+        let error = match place {
+            Place::File(path) => {
+                let last = rows.last().map_or(done, |row| row.seq);
+                let error = self.append_to_file(path.clone(), rows).await.err();
+                if error.is_none() {
+                    through = last;
                 }
-                // A network file system may not answer.
-                let work = tokio::task::spawn_blocking(move || file::append(&path, &rows));
-                let handle = work.abort_handle();
-                let error = match tokio::time::timeout(WRITE_TIMEOUT, work).await {
-                    Ok(Ok(written)) => written.err().map(|error| error.to_string()),
-                    Ok(Err(error)) => Some(error.to_string()),
-                    Err(_) => {
-                        *self.audit_export.hung() = Some(handle);
-                        Some(NO_RESPONSE.to_owned())
-                    }
-                };
-                let through = if error.is_some() { done } else { through };
-                Written { through, error }
+                error
             }
-            Target::Syslog => {
-                let mut through = done;
+            Place::Socket(path) => {
                 let zone = Zone::system();
-                let send = syslog::send(&path, &rows, &zone, &mut through);
-                let error = match tokio::time::timeout(WRITE_TIMEOUT, send).await {
-                    Ok(outcome) => outcome.err().map(|error| error.to_string()),
-                    Err(_) => Some("the socket does not accept messages".to_owned()),
-                };
-                Written { through, error }
+                let send = syslog::send(path, &rows, &zone, &mut through);
+                in_time(send).await.err()
+            }
+            Place::Remote(remote) => {
+                let send = remote::send(&self.outbound, remote, &rows, &mut through);
+                in_time(send).await.err()
+            }
+        };
+        Written { through, error }
+    }
+
+    /// Appends rows on a thread of its own, because a network file system may not answer.
+    async fn append_to_file(&self, path: PathBuf, rows: Vec<AuditRow>) -> Result<(), String> {
+        if self.audit_export.hangs() {
+            return Err(NO_RESPONSE.to_owned());
+        }
+        let work = tokio::task::spawn_blocking(move || file::append(&path, &rows));
+        let handle = work.abort_handle();
+        match tokio::time::timeout(WRITE_TIMEOUT, work).await {
+            Ok(Ok(written)) => written.map_err(|error| error.to_string()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => {
+                *self.audit_export.hung() = Some(handle);
+                Err(NO_RESPONSE.to_owned())
             }
         }
     }
@@ -291,6 +322,16 @@ impl Services {
             );
         }
         Ok(())
+    }
+}
+
+/// Sends for a limited time.
+async fn in_time<E: std::fmt::Display>(
+    send: impl Future<Output = Result<(), E>>,
+) -> Result<(), String> {
+    match tokio::time::timeout(WRITE_TIMEOUT, send).await {
+        Ok(outcome) => outcome.map_err(|error| error.to_string()),
+        Err(_) => Err("syslog does not accept messages".to_owned()),
     }
 }
 

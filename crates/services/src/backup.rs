@@ -2,11 +2,13 @@
 
 mod drill;
 mod schedule;
+mod stream;
 
 pub(crate) use drill::check as check_drill;
 pub use drill::{KEY as DRILL_KEY, VerifyBackup};
 pub use schedule::KEY as STATE_KEY;
-pub(crate) use schedule::{check, describe_metrics};
+pub(crate) use schedule::check;
+pub use stream::StreamedBackup;
 
 use crate::Services;
 use gatehouse_backup::age::Recipient;
@@ -24,11 +26,18 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::runtime::Handle;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// The name of the settings file in a backup.
 pub const SETTINGS_FILE: &str = "gatehouse.toml";
 /// The directory for backups in the data directory.
 const DIRECTORY: &str = "backups";
+
+/// Describes and initializes the metrics.
+pub(crate) fn describe_metrics() {
+    schedule::describe_metrics();
+    drill::describe_metrics();
+}
 
 /// A backup in the directory for backups.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -122,6 +131,13 @@ pub async fn stored_settings(layers: &Layers) -> Result<BackupSettings, BackupEr
     Ok(resolved.settings.backup)
 }
 
+/// A backup that may be made.
+struct Begun {
+    turn: OwnedMutexGuard<()>,
+    recipient: Option<Recipient>,
+    source: Source,
+}
+
 impl Services {
     /// Makes a backup in the directory for backups, then deletes all but the newest `keep`. Without a recipient,
     /// the one of the settings is used, if any. One backup is made at a time.
@@ -131,21 +147,12 @@ impl Services {
         keep: Option<usize>,
     ) -> Result<CreatedBackup, Problem> {
         self.store.check_guard().await?;
-        let Ok(turn) = Arc::clone(&self.backup_turn).try_lock_owned() else {
-            let message = "A backup is being made already. Try again when it is complete.";
-            return Err(Problem::new(ErrorCode::Conflict, message));
-        };
-        let resolved = self.config.resolved();
-        let settings = &resolved.settings;
-        let recipient = match (recipient, &settings.backup.recipient) {
-            (Some(recipient), _) => Some(recipient),
-            (None, Some(text)) => Some(Recipient::parse(text).map_err(failed)?),
-            (None, None) => None,
-        };
-        let layers = self.config.layers();
         let now = self.clock.now();
-        let source = source(layers, &settings.database.url, self.build.version, now);
-        let source = source.map_err(failed)?;
+        let Begun {
+            turn,
+            recipient,
+            source,
+        } = self.begin_backup(&self.backup_turn, recipient, now)?;
         let directory = self.backup_directory();
         let random = Arc::clone(&self.random);
         let runtime = Handle::current();
@@ -171,6 +178,33 @@ impl Services {
         });
         let (name, created, deleted) = work.await.map_err(failed)?.map_err(failed)?;
         Ok(described(name, &created, &deleted))
+    }
+
+    /// Takes the turn, and collects what a backup reads. Without a recipient, the one of the settings is used.
+    fn begin_backup(
+        &self,
+        turn: &Arc<Mutex<()>>,
+        recipient: Option<Recipient>,
+        now: Timestamp,
+    ) -> Result<Begun, Problem> {
+        let Ok(turn) = Arc::clone(turn).try_lock_owned() else {
+            let message = "A backup is being made already. Try again when it is complete.";
+            return Err(Problem::new(ErrorCode::Conflict, message));
+        };
+        let resolved = self.config.resolved();
+        let settings = &resolved.settings;
+        let recipient = match (recipient, &settings.backup.recipient) {
+            (Some(recipient), _) => Some(recipient),
+            (None, Some(text)) => Some(Recipient::parse(text).map_err(failed)?),
+            (None, None) => None,
+        };
+        let layers = self.config.layers();
+        let source = source(layers, &settings.database.url, self.build.version, now);
+        Ok(Begun {
+            turn,
+            recipient,
+            source: source.map_err(failed)?,
+        })
     }
 
     /// Lists the backups in the directory for backups, newest first.

@@ -30,7 +30,7 @@ const RESULT_TRIES: u32 = 5;
 /// How long a question waits for the end of its call after the shutdown began.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// Where a question is asked.
+/// Where a question is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chat {
     pub(crate) place: ButtonPlace,

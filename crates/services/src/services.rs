@@ -108,6 +108,8 @@ pub struct Services {
     pub(crate) database_measured: DatabaseMeasured,
     /// Held while a backup is made.
     pub(crate) backup_turn: Arc<tokio::sync::Mutex<()>>,
+    /// Held while a backup is sent to a client.
+    pub(crate) backup_stream: Arc<tokio::sync::Mutex<()>>,
     /// Whether the server received the signal to stop.
     draining: AtomicBool,
 }
@@ -201,6 +203,7 @@ impl Services {
             database: DatabaseProbe::default(),
             database_measured: DatabaseMeasured::default(),
             backup_turn: Arc::default(),
+            backup_stream: Arc::default(),
             draining: AtomicBool::new(false),
         })
     }

@@ -14,8 +14,9 @@ use sha2::{Digest as _, Sha256};
 use crate::clean;
 pub use crate::clean::MAX_VALUE_CHARS;
 use crate::entity;
+use crate::event_family::in_family;
 use crate::payload::{Node, Payload};
-use crate::profile::{Detail, EventSource, KeySource, Names, Profile, When, in_family};
+use crate::profile::{Detail, EventSource, KeySource, Names, Profile, When};
 pub(crate) use handshake::HMAC;
 pub use handshake::{
     HandshakeInput, HandshakeReply, HubRequest, answer_hub, handshake, verify_token,

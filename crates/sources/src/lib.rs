@@ -7,6 +7,7 @@ pub mod auth_mode;
 mod clean;
 mod entity;
 pub mod event;
+mod event_family;
 pub mod filter;
 pub mod payload;
 pub mod profile;

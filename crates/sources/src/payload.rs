@@ -8,6 +8,7 @@
 mod encode;
 pub(crate) mod form;
 mod node;
+mod text;
 mod tree;
 mod write;
 
@@ -15,13 +16,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 use gatehouse_domain::{ErrorCode, Problem};
-use http::HeaderMap;
 use serde::de::IgnoredAny;
 
 pub use encode::encode;
 pub use node::{Kind, Node};
 
-use crate::profile::Profile;
 use tree::Tree;
 
 /// Maximum nesting depth of objects and arrays. Deeper bodies are rejected before any recursive code runs.
@@ -92,17 +91,8 @@ impl From<PayloadError> for Problem {
 }
 
 impl Payload {
-    /// Parses a body in the profile's format. Ignores the headers: senders often send a wrong content type,
-    /// and the body is unambiguous.
-    pub fn parse(
-        profile: &Profile,
-        _headers: &HeaderMap,
-        body: &[u8],
-    ) -> Result<Self, PayloadError> {
-        Self::read(profile.body, body)
-    }
-
-    /// Like [`Payload::parse`], for callers that have only the body kind.
+    /// Parses a body in a profile's format. Needs no headers: senders often send a wrong content type, and the body is
+    /// unambiguous.
     pub fn read(kind: BodyKind, body: &[u8]) -> Result<Self, PayloadError> {
         if body.is_empty() {
             return Err(PayloadError::Empty);

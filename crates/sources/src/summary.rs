@@ -11,8 +11,9 @@ pub use field::{Field, Section, Summary};
 pub use report::MAX_SUMMARY_CHARS;
 
 use crate::clean;
+use crate::event_family::in_family;
 use crate::payload::{Node, Payload};
-use crate::profile::{Profile, in_family};
+use crate::profile::Profile;
 use report::Report;
 
 /// Summarizes an event. The result has at most [`MAX_SUMMARY_CHARS`] characters and no trailing line break.

@@ -24,6 +24,7 @@ pub use sign::{SignInput, sign, sign_as_vendor};
 
 use crate::auth_mode::AuthMode;
 use scheme::Method;
+pub use scheme::TOLERANCE_SECONDS;
 
 /// Header of `static_header` if the webhook sets none.
 pub const DEFAULT_STATIC_HEADER: &str = "x-webhook-secret";
@@ -33,9 +34,6 @@ pub const MAX_CANDIDATES: usize = 10;
 
 /// Maximum total size of a header's values, in bytes.
 pub const MAX_HEADER_BYTES: usize = 4096;
-
-/// Maximum difference between the sender's timestamp and our clock, in seconds, in either direction.
-pub const TOLERANCE_SECONDS: i64 = 300;
 
 /// The input of a verification.
 #[derive(Clone, Copy)]

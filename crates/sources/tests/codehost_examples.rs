@@ -10,9 +10,9 @@
 )]
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use data_encoding::HEXLOWER;
+use gatehouse_doubles::prepared;
 use gatehouse_sources::Payload;
 use gatehouse_sources::event::{self, Event, MAX_VALUE_CHARS};
 use gatehouse_sources::profile::{self, Profile};
@@ -32,23 +32,14 @@ const EXAMPLES: usize = 329;
 /// Loads the examples. If they are missing, the test is skipped with a message, or fails in strict mode.
 #[expect(
     clippy::disallowed_methods,
-    reason = "tests are told by the environment what they have, and read files as they like"
+    reason = "a test may read a file synchronously"
 )]
 fn examples() -> Option<Value> {
-    let found = std::env::var_os("GATEHOUSE_TEST_WEBHOOK_EXAMPLES").filter(|path| !path.is_empty());
-    let Some(folder) = found else {
-        println!(
-            "LEFT OUT: the code host's examples; set GATEHOUSE_TEST_WEBHOOK_EXAMPLES, \
-             or run cargo xtask test"
-        );
-        let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|value| value == "1");
-        assert!(
-            !strict,
-            "GATEHOUSE_TEST_STRICT=1 and there is no GATEHOUSE_TEST_WEBHOOK_EXAMPLES"
-        );
-        return None;
-    };
-    let text = std::fs::read(PathBuf::from(folder).join(PACKAGE)).unwrap();
+    let folder = prepared(
+        "GATEHOUSE_TEST_WEBHOOK_EXAMPLES",
+        "the code host's examples",
+    )?;
+    let text = std::fs::read(folder.join(PACKAGE)).unwrap();
     Some(serde_json::from_slice(&text).unwrap())
 }
 
@@ -73,7 +64,7 @@ fn deliver(profile: &Profile, name: &str, id: &str, body: &[u8]) -> (Event, Stri
         tracker_tolerance_seconds: 300,
     });
     assert_eq!(verified.map(drop), Ok(()), "{name}");
-    let payload = Payload::parse(profile, &headers, body).unwrap();
+    let payload = Payload::read(profile.body, body).unwrap();
     let event = event::read(profile, None, &headers, &payload, body);
     let kept = event::safe_headers(profile, None, &headers);
     let kept: Vec<_> = kept.keys().map(String::as_str).collect();

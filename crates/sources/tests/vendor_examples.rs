@@ -54,7 +54,7 @@ fn every_example_is_read_and_summarized() {
                 Some(form) => form.to_owned(),
                 None => example["body"].to_string(),
             };
-            let payload = Payload::parse(profile, &headers, body.as_bytes()).unwrap();
+            let payload = Payload::read(profile.body, body.as_bytes()).unwrap();
             let read = event::read(profile, None, &headers, &payload, body.as_bytes());
             for (found, expected) in [
                 (&read.event_type, "event"),

@@ -9,10 +9,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use gatehouse_domain::{Clock as _, SystemClock};
+use gatehouse_doubles::prepared;
 use gatehouse_sources::AuthMode;
 use gatehouse_sources::verify::{SignInput, VerifyError, VerifyInput, prove, sign};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -40,32 +40,11 @@ struct Answer {
     accepted_when_changed: bool,
 }
 
-/// The folder with the libraries. If it is missing, the test is skipped with a message, or fails in strict
-/// mode.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests are told by the environment what they have"
-)]
-fn libraries() -> Option<PathBuf> {
-    let found = std::env::var_os("GATEHOUSE_TEST_NODE_SDKS").filter(|path| !path.is_empty());
-    if found.is_none() {
-        println!(
-            "LEFT OUT: vendors' libraries; set GATEHOUSE_TEST_NODE_SDKS, or run cargo xtask test"
-        );
-        let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|value| value == "1");
-        assert!(
-            !strict,
-            "GATEHOUSE_TEST_STRICT=1 and there is no GATEHOUSE_TEST_NODE_SDKS"
-        );
-    }
-    found.map(PathBuf::from)
-}
-
 /// Runs a script and parses its output.
 fn node<T: serde::de::DeserializeOwned>(script: &[&str], input: &str) -> Option<T> {
     let mut child = Command::new("node")
         .args(script)
-        .current_dir(libraries()?)
+        .current_dir(prepared("GATEHOUSE_TEST_NODE_SDKS", "vendors' libraries")?)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -39,6 +39,8 @@ pub struct ChatSessionRow {
     pub pinned: bool,
     /// Whether the owner keeps it out of the list.
     pub archived: bool,
+    /// Empty, or each tag on a line of its own, between a first and a last line break.
+    pub tags: String,
     pub created_at: Timestamp,
     /// When the last message was added.
     pub updated_at: Timestamp,
@@ -47,13 +49,25 @@ pub struct ChatSessionRow {
 columns! {
     ChatSessionRow:
     id, key, label, agent_id, source, tainted, private, message_count, last_seq, last_turn,
-    summary, summary_turn, summary_origin, share_id, pinned, archived, created_at, updated_at
+    summary, summary_turn, summary_origin, share_id, pinned, archived, tags, created_at,
+    updated_at
 }
+
+/// Sessions that have the same tags.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaggedChatSessions {
+    /// As in [`ChatSessionRow`].
+    pub tags: String,
+    /// How many there are.
+    pub sessions: i64,
+}
+
+columns! { TaggedChatSessions: tags, sessions }
 
 /// Filter and range of a listing.
 #[derive(Clone, Debug)]
 pub struct ChatSessionPage {
-    /// Only sessions whose label, key, ID or text contains this text. Results of tools are not searched.
+    /// Only sessions whose label, key, ID, tag or text contains this text. Results of tools are not searched.
     pub q: Option<String>,
     /// Whether `q` is not searched for in messages.
     pub in_names_only: bool,
@@ -61,6 +75,8 @@ pub struct ChatSessionPage {
     pub of_webhooks: Option<bool>,
     pub pinned: Option<bool>,
     pub archived: Option<bool>,
+    /// Only sessions with this tag, in any case of letters.
+    pub tag: Option<String>,
     /// Start of the period of the last message, inclusive.
     pub from: Option<Timestamp>,
     /// End of the period of the last message, exclusive.
@@ -76,7 +92,7 @@ const LIST: &str = "SELECT s.*, h.id AS share_id FROM chat_sessions s
      LEFT JOIN chat_shares h ON h.session_id = s.id
      WHERE (s.updated_at < $1 OR (s.updated_at = $1 AND s.id < $2))
        AND ($3 = '' OR LOWER(s.label) LIKE $4 ESCAPE '\\' OR s.label LIKE $3 ESCAPE '\\'
-            OR LOWER(s.key) LIKE $4 ESCAPE '\\' OR s.id LIKE $3 ESCAPE '\\'
+            OR LOWER(s.key) LIKE $4 ESCAPE '\\' OR LOWER(s.tags) LIKE $4 ESCAPE '\\' OR s.id LIKE $3 ESCAPE '\\'
             OR ($11 = 0 AND EXISTS (SELECT 1 FROM chat_messages m WHERE m.session_id = s.id
                 AND m.role IN ('user', 'assistant')
                 AND (LOWER(m.content) LIKE $4 ESCAPE '\\' OR m.content LIKE $3 ESCAPE '\\'))))
@@ -84,6 +100,7 @@ const LIST: &str = "SELECT s.*, h.id AS share_id FROM chat_sessions s
             OR $6 < 0)
        AND (s.pinned = $7 OR $7 < 0) AND (s.archived = $8 OR $8 < 0)
        AND s.updated_at >= $9 AND s.updated_at < $10
+       AND ($12 = '' OR (s.tags <> '' AND LOWER(s.tags) LIKE $12 ESCAPE '\\'))
      ORDER BY s.updated_at DESC, s.id DESC LIMIT $5";
 
 /// Returns a LIKE pattern that finds the text anywhere. The escape character is `\`.
@@ -160,7 +177,10 @@ impl Conn {
         let from = page.from.map_or(i64::MIN, Timestamp::as_millis);
         let until = page.until.map_or(i64::MAX, Timestamp::as_millis);
         let query = query.bind(from).bind(until);
-        self.list(query.bind(i64::from(page.in_names_only))).await
+        let query = query.bind(i64::from(page.in_names_only));
+        let line = |tag: &String| contains(&format!("\n{}\n", lower_case(tag)));
+        let tag = page.tag.as_ref().map(line).unwrap_or_default();
+        self.list(query.bind(tag)).await
     }
 
     /// Returns the first message of a session, of a person or the agent, that contains this text.
@@ -220,19 +240,31 @@ impl Conn {
         Ok(self.run(query.bind(id.as_str()).bind(label)).await? > 0)
     }
 
-    /// Pins or archives a session; `None` keeps what is stored. `false` if it does not exist.
+    /// Pins, archives or tags a session; `None` keeps what is stored. `false` if it does not exist.
     pub async fn update_chat_session_place(
         &mut self,
         id: &SessionId,
-        pinned: Option<bool>,
-        archived: Option<bool>,
+        (pinned, archived): (Option<bool>, Option<bool>),
+        tags: Option<&str>,
     ) -> Result<bool, StoreError> {
         let query = query(
             "UPDATE chat_sessions SET pinned = COALESCE($2, pinned),
-                 archived = COALESCE($3, archived) WHERE id = $1",
+                 archived = COALESCE($3, archived), tags = COALESCE($4, tags) WHERE id = $1",
         );
         let query = query.bind(id.as_str()).bind(pinned.map(i64::from));
-        Ok(self.run(query.bind(archived.map(i64::from))).await? > 0)
+        let query = query.bind(archived.map(i64::from)).bind(tags);
+        Ok(self.run(query).await? > 0)
+    }
+
+    /// Each combination of tags and how many sessions have it.
+    pub async fn count_chat_session_tags(
+        &mut self,
+    ) -> Result<Vec<TaggedChatSessions>, StoreError> {
+        let query = query(
+            "SELECT tags, CAST(COUNT(*) AS BIGINT) AS sessions FROM chat_sessions
+             WHERE tags <> '' GROUP BY tags ORDER BY tags",
+        );
+        self.list(query).await
     }
 
     /// Moves all sessions of one agent to another.
@@ -316,7 +348,7 @@ mod tests {
         let database = crate::testing::sqlite();
         let store = database.open().await;
         // The highest number first, so that `$1` does not change `$10`.
-        let sql = (1..=11).rev().fold(LIST.to_owned(), |sql, at| {
+        let sql = (1..=12).rev().fold(LIST.to_owned(), |sql, at| {
             sql.replace(&format!("${at}"), "1")
         });
         let plan = crate::plan::plan_of(&store, &sql).await;

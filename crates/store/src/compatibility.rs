@@ -114,6 +114,11 @@ impl Conn {
 pub(crate) struct Outdated(Arc<AtomicBool>);
 
 impl Outdated {
+    /// Lets every later write fail. Returns whether they failed before.
+    pub(crate) fn set(&self) -> bool {
+        self.0.swap(true, Ordering::AcqRel)
+    }
+
     /// Refuses a write of a version that is too old.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         if self.0.load(Ordering::Acquire) {
@@ -129,22 +134,6 @@ impl Store {
     /// fails with [`StoreError::Outdated`] then, until the process ends.
     pub fn is_outdated(&self) -> bool {
         self.outdated.check().is_err()
-    }
-
-    /// Reads whether this version may still write. Call it after a change of [`SCHEMA_CHANGED`].
-    pub async fn check_schema(&self) -> Result<(), StoreError> {
-        let unknown = self.read(|conn| Box::pin(crate::migrate::find_unknown(conn)));
-        let unknown: Unknown = unknown.await?;
-        if let Some(migration) = unknown.refusing
-            && !self.outdated.0.swap(true, Ordering::AcqRel)
-        {
-            tracing::error!(
-                migration,
-                "a newer version of Gatehouse has migrated the database; this node writes nothing more to it: \
-                 restart it with that version"
-            );
-        }
-        Ok(())
     }
 }
 

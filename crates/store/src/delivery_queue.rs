@@ -11,13 +11,14 @@
 //!
 //! A claim ([`crate::delivery_claim`]) takes from given lines: see [`crate::delivery_lines`].
 
-use crate::delivery_waits::WAITS_FOR_RELEASE;
 use crate::sql::{FromRow, Row, Value, columns, query};
 use crate::{Conn, DeliveryResponse, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp};
 
 /// The `error` of a delivery that waits until the vault is unlocked.
 pub const WAITS_FOR_VAULT: &str = "Waits until the vault is unsealed.";
+/// The `error` of a delivery that was restored from a backup and waits until the owner releases it.
+pub const WAITS_FOR_RELEASE: &str = "Restored from a backup. Waits until it is released.";
 
 /// Maximum number of deliveries that a claim reads from a line, or an update changes, with one statement.
 pub(crate) const PAGE: usize = 64;

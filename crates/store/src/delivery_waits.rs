@@ -3,16 +3,13 @@
 //! parking.
 
 use crate::delivery_pace::WAITS_FOR_RATE;
-use crate::delivery_queue::{PAGE, WAITS_FOR_VAULT};
+use crate::delivery_queue::{PAGE, WAITS_FOR_RELEASE, WAITS_FOR_VAULT};
 use crate::sql::query;
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp};
 
 /// The `error` of a delivery that waits for a budget.
 pub const WAITS_FOR_BUDGET: &str = "Waits until a budget resets or is raised.";
-
-/// The `error` of a delivery that was restored from a backup and waits until the owner releases it.
-pub const WAITS_FOR_RELEASE: &str = "Restored from a backup. Waits until it is released.";
 
 /// The key in the table of settings that is set while restored deliveries of the sealed vault are kept.
 const HOLDS_SEALED: &str = "restored_deliveries_held";

@@ -23,6 +23,9 @@ pub enum StoreError {
     /// A row with this key already exists.
     #[error("a row with this key exists already")]
     Duplicate(#[source] Cause),
+    /// A text contains a NUL character, which PostgreSQL cannot store or compare. Nothing was changed.
+    #[error("a text contains a NUL character")]
+    NulCharacter(#[source] Cause),
     /// The statement or the data is not what this version expects, which is a bug.
     #[error("the database refused a statement")]
     Unexpected(#[source] Cause),
@@ -60,6 +63,10 @@ const SQLITE_UNAVAILABLE: [i32; 11] = [3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26];
 /// 25P03, a transaction that was idle for too long
 /// (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
 const POSTGRES_UNAVAILABLE: [&str; 8] = ["08", "40", "53", "55", "57", "58", "25006", "25P03"];
+
+/// SQLSTATE of a text that is not valid in the database's encoding. Texts of Gatehouse are valid UTF-8, so this is a NUL
+/// character.
+const POSTGRES_NUL_CHARACTER: &str = "22021";
 
 /// Decides by the primary code. Extended codes contain the primary code in the low byte.
 fn is_unavailable_in_sqlite(extended_code: i32) -> bool {
@@ -114,6 +121,8 @@ impl From<tokio_postgres::Error> for StoreError {
                 let refusal = format!("{} ({code})", refusal.message()).into();
                 if code == "23505" {
                     Self::Duplicate(refusal)
+                } else if code == POSTGRES_NUL_CHARACTER {
+                    Self::NulCharacter(refusal)
                 } else if code == "40P01" {
                     Self::Deadlock(refusal)
                 } else if is_unavailable_in_postgres(&code) {
@@ -194,6 +203,10 @@ impl From<StoreError> for Problem {
                  restart this one with the newer version.",
             ),
             StoreError::Refused(problem) => *problem,
+            StoreError::NulCharacter(_) => Self::new(
+                ErrorCode::InvalidParams,
+                "A text contains a NUL character, which the database cannot store. Nothing was changed.",
+            ),
             StoreError::Duplicate(_) => Self::new(ErrorCode::Conflict, "It exists already."),
             StoreError::Unexpected(_) | StoreError::Damaged { .. } => Self::internal(),
         }

@@ -54,6 +54,7 @@ mod guard;
 mod held_deliveries;
 mod inbox;
 mod letter_case;
+mod location;
 mod mcp_authorizations;
 mod mcp_tools;
 mod migrate;
@@ -65,6 +66,7 @@ mod pipeline;
 #[cfg(test)]
 mod plan;
 mod postgres;
+mod postgres_answers;
 mod postgres_link;
 mod postgres_tls;
 mod protected;
@@ -104,6 +106,7 @@ mod webhook_notices;
 mod webhook_schedules;
 mod webhooks;
 mod write_group;
+mod write_job;
 mod writer;
 
 pub use agents::AgentRow;
@@ -119,7 +122,7 @@ pub use channel_accounts::{ChannelAccountRow, ChannelSecretRow};
 pub use channel_pairings::ChannelPairingRow;
 pub use channel_polls::ChannelPollRow;
 pub use chat_messages::ChatMessageRow;
-pub use chat_sessions::{ChatSessionPage, ChatSessionRow};
+pub use chat_sessions::{ChatSessionPage, ChatSessionRow, TaggedChatSessions};
 pub use chat_shares::ChatShareRow;
 pub use chat_turns::ChatTurnRow;
 pub use compatibility::SCHEMA_CHANGED;
@@ -141,10 +144,12 @@ pub use delivery_leases::LeaseRow;
 pub use delivery_lines::{DeliveryLine, UntargetedDelivery};
 pub use delivery_list::{DeliveryFilter, DeliveryMoment, DeliveryPage};
 pub use delivery_pace::{Pace, WAITS_FOR_RATE};
-pub use delivery_queue::{DeliveryEnd, DeliveryFinish, DeliveryRequeue, WAITS_FOR_VAULT};
+pub use delivery_queue::{
+    DeliveryEnd, DeliveryFinish, DeliveryRequeue, WAITS_FOR_RELEASE, WAITS_FOR_VAULT,
+};
 pub use delivery_replays::{ReplayFilter, ReplayableDelivery};
 pub use delivery_retention::{OldDelivery, RefusedGroup};
-pub use delivery_waits::{WAITS_FOR_BUDGET, WAITS_FOR_RELEASE};
+pub use delivery_waits::WAITS_FOR_BUDGET;
 pub use devices::DeviceRow;
 pub use dialect::Engine;
 pub use duties::Duty;
@@ -154,11 +159,11 @@ pub use guard::{Guard, Guarded, inherit, intending, unguarded};
 pub use held_deliveries::{HeldDelivery, HoldLimit};
 pub use inbox::{INBOX_MAX_BYTES, InboxMessagePage, InboxMessageRow};
 pub use letter_case::lower_case;
+pub use location::Location;
 pub use mcp_authorizations::McpAuthorizationRow;
 pub use mcp_tools::McpToolRow;
 pub use migrate::migration_versions;
 pub use node_messages::NodeMessage;
-pub use open::Location;
 pub use passkeys::PasskeyRow;
 pub use protected::{ProtectedRow, SecretTable};
 pub use provider_keys::ProviderKeyRow;
@@ -188,6 +193,7 @@ use dialect::Lane;
 use futures_util::future::BoxFuture;
 use readers::Readers;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -204,6 +210,8 @@ pub struct Store {
     changed: broadcast::Sender<Arc<str>>,
     /// Counts notifications from a database that other processes may write to.
     heard: watch::Receiver<u64>,
+    /// Whether notifications arrive.
+    hears: Arc<AtomicBool>,
     to_nodes: mpsc::Sender<String>,
     from_nodes: broadcast::Sender<NodeMessage>,
     /// Stops the task that listens for notifications.
@@ -232,6 +240,13 @@ impl Store {
     /// [`Conn::notify_nodes`]. Notifications can be lost, so poll as well. With SQLite the counter never grows.
     pub fn notified(&self) -> watch::Receiver<u64> {
         self.heard.clone()
+    }
+
+    /// Whether the last check, at most some 10 seconds ago, proved that notifications of the database arrive. Until then
+    /// and without them, changes of other nodes are only found by polling. [`Self::notified`] counts the moment when this
+    /// becomes `false`.
+    pub fn hears_nodes(&self) -> bool {
+        self.hears.load(Ordering::Acquire)
     }
 
     /// Sends a message to the other nodes that are connected now. An empty one arrives as [`NodeMessage::Missed`]. Returns `false` if too many messages wait to be sent,

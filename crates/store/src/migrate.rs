@@ -10,14 +10,14 @@
 use crate::compatibility::{Unknown, Writers};
 use crate::dialect::Engine;
 use crate::sql::{FromRow, Row, query};
-use crate::{Conn, OpenError, StoreError};
+use crate::{Conn, OpenError, Store, StoreError};
 use sha2::{Digest, Sha384};
 
 /// Version, name and statements.
 type Migration = (i64, &'static str, &'static str);
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [Migration; 52] = [
+const MIGRATIONS: [Migration; 53] = [
     (
         1,
         "settings",
@@ -242,6 +242,11 @@ const MIGRATIONS: [Migration; 52] = [
         "receiver_answers",
         include_str!("../migrations/0080_receiver_answers.sql"),
     ),
+    (
+        86,
+        "session_tags",
+        include_str!("../migrations/0086_session_tags.sql"),
+    ),
 ];
 
 /// Records a migration. Parameters: version, name, checksum.
@@ -315,6 +320,25 @@ pub(crate) async fn find_unknown(conn: &mut Conn) -> Result<Unknown, StoreError>
     let is_known = |wanted| MIGRATIONS.iter().any(|(version, ..)| *version == wanted);
     conn.find_unknown_migrations(UNFINISHED_MOVE, is_known)
         .await
+}
+
+impl Store {
+    /// Reads whether this version may still write. Call it after a change of
+    /// [`SCHEMA_CHANGED`](crate::SCHEMA_CHANGED).
+    pub async fn check_schema(&self) -> Result<(), StoreError> {
+        let unknown = self.read(|conn| Box::pin(find_unknown(conn)));
+        let unknown: Unknown = unknown.await?;
+        if let Some(migration) = unknown.refusing
+            && !self.outdated.set()
+        {
+            tracing::error!(
+                migration,
+                "a newer version of Gatehouse has migrated the database; this node writes nothing more to it: \
+                 restart it with that version"
+            );
+        }
+        Ok(())
+    }
 }
 
 /// Returns the newest applied migration; 0 if there is none.

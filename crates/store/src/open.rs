@@ -1,139 +1,18 @@
-//! Opens databases: their locations and connection sources.
+//! Opens a database.
 
 use crate::compatibility::Outdated;
-use crate::conn::Raw;
-use crate::dialect::{Engine, Role};
-use crate::postgres::{Answer, CONNECT, PostgresServer};
+use crate::dialect::Role;
+use crate::location::{Location, LocationKind};
+use crate::postgres::PostgresServer;
 use crate::postgres_link::{self, NodeLink};
 use crate::readers::Readers;
-use crate::sqlite::SqliteFile;
 use crate::writer::Writers;
-use crate::{CHANGES, Conn, MESSAGES, OpenError, Store, StoreError, migrate};
-use deadpool_postgres::Pool;
-use std::path::Path;
-use std::time::Duration;
+use crate::{CHANGES, MESSAGES, OpenError, Store, migrate};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use tokio::sync::{broadcast, mpsc, watch};
-use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-/// How long to wait for a server that is starting.
-const PATIENCE: Duration = Duration::from_secs(10);
-const BETWEEN_TRIES: Duration = Duration::from_millis(200);
-
-/// The location of a database.
-#[derive(Clone)]
-pub struct Location(LocationKind);
-
-#[derive(Clone)]
-pub(crate) enum LocationKind {
-    Sqlite(SqliteFile),
-    Postgres(Box<PostgresServer>),
-}
-
-impl std::fmt::Debug for Location {
-    /// Hides the URL, which may contain a password.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Location")
-            .field("engine", &self.engine())
-            .finish_non_exhaustive()
-    }
-}
-
-impl Location {
-    /// Names a SQLite file, created if it does not exist.
-    pub fn sqlite_file(path: &Path) -> Self {
-        Self(LocationKind::Sqlite(SqliteFile::at(path)))
-    }
-
-    /// Parses a database URL, `sqlite://…` or `postgres://…`.
-    pub fn from_url(url: &str) -> Result<Self, OpenError> {
-        let place = match url.split(':').next() {
-            Some("sqlite") => LocationKind::Sqlite(SqliteFile::from_url(url)?),
-            Some("postgres" | "postgresql") => {
-                LocationKind::Postgres(Box::new(PostgresServer::from_url(url)?))
-            }
-            _ => return Err(OpenError::UnknownUrl),
-        };
-        Ok(Self(place))
-    }
-
-    pub const fn engine(&self) -> Engine {
-        match self.0 {
-            LocationKind::Sqlite(_) => Engine::Sqlite,
-            LocationKind::Postgres(_) => Engine::Postgres,
-        }
-    }
-
-    #[cfg(feature = "testing")]
-    /// Returns the URL, for tests that pass it to a server.
-    pub fn url(&self) -> String {
-        match &self.0 {
-            LocationKind::Sqlite(file) => file.url(),
-            LocationKind::Postgres(server) => server.url().to_owned(),
-        }
-    }
-
-    /// Returns a source of new connections for one role.
-    pub(crate) fn source(&self, role: Role, connections: usize) -> Result<Source, OpenError> {
-        Ok(match &self.0 {
-            LocationKind::Sqlite(file) => Source::Sqlite(file.clone(), role),
-            LocationKind::Postgres(server) => Source::Postgres(server.pool(role, connections)?),
-        })
-    }
-}
-
-/// Creates connections for one role.
-#[derive(Clone, Debug)]
-pub(crate) enum Source {
-    Sqlite(SqliteFile, Role),
-    Postgres(Pool),
-}
-
-impl Source {
-    pub(crate) fn connect(&self) -> Answer<'_, Conn> {
-        Box::pin(async move {
-            match self {
-                Self::Sqlite(..) => self.connect_sqlite(),
-                Self::Postgres(pool) => match timeout(CONNECT, pool.get()).await {
-                    Ok(object) => Ok(Conn::new(Raw::Postgres(object?))),
-                    Err(_) => Err(StoreError::unavailable(
-                        "no connection to the database in time",
-                    )),
-                },
-            }
-        })
-    }
-
-    fn connect_sqlite(&self) -> Result<Conn, StoreError> {
-        match self {
-            Self::Sqlite(file, role) => {
-                let db = file.open(Engine::Sqlite.on_connect(*role))?;
-                Ok(Conn::new(Raw::Sqlite(db)))
-            }
-            Self::Postgres(_) => Err(StoreError::unavailable("PostgreSQL has no file to open")),
-        }
-    }
-
-    /// Connects, retrying for [`PATIENCE`] if the server cannot be reached.
-    pub(crate) async fn connect_patiently(&self) -> Result<Conn, StoreError> {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            match self.connect().await {
-                Err(error)
-                    if self.is_server() && error.is_unavailable() && Instant::now() < until =>
-                {
-                    tokio::time::sleep(BETWEEN_TRIES).await;
-                }
-                other => return other,
-            }
-        }
-    }
-
-    const fn is_server(&self) -> bool {
-        matches!(self, Self::Postgres(_))
-    }
-}
 
 impl Store {
     /// Opens the database and migrates its schema to this version.
@@ -155,12 +34,14 @@ impl Store {
         let (hear, heard) = watch::channel(0);
         let (to_nodes, outgoing) = mpsc::channel(MESSAGES);
         let from_nodes = broadcast::Sender::new(MESSAGES);
+        let hears = Arc::new(AtomicBool::new(false));
         let (stop, listener) = (CancellationToken::new(), TaskTracker::new());
         if let LocationKind::Postgres(server) = &location.0 {
             let link = NodeLink {
                 heard: hear,
                 received: from_nodes.clone(),
                 outgoing,
+                hears: Arc::clone(&hears),
             };
             // The task also ends when the last receiver of `heard` is dropped.
             let link = postgres_link::link(PostgresServer::clone(server), link);
@@ -173,28 +54,11 @@ impl Store {
             outdated,
             changed,
             heard,
+            hears,
             to_nodes,
             from_nodes,
             stop,
             listener,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sql::query;
-
-    /// `PRAGMA temp_store`: 0 is the compiled default, 1 files, 2 memory.
-    #[tokio::test]
-    async fn every_connection_keeps_temporary_tables_and_journals_in_memory() {
-        let database = crate::testing::sqlite();
-        for role in [Role::Migrator, Role::Writer, Role::Reader] {
-            let source = database.location.source(role, 1).unwrap();
-            let mut conn = source.connect().await.unwrap();
-            let stored = conn.number(query("PRAGMA temp_store")).await.unwrap();
-            assert_eq!(stored, 2, "{role:?}");
-        }
     }
 }

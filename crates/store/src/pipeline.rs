@@ -15,8 +15,8 @@ use crate::postgres::TransactionId;
 use crate::sql::Value;
 use std::collections::HashSet;
 use std::time::Duration;
+pub(crate) use waiting::SAVEPOINT;
 use waiting::Waiting;
-pub(crate) use waiting::{SAVEPOINT, answers, send, send_each};
 
 /// Timeout for a server's response to what was sent together. Longer than the timeouts for locks and statements on the
 /// server.

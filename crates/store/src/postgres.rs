@@ -1,12 +1,11 @@
 //! PostgreSQL: connections and statements.
 
 use crate::dialect::{Engine, Role};
-use crate::pipeline::{answers, send, send_each};
+use crate::postgres_answers::{Answer, answers, send, send_each};
 use crate::postgres_tls::TlsPolicy;
 use crate::sql::{FromRow, Query, Row, Value};
 use crate::{OpenError, StoreError};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
-use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, TryStreamExt};
 use std::pin::pin;
 use std::sync::Arc;
@@ -159,10 +158,6 @@ pub(crate) async fn prepare(
     let types: Vec<Type> = values.iter().map(Value::postgres_type).collect();
     Ok(client.prepare_typed_cached(sql, &types).await?)
 }
-
-/// The server's response to a statement. On the heap, so that the compiler makes one small state machine of each
-/// operation that runs statements instead of one that contains those of the driver.
-pub(crate) type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 pub(crate) fn run<'a>(client: &'a Object, query: &'a Query<'_>) -> Answer<'a, u64> {
     Box::pin(async move {

@@ -5,11 +5,12 @@ use crate::StoreError;
 use crate::node_messages::{self, Joiner, NodeMessage};
 use crate::postgres::{CONNECT, PostgresServer};
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{broadcast, mpsc, watch};
-use tokio::time::timeout;
+use tokio::sync::{Notify, broadcast, mpsc, watch};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::types::Type;
 use tokio_postgres::{AsyncMessage, Client, Connection};
 
@@ -17,13 +18,17 @@ use tokio_postgres::{AsyncMessage, Client, Connection};
 const RECONNECT: Duration = Duration::from_secs(1);
 /// Begins listening to changes and to messages of other nodes. Messages are not stored, so sending them need not
 /// wait for the disk.
-const LISTEN: &str =
-    "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events";
-/// How often an idle connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
-/// notices a server that accepts packets and does not respond.
+const LISTEN: &str = "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events; LISTEN gatehouse_link";
+/// The channel on which a node notifies itself, to check that notifications arrive.
+const CHECK_CHANNEL: &str = "gatehouse_link";
+const CHECK: &str = "NOTIFY gatehouse_link";
+/// How often the connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
+/// notices a server that accepts packets and does not respond, and a pooler that does not forward notifications.
 const LINK_CHECK: Duration = Duration::from_secs(10);
 /// How long the server may take to answer on it.
 const LINK_ANSWER: Duration = Duration::from_secs(5);
+/// How long the notification of a check may take after the server's answer.
+const CHECK_ARRIVAL: Duration = Duration::from_secs(1);
 /// Maximum number of messages sent at once.
 const SENT_AT_ONCE: usize = 64;
 
@@ -35,6 +40,8 @@ pub(crate) struct NodeLink {
     pub(crate) received: broadcast::Sender<NodeMessage>,
     /// Messages to other nodes.
     pub(crate) outgoing: mpsc::Receiver<String>,
+    /// Whether the last check proved that notifications arrive.
+    pub(crate) hears: Arc<AtomicBool>,
 }
 
 /// Passes notifications on until the last receiver is dropped. A reconnection counts as a notification, because
@@ -49,6 +56,7 @@ pub(crate) async fn link(server: PostgresServer, mut link: NodeLink) {
             );
         }
         is_again = true;
+        note_check(&link.hears, &link.heard, false);
         tokio::time::sleep(RECONNECT).await;
     }
 }
@@ -69,11 +77,14 @@ async fn link_once(
         heard,
         received,
         outgoing,
+        hears,
     } = link;
     let listener = Listener {
         own: AtomicI32::new(0),
         heard,
         received,
+        hears,
+        arrived: Notify::new(),
         is_again,
     };
     tokio::select! {
@@ -93,6 +104,14 @@ async fn answered<T>(
     }
 }
 
+/// Stores whether notifications arrive. If they no longer do, those who wait for one look once more, and then at shorter
+/// intervals.
+fn note_check(hears: &AtomicBool, heard: &watch::Sender<u64>, arrived: bool) {
+    if hears.swap(arrived, Ordering::AcqRel) && !arrived {
+        heard.send_modify(|count| *count = count.wrapping_add(1));
+    }
+}
+
 fn is_silent() -> StoreError {
     StoreError::unavailable("the database server does not answer")
 }
@@ -103,6 +122,9 @@ struct Listener<'a> {
     own: AtomicI32,
     heard: &'a watch::Sender<u64>,
     received: &'a broadcast::Sender<NodeMessage>,
+    hears: &'a AtomicBool,
+    /// Signals the notification of a check.
+    arrived: Notify,
     /// Whether an earlier connection failed.
     is_again: bool,
 }
@@ -125,7 +147,11 @@ impl Listener<'_> {
                 continue;
             };
             let sender = notification.process_id();
-            if notification.channel() != node_messages::CHANNEL {
+            if notification.channel() == CHECK_CHANNEL {
+                if sender == self.own.load(Ordering::Relaxed) {
+                    self.arrived.notify_waiters();
+                }
+            } else if notification.channel() != node_messages::CHANNEL {
                 self.note_change();
             } else if sender != self.own.load(Ordering::Relaxed)
                 && let Some(text) = joiner.join(sender, notification.payload())
@@ -161,11 +187,17 @@ impl Listener<'_> {
             let missed = node_messages::split(0, node_messages::MISSED);
             answered(client.execute(&statement, &[&missed])).await?;
         }
+        self.check(client).await?;
+        let mut next_check = Instant::now() + LINK_CHECK;
         let mut number = 0_u64;
         let mut messages = Vec::new();
         loop {
+            if Instant::now() >= next_check {
+                self.check(client).await?;
+                next_check = Instant::now() + LINK_CHECK;
+            }
             let received = outgoing.recv_many(&mut messages, SENT_AT_ONCE);
-            match timeout(LINK_CHECK, received).await {
+            match timeout_at(next_check, received).await {
                 // The store is being closed.
                 Ok(0) => return std::future::pending().await,
                 Ok(_) => {
@@ -176,10 +208,18 @@ impl Listener<'_> {
                     }
                     answered(client.execute(&statement, &[&parts])).await?;
                 }
-                // A listener sends nothing, so it would not notice that its connection is dead. An empty statement
-                // makes the server answer.
-                Err(_) => answered(client.batch_execute("")).await?,
+                Err(_) => {}
             }
         }
+    }
+
+    /// Notifies this node itself. Fails if the server does not answer; a listener sends nothing, so it would not notice
+    /// that its connection is dead.
+    async fn check(&self, client: &Client) -> Result<(), StoreError> {
+        let arrived = self.arrived.notified();
+        answered(client.batch_execute(CHECK)).await?;
+        let arrived = timeout(CHECK_ARRIVAL, arrived).await.is_ok();
+        note_check(self.hears, self.heard, arrived);
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::conn::Conn;
 use crate::dialect::Role;
-use crate::open::Source;
+use crate::location::Source;
 use crate::{Location, OpenError, StoreError};
 use deadpool_postgres::Pool;
 use futures_util::future::BoxFuture;

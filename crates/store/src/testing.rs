@@ -1,6 +1,8 @@
 //! Temporary databases for the tests of all crates. Each test runs on SQLite and, if the test command started
 //! a server, on a PostgreSQL database that only this test uses.
 
+pub mod rows;
+
 use crate::StoreError;
 use crate::conn::{Conn, Raw};
 use crate::dialect::Engine;
@@ -178,10 +180,11 @@ pub async fn number(location: &Location, sql: &str) -> i64 {
     }
 }
 
-/// Holds the write lock until the returned value is dropped, like a process that hangs.
+/// Holds the lock for migrations, on SQLite that for writes, until the returned value is dropped, like a process that
+/// hangs.
 pub async fn hold_write_lock(location: &Location) -> impl Sized + use<> {
     let conn = connect(location).await;
-    if let Err(error) = script(&conn, "BEGIN IMMEDIATE").await {
+    if let Err(error) = script(&conn, location.engine().begin_migration()).await {
         panic!("cannot take the lock: {error:?}");
     }
     conn

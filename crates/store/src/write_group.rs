@@ -2,9 +2,9 @@
 //! acknowledged after the commit. Up to [`GROUP_LIMIT`] writes share one fsync.
 
 use crate::dialect::{Engine, Lane};
-use crate::open::Source;
+use crate::location::Source;
 use crate::postgres::TransactionId;
-use crate::writer::{Acknowledge, Busy, Job, Order, Ran};
+use crate::write_job::{Acknowledge, Busy, Job, Order, Ran};
 use crate::{Conn, StoreError};
 use futures_util::FutureExt;
 use std::ops::ControlFlow;

@@ -4,59 +4,19 @@
 use crate::compatibility::Outdated;
 use crate::dialect::{Engine, Lane, Role};
 use crate::write_group::GroupWriter;
+use crate::write_job::{Busy, Job, Order, Ran};
 use crate::{Conn, Guard, Location, OpenError, StoreError};
 use futures_util::future::BoxFuture;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot};
-use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 /// Capacity of the queue; further callers wait for space.
 const QUEUE_LIMIT: usize = 1024;
 /// One connection for writing, and one to look up the outcome of a transaction whose connection was lost.
 const WRITER_CONNECTIONS: usize = 2;
-
-/// Reports the outcome of a write to its caller once the outcome of the group's commit is known.
-pub(crate) type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-/// The result of a job: keep its changes or undo them.
-pub(crate) enum Ran {
-    Keep(Acknowledge),
-    Undo(Acknowledge),
-}
-/// A write with its guard and its reply channel.
-pub(crate) type Job = Box<dyn for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Ran> + Send>;
-
-/// A request to a writer.
-pub(crate) enum Order {
-    Run(Job),
-    Checkpoint(oneshot::Sender<Result<(), StoreError>>),
-    Stop,
-}
-
-/// When a writer began its current work; `None` while it waits for orders.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Busy(Arc<Mutex<Option<Instant>>>);
-
-impl Busy {
-    fn set(&self, since: Option<Instant>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = since;
-    }
-
-    /// Runs the writer's work.
-    pub(crate) async fn during<T>(&self, work: impl Future<Output = T>) -> T {
-        self.set(Some(Instant::now()));
-        let done = work.await;
-        self.set(None);
-        done
-    }
-
-    fn duration(&self) -> Duration {
-        let since = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        since.map_or(Duration::ZERO, |since| since.elapsed())
-    }
-}
 
 /// Handles to the writers, one for each lane.
 #[derive(Clone, Debug)]

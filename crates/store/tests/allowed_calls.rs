@@ -23,6 +23,7 @@ fn session(id: &str, key: &str) -> ChatSessionRow {
         share_id: None,
         pinned: false,
         archived: false,
+        tags: String::new(),
         created_at: Timestamp::from_millis(1),
         updated_at: Timestamp::from_millis(1),
     }

@@ -2,42 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+use gatehouse_domain::{DeliveryId, WebhookId};
+use gatehouse_store::testing::rows::{at, queued_delivery};
 use gatehouse_store::testing::{TestDatabase, databases, run_sql};
 use gatehouse_store::{
     ClaimRequest, DeliveryWork, NewDelivery, PREVIEW_BYTES, ReplayFilter, Store, StoreError, Take,
 };
 use std::sync::Arc;
 
-fn at(millis: i64) -> Timestamp {
-    Timestamp::from_millis(millis)
-}
-
 fn delivery(n: u32, payload: &str, config: &Arc<str>) -> NewDelivery {
     let preview = payload.get(..PREVIEW_BYTES).unwrap_or(payload);
     NewDelivery {
-        id: DeliveryId::from_text(format!("del_{n:012x}")),
-        webhook_id: WebhookId::from_text("hook_1"),
-        status: DeliveryStatus::Queued,
-        event_type: None,
-        entity_key: None,
-        delivery_key: None,
         unique_key: Some(n.to_string()),
-        bytes_key: None,
-        duplicate_of: None,
-        replay_of: None,
-        redelivery: None,
-        summary: None,
-        session_key: n.to_string(),
-        received_at: at(i64::from(n)),
-        next_attempt_at: Some(at(i64::from(n))),
-        headers: "{}".to_owned(),
-        body_size: 2,
         body_preview: preview.to_owned(),
         payload: Some(payload.to_owned()),
         config: Some(Arc::clone(config)),
-        target: Some("".into()),
-        error: None,
+        ..queued_delivery(n)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Moves between databases, on every pair of engines.
 
-use gatehouse_domain::{AuthSessionId, Timestamp};
+use gatehouse_store::testing::rows::{at, auth_session};
 use gatehouse_store::testing::{TestDatabase, databases, migrate, run_sql, sqlite};
 use gatehouse_store::{
     AuthSessionRow, Conn, ImportError, MoveStep, OpenError, Store, StoreError, move_rows,
@@ -10,31 +10,12 @@ use tokio::task::JoinSet;
 /// More rows than a page has.
 const ROWS: i64 = 600;
 
-fn at(millis: i64) -> Timestamp {
-    Timestamp::from_millis(millis)
-}
-
-fn session(n: i64) -> AuthSessionRow {
-    AuthSessionRow {
-        id: AuthSessionId::from_text(format!("as_{n}")),
-        token_hash: format!("hash{n}"),
-        login_method: "password".into(),
-        user_agent: Some("Größe, “quoted” \\ \u{1f512}\n".into()),
-        client_ip: None,
-        created_at: at(n),
-        last_seen_at: at(n),
-        expires_at: at(n + 1_000_000),
-        confirmed_at: at(n),
-        made_by: None,
-    }
-}
-
 async fn add(database: &TestDatabase, numbers: std::ops::Range<i64>) -> Result<(), StoreError> {
     let store = database.open().await;
     let write = store.write(move |conn: &mut Conn| {
         Box::pin(async move {
             for n in numbers {
-                conn.insert_auth_session(&session(n)).await?;
+                conn.insert_auth_session(&auth_session(n)).await?;
             }
             Ok::<_, StoreError>(())
         })

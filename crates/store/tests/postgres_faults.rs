@@ -40,6 +40,8 @@ enum Fault {
     CutForGood,
     /// Closes every connection.
     Closed,
+    /// Does not forward notifications, as a pooler in transaction mode.
+    NoNotifications,
     /// Removes the options of a connection when it starts, as `PgBouncer` does with `ignore_startup_parameters`.
     NoOptions,
 }
@@ -105,6 +107,37 @@ async fn forward(
     }
 }
 
+/// Splits what a server sends into messages.
+#[derive(Default)]
+struct Answers {
+    pending: Vec<u8>,
+    have_begun: bool,
+}
+
+impl Answers {
+    /// Returns what to forward, which are whole messages.
+    fn pass(&mut self, bytes: &[u8], without_notifications: bool) -> Vec<u8> {
+        self.pending.extend_from_slice(bytes);
+        // The answer to a request for TLS is one byte.
+        if !std::mem::replace(&mut self.have_begun, true) && self.pending.len() == 1 {
+            return std::mem::take(&mut self.pending);
+        }
+        let mut sent = Vec::new();
+        while let Some(length) = self.pending.get(1..5) {
+            let length = u32::from_be_bytes(length.try_into().unwrap());
+            let end = 1 + usize::try_from(length).unwrap();
+            if self.pending.len() < end {
+                break;
+            }
+            let message: Vec<u8> = self.pending.drain(..end).collect();
+            if !(without_notifications && message.starts_with(b"A")) {
+                sent.extend(message);
+            }
+        }
+        sent
+    }
+}
+
 async fn pump(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
@@ -112,6 +145,7 @@ async fn pump(
     fault: Arc<watch::Sender<Fault>>,
     is_requests: bool,
 ) {
+    let mut answers = Answers::default();
     let mut buffer = vec![0; 65_536];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         let bytes = buffer.get(..read).unwrap();
@@ -144,8 +178,12 @@ async fn pump(
             }
             _ => {}
         }
-        let without = (now == Fault::NoOptions && is_requests).then(|| without_options(bytes));
-        let sent = without.flatten();
+        let sent = if is_requests {
+            let without = (now == Fault::NoOptions).then(|| without_options(bytes));
+            without.flatten()
+        } else {
+            Some(answers.pass(bytes, now == Fault::NoNotifications))
+        };
         if to
             .write_all(sent.as_deref().unwrap_or(bytes))
             .await
@@ -494,4 +532,35 @@ async fn a_change_on_one_node_is_heard_on_another() {
     heard.changed().await.unwrap();
     one.close().await;
     other.close().await;
+}
+
+#[tokio::test]
+async fn a_node_notices_that_notifications_do_not_arrive() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let node = Store::open(&proxy.location).await.unwrap();
+    let until_it_hears = async {
+        while !node.hears_nodes() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    until_it_hears.await;
+    let mut notified = node.notified();
+    notified.borrow_and_update();
+    proxy.set(Fault::NoNotifications);
+    // Nothing else is written to this database.
+    notified.changed().await.unwrap();
+    assert!(!node.hears_nodes());
+    // Reads and writes go on.
+    write(&node, "a").await.unwrap();
+    assert!(has(&node, "a").await);
+    node.close().await;
+    // A node that never hears is the same.
+    let deaf = Store::open(&proxy.location).await.unwrap();
+    let mut notified = deaf.notified();
+    notified.changed().await.unwrap();
+    assert!(!deaf.hears_nodes());
+    deaf.close().await;
 }

@@ -30,6 +30,7 @@ fn session(id: &str) -> ChatSessionRow {
         share_id: None,
         pinned: false,
         archived: false,
+        tags: String::new(),
         created_at: at(1),
         updated_at: at(1),
     }

@@ -1,6 +1,7 @@
 //! The store on every available engine: transactions, groups, migrations and damaged values.
 
-use gatehouse_domain::{Actor, AuthSessionId, ErrorCode, Problem, SeededRandom, Timestamp};
+use gatehouse_domain::{Actor, AuthSessionId, ErrorCode, Problem, SeededRandom};
+use gatehouse_store::testing::rows::{at, auth_session};
 use gatehouse_store::testing::{TestDatabase, databases, migrate, postgres, run_sql, sqlite};
 use gatehouse_store::{
     AuditEntry, AuditIntent, AuditIntentRow, AuthSessionRow, Conn, Guard, OpenError, Store,
@@ -10,25 +11,6 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Barrier;
-
-fn at(millis: i64) -> Timestamp {
-    Timestamp::from_millis(millis)
-}
-
-fn session(n: i64) -> AuthSessionRow {
-    AuthSessionRow {
-        id: AuthSessionId::from_text(format!("as_{n}")),
-        token_hash: format!("hash{n}"),
-        login_method: "password".into(),
-        user_agent: Some("curl".into()),
-        client_ip: None,
-        created_at: at(n),
-        last_seen_at: at(n),
-        expires_at: at(n + 1000),
-        confirmed_at: at(n),
-        made_by: None,
-    }
-}
 
 async fn count(store: &Store) -> usize {
     let rows = store.read(|conn: &mut Conn| {
@@ -45,13 +27,13 @@ async fn what_a_failed_write_did_is_undone_and_others_of_its_group_stand() {
         let jobs = (0..100).map(|n| {
             store.write(move |conn| {
                 Box::pin(async move {
-                    conn.insert_auth_session(&session(n)).await?;
+                    conn.insert_auth_session(&auth_session(n)).await?;
                     if n % 10 == 3 {
                         return Err(StoreError::Damaged { what: "test" });
                     }
                     // The second row of every tenth job already exists.
                     if n % 10 == 7 {
-                        conn.insert_auth_session(&session(n)).await?;
+                        conn.insert_auth_session(&auth_session(n)).await?;
                     }
                     Ok(())
                 })
@@ -76,14 +58,14 @@ async fn a_job_that_panics_takes_nobody_with_it() {
     let lost: Result<(), StoreError> = store
         .write(|conn| {
             Box::pin(async move {
-                conn.insert_auth_session(&session(1)).await?;
+                conn.insert_auth_session(&auth_session(1)).await?;
                 panic!("a bug");
             })
         })
         .await;
     assert!(matches!(lost, Err(StoreError::NotCommitted(_))));
     store
-        .write(|conn| Box::pin(async move { conn.insert_auth_session(&session(2)).await }))
+        .write(|conn| Box::pin(async move { conn.insert_auth_session(&auth_session(2)).await }))
         .await
         .unwrap();
     assert_eq!(count(&store).await, 1);
@@ -206,7 +188,7 @@ async fn a_database_that_another_process_has_locked_is_unavailable_and_reads_go_
     let store = database.open().await;
     let lock = gatehouse_store::testing::hold_write_lock(&database.location).await;
     let refused: Result<(), StoreError> = store
-        .write(|conn| Box::pin(async move { conn.insert_auth_session(&session(1)).await }))
+        .write(|conn| Box::pin(async move { conn.insert_auth_session(&auth_session(1)).await }))
         .await;
     assert!(refused.unwrap_err().is_unavailable());
     assert_eq!(count(&store).await, 0);
@@ -265,9 +247,9 @@ async fn insert_both(
 ) -> Result<(), StoreError> {
     let write = store.write_arrivals(move |conn| {
         Box::pin(async move {
-            conn.insert_auth_session(&session(first)).await?;
+            conn.insert_auth_session(&auth_session(first)).await?;
             barrier.wait().await;
-            conn.insert_auth_session(&session(second)).await
+            conn.insert_auth_session(&auth_session(second)).await
         })
     });
     write.await
@@ -317,8 +299,9 @@ fn while_there(n: i64) -> Guard {
 }
 
 async fn insert(store: &Store, n: i64) -> Result<(), StoreError> {
-    let write = store
-        .write(move |conn| Box::pin(async move { conn.insert_auth_session(&session(n)).await }));
+    let write = store.write(move |conn| {
+        Box::pin(async move { conn.insert_auth_session(&auth_session(n)).await })
+    });
     write.await
 }
 
@@ -357,7 +340,7 @@ async fn an_intent_is_stored_with_the_writes_of_its_task_and_undone_with_them() 
         let work = async {
             insert(&store, 3).await?;
             let queued = store.write_queue(|conn| {
-                Box::pin(async move { conn.insert_auth_session(&session(4)).await })
+                Box::pin(async move { conn.insert_auth_session(&auth_session(4)).await })
             });
             queued.await
         };

@@ -1,6 +1,9 @@
 //! Upgrades from every version of the schema: rows are kept, and a process that is killed in any migration can start
 //! again. Versions that may still use a newer schema, and those that may not.
-//! The old databases are built by the migrations themselves, because landed migrations never change.
+//!
+//! The old databases are built by the migrations themselves. They equal stored copies of old databases: a schema is what
+//! the files of its migrations did, in order, and each file is compared with its checksum in `migrations/SHA256SUMS`. A
+//! database stores the checksums, too, and is refused if one differs.
 
 #![expect(
     clippy::unwrap_used,
@@ -8,6 +11,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+use data_encoding::HEXLOWER;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::testing::{
     TestDatabase, databases, migrate, migrate_as_newer, number, postgres, run_sql, sqlite,
@@ -16,8 +20,10 @@ use gatehouse_store::{
     ColumnKind, Engine, Location, OpenError, Snapshot, Store, StoreError, Table, fault,
     migration_versions,
 };
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The columns of a row, by name.
@@ -134,6 +140,41 @@ fn assert_kept(before: &Rows, after: &Rows, what: &str) {
             );
         }
     }
+}
+
+/// Names and checksums of the migrations, as `sha256sum *.sql` prints them. Lines are only added.
+const CHECKSUMS: &str = include_str!("../migrations/SHA256SUMS");
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "blocks no other task")]
+fn no_landed_migration_changes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    let mut present = BTreeSet::new();
+    for entry in folder.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|it| it == "sql") {
+            let sum = HEXLOWER.encode(&Sha256::digest(std::fs::read(&path).unwrap()));
+            let name = path.file_name().unwrap().to_str().unwrap();
+            present.insert(format!("{sum}  {name}"));
+        }
+    }
+    let listed: BTreeSet<String> = CHECKSUMS.lines().map(str::to_owned).collect();
+    let changed: Vec<_> = listed.difference(&present).collect();
+    assert!(
+        changed.is_empty(),
+        "changed or deleted migrations, which databases contain: {changed:#?}. Add another migration instead."
+    );
+    let new: Vec<_> = present.difference(&listed).collect();
+    assert!(
+        new.is_empty(),
+        "add these lines to migrations/SHA256SUMS: {new:#?}"
+    );
+    // Each file belongs to the list in `migrate.rs`.
+    let versions: BTreeSet<i64> = listed
+        .iter()
+        .map(|line| line.get(66..70).unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(versions, migration_versions().into_iter().collect());
 }
 
 const URL: &str = "GATEHOUSE_UPGRADE_URL";

@@ -7,6 +7,7 @@
     reason = "helpers of tests; the exception in clippy.toml sees tests only"
 )]
 
+use gatehouse_doubles::prepared;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,24 +19,6 @@ fn tests_dir() -> PathBuf {
 
 fn vectors() -> Value {
     serde_json::from_str(include_str!("vectors.json")).unwrap()
-}
-
-/// The interpreter. Without one, the test prints a notice and is skipped; a strict run fails.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests are told by the environment what they have"
-)]
-fn interpreter() -> Option<PathBuf> {
-    let found = std::env::var_os("GATEHOUSE_TEST_PYTHON").filter(|path| !path.is_empty());
-    if found.is_none() {
-        println!("LEFT OUT: the Python reader; set GATEHOUSE_TEST_PYTHON, or run cargo xtask test");
-        let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|v| v == "1");
-        assert!(
-            !strict,
-            "GATEHOUSE_TEST_STRICT=1 and there is no GATEHOUSE_TEST_PYTHON"
-        );
-    }
-    found.map(PathBuf::from)
 }
 
 fn run(python: &Path, script: &str, arguments: &[&Path], input: &str) -> Output {
@@ -79,7 +62,9 @@ impl Drop for Scratch {
 
 #[test]
 fn python_agrees_with_the_vectors() {
-    let Some(python) = interpreter() else { return };
+    let Some(python) = prepared("GATEHOUSE_TEST_PYTHON", "the Python reader") else {
+        return;
+    };
     let vectors = tests_dir().join("vectors.json");
     let output = run(
         &python,
@@ -95,7 +80,9 @@ fn python_agrees_with_the_vectors() {
 
 #[test]
 fn python_reads_a_database_with_nothing_but_the_password() {
-    let Some(python) = interpreter() else { return };
+    let Some(python) = prepared("GATEHOUSE_TEST_PYTHON", "the Python reader") else {
+        return;
+    };
     let scratch = Scratch::new();
     let (database, keys) = (
         scratch.0.join("a ?#%.db"),

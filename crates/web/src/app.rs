@@ -1,11 +1,12 @@
 //! The state that every handler can access.
 
-use crate::observe::Meters;
-use crate::routes;
+use crate::meters::Meters;
 use crate::scrape::Scrape;
+#[cfg(feature = "voice")]
+use crate::socket::talk::places::TalkPlaces;
 use axum::Router;
 use gatehouse_auth::{Auth, RequestContext};
-use gatehouse_domain::{Random, RequestId, SeededRandom};
+use gatehouse_domain::{RequestId, SeededRandom};
 use gatehouse_rpc::Rpc;
 use gatehouse_rpc::memory_budget::{Holder, Share};
 use gatehouse_secrets::Secrets;
@@ -17,42 +18,22 @@ use tokio_util::task::TaskTracker;
 /// The application state. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
-struct Inner {
-    rpc: Rpc,
-    router: OnceLock<Router>,
-    metrics: Option<Scrape>,
-    meters: Meters,
-    request_ids: SeededRandom,
-    sockets: TaskTracker,
-    shutdown: CancellationToken,
+pub(crate) struct Inner {
+    pub(crate) rpc: Rpc,
+    pub(crate) router: OnceLock<Router>,
+    pub(crate) metrics: Option<Scrape>,
+    pub(crate) meters: Meters,
+    pub(crate) request_ids: SeededRandom,
+    pub(crate) sockets: TaskTracker,
+    pub(crate) shutdown: CancellationToken,
     #[cfg(feature = "voice")]
-    talks: crate::socket::talk::TalkPlaces,
+    pub(crate) talks: TalkPlaces,
 }
 
 impl App {
-    /// Creates the application. `shutdown` ends sockets and long responses.
-    pub fn new(rpc: Rpc, metrics: Option<Scrape>, shutdown: CancellationToken) -> Self {
-        let random: &dyn Random = &*rpc.services().random;
-        let request_ids = SeededRandom::new(u64::from_le_bytes(random.bytes()));
-        let inner = Inner {
-            rpc,
-            router: OnceLock::new(),
-            metrics,
-            meters: Meters::default(),
-            request_ids,
-            sockets: TaskTracker::new(),
-            shutdown,
-            #[cfg(feature = "voice")]
-            talks: crate::socket::talk::TalkPlaces::default(),
-        };
-        Self {
-            inner: Arc::new(inner),
-        }
-    }
-
     pub(crate) fn rpc(&self) -> &Rpc {
         &self.inner.rpc
     }
@@ -72,11 +53,6 @@ impl App {
 
     pub(crate) fn secrets(&self) -> &Secrets {
         &self.services().secrets
-    }
-
-    /// The routes. Created at the first request, because the handlers hold a clone of this handle.
-    pub(crate) fn router(&self) -> &Router {
-        self.inner.router.get_or_init(|| routes::router(self))
     }
 
     pub(crate) fn metrics(&self) -> Option<&Scrape> {
@@ -103,7 +79,7 @@ impl App {
 
     /// The spoken conversations that are open.
     #[cfg(feature = "voice")]
-    pub(crate) fn talks(&self) -> &crate::socket::talk::TalkPlaces {
+    pub(crate) fn talks(&self) -> &TalkPlaces {
         &self.inner.talks
     }
 

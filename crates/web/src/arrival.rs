@@ -1,10 +1,18 @@
 //! Passes the gate's findings about a request to its handler, and the matched route back to the gate.
 
-use crate::routes::{ROUTES, Route};
+use crate::route::Route;
 use gatehouse_auth::RequestContext;
 use gatehouse_domain::RequestId;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+
+/// The remote end of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer {
+    pub address: SocketAddr,
+    /// Whether this server terminates TLS for the connection.
+    pub over_tls: bool,
+}
 
 /// A request that passed the gate.
 #[derive(Clone, Debug)]
@@ -14,27 +22,22 @@ pub(crate) struct Arrival {
     pub route: Arc<MatchedRoute>,
 }
 
-/// The index of the route table row that matched the request, if any.
-#[derive(Debug)]
-pub(crate) struct MatchedRoute(AtomicUsize);
-
-impl Default for MatchedRoute {
-    fn default() -> Self {
-        Self(AtomicUsize::new(usize::MAX))
-    }
-}
+/// The row of the route table that matched the request, if any.
+#[derive(Debug, Default)]
+pub(crate) struct MatchedRoute(OnceLock<(usize, &'static Route)>);
 
 impl MatchedRoute {
-    pub(crate) fn set(&self, place: usize) {
-        self.0.store(place, Ordering::Relaxed);
+    pub(crate) fn set(&self, place: usize, row: &'static Route) {
+        // A request matches one row.
+        let _ = self.0.set((place, row));
     }
 
     /// The index in the table.
     pub(crate) fn place(&self) -> Option<usize> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|place| *place < ROUTES.len())
+        self.0.get().map(|(place, _)| *place)
     }
 
     pub(crate) fn row(&self) -> Option<&'static Route> {
-        ROUTES.get(self.place()?)
+        self.0.get().map(|(_, row)| *row)
     }
 }

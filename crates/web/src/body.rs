@@ -3,8 +3,8 @@
 use crate::alive;
 use crate::app::App;
 use crate::arrival::Arrival;
-use crate::gate::not_authenticated;
-use crate::respond::{Refusal, request_timeout};
+pub(crate) use crate::charged::{Charged, no_room};
+use crate::respond::{Refusal, not_authenticated, request_timeout};
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
@@ -28,31 +28,6 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// The total time for a large body: enough for 36 MiB over a slow connection.
 const LARGE_BODY_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// The retry delay for a caller whose body does not fit into memory, in milliseconds.
-const ROOM_WAIT_MS: u64 = 1000;
-
-/// Bytes that stay charged until they are dropped.
-pub(crate) struct Charged<T> {
-    bytes: T,
-    _share: Share,
-}
-
-impl<T: AsRef<[u8]> + Send + 'static> Charged<T> {
-    /// Wraps bytes that are charged to the share.
-    pub(crate) fn bytes(bytes: T, share: Share) -> Bytes {
-        Bytes::from_owner(Self {
-            bytes,
-            _share: share,
-        })
-    }
-}
-
-impl<T: AsRef<[u8]>> AsRef<[u8]> for Charged<T> {
-    fn as_ref(&self) -> &[u8] {
-        self.bytes.as_ref()
-    }
-}
-
 /// Reads a whole body of at most `max_bytes`. The share is charged while the body arrives and until the
 /// returned bytes are dropped.
 pub(crate) async fn read(body: Body, max_bytes: usize, share: Share) -> Result<Bytes, Problem> {
@@ -65,11 +40,6 @@ pub(crate) async fn read(body: Body, max_bytes: usize, share: Share) -> Result<B
         Ok(read) => read,
         Err(_elapsed) => Err(request_timeout()),
     }
-}
-
-/// The error for a body that does not fit into memory at present.
-pub(crate) fn no_room() -> Problem {
-    Problem::rate_limited(ROOM_WAIT_MS)
 }
 
 async fn read_frames(mut body: Body, max_bytes: usize, mut share: Share) -> Result<Bytes, Problem> {

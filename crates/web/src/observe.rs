@@ -1,18 +1,16 @@
 //! Request logging and metrics: one canonical log line per request. Labels are bounded: a route is
 //! identified by its pattern in the table, never by its path, which may contain a secret.
 
-use crate::arrival::MatchedRoute;
-use crate::gate::Peer;
-use crate::routes::ROUTES;
+use crate::arrival::{MatchedRoute, Peer};
+use crate::meters::{Meters, method_label};
 use axum::response::Response;
 use gatehouse_auth::{AuthMethod, Decision, RequestContext};
 use gatehouse_domain::RequestId;
 use http::Method;
-use metrics::{Counter, Histogram};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What the log and the metrics record about a request.
 pub(crate) struct RequestRecord {
@@ -56,78 +54,15 @@ impl RequestRecord {
     }
 }
 
-/// The method label is bounded: clients can send any method, so unknown ones share a label.
-const METHODS: [&str; 8] = [
-    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other",
-];
-const STATUS_CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
-
-/// Index in `METHODS`.
-fn method_place(method: &Method) -> usize {
-    let known = METHODS.iter().position(|name| *name == method.as_str());
-    known.unwrap_or(METHODS.len() - 1)
-}
-
-fn status_place(status: u16) -> usize {
-    usize::from(status / 100).clamp(1, STATUS_CLASSES.len()) - 1
-}
-
-/// The metrics of every route, looked up in the recorder only once.
-pub(crate) struct Meters {
-    /// One entry per row of the table, and one for requests without a matching row.
-    routes: Vec<RouteMeters>,
-}
-
-#[derive(Default)]
-struct RouteMeters {
-    seconds: OnceLock<Histogram>,
-    requests: [[OnceLock<Counter>; STATUS_CLASSES.len()]; METHODS.len()],
-}
-
-impl Default for Meters {
-    fn default() -> Self {
-        Self {
-            routes: (0..=ROUTES.len()).map(|_| RouteMeters::default()).collect(),
-        }
-    }
-}
-
-impl Meters {
-    fn count(&self, record: &RequestRecord, labels: (&'static str, usize, u16), elapsed: Duration) {
-        let (route, method, status) = labels;
-        let place = record.route.place().unwrap_or(ROUTES.len());
-        let Some(meters) = self.routes.get(place) else {
-            return;
-        };
-        let seconds = meters
-            .seconds
-            .get_or_init(|| metrics::histogram!("http_request_duration_seconds", "route" => route));
-        seconds.record(elapsed);
-        let class = status_place(status);
-        if let Some(requests) = meters.requests.get(method).and_then(|row| row.get(class)) {
-            let (method, status) = (name(&METHODS, method), name(&STATUS_CLASSES, class));
-            let labels = [("route", route), ("method", method), ("status", status)];
-            requests
-                .get_or_init(|| metrics::counter!("http_requests_total", &labels))
-                .increment(1);
-        }
-    }
-}
-
-fn name(names: &[&'static str], place: usize) -> &'static str {
-    names.get(place).copied().unwrap_or_default()
-}
-
 pub(crate) fn record(meters: &Meters, response: &Response, id: &RequestId, record: &RequestRecord) {
     let route = record.route.row().map_or("none", |row| row.path);
     let status = response.status().as_u16();
-    let method = method_place(&record.method);
     let elapsed = record.started.elapsed();
-    meters.count(record, (route, method, status), elapsed);
+    meters.count(record.route.place(), &record.method, status, elapsed, route);
     tracing::info!(
         target: "gatehouse::request",
         request_id = id.as_str(),
-        method = name(&METHODS, method),
+        method = method_label(&record.method),
         route,
         status,
         duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),

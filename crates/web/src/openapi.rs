@@ -1,7 +1,8 @@
 //! Builds the OpenAPI 3.1 document from the route table. OpenAPI 3.1 uses JSON Schema 2020-12, which the
 //! request and response types generate.
 
-use crate::routes::{Access, ROUTES, Route, StepUp};
+use crate::route::{Access, Route, StepUp};
+use crate::routes::ROUTES;
 use gatehouse_domain::{ErrorCode, Scope};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;

@@ -1,10 +1,10 @@
 //! Builds responses. A refusal travels as a [`Problem`] next to an empty body. The gate writes the body
 //! when the response leaves, because only the gate knows the request ID.
 
-use crate::body::{Charged, no_room};
+use crate::charged::{Charged, no_room};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use gatehouse_auth::Outcome;
+use gatehouse_auth::{AuthError, Outcome};
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_rpc::memory_budget::Share;
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
@@ -44,6 +44,16 @@ pub(crate) struct OpenAiFormat;
 pub(crate) fn request_timeout() -> Problem {
     Problem::new(ErrorCode::Timeout, "The request took too long to arrive.")
         .with(SLOW_REQUEST, true)
+}
+
+/// The 401 error for a remote caller while setup is incomplete.
+pub(crate) fn setup_required_problem() -> Problem {
+    AuthError::SetupRequired.into()
+}
+
+/// The 401 error for a request without a valid credential.
+pub(crate) fn not_authenticated() -> Problem {
+    AuthError::NotAuthenticated.into()
 }
 
 const SLOW_REQUEST: &str = "slow_request";

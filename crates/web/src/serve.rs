@@ -1,8 +1,9 @@
 //! The accept loop with its limits and timeouts, and the graceful shutdown.
 
 use crate::app::App;
+use crate::arrival::Peer;
 use crate::connection_slots::{ConnectionLimits, ConnectionSlot, ConnectionSlots};
-use crate::gate::{MAX_HEAD_BYTES, Peer, enter};
+use crate::gate::{MAX_HEAD_BYTES, enter};
 use crate::in_work;
 use crate::observe::CONNECTIONS_REFUSED;
 use crate::tls::{Accepted, ServerTls};
@@ -38,10 +39,27 @@ const H2_HEADER_LIST: u32 = 128 * 1024;
 /// The connection preface of an HTTP/2 client with prior knowledge (RFC 9113, section 3.4).
 const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+/// A listening socket.
+#[derive(Debug)]
+pub struct Listening {
+    pub listener: TcpListener,
+    /// Connections that were accepted before and have sent nothing.
+    pub waiting: Vec<(TcpStream, SocketAddr)>,
+}
+
+impl From<TcpListener> for Listening {
+    fn from(listener: TcpListener) -> Self {
+        Self {
+            listener,
+            waiting: Vec::new(),
+        }
+    }
+}
+
 /// Options of [`serve`].
 #[derive(Debug)]
 pub struct ServeOptions {
-    pub listener: TcpListener,
+    pub listening: Listening,
     /// `None` serves plain HTTP.
     pub tls: Option<ServerTls>,
     pub limits: ConnectionLimits,
@@ -52,17 +70,24 @@ pub struct ServeOptions {
 /// Serves until `shutdown`, then lets running requests finish.
 pub async fn serve(app: App, options: ServeOptions) {
     let ServeOptions {
-        listener,
+        listening,
         tls,
         limits,
         shutdown,
     } = options;
+    let Listening {
+        listener,
+        mut waiting,
+    } = listening;
     let slots = ConnectionSlots::new(limits);
     let connections = TaskTracker::new();
     loop {
-        let accepted = tokio::select! {
-            () = shutdown.cancelled() => break,
-            accepted = accept(&listener) => accepted,
+        let accepted = match waiting.pop() {
+            Some(accepted) => Some(accepted),
+            None => tokio::select! {
+                () = shutdown.cancelled() => break,
+                accepted = accept(&listener) => accepted,
+            },
         };
         let Some((stream, address)) = accepted else {
             // Usually no file descriptors are left.

@@ -1,6 +1,7 @@
 //! The possible targets of `only` for API keys and devices, and presets for common purposes.
 
-use crate::routes::{Access, ROUTES};
+use crate::route::Access;
+use crate::routes::ROUTES;
 use gatehouse_auth::Targets;
 use gatehouse_auth::api::KeyPreset;
 use gatehouse_domain::Scope::{self, Read, Write};
@@ -42,6 +43,7 @@ const PRESETS: &[Row] = &[
             "sessions.create",
             "sessions.rename",
             "sessions.update",
+            "sessions.tags",
             "agents.list",
             "agents.get",
             "models.list",

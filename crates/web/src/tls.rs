@@ -6,7 +6,7 @@ mod self_signed;
 
 use crate::tls::files::{CertificateFiles, LoadError};
 use arc_swap::ArcSwap;
-use gatehouse_config::{Acme, Tls};
+use gatehouse_config::{Acme, Settings, Tls};
 use gatehouse_services::Services;
 use gatehouse_services::certificates::{
     AcmeKeeper, CertificateFacts, Install, PemCertificate, record_expiry, stored_certificate,
@@ -16,7 +16,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -92,14 +92,39 @@ impl ServerTls {
                 Source::Acme(acme.clone()),
             ),
         };
+        Self::with(certificate, source, &[b"h2", b"http/1.1"]).map(Some)
+    }
+
+    /// Sets up TLS with HTTP/1.1 while the database is not open. `None` if the certificate is in the database or does
+    /// not exist yet. Blocks on file I/O.
+    pub fn open_early(settings: &Settings, data_dir: &Path) -> Result<Option<Self>, TlsError> {
+        let (certificate, source) = match &settings.server.tls {
+            Tls::Off | Tls::Acme(_) => return Ok(None),
+            Tls::SelfSigned => match self_signed::existing(data_dir)? {
+                Some(found) => (found, Source::SelfSigned),
+                None => return Ok(None),
+            },
+            Tls::Files { cert, key } => {
+                let (files, found) = CertificateFiles::open(cert, key)?;
+                (found, Source::Files(Box::new(files)))
+            }
+        };
+        Self::with(certificate, source, &[b"http/1.1"]).map(Some)
+    }
+
+    fn with(
+        certificate: CertifiedKey,
+        source: Source,
+        protocols: &[&[u8]],
+    ) -> Result<Self, TlsError> {
         let current = Arc::new(Current(ArcSwap::from_pointee(certificate)));
         let mut config = builder()?.with_cert_resolver(Arc::clone(&current) as _);
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Some(Self {
+        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+        Ok(Self {
             config: Arc::new(config),
             current,
             source,
-        }))
+        })
     }
 
     /// Renews the certificate, or reads changed files, until `shutdown`.

@@ -6,6 +6,8 @@ use gatehouse_store::{DeliveryAttempt, DeliveryRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::broadcast;
 
 /// A tool call that the agent made while processing a delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -314,5 +316,15 @@ impl From<DeliveryRow> for Delivery {
             answer: None,
             failed_attempts: Vec::new(),
         }
+    }
+}
+
+/// Publishes a delivery. Does nothing if there are no subscribers.
+pub(crate) fn publish(
+    events: &broadcast::Sender<Arc<Delivery>>,
+    row: impl FnOnce() -> DeliveryRow,
+) {
+    if events.receiver_count() > 0 {
+        drop(events.send(Arc::new(Delivery::from(row()))));
     }
 }

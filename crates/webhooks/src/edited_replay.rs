@@ -84,6 +84,12 @@ impl Edit {
 }
 
 impl Webhooks {
+    /// Replays a delivery and returns the new one. If the webhook is disabled, the replay waits until it is
+    /// enabled.
+    pub async fn replay(&self, id: &str) -> Result<Delivery, WebhooksError> {
+        self.replay_edited(id, &Edit::default()).await
+    }
+
     /// Replays a delivery with these changes and returns the new one.
     pub async fn replay_edited(&self, id: &str, edit: &Edit) -> Result<Delivery, WebhooksError> {
         let inner = &self.0;

@@ -2,10 +2,10 @@
 //! and only while someone forwards them: their headers contain signatures and secrets, which are never stored. A request
 //! that is not kept is made again from the stored payload and signed as its sender would sign it.
 
-mod kept;
+pub(crate) mod kept;
 mod remade;
 
-pub(crate) use kept::{Original, Originals};
+pub use kept::KEPT_SECONDS;
 
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;
@@ -16,9 +16,6 @@ use gatehouse_secrets::Status;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-/// How long requests are kept after the last call of `webhooks.forward`, in seconds.
-pub const KEPT_SECONDS: u64 = 600;
 
 /// The result of `webhooks.forward`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

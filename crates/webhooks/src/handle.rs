@@ -1,12 +1,14 @@
 //! The crate's handle: its dependencies, its settings, and how it is opened. Other modules implement the
 //! operations on the same type.
 
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, publish};
 use crate::delivery_ids::DeliveryIds;
 use crate::error::WebhooksError;
-use crate::forward::Originals;
-use crate::health::Verdicts;
-use crate::ingest::{Batches, Guesses, Refusals};
+use crate::forward::kept::Originals;
+use crate::health::verdicts::Verdicts;
+use crate::ingest::batch::Batches;
+use crate::ingest::guesses::Guesses;
+use crate::ingest::refusals::Refusals;
 use crate::limits::Limits;
 use crate::live::LiveWebhooks;
 use crate::shared_limits::SharedLimits;
@@ -218,16 +220,6 @@ impl Inner {
             delivery: delivery.clone(),
             cancel,
         }
-    }
-}
-
-/// Publishes a delivery. Does nothing if there are no subscribers.
-pub(crate) fn publish(
-    events: &broadcast::Sender<Arc<Delivery>>,
-    row: impl FnOnce() -> DeliveryRow,
-) {
-    if events.receiver_count() > 0 {
-        drop(events.send(Arc::new(Delivery::from(row()))));
     }
 }
 

@@ -4,58 +4,36 @@
 //! Only the batches access the database, and one lookup if a limit would refuse the request or another node may have just
 //! created the webhook.
 
-mod batch;
+pub(crate) mod batch;
 mod gather;
-mod guesses;
+pub(crate) mod guesses;
 mod hold;
 mod hub;
-mod outcome;
-mod refusals;
+mod intake;
+pub(crate) mod outcome;
+pub(crate) mod refusals;
 mod repeat;
 mod steps;
 mod test_delivery;
 
-pub(crate) use batch::Batches;
-pub(crate) use guesses::Guesses;
+pub use intake::Intake;
+use intake::Phase;
 pub use outcome::{IngestError, Ingested};
 use refusals::Kind;
-pub(crate) use refusals::Refusals;
 pub(crate) use steps::preview;
 pub use test_delivery::TestResult;
 
-use crate::forward::Original;
-use crate::handle::{Inner, Webhooks};
+use crate::forward::kept::Original;
+use crate::handle::Webhooks;
 use crate::live::LiveWebhook;
 use crate::trace::{self, VerifiedAt};
 use bytes::Bytes;
-use gatehouse_domain::{Actor, DeliveryId, Timestamp};
+use gatehouse_domain::Actor;
 use gatehouse_secrets::Status;
 use gatehouse_sources::event::HandshakeInput;
 use gatehouse_sources::payload::Payload;
 use http::HeaderMap;
 use std::sync::Arc;
-
-/// When a request is verified.
-#[derive(Debug)]
-enum Phase {
-    /// While the sender waits for the response.
-    Live,
-    /// Later, because the vault is sealed: until then the request is stored encrypted.
-    Hold,
-    /// Now, after an unseal: the sender has got a response with this ID.
-    Release(DeliveryId),
-}
-
-/// A request whose webhook exists and is enabled and whose client IP address is allowed. Its body has not
-/// been read yet.
-#[derive(Debug)]
-pub struct Intake {
-    inner: Arc<Inner>,
-    webhook: Arc<LiveWebhook>,
-    from: Actor,
-    received_at: Timestamp,
-    phase: Phase,
-}
 
 impl Webhooks {
     /// Runs the checks before the body is read: the webhook exists, the vault is unlocked or deliveries are

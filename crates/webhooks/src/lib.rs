@@ -23,6 +23,7 @@ pub mod message;
 pub mod metrics;
 mod receiver_answer;
 mod records;
+mod reload;
 mod removal;
 mod replay;
 pub mod retention;

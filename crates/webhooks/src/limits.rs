@@ -3,9 +3,12 @@
 //! reserved before a delivery is stored and released if storing fails, so duplicates and failures do not
 //! count. Must not know about requests.
 
+pub(crate) mod per_minute;
+
 use crate::shared_limits::SharedPermit;
 use gatehouse_domain::{Clock, SlidingWindow, WebhookId};
 use gatehouse_store::RateRefused;
+use per_minute::{PerMinute, WINDOW_MS};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,16 +17,6 @@ use tokio::sync::Notify;
 /// Maximum number of deliveries of a webhook that wait for its rate.
 pub(crate) const MAX_WAITING: u64 = 10_000;
 const MINUTE_US: u64 = 60_000_000;
-
-/// The window of both limits.
-pub(crate) const WINDOW_MS: u32 = 60_000;
-
-/// The limits that apply to a delivery. The owner can change them at any time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PerMinute {
-    pub(crate) webhook: u32,
-    pub(crate) global: u32,
-}
 
 #[derive(Debug)]
 struct Windows {

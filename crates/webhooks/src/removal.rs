@@ -6,7 +6,7 @@ use crate::batch_size::BatchSize;
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use gatehouse_domain::{Actor, Timestamp};
-use gatehouse_store::StoreError;
+use gatehouse_store::{Duty, StoreError};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,9 @@ const PIECE_BYTES: i64 = 8 * 1024 * 1024;
 /// How long a removal stays listed, for requests that were in progress when the webhook was deleted.
 const LINGER: Duration = Duration::from_mins(10);
 /// How often pending removals are processed.
-const SWEEP: Duration = Duration::from_mins(1);
+const SWEEP: Duration = Duration::from_mins(5);
+/// Only one of several nodes processes them. If it stops, another node takes over after this time.
+const LEASE: Duration = Duration::from_mins(15);
 
 impl Webhooks {
     /// Deletes a webhook, its secrets and its deliveries. Cancels its running deliveries. Keeps its sessions.
@@ -60,9 +62,10 @@ impl Webhooks {
     /// Processes pending removals until `stop`.
     pub(crate) fn follow_removals(&self, stop: &CancellationToken, tasks: &TaskTracker) {
         let inner = Arc::clone(&self.0);
+        let duty = Self::removal_duty();
         let sweep = async move {
             loop {
-                if let Err(error) = inner.purge().await {
+                if let Err(error) = inner.purge_once(&duty).await {
                     tracing::warn!(%error, "deliveries of deleted webhooks are still there");
                 }
                 tokio::time::sleep(SWEEP).await;
@@ -73,13 +76,33 @@ impl Webhooks {
         }));
     }
 
-    /// Processes pending removals now. They are also processed every minute in the background.
+    /// Processes pending removals now. They are also processed every five minutes in the background, on one of several nodes.
     pub async fn purge(&self) -> Result<(), WebhooksError> {
         Ok(self.0.purge().await?)
+    }
+
+    /// The duty of [`Webhooks::purge_once`].
+    #[doc(hidden)]
+    pub const fn removal_duty() -> Duty {
+        Duty::new("webhooks.removals", LEASE)
+    }
+
+    /// Processes pending removals unless another node does. Returns whether this one did.
+    #[doc(hidden)]
+    pub async fn purge_once(&self, duty: &Duty) -> Result<bool, WebhooksError> {
+        Ok(self.0.purge_once(duty).await?)
     }
 }
 
 impl Inner {
+    async fn purge_once(&self, duty: &Duty) -> Result<bool, StoreError> {
+        let is_ours = duty.claim(&self.store, &*self.clock, &self.node).await?;
+        if is_ours {
+            self.purge().await?;
+        }
+        Ok(is_ours)
+    }
+
     /// Deletes the deliveries of deleted webhooks, and expired secrets of webhooks.
     pub(crate) async fn purge(&self) -> Result<(), StoreError> {
         // Concurrent calls would only wait for each other's writes.

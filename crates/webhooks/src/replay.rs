@@ -3,8 +3,7 @@
 //! A replay is a new delivery, linked to the old one. It skips verification, deduplication and limits. It
 //! runs with the webhook's *current* configuration, so the owner can test a change.
 
-use crate::delivery::{Delivery, EditedPart};
-use crate::edited_replay::Edit;
+use crate::delivery::EditedPart;
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::live::LiveWebhook;
@@ -16,14 +15,6 @@ use gatehouse_store::{DeliveryRow, NewDelivery, ReplayFilter, ReplayableDelivery
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
-
-impl Webhooks {
-    /// Replays a delivery and returns the new one. If the webhook is disabled, the replay waits until it is
-    /// enabled.
-    pub async fn replay(&self, id: &str) -> Result<Delivery, WebhooksError> {
-        self.replay_edited(id, &Edit::default()).await
-    }
-}
 
 /// A delivery to replay.
 pub(crate) struct Original {

@@ -1,6 +1,11 @@
 //! Runs a delivery once: an agent's turn, or a text sent to a channel ([`crate::sending`]). Returns the outcome
 //! and whether to retry; the worker records it.
 
+pub(crate) mod outcome;
+
+use outcome::MAX_OUTCOME_CHARS;
+pub(crate) use outcome::{Outcome, Trace};
+
 use crate::delivery::ResponseAction;
 use crate::handle::Inner;
 use crate::message::{self, MessageInput};
@@ -11,11 +16,10 @@ use crate::webhook::Snapshot;
 use gatehouse_agents::{
     Action, ActionStatus, AgentsError, MessageOrigin, Origin, SendRequest, Stop, Target, TurnReport,
 };
-use gatehouse_channels::PreparedInbox;
-use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId, Timestamp};
+use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
-use gatehouse_store::{DeliveryResponse, DeliveryWork};
+use gatehouse_store::DeliveryWork;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -23,62 +27,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Maximum length of the name of a session.
 const MAX_LABEL_CHARS: usize = 200;
-/// Maximum length of the stored beginning of an answer, or of a text that was sent without an agent, in characters.
-pub(crate) const MAX_OUTCOME_CHARS: usize = 300;
 /// The wait for a provider that limits the rate without a stated delay. Limits usually count per minute.
 const UNSTATED_WAIT: Duration = Duration::from_mins(1);
-
-/// What a run produced, whatever its outcome.
-#[derive(Debug, Default)]
-pub(crate) struct Trace {
-    pub(crate) session: Option<SessionId>,
-    /// Input and output tokens.
-    pub(crate) tokens: Option<(u64, u64)>,
-    pub(crate) actions: Vec<ResponseAction>,
-    /// How long the agent worked, if one ran.
-    pub(crate) agent_ms: Option<u64>,
-    /// The beginning of the agent's answer, or of the text that was sent without an agent, as one line.
-    pub(crate) outcome: Option<String>,
-    /// Whether a channel accepted the text.
-    pub(crate) is_delivered: bool,
-    /// The name of the channel that accepted a text without an agent.
-    pub(crate) channel: Option<String>,
-    /// How the receiver responded.
-    pub(crate) response: DeliveryResponse,
-    /// The message for the inbox. It is stored in the same transaction as the outcome.
-    pub(crate) inbox: Option<PreparedInbox>,
-}
-
-/// How a run ended.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    Completed(Trace),
-    /// The agent answered, and the answer goes to a channel.
-    Answered {
-        trace: Trace,
-        answer: String,
-        target: String,
-    },
-    /// Failed permanently, with the reason.
-    Failed(Trace, String),
-    /// Failed, but a retry may succeed: the reason, and the minimum delay.
-    Retry(Trace, String, Option<Duration>),
-    /// A provider asked for this delay. It uses up no attempt: the delivery did not fail. Contains the reason.
-    Wait(Trace, String, Duration),
-    /// The channel did not respond; retry later. Contains the reason.
-    Unreachable(String),
-    /// The channel is disabled and nothing was sent. Contains the reason.
-    Disabled(String),
-    /// The run needs a secret, and the vault is sealed.
-    Sealed(Trace),
-    /// A budget is used up until this time.
-    Exhausted(Trace, Timestamp),
-    /// A stop signal interrupted the run.
-    Interrupted {
-        /// Whether something may have been sent.
-        began: bool,
-    },
-}
 
 /// The signals that can stop a run.
 #[derive(Clone, Copy, Debug)]
@@ -323,7 +273,7 @@ fn response_action(action: Action) -> ResponseAction {
 mod tests {
     use super::*;
     use gatehouse_agents::Usage;
-    use gatehouse_domain::TurnId;
+    use gatehouse_domain::{SessionId, TurnId};
 
     fn ended_with(problem: Problem) -> Outcome {
         let report = TurnReport {

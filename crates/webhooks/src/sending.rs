@@ -2,7 +2,7 @@
 
 use crate::handle::Inner;
 use crate::receiver_answer;
-use crate::run::{MAX_OUTCOME_CHARS, Outcome, Trace};
+use crate::run::outcome::{MAX_OUTCOME_CHARS, Outcome, Trace};
 use crate::webhook::{Snapshot, TemplateFormat};
 use gatehouse_channels::{Markup, OfDelivery, Outgoing, SendError};
 use gatehouse_domain::WebhookId;

@@ -1,6 +1,6 @@
 //! Rate limits for accepted deliveries that all nodes of a database share, per webhook and overall.
 
-use crate::limits::{PerMinute, WINDOW_MS};
+use crate::limits::per_minute::{PerMinute, WINDOW_MS};
 use gatehouse_domain::{Clock, WebhookId};
 use gatehouse_store::{RateKey, RateLeases, RatePermit, RateRefused, Store, StoreError};
 use std::sync::Arc;

@@ -6,10 +6,10 @@
 //! must not add spans to the traces of others.
 
 use crate::handle::Inner;
-use crate::ingest::{IngestError, Ingested};
+use crate::ingest::outcome::{IngestError, Ingested};
 use crate::live::LiveWebhook;
 use crate::metrics::event_label;
-use crate::run::{Outcome, Trace};
+use crate::run::outcome::{Outcome, Trace};
 use gatehouse_domain::trace::{ActiveSpan, SpanContext, SpanKind, TRACEPARENT};
 use gatehouse_domain::{DeliveryId, Timestamp};
 use gatehouse_store::DeliveryRow;

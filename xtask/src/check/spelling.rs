@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::Findings;
 use crate::process::is_set;
-use crate::test::python;
+use crate::python;
 use crate::walk;
 
 /// Words that codespell takes for mistakes: names of types, language codes, names in file formats.

@@ -6,8 +6,9 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
+use super::node;
 use super::report::Trouble;
-use super::{apt, node};
+use crate::apt;
 use crate::process::{capture, find_program};
 
 /// The report that `playwright.config.ts` asks for.

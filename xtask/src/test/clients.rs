@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{node, python};
+use super::node;
+use crate::python;
 
 /// The clients: a description, the directory in `tests`, and the variable with the path of the copy.
 pub const CLIENTS: [(&str, &str, &str); 3] = [

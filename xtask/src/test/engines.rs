@@ -3,8 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Session, apt, browser, clients, node, postgres, python, voice};
+use super::{Session, browser, clients, node, postgres, voice};
 use crate::process::find_program;
+use crate::{apt, python};
 
 /// The variable with the URL of the temporary PostgreSQL server, with a superuser and a database.
 const POSTGRES: &str = "GATEHOUSE_TEST_POSTGRES_URL";

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::apt;
+use crate::apt;
 use crate::process::{capture, find_program, run};
 
 /// Node packages that our webhooks are tested against: a description, the directory in `tests`, and the

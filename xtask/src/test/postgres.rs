@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::apt;
+use crate::apt;
 use crate::process::{capture, find_program, is_executable, is_root, user_id};
 
 /// Fast rather than durable: nobody needs the data after a power failure. Each test process has its own

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::{apt, python};
 use crate::process::{find_program, run};
+use crate::{apt, python};
 
 /// Programs that tests take from the system, and their Debian packages.
 const SYSTEM: [(&str, &str); 2] = [("ffmpeg", "ffmpeg"), ("espeak-ng", "espeak-ng")];

@@ -2,12 +2,12 @@
 
 use super::failure::TurnFailure;
 use super::{Running, Setup};
-use crate::approvals::Question;
+use crate::approvals::question::Question;
 use crate::event::ToolState;
 use crate::message::ToolCallRecord;
-use crate::policy::restrains;
 use crate::taint::{OwnerDecisions, Requested, reason_to_ask};
 use crate::tool::Tool;
+use crate::tool_policy::restrains;
 use gatehouse_domain::trace::{self, SpanKind};
 use serde_json::Value;
 

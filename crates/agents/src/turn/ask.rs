@@ -1,17 +1,15 @@
 //! One request to the model: fits the conversation and streams the answer.
 
 use super::failure::TurnFailure;
-use super::speech::Speech;
-use super::{Running, Setup};
+use super::reply::Reply;
+use super::running::{Running, Setup};
 use crate::event::{AgentEvent, Delta};
 use crate::message::ToolCallRecord;
-use crate::request::tokens_of;
-use crate::speaker::{AnswerFilter, Marks};
-use crate::stop::Stop;
+use crate::speaker::AnswerFilter;
+use crate::tokens::tokens_of;
 use futures_util::StreamExt;
-use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall, Usage};
+use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall};
 use gatehouse_store::StoreError;
-use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,24 +22,6 @@ const PIECES_AT_ONCE: usize = 64;
 const SHOW_EVERY: Duration = Duration::from_millis(10);
 /// How often an unfinished answer is stored.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
-
-/// A complete answer.
-#[derive(Debug, Default)]
-pub(super) struct Reply {
-    /// The text without markup.
-    pub(super) text: String,
-    /// What the speaker's filter found in it.
-    pub(super) marks: Option<Marks>,
-    /// Its speech, if it may be spoken.
-    pub(super) speech: Option<Speech>,
-    pub(super) calls: Vec<ToolCallRecord>,
-    pub(super) usage: Usage,
-    pub(super) stop: Stop,
-    /// What the model thought before; not a part of the answer.
-    pub(super) reasoning: String,
-    /// What the provider needs back with this answer.
-    pub(super) state: Option<Value>,
-}
 
 /// A request that failed.
 #[derive(Debug)]
@@ -266,18 +246,6 @@ impl Running<'_> {
         if !said.text.is_empty() {
             self.partial = Some(self.assistant_row(&setup.model, &said));
             self.text = said.text;
-        }
-    }
-}
-
-impl Reply {
-    /// What the answer used if the provider does not report it.
-    fn estimate(&self, sent_tokens: u64) -> Usage {
-        let calls = self.calls.iter().map(|call| tokens_of(&call.arguments));
-        Usage {
-            input_tokens: sent_tokens,
-            output_tokens: tokens_of(&self.text) + calls.sum::<u64>(),
-            ..Usage::default()
         }
     }
 }

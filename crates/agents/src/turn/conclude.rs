@@ -1,7 +1,7 @@
 //! The end of an answer: it is stored and published. Its speech can continue after the turn.
 
-use super::ask::Reply;
 use super::failure::TurnFailure;
+use super::reply::Reply;
 use super::{Running, Setup};
 use crate::event::AgentEvent;
 use crate::message::Message;

@@ -1,6 +1,6 @@
 //! Why a turn ended early, and how that is reported.
 
-use crate::budgets::Exhausted;
+use crate::budget_values::Exhausted;
 use crate::stop::Stop;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_models::ModelError;

@@ -2,8 +2,8 @@
 //! is tried. If text was shown, the turn ends with the reason, because a new answer could contradict the text that
 //! was read.
 
-use super::ask::Reply;
 use super::failure::TurnFailure;
+use super::reply::Reply;
 use super::{Running, Setup};
 use crate::agent::AgentConfig;
 use gatehouse_models::{ModelError, ModelRef};

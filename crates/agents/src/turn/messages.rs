@@ -1,12 +1,12 @@
 //! The messages of a turn: they are stored, published and added to the conversation as they are produced.
 
 use super::Running;
-use super::ask::Reply;
 use super::failure::TurnFailure;
+use super::reply::Reply;
 use crate::context::Conversation;
-use crate::event::{AgentEvent, Failure};
+use crate::event::AgentEvent;
 use crate::handle::LAST_WORDS;
-use crate::message::{Message, Role, storable};
+use crate::message::{Failure, Message, Role, storable};
 use crate::origin::MessageOrigin;
 use crate::stop::Stop;
 use gatehouse_domain::Problem;

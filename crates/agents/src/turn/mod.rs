@@ -7,44 +7,44 @@ mod call;
 mod conclude;
 mod failure;
 mod fallback;
+pub(crate) mod left_out;
 mod messages;
 mod offer;
+pub(crate) mod queued;
 mod refused;
 mod repeats;
+mod reply;
+mod running;
 mod speech;
 mod spending;
 mod summarise;
 
 use crate::agent::{Agent, DEFAULT_AGENT};
 use crate::context::{Conversation, Summary};
-use crate::event::{AgentEvent, Answered, Done, Failure};
+use crate::event::{AgentEvent, Answered, Done};
 use crate::handle::{Inner, LAST_WORDS};
-use crate::message::{Role, ToolCallRecord};
+use crate::message::{Failure, Role, ToolCallRecord};
 use crate::origin::MessageOrigin;
 use crate::policy::Permit;
 use crate::prompt::{self, Partner};
-use crate::send::{Action, Origin, TurnReport};
+use crate::send::{Origin, TurnReport};
 use crate::session::Source;
-use crate::start::Turn;
 use crate::stop::Stop;
 use crate::taint::HasRead;
-pub(crate) use offer::LeftOut;
 
 use failure::TurnFailure;
 use futures_util::FutureExt;
+use gatehouse_domain::ErrorCode;
 use gatehouse_domain::id::SessionId;
 use gatehouse_domain::trace::{ActiveSpan, SpanKind};
-use gatehouse_domain::{ErrorCode, Problem};
-use gatehouse_models::{ModelRef, Usage};
+use gatehouse_models::Usage;
 use gatehouse_store::{ChatMessageRow, ChatSessionRow};
-use repeats::Repeats;
-use speech::EndedSpeech;
-use spending::Spending;
+use queued::Turn;
+use running::{Running, Setup, Spending};
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// How many messages are read. Older ones that no summary covers are left out.
@@ -61,51 +61,6 @@ pub(crate) async fn serve(inner: &Arc<Inner>, session: &SessionId) {
         };
         Box::pin(run(inner, turn)).await;
     }
-}
-
-/// A running turn and the results so far.
-struct Running<'a> {
-    inner: &'a Arc<Inner>,
-    turn: Turn,
-    usage: Usage,
-    spending: Spending,
-    actions: Vec<Action>,
-    text: String,
-    stop: Stop,
-    /// Why the turn failed or was stopped.
-    error: Option<Problem>,
-    /// The partial answer of a step that failed.
-    partial: Option<ChatMessageRow>,
-    /// Whether the final answer is stored, and whether it contains text.
-    concluded: Option<bool>,
-    /// Whether all steps are used: the last answer is given without tools.
-    is_out_of_steps: bool,
-    /// Whether the model rejected the shortest conversation as too long, so that tools are left out.
-    are_tools_too_long: bool,
-    /// The speech of the final answer, which may outlast the turn.
-    speaking: Option<JoinHandle<EndedSpeech>>,
-    /// Is cancelled when the speech of the latest answer has ended.
-    spoken_before: CancellationToken,
-    repeats: Mutex<Repeats>,
-    /// Token limit for the conversation, set once a model has rejected a request as too long.
-    limit: Option<u64>,
-}
-
-/// The parts from which the requests of a turn are built.
-struct Setup {
-    agent: Agent,
-    model: ModelRef,
-    /// The models to ask when this one fails.
-    fallback: VecDeque<String>,
-    permit: Permit,
-    /// What the session contains, including this turn so far.
-    read: HasRead,
-    /// Whether the session contains text of a webhook or of a person who is not trusted, and no person has
-    /// cleared it.
-    has_sender_text: bool,
-    /// Whether the session belongs to a person on a channel.
-    is_of_channel: bool,
-    conversation: Conversation,
 }
 
 async fn run(inner: &Arc<Inner>, mut turn: Turn) {
@@ -369,7 +324,7 @@ impl Running<'_> {
             Box::pin(async move { conn.list_chat_context(&id, turns, MAX_MESSAGES).await })
         });
         let mut rows: Vec<ChatMessageRow> = read.await?;
-        // What an earlier attempt of the same delivery left behind is no part of this one.
+        // Leave out the messages of an earlier attempt of the same delivery.
         rows.retain(|row| row.turn_no < self.turn.number || row.role == Role::User.as_str());
         refused::leave_out(&mut rows, self.turn.number);
         if rows.is_empty() {

@@ -1,12 +1,11 @@
 //! Selects the tools that a request offers: at most as many as the provider accepts and the context window has room
 //! for.
 
-use super::{Running, Setup};
-use crate::request::tokens_of_tool;
+use super::running::{Running, Setup};
+use crate::tokens::tokens_of_tool;
 use crate::tool::Tool;
 use gatehouse_models::ToolSpec;
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// How many tools a request offers (`OpenAI`: "Expected an array with maximum length 128").
 const MAX_TOOLS: usize = 128;
@@ -22,18 +21,6 @@ pub(super) struct Offer {
     pub(super) specs: Vec<ToolSpec>,
     /// Their estimated tokens.
     pub(super) tokens: u64,
-}
-
-/// The warnings about tools that are left out: each is logged once, not with every request.
-#[derive(Debug, Default)]
-pub(crate) struct LeftOut(Mutex<HashSet<(String, String, usize)>>);
-
-impl LeftOut {
-    /// Whether so many tools of this agent are left out for this model for the first time.
-    fn is_new(&self, agent: &str, model: &str, count: usize) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert((agent.to_owned(), model.to_owned(), count))
-    }
 }
 
 impl Running<'_> {
@@ -99,6 +86,7 @@ fn by_importance(setup: &Setup, mut offered: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn 
 
 #[cfg(test)]
 mod tests {
+    use super::super::left_out::LeftOut;
     use super::*;
 
     #[test]

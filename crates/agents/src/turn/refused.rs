@@ -1,7 +1,7 @@
 //! Leaves out turns whose text the model refused. With such a text in the conversation, every later request
 //! would be refused, too.
 
-use crate::event::Failure;
+use crate::message::Failure;
 use crate::message::Role;
 use gatehouse_store::ChatMessageRow;
 use serde_json::Value;

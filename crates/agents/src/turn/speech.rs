@@ -1,45 +1,18 @@
 //! The speech of an answer: it begins while the model writes, and ends after the turn.
 
-use super::Running;
-use super::ask::Reply;
+use super::reply::{EndedSpeech, Reply, Speech};
+use super::running::Running;
 use crate::agent::Agent;
-use crate::event::Failure;
 use crate::handle::Inner;
+use crate::message::Failure;
 use crate::send::Origin;
-use crate::speaker::{Answer, AnswerFilter, AnswerStart, AudioParts, Speaker};
+use crate::speaker::{Answer, AnswerFilter, AnswerStart, Speaker};
 use futures_util::FutureExt;
 use gatehouse_domain::id::{MessageId, SessionId};
 use gatehouse_domain::{ErrorCode, Problem, trace};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
-
-/// The speech of an answer that is being written. Dropping it stops the speech.
-#[derive(Debug)]
-pub(super) struct Speech {
-    /// The ID that the answer's message will have.
-    pub(super) message: MessageId,
-    parts: Arc<AudioParts>,
-    cancel: CancellationToken,
-}
-
-impl Drop for Speech {
-    fn drop(&mut self) {
-        // Also ends work that the speaker started elsewhere.
-        self.cancel.cancel();
-        self.parts.close(None, None);
-    }
-}
-
-/// How a speech ended.
-#[derive(Debug, Default)]
-pub(super) struct EndedSpeech {
-    /// The audio of the whole answer.
-    pub(super) audio: Option<String>,
-    /// Why it could not be spoken.
-    pub(super) problem: Option<Problem>,
-}
 
 impl Running<'_> {
     /// The voice for this turn's answers. Turns started by a webhook are not spoken.

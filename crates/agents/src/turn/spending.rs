@@ -1,27 +1,18 @@
 //! What a turn uses: checks the budgets before each call to a model, and stores the use with the next message of
 //! the turn.
 
-use super::Running;
 use super::failure::TurnFailure;
+use super::running::Running;
 use crate::admission::find_webhook;
-use crate::budgets::{BudgetWarning, find_exhausted};
+use crate::budget_values::BudgetWarning;
+use crate::budgets::find_exhausted;
 use crate::handle::Inner;
 use crate::send::Origin;
 use crate::usage::{Cause, count};
 use gatehouse_domain::{Random, Timestamp, UtcDay};
 use gatehouse_models::{ModelRef, Usage};
 use gatehouse_store::{Conn, StoreError, UsageRow};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// What a turn used.
-#[derive(Debug, Default)]
-pub(super) struct Spending {
-    cause: Option<Cause>,
-    /// Use that is not stored yet.
-    unstored: Mutex<Vec<UsageRow>>,
-    /// Whether a row counts the turn.
-    is_counted: bool,
-}
+use std::sync::Arc;
 
 /// Use to store in a transaction.
 pub(super) struct Unstored {
@@ -29,12 +20,6 @@ pub(super) struct Unstored {
     rows: Vec<UsageRow>,
     now: Timestamp,
     random: Arc<dyn Random>,
-}
-
-impl Spending {
-    fn unstored(&self) -> MutexGuard<'_, Vec<UsageRow>> {
-        self.unstored.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Unstored {

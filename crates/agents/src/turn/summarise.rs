@@ -6,6 +6,7 @@ use crate::context::Summary;
 use crate::message::storable;
 use crate::prompt;
 use crate::request;
+use crate::tokens::tokens_of;
 use futures_util::StreamExt;
 use gatehouse_models::{ChatMessage, ChatRequest, Chunk, ModelError, ModelRef, Usage};
 
@@ -61,13 +62,13 @@ impl Running<'_> {
         if transcript.trim().is_empty() {
             return Ok(None);
         }
-        let sent_tokens = request::tokens_of(&transcript);
+        let sent_tokens = tokens_of(&transcript);
         let asking = summarise(&self.inner.models, &setup.model, transcript);
         let asked = self.turn.cancel.run_until_cancelled(asking).await;
         let (text, usage) = asked.ok_or(TurnFailure::Stopped)??;
         let estimate = Usage {
             input_tokens: sent_tokens,
-            output_tokens: request::tokens_of(&text),
+            output_tokens: tokens_of(&text),
             ..Usage::default()
         };
         self.spend(&setup.model, usage, estimate);

@@ -159,7 +159,7 @@ async fn at_most_128_tools_are_offered_and_the_important_ones_first() {
     assert!(offered.contains(&"zz_built_in".to_owned()));
     assert!(!offered.contains(&"mcp__b__099".to_owned()));
     assert!(offered.is_sorted());
-    // What the agent names is offered before anything else.
+    // Tools that the agent names are offered first.
     change(
         &harness,
         json!({ "tools": { "allow": ["*", "mcp__b__099"], "deny": [] } }),

@@ -1,7 +1,7 @@
 //! Deletion of old conversations and audio.
 
 use crate::harness::{Harness, harnesses};
-use gatehouse_agents::{AgentsSettings, Swept};
+use gatehouse_agents::{AgentsSettings, SessionChanges, Swept};
 use gatehouse_domain::Clock;
 use gatehouse_domain::id::{AudioId, SessionId};
 use gatehouse_store::{SessionAudioRow, StoreError};
@@ -56,7 +56,13 @@ async fn conversations_end_a_day_count_after_their_last_message_unless_pinned() 
         let pinned = harness.say(None, "pinned").await.session.to_string();
         harness
             .agents
-            .place_session(&pinned, Some(true), None)
+            .update_session(
+                &pinned,
+                SessionChanges {
+                    pinned: Some(true),
+                    ..SessionChanges::default()
+                },
+            )
             .await
             .unwrap();
         let used = harness.say(None, "used again").await.session.to_string();

@@ -1,7 +1,7 @@
 //! Lists of sessions and messages.
 
 use crate::harness::{Harness, harnesses, problem_of, webhook};
-use gatehouse_agents::SessionQuery;
+use gatehouse_agents::{SessionChanges, SessionQuery};
 use gatehouse_domain::{Clock, Timestamp};
 use std::time::Duration;
 
@@ -227,8 +227,14 @@ async fn pinned_and_archived_sessions_are_listed_apart() {
         for name in ["first", "second", "third"] {
             ids.push(harness.say(None, name).await.session.as_str().to_owned());
         }
-        let place =
-            |at: usize, pinned, archived| harness.agents.place_session(&ids[at], pinned, archived);
+        let place = |at: usize, pinned, archived| {
+            let changes = SessionChanges {
+                pinned,
+                archived,
+                tags: None,
+            };
+            harness.agents.update_session(&ids[at], changes)
+        };
         assert!(place(0, Some(true), None).await.unwrap().pinned);
         assert!(place(1, None, Some(true)).await.unwrap().archived);
         let listed = async |pinned, archived| {
@@ -250,8 +256,62 @@ async fn pinned_and_archived_sessions_are_listed_apart() {
         // One flag leaves the other as it is.
         let session = place(0, None, Some(true)).await.unwrap();
         assert!(session.pinned && session.archived);
-        let refused = harness.agents.place_session("ses_none", Some(true), None);
+        let refused = harness.agents.update_session("ses_none", SessionChanges::default());
         assert_eq!(problem_of(refused.await.unwrap_err()).0, "NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn sessions_are_found_by_their_tags() {
+    for harness in harnesses().await {
+        let mut ids = Vec::new();
+        for name in ["first", "second", "third"] {
+            ids.push(harness.say(None, name).await.session.as_str().to_owned());
+        }
+        let tag = async |at: usize, tags: &[&str]| {
+            let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+            let changes = SessionChanges {
+                tags: Some(tags),
+                ..SessionChanges::default()
+            };
+            harness.agents.update_session(&ids[at], changes).await
+        };
+        let first = tag(0, &["Büro", "50%"]).await.unwrap();
+        assert_eq!(first.tags, ["Büro", "50%"]);
+        tag(1, &["büro"]).await.unwrap();
+        tag(2, &["Büro am Markt", "500"]).await.unwrap();
+        let listed = async |tag: &str, q: Option<&str>| {
+            let query = SessionQuery {
+                tag: Some(tag.to_owned()),
+                ..asked(q, 50, None)
+            };
+            let page = harness.agents.list_sessions(&query).await.unwrap();
+            let labels = page.sessions.into_iter().map(|session| session.label);
+            let mut labels: Vec<String> = labels.collect();
+            labels.sort();
+            labels
+        };
+        assert_eq!(listed("BÜRO", None).await, ["first", "second"]);
+        assert_eq!(listed("BÜRO", Some("sec")).await, ["second"]);
+        assert_eq!(listed("50%", None).await, ["first"]);
+        assert!(listed("none\0", None).await.is_empty());
+        let counts = harness.agents.list_tags().await.unwrap();
+        let counts: Vec<_> = counts.iter().map(|c| (c.tag.as_str(), c.sessions)).collect();
+        let named = [("50%", 1), ("500", 1), ("Büro", 2), ("Büro am Markt", 1)];
+        assert!(counts == named || counts[2] == ("büro", 2), "{counts:?}");
+        // An update without tags keeps them; an empty list removes them.
+        let pinned = SessionChanges {
+            pinned: Some(true),
+            ..SessionChanges::default()
+        };
+        let kept = harness.agents.update_session(&ids[0], pinned).await.unwrap();
+        assert_eq!(kept.tags.len(), 2);
+        assert!(tag(0, &[]).await.unwrap().tags.is_empty());
+        let eleven: Vec<String> = (0..11).map(|at| at.to_string()).collect();
+        let eleven: Vec<&str> = eleven.iter().map(String::as_str).collect();
+        assert_eq!(tag(0, &eleven[1..]).await.unwrap().tags.len(), 10);
+        let refused = tag(0, &eleven).await.unwrap_err();
+        assert_eq!(problem_of(refused).0, "INVALID_PARAMS");
     }
 }
 

@@ -144,7 +144,7 @@ async fn speech_ends_when_the_answer_is_empty_or_withheld_or_stopped() {
     assert_eq!(speaker.parts().len(), 2);
     assert_eq!(audio(&so_far(&mut told)), [] as [Value; 0]);
 
-    // What was published is closed when the turn is stopped.
+    // Stopping the turn closes the published parts.
     let (_open, gate) = watch::channel(false);
     harness.model.will([Reaction::Gate(gate)]);
     let sent = harness.agents.send(chat(None, "Count")).await.unwrap();

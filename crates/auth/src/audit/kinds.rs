@@ -54,8 +54,14 @@ pub const SETTINGS_REVERTED: &str = "settings.reverted";
 pub const VAULT_KEY_REFUSED: &str = "vault.key_refused";
 /// A scheduled backup was made. Dispatch writes the same kind for one on request.
 pub const BACKUP_CREATED: &str = "backup.created";
+/// A backup was sent to a caller, or a part of it.
+pub const BACKUP_DOWNLOADED: &str = "backup.downloaded";
 /// A scheduled backup failed.
 pub const BACKUP_FAILED: &str = "backup.failed";
+/// A backup was restored on trial and is intact.
+pub const BACKUP_VERIFIED: &str = "backup.verified";
+/// A backup could not be restored on trial.
+pub const BACKUP_UNUSABLE: &str = "backup.unusable";
 /// The database was restored from a backup.
 pub const BACKUP_RESTORED: &str = "backup.restored";
 /// The database was moved from another one.

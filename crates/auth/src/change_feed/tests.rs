@@ -1,5 +1,6 @@
 //! Tests of the parent module.
 
+use super::feed::{BELIEVED_MS, Feed};
 use super::*;
 
 fn row(seq: i64, subject: &str) -> ChangeRow {
@@ -45,4 +46,11 @@ fn the_lag_grows_from_the_last_read_on_and_only_where_other_nodes_may_write() {
     assert_eq!(shared.lag_ms(100), 0);
     assert_eq!(shared.lag_ms(2_600), 2_500);
     assert_eq!(Feed::new(false, 0, 100).lag_ms(2_600), 0);
+}
+
+#[test]
+fn without_notifications_a_change_is_found_within_a_second() {
+    assert!(poll_interval(true).as_millis() < u128::from(BELIEVED_MS));
+    // The other half is for the read, and for closing sockets.
+    assert!(poll_interval(false) <= Duration::from_millis(500));
 }

@@ -70,6 +70,7 @@ impl Auth {
         let pages = Pages {
             host: context.host.as_ref(),
             is_https: context.https,
+            has_proxy: settings.given.proxy.is_configured(),
             external_url: settings.origins.external_url.as_ref(),
             allowed_origins: &settings.origins.allowed_origins,
         };

@@ -13,6 +13,8 @@ pub(super) struct Pages<'a> {
     pub(super) host: Option<&'a Authority<'a>>,
     /// Whether the browser used TLS.
     pub(super) is_https: bool,
+    /// Whether a proxy in front of this server may end TLS without reporting it.
+    pub(super) has_proxy: bool,
     /// `server.external_url`.
     pub(super) external_url: Option<&'a AllowedOrigin>,
     /// `server.allowed_origins`.
@@ -28,28 +30,42 @@ impl Pages<'_> {
         let named = self.external_url.into_iter().chain(self.allowed_origins);
         let mut origins: Vec<Url> = named
             .filter(|entry| is_here(entry.authority()))
-            .flat_map(|entry| urls(entry.scheme(), entry.authority(), false))
+            .flat_map(|entry| match entry.scheme() {
+                Some(scheme) => urls(&[scheme], entry.authority()),
+                None => urls(&["https", "http"], entry.authority()),
+            })
             .collect();
         let external_is_here = self
             .external_url
             .is_some_and(|entry| is_here(entry.authority()));
         let own = self.host.filter(|host| is_here(host) && !external_is_here);
-        origins.extend(
-            own.into_iter()
-                .flat_map(|host| urls(None, host, self.is_https)),
-        );
+        origins.extend(own.into_iter().flat_map(|host| self.urls_of(host)));
         origins
+    }
+
+    /// The origins of a page that sends requests to `host`. A plain request for a public name
+    /// passed a proxy that ended TLS. One for a loopback name came from an `http` page, unless a
+    /// proxy is configured.
+    fn urls_of(&self, host: &Authority<'_>) -> Vec<Url> {
+        let schemes: &[&str] = match (self.is_https, may_use_http(host), self.has_proxy) {
+            (false, true, false) => &["http"],
+            (false, true, true) => &["https", "http"],
+            _ => &["https"],
+        };
+        urls(schemes, host)
     }
 }
 
 /// Browsers offer passkeys to HTTPS pages, and over plain HTTP only to loopback pages.
-fn urls(scheme: Option<&str>, authority: &Authority<'_>, https_only: bool) -> Vec<Url> {
-    let is_loopback = matches!(&authority.host, Host::Name(_)) && authority.host.is_loopback();
-    ["https", "http"]
-        .into_iter()
-        .filter(|known| scheme.is_none_or(|scheme| scheme == *known))
-        .filter(|known| *known == "https" || (is_loopback && !https_only))
-        .filter_map(|known| Url::parse(&format!("{known}://{authority}")).ok())
+fn may_use_http(authority: &Authority<'_>) -> bool {
+    matches!(&authority.host, Host::Name(_)) && authority.host.is_loopback()
+}
+
+fn urls(schemes: &[&str], authority: &Authority<'_>) -> Vec<Url> {
+    schemes
+        .iter()
+        .filter(|scheme| **scheme == "https" || may_use_http(authority))
+        .filter_map(|scheme| Url::parse(&format!("{scheme}://{authority}")).ok())
         .collect()
 }
 
@@ -58,6 +74,16 @@ mod tests {
     use super::*;
 
     fn origins(host: &str, is_https: bool, external: Option<&str>, rp_id: &str) -> Vec<String> {
+        origins_with(false, host, is_https, external, rp_id)
+    }
+
+    fn origins_with(
+        has_proxy: bool,
+        host: &str,
+        is_https: bool,
+        external: Option<&str>,
+        rp_id: &str,
+    ) -> Vec<String> {
         let host = Authority::parse(host.as_bytes()).unwrap();
         let external: Option<AllowedOrigin> = external.map(|text| text.parse().unwrap());
         let allowed = ["https://app.example:8443", "tools.example"];
@@ -65,6 +91,7 @@ mod tests {
         let pages = Pages {
             host: Some(&host),
             is_https,
+            has_proxy,
             external_url: external.as_ref(),
             allowed_origins: &allowed,
         };
@@ -76,10 +103,17 @@ mod tests {
     }
 
     #[test]
+    fn a_loopback_page_may_use_tls_only_behind_a_configured_proxy() {
+        let found = |has_proxy| origins_with(has_proxy, "localhost:8420", false, None, "localhost");
+        assert_eq!(found(false), ["http://localhost:8420"]);
+        assert_eq!(found(true), ["https://localhost:8420", "http://localhost:8420"]);
+    }
+
+    #[test]
     fn an_origin_is_exactly_the_one_that_was_asked() {
         assert_eq!(
             origins("localhost:8420", false, None, "localhost"),
-            ["https://localhost:8420", "http://localhost:8420"]
+            ["http://localhost:8420"]
         );
         assert_eq!(
             origins("localhost:8420", true, None, "localhost"),
@@ -103,7 +137,7 @@ mod tests {
         }
         assert_eq!(
             origins("localhost:8420", false, external, "localhost"),
-            ["https://localhost:8420", "http://localhost:8420"]
+            ["http://localhost:8420"]
         );
         assert_eq!(
             origins("app.example", true, external, "app.example"),

@@ -6,7 +6,7 @@ use gatehouse_auth::api::{ConfirmRequest, ConnectAuth};
 use gatehouse_auth::client_address::Client;
 use gatehouse_auth::throttle::ThrottleClass;
 use gatehouse_domain::ErrorCode;
-use gatehouse_store::testing::{postgres, run_sql};
+use gatehouse_store::testing::{number, postgres, run_sql};
 use secrecy::SecretString;
 
 /// Two nodes and the owner's cookie.
@@ -191,4 +191,25 @@ async fn a_loopback_address_is_another_client_on_each_node() {
         let all = admitted([&gate.auth, &other], ThrottleClass::Login, &local, 20).await;
         assert_eq!(all, 10, "{address}");
     }
+}
+
+#[tokio::test]
+async fn one_node_deletes_expired_credentials_until_it_is_gone() {
+    let Some((gate, other, _)) = two_nodes().await else {
+        return;
+    };
+    let (first, second) = (Auth::sweep_duty(), Auth::sweep_duty());
+    let sessions = "SELECT COUNT(*) FROM auth_sessions";
+    let location = &gate.database.location;
+    let expire = "UPDATE auth_sessions SET expires_at = 0";
+    assert!(gate.auth.sweep_rows_once(&first, "one").await.unwrap());
+    assert_eq!(number(location, sessions).await, 1);
+    run_sql(location, expire).await;
+    assert!(!other.sweep_rows_once(&second, "two").await.unwrap());
+    assert_eq!(number(location, sessions).await, 1);
+    // The first node is gone.
+    gate.advance(15 * 60);
+    assert!(other.sweep_rows_once(&second, "two").await.unwrap());
+    assert_eq!(number(location, sessions).await, 0);
+    assert!(!gate.auth.sweep_rows_once(&first, "one").await.unwrap());
 }

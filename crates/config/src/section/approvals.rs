@@ -1,8 +1,8 @@
 //! `[approvals]`: how people outside of the page learn about tool calls that wait for them.
 
+use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
-use crate::value::InvalidValue;
 use std::str::FromStr;
 
 const LINKS: &[&str] = &["sign_in", "bearer"];

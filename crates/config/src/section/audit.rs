@@ -2,7 +2,10 @@
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
+use crate::value::{InvalidValue, host_and_port};
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 pub(crate) const KEYS: &[KeySpec] = &[
     KeySpec {
@@ -29,9 +32,10 @@ pub(crate) const KEYS: &[KeySpec] = &[
     },
     KeySpec {
         key: "audit.syslog",
-        kind: Kind::Text(Rule::File),
+        kind: Kind::Text(Rule::Syslog),
         default: Initial::Unset,
-        doc: "Also send each record of the audit log to the local syslog, which reads from this Unix datagram socket.",
+        doc: "Also send each record of the audit log to syslog: the local one, which reads from this Unix datagram socket, or \
+              a server at udp://host:port, tcp://host:port or tls://host:port.",
         example: "\"/dev/log\"",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -44,17 +48,96 @@ pub struct Audit {
     pub retention_days: u32,
     /// Relative to the data directory.
     pub file: Option<PathBuf>,
-    /// Relative to the data directory.
-    pub syslog: Option<PathBuf>,
+    pub syslog: Option<Syslog>,
+}
+
+/// Where syslog reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Syslog {
+    /// A Unix datagram socket; relative to the data directory.
+    Socket(PathBuf),
+    Remote(RemoteSyslog),
+}
+
+/// A syslog server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteSyslog {
+    pub transport: SyslogTransport,
+    /// A name or an IP address, without brackets.
+    pub host: String,
+    pub port: u16,
+}
+
+/// How messages reach a syslog server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyslogTransport {
+    Udp,
+    Tcp,
+    Tls,
+}
+
+impl SyslogTransport {
+    const ALL: [Self; 3] = [Self::Udp, Self::Tcp, Self::Tls];
+
+    const fn scheme(self) -> &'static str {
+        match self {
+            Self::Udp => "udp",
+            Self::Tcp => "tcp",
+            Self::Tls => "tls",
+        }
+    }
+}
+
+impl FromStr for Syslog {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let wrong = || {
+            InvalidValue::new(
+                "expected a path, or a URL such as udp://192.0.2.1:514 or tls://syslog.example.com:6514",
+            )
+        };
+        let Some((scheme, _)) = text.split_once("://") else {
+            if text.is_empty() || text.contains('\0') {
+                return Err(wrong());
+            }
+            return Ok(Self::Socket(PathBuf::from(text)));
+        };
+        let transport = SyslogTransport::ALL
+            .into_iter()
+            .find(|it| scheme.eq_ignore_ascii_case(it.scheme()))
+            .ok_or_else(wrong)?;
+        let (host, port) = host_and_port(text).ok_or_else(wrong)?;
+        Ok(Self::Remote(RemoteSyslog {
+            transport,
+            host: host.trim_matches(['[', ']']).to_owned(),
+            port,
+        }))
+    }
+}
+
+impl fmt::Display for Syslog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Socket(path) => path.display().fmt(f),
+            Self::Remote(to) => {
+                let scheme = to.transport.scheme();
+                if to.host.contains(':') {
+                    write!(f, "{scheme}://[{}]:{}", to.host, to.port)
+                } else {
+                    write!(f, "{scheme}://{}:{}", to.host, to.port)
+                }
+            }
+        }
+    }
 }
 
 impl Audit {
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
-        let path = |key| reader.text(key).map(PathBuf::from);
         Ok(Self {
             retention_days: reader.whole("audit.retention_days")?,
-            file: path("audit.file"),
-            syslog: path("audit.syslog"),
+            file: reader.text("audit.file").map(PathBuf::from),
+            syslog: reader.optional("audit.syslog")?,
         })
     }
 }

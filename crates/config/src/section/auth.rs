@@ -1,8 +1,8 @@
 //! `[auth]`: access to the service.
 
 use super::declare::settings;
+use crate::invalid_value::InvalidValue;
 use crate::key::Change::{Elsewhere, Live, Restart};
-use crate::value::InvalidValue;
 use std::str::FromStr;
 
 const SCOPES: &[&str] = &["all", "local"];

@@ -37,6 +37,16 @@ pub(crate) const KEYS: &[KeySpec] = &[
         change: Change::Live,
     },
     KeySpec {
+        key: "backup.drill_days",
+        kind: Kind::Whole { min: 0, max: 365 },
+        default: Initial::Whole(7),
+        doc: "Days between two trial restores of the newest backup, if backups are scheduled and not encrypted. 0 turns \
+              them off.",
+        example: "",
+        guard: Guard::StepUp,
+        change: Change::Live,
+    },
+    KeySpec {
         key: "backup.recipient",
         kind: Kind::Text(Rule::Line),
         default: Initial::Unset,
@@ -55,6 +65,8 @@ pub struct Backup {
     /// Relative to the data directory; `None` for the default.
     pub to: Option<PathBuf>,
     pub keep: usize,
+    /// 0 turns trial restores off.
+    pub drill_days: u16,
     /// Not validated here: the crate `backup` parses it.
     pub recipient: Option<String>,
 }
@@ -65,6 +77,7 @@ impl Backup {
             schedule: reader.text("backup.schedule").map(str::to_owned),
             to: reader.text("backup.to").map(PathBuf::from),
             keep: reader.whole("backup.keep")?,
+            drill_days: reader.whole("backup.drill_days")?,
             recipient: reader.text("backup.recipient").map(str::to_owned),
         })
     }

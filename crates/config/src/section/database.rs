@@ -1,8 +1,8 @@
 //! `[database]`: the location of the data.
 
-use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
+use crate::invalid_value::InvalidValue;
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, MASK, Rule};
 use crate::merge::{Bad, Merged, Origin, Reader};
-use crate::value::InvalidValue;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use std::fmt::{self, Write as _};
@@ -137,14 +137,14 @@ impl fmt::Debug for DatabaseUrl {
 /// Masks passwords before the host and in the query.
 fn without_password(text: &str) -> String {
     let Ok(url) = Url::parse(text) else {
-        return crate::MASK.to_owned();
+        return MASK.to_owned();
     };
     let mut shown = format!("{}://", url.scheme());
     if !url.username().is_empty() || url.password().is_some() {
         shown.push_str(url.username());
         if url.password().is_some() {
             shown.push(':');
-            shown.push_str(crate::MASK);
+            shown.push_str(MASK);
         }
         shown.push('@');
     }
@@ -163,7 +163,7 @@ fn without_password(text: &str) -> String {
         match pair.split_once('=') {
             // A percent-encoded name may be any name, so its value is masked.
             Some((name, _)) if name.to_ascii_lowercase().contains("pass") || name.contains('%') => {
-                let _ = write!(shown, "{name}={}", crate::MASK);
+                let _ = write!(shown, "{name}={}", MASK);
             }
             _ => shown.push_str(pair),
         }

@@ -1,8 +1,8 @@
 //! `[log]`: level and format of the log on standard error.
 
+use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
-use crate::value::InvalidValue;
 use std::str::FromStr;
 
 const FORMATS: &[&str] = &["text", "json"];

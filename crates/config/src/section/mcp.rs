@@ -2,12 +2,14 @@
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Merged, Reader};
-use crate::value::IN_VAULT;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use url::Url;
+
+/// The key of a reference to a value in the vault: `{ vault = "KEY" }`.
+pub(crate) const IN_VAULT: &str = "vault";
 
 pub(crate) const KEYS: &[KeySpec] = &[
     KeySpec {

@@ -1,7 +1,7 @@
 //! Values of `[models.providers.<id>.model."<name>"]` and `[models.providers.<id>.headers]`.
 
 use super::proxy::check_header;
-use crate::value::{InvalidValue, MAX_ENTRIES, check_line, check_secret};
+use crate::invalid_value::{InvalidValue, MAX_ENTRIES, check_line, check_secret};
 use gatehouse_domain::{ModelFacts, is_connection_header};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

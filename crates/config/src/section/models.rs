@@ -1,9 +1,9 @@
 //! `[models]` and `[models.providers.<id>]`: the language models.
 
 use super::model_table;
+use crate::invalid_value::{InvalidValue, check_line};
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule, is_valid_id};
 use crate::merge::{Bad, Merged, Reader};
-use crate::value::{InvalidValue, check_line};
 use gatehouse_domain::ModelFacts;
 use secrecy::SecretString;
 use serde_json::json;

@@ -4,7 +4,7 @@ use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
 use gatehouse_domain::Cidr;
 
-use crate::value::InvalidValue;
+use crate::invalid_value::InvalidValue;
 
 pub(crate) const KEYS: &[KeySpec] = &[
     KeySpec {

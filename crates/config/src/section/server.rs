@@ -1,9 +1,9 @@
 //! `[server]`: the service's listener, external URL and origins.
 
+use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
 use crate::section::tls::Tls;
-use crate::value::InvalidValue;
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;

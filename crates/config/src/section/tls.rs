@@ -1,8 +1,8 @@
 //! `[server.tls]`: the certificate that the service presents.
 
+use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
-use crate::value::InvalidValue;
 use std::path::PathBuf;
 use url::{Host, Url};
 

@@ -1,8 +1,8 @@
 //! `[tools]` and `[tools.web_search]`: approval of tool calls, and the search provider.
 
+use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
-use crate::value::InvalidValue;
 use secrecy::SecretString;
 use std::str::FromStr;
 use url::Url;

@@ -1,6 +1,6 @@
 //! What the model answers to a request.
 
-use super::stream::{Frames, stream};
+use super::stream::{Frames, Part, stream};
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -33,28 +33,6 @@ pub enum Reaction {
     Busy(String),
     /// Replies with the number of messages it received, once the gate is open.
     Gate(watch::Receiver<bool>),
-}
-
-/// A part of a streamed answer.
-#[derive(Clone, Debug)]
-pub enum Part {
-    /// A piece of text.
-    Text(String),
-    /// A piece of reasoning, in the field that `DeepSeek` and local servers use.
-    Thought(String),
-    /// A call of a tool: its ID, its name and its arguments.
-    Call(String, String, String),
-    /// A delta as it is.
-    Delta(Value),
-    /// Nothing until there is a permit, which it takes.
-    Wait(Arc<Semaphore>),
-}
-
-impl Part {
-    /// A piece of text.
-    pub fn text(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
 }
 
 /// A reply of one piece.

@@ -1,6 +1,5 @@
 //! The frames of a streamed answer.
 
-use super::reaction::Part;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
@@ -8,13 +7,35 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
+/// A part of a streamed answer.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// A piece of text.
+    Text(String),
+    /// A piece of reasoning, in the field that `DeepSeek` and local servers use.
+    Thought(String),
+    /// A call of a tool: its ID, its name and its arguments.
+    Call(String, String, String),
+    /// A delta as it is.
+    Delta(Value),
+    /// Nothing until there is a permit, which it takes.
+    Wait(Arc<Semaphore>),
+}
+
+impl Part {
+    /// A piece of text.
+    pub fn text(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
 /// A step of a stream.
 enum Step {
     Send(String),
     Wait(Arc<Semaphore>),
 }
 
-/// The steps of a stream. What has no wait between it is sent at once.
+/// The steps of a stream. Frames without a wait between them are sent together.
 #[derive(Default)]
 pub(super) struct Frames {
     steps: Vec<Step>,

@@ -1,6 +1,7 @@
 //! `backup`: create, verify, restore and list backups. A backup can be made while the server runs.
 
 mod create;
+mod download;
 mod restore;
 mod verify;
 

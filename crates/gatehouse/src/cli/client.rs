@@ -15,6 +15,8 @@ use std::time::Duration;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Long, because rotating many records or a backup takes time.
 const TIMEOUT: Duration = Duration::from_hours(1);
+/// For files of any size.
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_hours(24);
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +26,9 @@ pub enum ClientError {
         "no server responds at {url}; start it with `gatehouse serve`, or set its URL with --url"
     )]
     Unreachable { url: Url, source: reqwest::Error },
+    /// The connection ended before the answer did.
+    #[error("the answer of {url} is incomplete")]
+    Incomplete { url: Url, source: reqwest::Error },
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The response is not from Gatehouse.
@@ -189,6 +194,43 @@ impl Client {
         Ok(self.answer_to(request.body(data)).await?.0)
     }
 
+    /// Sends a `POST` request whose answer is a file of any size.
+    pub async fn download(
+        &self,
+        path: &str,
+        body: &Value,
+    ) -> Result<reqwest::Response, ClientError> {
+        let request = self.request(Method::POST, path).json(body);
+        let request = request.timeout(DOWNLOAD_TIMEOUT);
+        let response = request
+            .send()
+            .await
+            .map_err(|error| self.unreachable(error))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        match self.read_answer(response).await {
+            Err(error) => Err(error),
+            Ok(_) => Err(ClientError::Strange {
+                url: self.url.clone(),
+                status: StatusCode::OK,
+            }),
+        }
+    }
+
+    /// Returns the next bytes of a file; `None` at its end.
+    pub async fn next_bytes(
+        &self,
+        response: &mut reqwest::Response,
+    ) -> Result<Option<Vec<u8>>, ClientError> {
+        let read = response.chunk().await;
+        let read = read.map(|piece| piece.map(|bytes| bytes.to_vec()));
+        read.map_err(|source| ClientError::Incomplete {
+            url: self.url.clone(),
+            source: source.without_url(),
+        })
+    }
+
     async fn send(
         &self,
         method: Method,
@@ -216,13 +258,25 @@ impl Client {
         &self,
         request: reqwest::RequestBuilder,
     ) -> Result<(Value, header::HeaderMap), ClientError> {
-        let unreachable = |source: reqwest::Error| ClientError::Unreachable {
+        let response = request.send().await;
+        self.read_answer(response.map_err(|error| self.unreachable(error))?)
+            .await
+    }
+
+    fn unreachable(&self, source: reqwest::Error) -> ClientError {
+        ClientError::Unreachable {
             url: self.url.clone(),
             source: source.without_url(),
-        };
-        let response = request.send().await.map_err(unreachable)?;
+        }
+    }
+
+    async fn read_answer(
+        &self,
+        response: reqwest::Response,
+    ) -> Result<(Value, header::HeaderMap), ClientError> {
         let (status, headers) = (response.status(), response.headers().clone());
-        let bytes = response.bytes().await.map_err(unreachable)?;
+        let bytes = response.bytes().await;
+        let bytes = bytes.map_err(|error| self.unreachable(error))?;
         match serde_json::from_slice::<Value>(&bytes) {
             Ok(answer) if status.is_success() => Ok((answer, headers)),
             Ok(Value::Object(fields)) if fields.contains_key("code") => {

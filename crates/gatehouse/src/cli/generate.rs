@@ -45,7 +45,8 @@ fn create(folder: &Path) -> Result<()> {
     reason = "nothing asynchronous runs, and all files are regenerated"
 )]
 fn descriptions(folder: &Path) -> Result<()> {
-    let openrpc = gatehouse_rpc::openrpc::document(env!("CARGO_PKG_VERSION"));
+    let openrpc =
+        gatehouse_rpc::openrpc::document(gatehouse_rpc::METHODS, env!("CARGO_PKG_VERSION"));
     for (name, text) in [
         (
             "config.schema.json",

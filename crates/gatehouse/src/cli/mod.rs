@@ -42,7 +42,7 @@ use std::process::ExitCode;
 
 /// A gateway with an authentication gate and an encryption vault.
 #[derive(Debug, Parser)]
-#[command(name = "gatehouse", version, disable_help_subcommand = true)]
+#[command(name = "gatehouse", version)]
 pub struct Cli {
     #[command(flatten)]
     globals: Globals,

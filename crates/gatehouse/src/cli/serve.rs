@@ -1,16 +1,19 @@
-//! `serve`: runs the server until a signal stops it.
+//! `serve`: runs the server until a signal stops it. The port is open before the database is.
 
 use super::globals::Globals;
 use anyhow::{Context, Result};
 use gatehouse::logging::Logging;
 use gatehouse::{App, Parts, limits, own_environment};
-use gatehouse_config::Layers;
+use gatehouse_config::{Layers, Tls};
 use gatehouse_domain::{SystemClock, SystemRandom};
+use gatehouse_web::{Listening, ServerTls, answer_early};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -46,14 +49,59 @@ async fn serve(layers: Layers, logging: &Logging) -> Result<()> {
         clock: Arc::new(SystemClock::new()),
         random: Arc::new(SystemRandom),
     };
+    let early = Early::start(&layers, &tasks).await;
     let app = App::open(layers, parts).await?;
     let settings = &app.services().config.resolved().settings;
     logging.apply(&settings.log);
     let bind = settings.server.bind;
-    let listener = TcpListener::bind(bind)
-        .await
-        .with_context(|| format!("cannot listen on {bind}"))?;
-    Ok(app.serve(listener, shutdown).await?)
+    let listening = match early {
+        Some(early) => early.end(bind).await,
+        None => None,
+    };
+    let listening = match listening {
+        Some(listening) => listening,
+        None => TcpListener::bind(bind)
+            .await
+            .with_context(|| format!("cannot listen on {bind}"))?
+            .into(),
+    };
+    Ok(app.serve(listening, shutdown).await?)
+}
+
+/// Answers on the server's port until the database is open.
+struct Early {
+    bind: SocketAddr,
+    opened: CancellationToken,
+    listening: JoinHandle<Listening>,
+}
+
+impl Early {
+    /// Opens the port that the settings name without those in the database. Returns `None` if that fails: the error is
+    /// reported once the database is open, because another port may be set there.
+    async fn start(layers: &Layers, tasks: &TaskTracker) -> Option<Self> {
+        let settings = layers.resolve(&BTreeMap::new()).ok()?.settings;
+        let bind = settings.server.bind;
+        let tls = match &settings.server.tls {
+            Tls::Off => None,
+            // Without a certificate, the port stays closed.
+            _ => Some(ServerTls::open_early(&settings, layers.data_dir()).ok()??),
+        };
+        let listener = TcpListener::bind(bind).await.ok()?;
+        let opened = CancellationToken::new();
+        let listening = tasks.spawn(answer_early(listener, tls, opened.clone()));
+        Some(Self {
+            bind,
+            opened,
+            listening,
+        })
+    }
+
+    /// Returns the port. `None` if it is not the one that is wanted, which is not open then.
+    async fn end(self, wanted: SocketAddr) -> Option<Listening> {
+        self.opened.cancel();
+        let listening = self.listening.await.ok()?;
+        (self.bind == wanted).then_some(listening)
+    }
 }
 
 /// The first signal starts a graceful shutdown, the second exits immediately.

@@ -315,7 +315,6 @@ async fn the_server_makes_backups_on_request_and_by_its_schedule() {
         ),
         (Some(true), Some(0))
     );
-    run(&["create", "--to", "x"]).failed(1);
     run(&["create", "--recipient", "age1"]).failed(1);
     let name = made["name"].as_str().unwrap();
     let backup = from.installation.data_dir().join("backups").join(name);
@@ -359,7 +358,7 @@ async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damage
         .json();
     let backup = PathBuf::from(path_of(&created));
     let program = Path::new(env!("CARGO_BIN_EXE_gatehouse"));
-    // What a check that was killed left.
+    // The files that a killed check left behind.
     let left = from.data_dir().join("verify-drill");
     std::fs::create_dir_all(left.join("verify-old")).unwrap();
     let verify = async || gatehouse::drill::verify(program, &from.data_dir(), &backup).await;
@@ -383,4 +382,76 @@ async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damage
     let mut temporary = names.filter(|name| name.starts_with("verify-"));
     assert_eq!(temporary.next(), None);
     server.stop();
+}
+
+#[tokio::test]
+async fn a_backup_of_a_running_server_is_sent_to_the_machine_of_the_client() {
+    let from = Kept::new().await;
+    let server = from.installation.start();
+    let login = json!({ "password": PASSWORD });
+    server.post("/api/auth/login", login).await;
+    let passphrase = text(&from.passphrase);
+    // A machine with nothing but the program.
+    let client = Installation::new();
+    let run = |key: &str, args: &[&str]| {
+        let mut all = vec!["--url", &server.url, "--api-key", key, "--json", "backup"];
+        all.extend(args);
+        client.run(&all)
+    };
+    let here = tempfile::tempdir().unwrap();
+    let place = |name: &str| text(&here.path().join(name)).to_owned();
+    let file = place("one.backup.age");
+    let encrypted = ["--passphrase-file", passphrase];
+    let create = |to: &str, more: &[&str]| {
+        let args = [&["create", "--to", to], &encrypted[..], more].concat();
+        run(&from.key, &args)
+    };
+    let made = create(&file, &[]).json();
+    assert_eq!(made["encrypted"], true);
+    assert_eq!(mode(Path::new(&file)), 0o600);
+    let size = Path::new(&file).metadata().unwrap().len();
+    assert_eq!(made["bytes"], size);
+    let verify = |file: &str| {
+        let args = [&["backup", "verify", file, "--json"], &encrypted[..]].concat();
+        client.run(&args).json()
+    };
+    assert_eq!(verify(&file)["ok"], true);
+    // Nothing is stored on the server, and nothing is replaced here.
+    assert!(!from.installation.data_dir().join("backups").exists());
+    create(&file, &[]).failed(1);
+
+    let piped = create("-", &[]).0;
+    assert!(piped.status.success());
+    let copy = place("two.backup.age");
+    tokio::fs::write(&copy, &piped.stdout).await.unwrap();
+    assert_eq!(verify(&copy)["ok"], true);
+
+    let folder = place("kept/");
+    let old = place("kept/gatehouse-20200101T000000Z.backup.age");
+    tokio::fs::create_dir(&folder).await.unwrap();
+    tokio::fs::copy(&file, &old).await.unwrap();
+    let made = create(&folder, &["--keep", "1"]).json();
+    assert_eq!(made["deleted"].as_array().map(Vec::len), Some(1), "{made}");
+    assert!(path_of(&made).starts_with(&folder));
+    assert_eq!(verify(&path_of(&made))["ok"], true);
+    create(&file, &["--keep", "1"]).failed(1);
+
+    // Only for administrators.
+    let reader = from
+        .installation
+        .make_key(&server, &["operator.read"])
+        .await;
+    let refused = run(&reader, &["create", "--to", &place("three")]);
+    let told = refused.failed(1);
+    assert!(told.contains("operator.admin"), "{told}");
+    assert!(!Path::new(&place("three")).exists());
+
+    let log = server.rpc(
+        &from.key,
+        "audit.list",
+        json!({ "kind": "backup.downloaded" }),
+    );
+    let log = log.await["result"]["events"].clone();
+    assert_eq!(log.as_array().map(Vec::len), Some(3), "{log}");
+    assert!(log[0]["detail"]["bytes"].as_u64().unwrap() > 0, "{log}");
 }

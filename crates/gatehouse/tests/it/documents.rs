@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The first words by which a block of shell commands is recognized.
-const PROGRAMS: [&str; 14] = [
+const PROGRAMS: [&str; 16] = [
     "cargo",
     "curl",
     "docker",
@@ -14,6 +14,8 @@ const PROGRAMS: [&str; 14] = [
     "./gatehouse",
     "journalctl",
     "npm",
+    "pip",
+    "python",
     "python3",
     "runuser",
     "sqlite3",
@@ -23,12 +25,12 @@ const PROGRAMS: [&str; 14] = [
     "promtool",
 ];
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// The code blocks and code spans of a document.
-fn code(text: &str) -> (Vec<String>, Vec<String>) {
+pub fn code(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut blocks, mut spans) = (Vec::new(), Vec::new());
     let mut block: Option<String> = None;
     for event in Parser::new(text) {
@@ -48,7 +50,7 @@ fn code(text: &str) -> (Vec<String>, Vec<String>) {
 }
 
 /// Whether the first command of a line, after assignments, is a known program.
-fn is_shell(block: &str) -> bool {
+pub fn is_shell(block: &str) -> bool {
     block.lines().any(|line| {
         let mut words = line
             .split_whitespace()

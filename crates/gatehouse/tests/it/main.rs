@@ -13,6 +13,8 @@ mod chat;
 mod clients;
 mod commands;
 mod deliveries;
+#[cfg(feature = "voice")]
+mod document_blocks;
 mod documents;
 mod export;
 mod forward;
@@ -28,6 +30,7 @@ mod own_programs;
 mod process;
 mod profiles;
 mod service;
+mod starting;
 mod turns;
 #[cfg(feature = "voice")]
 mod voice;

@@ -8,20 +8,20 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-const KEY: &str = "sk-vendor-test";
+pub const KEY: &str = "sk-vendor-test";
 /// A tenth of a second of silence: 16 bits, mono, 24 kHz.
 const SILENCE: [u8; 4800] = [0; 4800];
 
 /// A vendor after `OpenAI`'s reference (<https://platform.openai.com/docs/api-reference/audio>): records what
 /// it was asked to say, and can be made to fail.
 #[derive(Clone, Default)]
-struct Vendor {
+pub struct Vendor {
     asked: Arc<Mutex<Vec<Value>>>,
     is_broken: Arc<AtomicBool>,
 }
 
 impl Vendor {
-    fn start() -> (Self, String) {
+    pub fn start() -> (Self, String) {
         let vendor = Self::default();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -75,7 +75,10 @@ impl Vendor {
         let audio = match body["response_format"].as_str().unwrap_or("mp3") {
             "wav" => [wav_head(), SILENCE.to_vec()].concat(),
             "pcm" => SILENCE.to_vec(),
-            _ => b"some audio".to_vec(),
+            // Frames of silence: MPEG 1 layer 3, 128 kbit/s, 44.1 kHz.
+            _ => [&[0xff, 0xfb, 0x90, 0x64][..], &[0; 413]]
+                .concat()
+                .repeat(8),
         };
         self.asked.lock().unwrap().push(body);
         ("200 OK", audio)

@@ -6,8 +6,8 @@
 use super::thinking::{BlockCollector, OpenThinking};
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
+use crate::decoder::{Counter, Decoder, ReadError, finished, read_document};
 use crate::refusal;
-use crate::reply_reader::{Counter, Decoder, ReadError, finished, read_document};
 use gatehouse_outbound::event_stream::Event;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -89,7 +89,7 @@ async fn what_a_model_refuses_is_learned_once_and_left_out_from_then_on() {
     assert_eq!(asked.len(), 6, "nothing is refused twice");
     let body = &asked[5].body;
     assert_eq!(body["max_completion_tokens"], 500);
-    // Another model of the provider is asked for everything.
+    // Requests to another model of the provider are complete.
     let other = model_of("p", "other");
     listen(&models, &other, with_everything()).await;
     assert!(vendor.asked()[6].body["tools"].is_array());

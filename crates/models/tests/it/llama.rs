@@ -5,44 +5,18 @@
 //! creates one).
 
 use crate::harness::{Harness, call, hello, listen, model_of, provider, user};
+use gatehouse_doubles::prepared_if;
 use gatehouse_models::ProviderKind::{self, Anthropic, Openai};
 use gatehouse_models::{
     ChatMessage, ChatRequest, ModelError, Models, ModelsSettings, StopReason, ToolSpec,
 };
 use serde_json::json;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use url::Url;
 
 const KEY: &str = "sk-llama";
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests are told by the environment what they have"
-)]
-fn interpreter() -> Option<PathBuf> {
-    let found = std::env::var_os("GATEHOUSE_TEST_PYTHON").filter(|path| !path.is_empty());
-    let found = found.map(PathBuf::from);
-    let has_it = |python: &PathBuf| {
-        let mut import = Command::new(python);
-        import.args(["-c", "import gguf, xllamacpp"]);
-        import.output().is_ok_and(|output| output.status.success())
-    };
-    let found = found.filter(has_it);
-    if found.is_none() {
-        println!(
-            "LEFT OUT: the llama.cpp server; set GATEHOUSE_TEST_PYTHON to an interpreter with \
-             xllamacpp and gguf, or run cargo xtask test"
-        );
-        let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|value| value == "1");
-        assert!(
-            !strict,
-            "GATEHOUSE_TEST_STRICT=1 and there is no Python with xllamacpp and gguf"
-        );
-    }
-    found
-}
 
 /// The server. It ends when its standard input closes or when this is dropped.
 struct Server {
@@ -102,7 +76,15 @@ fn calc() -> ToolSpec {
 
 #[tokio::test]
 async fn a_real_server_speaks_both_families() {
-    let Some(python) = interpreter() else { return };
+    let has_it = |python: &Path| {
+        let mut import = Command::new(python);
+        import.args(["-c", "import gguf, xllamacpp"]);
+        import.output().is_ok_and(|output| output.status.success())
+    };
+    let what = "the llama.cpp server (xllamacpp and gguf)";
+    let Some(python) = prepared_if("GATEHOUSE_TEST_PYTHON", what, has_it) else {
+        return;
+    };
     let server = tokio::task::spawn_blocking(move || Server::start(&python))
         .await
         .unwrap();

@@ -90,7 +90,7 @@ async fn a_socket_is_refused_where_a_request_is() {
         let refused = connect(url).await;
         assert!(matches!(refused, Err(OutboundError::BadUrl(_))), "{url}");
     }
-    // What answers is no WebSocket server.
+    // The server that answers is not a WebSocket server.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("ws://{}/", listener.local_addr().unwrap());
     let answer = async {

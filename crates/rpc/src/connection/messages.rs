@@ -6,6 +6,7 @@ use crate::dispatch::{Admitted, not_authenticated, order, weight};
 use crate::envelope::{Id, Incoming, answer, batch_answer, parse, refusal};
 use crate::memory_budget::Share;
 use crate::method_entry::{outcome_of, read_params};
+use crate::methods::METHODS;
 use crate::methods::connect::{ConnectParams, hello};
 use gatehouse_auth::{AuthIdentity, Decision, RequestContext};
 use gatehouse_domain::{ErrorCode, Problem};
@@ -108,7 +109,10 @@ impl Connection {
             let problem = not_authenticated(&self.context);
             return self.refuse(out, id, &problem, "credential ended");
         }
-        let hello = answer(id, &outcome_of(Ok(hello(self.rpc.services(), identity))));
+        let hello = answer(
+            id,
+            &outcome_of(Ok(hello(self.rpc.services(), METHODS, identity))),
+        );
         out.push(Output::Send(hello.into()));
         while let Some((text, held)) = self.queued.pop_front() {
             self.text(text, held, out);

@@ -55,6 +55,33 @@ pub struct BackupList {
     backups: Vec<BackupInfo>,
 }
 
+/// The body of `POST /api/backup/stream`. Without `recipient` and `passphrase`, the setting `backup.recipient` applies.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StreamParams {
+    /// An age recipient, `age1…`.
+    recipient: Option<String>,
+    /// Encrypts the backup instead of a recipient.
+    #[schemars(with = "Option<String>", length(min = 1, max = 1024))]
+    passphrase: Option<SecretString>,
+}
+
+/// Omits the passphrase.
+impl std::fmt::Debug for StreamParams {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StreamParams")
+            .field("recipient", &self.recipient)
+            .finish_non_exhaustive()
+    }
+}
+
+impl StreamParams {
+    /// Who can decrypt the backup, if the caller states it.
+    pub fn recipient(self) -> Result<Option<Recipient>, Problem> {
+        recipient(self.recipient.as_deref(), self.passphrase)
+    }
+}
+
 async fn create(call: Call, params: CreateParams) -> Result<CreatedBackup, Problem> {
     call.services.auth.require_step_up(&call.identity)?;
     let recipient = recipient(params.recipient.as_deref(), params.passphrase)?;

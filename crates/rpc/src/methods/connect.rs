@@ -5,7 +5,6 @@
 use crate::connection::heartbeat::EVERY_MS;
 use crate::events::EVENTS;
 use crate::method_entry::{Call, Method, method};
-use crate::methods::METHODS;
 use gatehouse_auth::AuthIdentity;
 use gatehouse_auth::api::ConnectAuth;
 use gatehouse_domain::Problem;
@@ -105,11 +104,15 @@ pub struct Limits {
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
 fn connect(call: Call, _: ConnectParams) -> Ready<Result<ConnectResult, Problem>> {
-    ready(Ok(hello(&call.services, &call.identity)))
+    ready(Ok(hello(&call.services, call.methods, &call.identity)))
 }
 
 /// Builds the response for an authenticated client.
-pub(crate) fn hello(services: &Services, identity: &AuthIdentity) -> ConnectResult {
+pub(crate) fn hello(
+    services: &Services,
+    methods: &[Method],
+    identity: &AuthIdentity,
+) -> ConnectResult {
     ConnectResult {
         protocol: 1,
         server: ServerInfo {
@@ -117,7 +120,7 @@ pub(crate) fn hello(services: &Services, identity: &AuthIdentity) -> ConnectResu
             version: services.build.version,
         },
         identity: identity.into(),
-        methods: METHODS
+        methods: methods
             .iter()
             .filter(|method| method.is_open_to(identity))
             .map(|method| method.name)

@@ -1,6 +1,6 @@
 //! `inbox.*`: messages sent to the inbox.
 
-use super::page::rows;
+use super::page::{rows, searched};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_channels::{InboxFilter, InboxMessage, InboxPage};
 use gatehouse_domain::id::InboxMessageId;
@@ -46,7 +46,8 @@ pub const DELETE: Method = method!(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListParams {
-    /// Only messages whose text or sender contains this text.
+    /// Only messages whose text or sender contains this text of at most 200 characters.
+    #[schemars(length(max = 200))]
     q: Option<String>,
     /// Only unread messages.
     #[serde(default)]
@@ -94,7 +95,7 @@ async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
     let channels = &call.services.channels;
     let filter = InboxFilter {
         only_unread: params.unread,
-        q: params.q,
+        q: searched(params.q)?,
         from: params.from,
         until: params.until,
     };

@@ -29,6 +29,19 @@ pub fn rows(limit: Option<i64>) -> Result<usize, Problem> {
         .ok_or_else(|| Problem::invalid_params("limit", format!("expected 1 to {MAX}")))
 }
 
+/// The longest text to search for. The engines refuse patterns that are much longer.
+const MAX_SEARCH_CHARS: usize = 200;
+
+/// Validates a text to search for.
+pub fn searched(q: Option<String>) -> Result<Option<String>, Problem> {
+    let length = q.as_deref().map_or(0, |q| q.chars().count());
+    if length > MAX_SEARCH_CHARS {
+        let reason = format!("at most {MAX_SEARCH_CHARS} characters");
+        return Err(Problem::invalid_params("q", reason));
+    }
+    Ok(q)
+}
+
 /// Returns one page of a list sorted by name, and the cursor of the next page: the last name on this one.
 pub fn by_name<T>(
     all: Vec<T>,
@@ -72,6 +85,13 @@ mod tests {
             assert_eq!(rows(Some(limit)).is_ok(), good, "{limit}");
         }
         assert_eq!(rows(Some(0)).unwrap_err().details["field"], "limit");
+    }
+
+    #[test]
+    fn a_text_to_search_for_has_at_most_200_characters() {
+        assert!(searched(Some("ü".repeat(200))).is_ok());
+        let refused = searched(Some("ü".repeat(201))).unwrap_err();
+        assert_eq!(refused.details["field"], "q");
     }
 
     #[test]

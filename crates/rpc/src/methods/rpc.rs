@@ -22,5 +22,6 @@ pub struct Document(#[schemars(with = "serde_json::Map<String, Value>")] Value);
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
 fn discover(call: Call, _: NoParams) -> Ready<Result<Document, Problem>> {
-    ready(Ok(Document(openrpc::document(call.services.build.version))))
+    let document = openrpc::document(call.methods, call.services.build.version);
+    ready(Ok(Document(document)))
 }

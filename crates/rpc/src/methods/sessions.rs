@@ -1,8 +1,8 @@
 //! `sessions.*`: conversations with agents. Callers name a session by its ID or its key.
 
-use super::page::rows;
-use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
-use gatehouse_agents::{Session, SessionPage, SessionQuery};
+use super::page::{rows, searched};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
+use gatehouse_agents::{Session, SessionChanges, SessionPage, SessionQuery, TagCount};
 use gatehouse_auth::AuthIdentity;
 use gatehouse_domain::{Problem, Scope, Timestamp};
 use gatehouse_services::to_problem;
@@ -52,11 +52,18 @@ pub const RENAME: Method = method!(
 
 pub const UPDATE: Method = method!(
     "sessions.update",
-    "Pins or archives a session. Fields that are absent keep their values.",
+    "Pins, archives or tags a session. Fields that are absent keep their values.",
     Some(Scope::Write),
     update(UpdateParams) -> Session,
     errors: [NotFound],
     audit: Audit::Unrecorded("conversation")
+);
+
+pub const TAGS: Method = method!(
+    "sessions.tags",
+    "Lists all tags of sessions, in alphabetical order.",
+    Some(Scope::Read),
+    tags(NoParams) -> TagsResult
 );
 
 pub const CLEAR_TAINT: Method = method!(
@@ -110,7 +117,7 @@ pub enum StartedBy {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListParams {
-    /// Return only sessions whose label, key, ID or messages contain this text of at most 200 characters. Results of
+    /// Return only sessions whose label, key, ID, tags or messages contain this text of at most 200 characters. Results of
     /// tools are not searched, nor are messages for a credential whose `only` does not permit reading them.
     #[schemars(length(max = 200))]
     pub q: Option<String>,
@@ -120,6 +127,8 @@ pub struct ListParams {
     pub pinned: Option<bool>,
     /// Return only archived sessions, or only the others.
     pub archived: Option<bool>,
+    /// Return only sessions with this tag. The case of letters does not matter.
+    pub tag: Option<String>,
     /// Return only sessions whose last message was added at this time or later.
     pub from: Option<Timestamp>,
     /// Return only sessions whose last message was added before this time.
@@ -197,6 +206,15 @@ pub struct UpdateParams {
     pinned: Option<bool>,
     /// Whether to keep it out of the list.
     archived: Option<bool>,
+    /// Its tags, which replace the present ones: at most 10, each one line of at most 40 characters without a
+    /// comma. Tags that differ only in the case of letters are one tag.
+    tags: Option<Vec<String>>,
+}
+
+/// Result of `sessions.tags`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TagsResult {
+    pub tags: Vec<TagCount>,
 }
 
 /// Result of `sessions.share`.
@@ -220,9 +238,6 @@ fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
     }
 }
 
-/// The longest text to search for. The engines refuse patterns that are much longer.
-const MAX_SEARCH_CHARS: usize = 200;
-
 /// Whether `only` of the caller permits one of the ways to read messages.
 fn may_read_messages(identity: &AuthIdentity) -> bool {
     let ways = ["chat.history", "/api/sessions/{id}/messages"];
@@ -235,17 +250,13 @@ pub async fn page(
     identity: &AuthIdentity,
     params: &ListParams,
 ) -> Result<ListResult, Problem> {
-    let length = params.q.as_deref().map_or(0, |q| q.chars().count());
-    if length > MAX_SEARCH_CHARS {
-        let reason = format!("at most {MAX_SEARCH_CHARS} characters");
-        return Err(Problem::invalid_params("q", reason));
-    }
     let query = SessionQuery {
-        q: params.q.clone(),
+        q: searched(params.q.clone())?,
         in_names_only: !may_read_messages(identity),
         of_webhooks: params.of.map(|of| of == StartedBy::Webhooks),
         pinned: params.pinned,
         archived: params.archived,
+        tag: params.tag.clone(),
         from: params.from,
         until: params.until,
         limit: rows(params.limit)?,
@@ -307,12 +318,26 @@ async fn rename(call: Call, params: RenameParams) -> Result<Session, Problem> {
 }
 
 async fn update(call: Call, params: UpdateParams) -> Result<Session, Problem> {
-    let name = name(params.id, params.key)?;
-    let agents = &call.services.agents;
-    agents
-        .place_session(&name, params.pinned, params.archived)
-        .await
-        .map_err(to_problem)
+    let UpdateParams {
+        id,
+        key,
+        pinned,
+        archived,
+        tags,
+    } = params;
+    let name = name(id, key)?;
+    let changes = SessionChanges {
+        pinned,
+        archived,
+        tags,
+    };
+    let updated = call.services.agents.update_session(&name, changes);
+    updated.await.map_err(to_problem)
+}
+
+async fn tags(call: Call, _: NoParams) -> Result<TagsResult, Problem> {
+    let tags = call.services.agents.list_tags().await.map_err(to_problem)?;
+    Ok(TagsResult { tags })
 }
 
 async fn clear_taint(call: Call, params: NameParams) -> Result<Session, Problem> {

@@ -2,9 +2,10 @@
 
 use super::Key;
 use crate::provider_files::{ProviderFiles, Restored};
+use crate::request_start::RequestStart;
 use crate::rows::Turn;
 use crate::seen::{self, VAULT_ENABLED, View};
-use crate::state::{Inner, RequestStart};
+use crate::state::Inner;
 use crate::{Secrets, VaultError};
 use gatehouse_domain::Actor;
 use gatehouse_store::{Conn, SecretTable};

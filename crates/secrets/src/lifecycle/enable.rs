@@ -2,8 +2,9 @@
 
 use super::Key;
 use super::initialize::New;
+use crate::request_start::RequestStart;
 use crate::seen::Seen;
-use crate::state::{Inner, RequestStart};
+use crate::state::Inner;
 use crate::{Secrets, VaultError, record};
 use gatehouse_domain::Actor;
 use gatehouse_store::Conn;

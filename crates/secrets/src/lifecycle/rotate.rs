@@ -5,9 +5,10 @@
 //! leaves both, and the next unseal uses the one that its key opens.
 
 use crate::provider_files::ProviderFiles;
+use crate::request_start::RequestStart;
 use crate::rows::Turn;
 use crate::seen::{self, Seen, View};
-use crate::state::{Inner, RequestStart};
+use crate::state::Inner;
 use crate::{Secrets, VaultError, record};
 use gatehouse_domain::Actor;
 use gatehouse_store::Conn;

@@ -2,8 +2,9 @@
 //! unsealed.
 
 use super::{Key, TRIES};
+use crate::request_start::RequestStart;
 use crate::seen::Seen;
-use crate::state::{Inner, RequestStart};
+use crate::state::Inner;
 use crate::{Secrets, VaultError};
 use gatehouse_domain::Actor;
 use gatehouse_vault::{Dek, RecoveryKey, Status};

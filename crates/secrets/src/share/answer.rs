@@ -1,8 +1,8 @@
 //! Answers the requests of sealed nodes.
 
-use super::{SUBJECT, delete_old, is_kept};
+use super::{delete_old, is_kept};
 use crate::VaultError;
-use crate::owner_seal::OwnerSeal;
+use crate::owner_seal::{OwnerSeal, SUBJECT};
 use crate::seen::Seen;
 use crate::state::Inner;
 use gatehouse_store::{StoreError, VaultShareRow};

@@ -1,8 +1,9 @@
 //! Compares the database state with memory, and applies transitions to memory.
 
-use super::{Inner, RequestStart};
+use super::Inner;
 use crate::VaultError;
 use crate::owner_seal::UNKNOWN;
+use crate::request_start::RequestStart;
 use crate::seen::{Seen, View};
 use gatehouse_store::{Conn, StoreError};
 use gatehouse_vault::{Dek, RecordState, Status, VaultRecord};

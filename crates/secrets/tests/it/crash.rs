@@ -1,5 +1,5 @@
 //! Kills the process before each write of each transition. After a restart, every secret must be
-//! readable with a password that a caller was told is valid.
+//! readable with every password that was reported as valid.
 //!
 //! The test runs its own binary as the victim: the hidden test [`victim`] works in a given
 //! directory, with a trap before its n-th write.

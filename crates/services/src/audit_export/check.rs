@@ -2,7 +2,7 @@
 
 use super::Target;
 use crate::Services;
-use crate::doctor::{Check, Subject};
+use crate::doctor::check::{Check, Subject};
 
 const ID: &str = "audit_export";
 
@@ -46,7 +46,8 @@ const fn hint(target: Target) -> &'static str {
              audit log, is written to."
         }
         Target::Syslog => {
-            "Check that syslog or journald runs, and that its datagram socket is at this path."
+            "Check that syslog or journald runs and reads from this socket, or that the syslog server can be reached and, for \
+             tls://, has a certificate that this machine trusts."
         }
     }
 }

@@ -10,10 +10,10 @@ use std::path::Path;
 use tokio::net::UnixDatagram;
 
 /// Facility `authpriv` (10), severity `notice` (5).
-const PRIORITY: u8 = 10 * 8 + 5;
-const TAG: &str = "gatehouse-audit";
+pub(super) const PRIORITY: u8 = 10 * 8 + 5;
+pub(super) const TAG: &str = "gatehouse-audit";
 /// rsyslog cuts messages after 8 KiB (`$MaxMessageSize`).
-const MAX_RECORD_BYTES: usize = 8_000;
+pub(super) const MAX_RECORD_BYTES: usize = 8_000;
 
 /// Sends the rows. `through` becomes the number of each row that was sent.
 pub(super) async fn send(

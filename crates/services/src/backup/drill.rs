@@ -1,14 +1,19 @@
-//! The weekly drill: the newest backup of the schedule is restored in a temporary place and checked, as
-//! `gatehouse backup verify` does. Its state is in the database, so that only one of several nodes runs it.
+//! The drill, every `backup.drill_days` days: the newest backup is restored in a temporary place and checked, as
+//! `gatehouse backup verify` does. Its state is in the database. Of several nodes, the one with the newest backup makes
+//! it.
+
+mod state;
 
 use crate::Services;
-use crate::doctor::Check;
+use crate::doctor::check::Check;
 use futures_util::future::BoxFuture;
+use gatehouse_auth::audit::kinds;
 use gatehouse_backup::folder::{self, Entry};
-use gatehouse_domain::Timestamp;
+use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::StoreError;
-use serde::{Deserialize, Serialize};
+use metrics::{counter, describe_counter, describe_gauge, gauge};
 use serde_json::json;
+use state::{Last, State};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,13 +25,6 @@ use tokio_util::task::TaskTracker;
 const POLL: Duration = Duration::from_mins(10);
 /// The key of the state in the table of settings.
 pub const KEY: &str = "backup_drill";
-const WEEK_MS: i64 = 7 * 24 * 3_600_000;
-/// When a drill that failed is repeated.
-const RETRY_MS: i64 = 24 * 3_600_000;
-/// How late a drill may be before `doctor` reports it.
-const LATE_MS: i64 = 2 * 24 * 3_600_000;
-/// A drill that takes longer was ended with its process.
-const LONGEST_MS: i64 = 6 * 3_600_000;
 /// A restored database is larger than its compressed backup, at most about this many times.
 const EXPANSION: u64 = 12;
 /// What must remain free beside the restored database.
@@ -36,50 +34,37 @@ const SPARE_BYTES: u64 = 512 * 1024 * 1024;
 pub type VerifyBackup =
     Arc<dyn Fn(PathBuf) -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
 
-/// The stored state.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct State {
-    last: Option<Last>,
-    /// When the drill began that is being made.
-    started: Option<Timestamp>,
-}
+const DRILLS: &str = "backup_drills_total";
+const SUCCEEDED: &str = "backup_drill_last_success_timestamp_seconds";
 
-/// The last drill.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Last {
-    at: Timestamp,
-    /// The name of the backup.
-    name: String,
-    took_ms: u64,
-    /// `None` if it succeeded.
-    error: Option<String>,
-}
-
-impl State {
-    /// A state that cannot be read is like none.
-    fn read(stored: Option<serde_json::Value>) -> Self {
-        let stored = stored.and_then(|value| serde_json::from_value(value).ok());
-        stored.unwrap_or_default()
+/// Describes and initializes the metrics.
+pub(super) fn describe_metrics() {
+    describe_counter!(
+        DRILLS,
+        "Backups that this node restored on trial, by outcome."
+    );
+    // From the start, because Prometheus sees no increase in the first value of a series.
+    for outcome in ["ok", "error"] {
+        counter!(DRILLS, "outcome" => outcome).increment(0);
     }
+    describe_gauge!(
+        SUCCEEDED,
+        "When a node last restored a backup on trial and found it intact, in seconds since 1970; absent if never."
+    );
+}
 
-    fn is_due(&self, now: Timestamp) -> bool {
-        let passed = |at: Timestamp, ms: i64| at.as_millis().saturating_add(ms) <= now.as_millis();
-        let is_running = self.started.is_some_and(|at| !passed(at, LONGEST_MS));
-        // One that failed is repeated sooner: a newer backup may be good.
-        let was_made = self.last.as_ref().is_some_and(|last| {
-            let pause = if last.error.is_some() {
-                RETRY_MS
-            } else {
-                WEEK_MS
-            };
-            !passed(last.at, pause)
-        });
-        !is_running && !was_made
+fn show_success(at: Option<Timestamp>) {
+    if let Some(at) = at {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a time in milliseconds fits in 53 bits"
+        )]
+        gauge!(SUCCEEDED).set(at.as_millis() as f64 / 1000.0);
     }
 }
 
 impl Services {
-    /// Makes the weekly drill until `shutdown`.
+    /// Makes the drills until `shutdown`.
     pub fn drill_backups(
         self: &Arc<Self>,
         verify: VerifyBackup,
@@ -98,63 +83,104 @@ impl Services {
         }));
     }
 
-    /// Makes the drill if it is due and there is a backup that can be read without a key. Returns whether it did.
+    /// Makes the drill if it is due and there is a backup that can be read without a key. Returns whether it did. On a
+    /// shared database, a node with a newer backup may make it instead.
     pub async fn make_due_drill(&self, verify: &VerifyBackup) -> Result<bool, StoreError> {
-        if self.config.resolved().settings.backup.schedule.is_none() {
+        let state = self.drill_state().await?;
+        show_success(state.succeeded);
+        let Some(days) = self.drill_days() else {
+            return Ok(false);
+        };
+        // Nothing is written while no drill is due.
+        if !state.is_due(days, self.clock.now()) {
             return Ok(false);
         }
         let Some(backup) = self.newest_backup().await else {
             return Ok(false);
         };
         let now = self.clock.now();
-        let stored = self
-            .store
-            .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
-        let stored: Result<_, StoreError> = stored.await;
-        // Nothing is written while no drill is due.
-        if !State::read(stored?).is_due(now) {
-            return Ok(false);
-        }
+        let (is_shared, created_at) = (self.store.engine().is_shared(), backup.created_at);
         let claim = self.store.write(move |conn| {
             Box::pin(async move {
-                let mut state = State::read(conn.find_setting(KEY).await?);
-                let is_due = state.is_due(now);
-                if is_due {
-                    state.started = Some(now);
+                let stored = State::read(conn.find_setting(KEY).await?);
+                let mut state = stored.clone();
+                let begins = state.is_due(days, now)
+                    && (!is_shared || state.begin_with_newest(created_at, now));
+                if begins {
+                    state.begin(now);
+                }
+                if state != stored {
                     conn.update_setting(KEY, &json!(state), now).await?;
                 }
-                Ok::<_, StoreError>(is_due)
+                Ok::<_, StoreError>(begins)
             })
         });
         if !claim.await? {
             return Ok(false);
         }
+        self.make_drill(&backup, verify, now).await?;
+        Ok(true)
+    }
+
+    /// The interval of drills; `None` if none are made.
+    fn drill_days(&self) -> Option<u16> {
+        let settings = &self.config.resolved().settings.backup;
+        let days = settings.schedule.as_ref().map(|_| settings.drill_days);
+        days.filter(|days| *days > 0)
+    }
+
+    async fn drill_state(&self) -> Result<State, StoreError> {
+        let read = self
+            .store
+            .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
+        let stored: Result<_, StoreError> = read.await;
+        Ok(State::read(stored?))
+    }
+
+    /// Verifies a backup, and stores and reports the outcome.
+    async fn make_drill(
+        &self,
+        backup: &Entry,
+        verify: &VerifyBackup,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let begun_ms = self.clock.monotonic_ms();
-        let verified = match self.room_for(&backup).await {
+        let verified = match self.room_for(backup).await {
             Ok(()) => verify(backup.path.clone()).await,
             Err(why) => Err(why),
         };
-        let name = super::name_of(&backup);
-        match &verified {
-            Ok(()) => tracing::info!(name, "a backup was restored on trial and is intact"),
-            Err(reason) => tracing::error!(name, reason, "a backup could not be restored on trial"),
-        }
+        let name = super::name_of(backup);
+        let took_ms = self.clock.monotonic_ms().saturating_sub(begun_ms);
+        let (outcome, kind, detail) = match &verified {
+            Ok(()) => {
+                tracing::info!(name, "a backup was restored on trial and is intact");
+                let detail = json!({ "name": name, "took_ms": took_ms });
+                ("ok", kinds::BACKUP_VERIFIED, detail)
+            }
+            Err(reason) => {
+                tracing::error!(name, reason, "a backup could not be restored on trial");
+                let detail = json!({ "name": name, "error": reason });
+                ("error", kinds::BACKUP_UNUSABLE, detail)
+            }
+        };
+        counter!(DRILLS, "outcome" => outcome).increment(1);
+        self.auth.note_change(kind, Actor::system(), detail).await;
         let last = Last {
             at: now,
             name,
-            took_ms: self.clock.monotonic_ms().saturating_sub(begun_ms),
+            took_ms,
             error: verified.err(),
         };
-        let state = State {
-            last: Some(last),
-            started: None,
-        };
         let store = self.store.write(move |conn| {
-            Box::pin(async move { conn.update_setting(KEY, &json!(state), now).await })
+            Box::pin(async move {
+                let mut state = State::read(conn.find_setting(KEY).await?);
+                state.end(last);
+                conn.update_setting(KEY, &json!(state), now).await?;
+                Ok::<_, StoreError>(state.succeeded)
+            })
         });
-        let stored: Result<(), StoreError> = store.await;
-        stored?;
-        Ok(true)
+        show_success(store.await?);
+        Ok(())
     }
 
     /// The newest backup in the directory that is not encrypted; `None` if there is none, or the directory cannot be read.
@@ -190,98 +216,22 @@ impl Services {
     }
 }
 
-/// Reports on the drill. Returns `None` without a schedule.
+/// Reports on the drill. Returns `None` if none are made.
 pub(crate) async fn check(services: &Services) -> Option<Check> {
-    let resolved = services.config.resolved();
-    let settings = &resolved.settings.backup;
-    settings.schedule.as_ref()?;
-    if settings.recipient.is_some() {
+    let days = services.drill_days()?;
+    if services
+        .config
+        .resolved()
+        .settings
+        .backup
+        .recipient
+        .is_some()
+    {
         let message = "Backups are encrypted to a key that this server does not have, so it cannot restore them on trial. \
                        Run `gatehouse backup verify` where the key is.";
         return Some(Check::fine("backup_drill", message));
     }
-    let read = services
-        .store
-        .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
     // The check of the database reports an error.
-    let stored: Result<_, StoreError> = read.await;
-    Some(finding(&State::read(stored.ok()?), services.clock.now()))
-}
-
-fn finding(state: &State, now: Timestamp) -> Check {
-    const ID: &str = "backup_drill";
-    const HINT: &str = "Run `gatehouse backup verify` with a backup. If it fails too, make a new backup and verify that one.";
-    let did_not_end = |at: &Timestamp| at.as_millis().saturating_add(LONGEST_MS) < now.as_millis();
-    if let Some(began) = state.started.filter(did_not_end) {
-        let message = format!("Restoring a backup on trial, which began at {began}, did not end.");
-        return Check::bad(ID, message, HINT);
-    }
-    let Some(last) = &state.last else {
-        return Check::fine(ID, "The first backup will be restored on trial.");
-    };
-    let (name, at) = (&last.name, last.at);
-    if let Some(error) = &last.error {
-        let message = format!("Restoring the backup {name} on trial at {at} failed: {error}.");
-        return Check::bad(ID, message, HINT);
-    }
-    let due = at.as_millis().saturating_add(WEEK_MS + LATE_MS);
-    if due < now.as_millis() {
-        let message = format!("No backup has been restored on trial since {at}.");
-        return Check::bad(ID, message, HINT);
-    }
-    let seconds = last.took_ms.div_ceil(1000);
-    let message =
-        format!("The backup {name} was restored on trial at {at}, in {seconds} s, and is intact.");
-    Check::fine(ID, message)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(text: &str) -> Timestamp {
-        text.parse().unwrap()
-    }
-
-    fn state(error: Option<&str>) -> State {
-        State {
-            last: Some(Last {
-                at: at("2026-01-01T00:00:00Z"),
-                name: "a.backup".to_owned(),
-                took_ms: 1001,
-                error: error.map(str::to_owned),
-            }),
-            started: None,
-        }
-    }
-
-    #[test]
-    fn it_is_due_each_week_and_again_if_its_process_ended() {
-        assert!(State::default().is_due(at("2026-01-01T00:00:00Z")));
-        let mut state = state(None);
-        assert!(!state.is_due(at("2026-01-07T23:59:59Z")));
-        assert!(state.is_due(at("2026-01-08T00:00:00Z")));
-        let failed = self::state(Some("it is cut off"));
-        assert!(!failed.is_due(at("2026-01-01T23:59:59Z")));
-        assert!(failed.is_due(at("2026-01-02T00:00:00Z")));
-        state.started = Some(at("2026-01-08T00:00:00Z"));
-        assert!(!state.is_due(at("2026-01-08T05:59:59Z")));
-        assert!(state.is_due(at("2026-01-08T06:00:00Z")));
-    }
-
-    #[test]
-    fn failed_and_late_drills_are_reported() {
-        let now = at("2026-01-09T23:59:59Z");
-        assert!(finding(&State::default(), now).ok);
-        let good = finding(&state(None), now);
-        assert!(good.ok && good.message.contains("in 2 s"), "{good:?}");
-        assert!(!finding(&state(None), at("2026-01-10T00:00:01Z")).ok);
-        let mut unfinished = state(None);
-        unfinished.started = Some(at("2026-01-09T17:59:58Z"));
-        assert!(!finding(&unfinished, now).ok);
-        unfinished.started = Some(at("2026-01-09T17:59:59Z"));
-        assert!(finding(&unfinished, now).ok);
-        let failed = finding(&state(Some("it is cut off")), now);
-        assert!(!failed.ok && failed.message.contains("it is cut off"));
-    }
+    let state = services.drill_state().await.ok()?;
+    Some(state.finding(days, services.clock.now()))
 }

@@ -2,7 +2,7 @@
 //! so that a backup that became due while the server was stopped is made at the start.
 
 use crate::Services;
-use crate::doctor::Check;
+use crate::doctor::check::Check;
 use croner::Cron;
 use gatehouse_auth::audit::kinds;
 use gatehouse_backup::age::Recipient;
@@ -28,7 +28,7 @@ const RETRY: Duration = Duration::from_hours(1);
 const BACKUPS: &str = "backups_total";
 
 /// Describes and initializes the metric.
-pub(crate) fn describe_metrics() {
+pub(super) fn describe_metrics() {
     describe_counter!(
         BACKUPS,
         "Scheduled backups that this node made, by outcome."

@@ -3,7 +3,7 @@
 use super::acme::find_row;
 use super::{CertificateFacts, FactsError};
 use crate::Services;
-use crate::doctor::Check;
+use crate::doctor::check::Check;
 use gatehouse_config::{Settings, Tls};
 use gatehouse_domain::Timestamp;
 use gatehouse_store::TlsCertificateRow;

@@ -56,7 +56,7 @@ pub(super) async fn receive(inbound: Arc<Inbound>, account: InboundAccount) {
     };
     loop {
         if let Err(error) = receiver.step().await {
-            // What was received and not stored must be received again.
+            // Messages that were received but not stored must be received again.
             receiver.state = ReceiverState::default();
             let account = &receiver.account.id;
             tracing::warn!(%error, account, "receiving is interrupted, because the database cannot be used");

@@ -93,7 +93,7 @@ impl Services {
             // The calls that were announced, until they are resolved.
             let mut asked: HashMap<ApprovalId, (Timestamp, ShownBy)> = HashMap::new();
             loop {
-                // What was missed is in the lists of the web UI.
+                // The lists of the web UI show the missed events.
                 let notice = tokio::select! {
                     event = events.recv() => match event {
                         Ok(AgentEvent::ApprovalRequested(call)) => {

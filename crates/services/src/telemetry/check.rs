@@ -2,7 +2,7 @@
 
 use super::health::{Signal, State};
 use crate::Services;
-use crate::doctor::Check;
+use crate::doctor::check::Check;
 
 const ID: &str = "telemetry";
 

@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserializer as _, Visitor};
-
+use super::text::decode;
 use super::tree::{Inside, Tree};
-use super::write;
 
 /// The JSON type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,53 +150,11 @@ impl<'a> Node<'a> {
             .flat_map(|members| members.iter())
             .map(move |(key, tree)| (&**key, self.other(tree)))
     }
-
-    /// Formats as JSON with two-space indentation, truncated to `max_chars`.
-    pub fn pretty(self, max_chars: usize) -> String {
-        write::json(self, write::Layout::Pretty, max_chars)
-    }
-
-    /// Formats as JSON without white space, truncated to `max_chars`.
-    pub fn compact(self, max_chars: usize) -> String {
-        write::json(self, write::Layout::Compact, max_chars)
-    }
 }
 
 /// Payloads are untrusted data, so logs show only the type.
 impl fmt::Debug for Node<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Node({:?})", self.kind())
-    }
-}
-
-/// Decodes a quoted JSON string.
-pub(super) fn decode(raw: &str) -> Cow<'_, str> {
-    let plain = raw
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'))
-        .filter(|inner| !inner.contains('\\'));
-    if let Some(plain) = plain {
-        return Cow::Borrowed(plain);
-    }
-    // serde_json accepts unpaired surrogates when asked for bytes, but not when asked for text.
-    let mut reader = serde_json::Deserializer::from_str(raw);
-    let bytes = (&mut reader).deserialize_bytes(Bytes).unwrap_or_default();
-    Cow::Owned(match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-    })
-}
-
-struct Bytes;
-
-impl Visitor<'_> for Bytes {
-    type Value = Vec<u8>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-        Ok(bytes.to_vec())
     }
 }

@@ -130,7 +130,7 @@ impl Scanner<'_> {
             let start = self.at;
             self.string()?;
             let raw = self.text.get(start..self.at).ok_or_else(|| self.lost())?;
-            let key = super::node::decode(raw).into_owned().into_boxed_str();
+            let key = super::text::decode(raw).into_owned().into_boxed_str();
             if !self.take(b':') {
                 return Err(self.lost());
             }

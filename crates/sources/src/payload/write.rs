@@ -4,16 +4,28 @@
 use super::node::Node;
 use super::tree::Inside;
 
+impl Node<'_> {
+    /// Formats as JSON with two-space indentation, truncated to `max_chars`.
+    pub fn pretty(self, max_chars: usize) -> String {
+        json(self, Layout::Pretty, max_chars)
+    }
+
+    /// Formats as JSON without white space, truncated to `max_chars`.
+    pub fn compact(self, max_chars: usize) -> String {
+        json(self, Layout::Compact, max_chars)
+    }
+}
+
 /// The JSON layout.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+enum Layout {
     /// Two-space indentation and a space after each colon.
     Pretty,
     Compact,
 }
 
 /// Formats a value as JSON, truncated to `max_chars`.
-pub(super) fn json(node: Node<'_>, layout: Layout, max_chars: usize) -> String {
+fn json(node: Node<'_>, layout: Layout, max_chars: usize) -> String {
     let mut writer = Writer {
         out: String::new(),
         left: max_chars,

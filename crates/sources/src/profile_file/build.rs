@@ -152,7 +152,7 @@ fn delivery_key(raw: &Raw) -> Result<&'static [KeySource], Mistake> {
     Ok(leak_all(keys))
 }
 
-/// What follows for the replay guard from what is signed.
+/// Derives the replay guard from the signed parts.
 fn replay(mode: AuthMode, keys: &[KeySource]) -> Replay {
     let signed_headers = match mode.method() {
         Method::Signature(scheme) => scheme.id_headers,

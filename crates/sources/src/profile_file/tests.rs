@@ -136,7 +136,7 @@ fn its_sample_is_signed_verified_and_read() {
         prove(&input(NOW_MS - 61_000)).map(drop),
         Err(VerifyError::FromFuture)
     );
-    let payload = Payload::parse(profile, &headers, &made.body).unwrap();
+    let payload = Payload::read(profile.body, &made.body).unwrap();
     let read = event::read(profile, None, &headers, &payload, &made.body);
     assert_eq!(read.event_type.as_deref(), Some("order.paid"));
     assert_eq!(read.delivery_key.as_deref(), Some("one"));
@@ -300,7 +300,7 @@ fn a_notice_has_its_own_type_whatever_else_it_names() {
     let read = |file: &ProfileFile, kind: Option<&'static str>, body: &str| {
         let pairs = kind.map(|kind| ("x-kind".parse().unwrap(), kind.parse().unwrap()));
         let headers = HeaderMap::from_iter(pairs);
-        let payload = Payload::parse(file.profile, &headers, body.as_bytes()).unwrap();
+        let payload = Payload::read(file.profile.body, body.as_bytes()).unwrap();
         event::read(file.profile, None, &headers, &payload, body.as_bytes()).event_type
     };
     let paid = r#"{"meta":{"type":"order.paid"}}"#;

@@ -49,7 +49,7 @@ fn deliver(profile: &Profile, request: &SampleRequest<'_>) -> (event::Event, Str
         tracker_tolerance_seconds: 300,
     });
     assert_eq!(verified.is_ok(), mode.can_sign(), "{profile}");
-    let payload = Payload::parse(profile, &headers, &sample.body).unwrap();
+    let payload = Payload::read(profile.body, &sample.body).unwrap();
     let event = event::read(
         profile,
         request.event_header,

@@ -2,8 +2,8 @@
 
 use super::report::{MAX_LINE_CHARS, Report, at, count, first, word};
 use crate::clean;
+use crate::event_family::in_family;
 use crate::payload::Node;
-use crate::profile::in_family;
 
 /// How a profile's events are summarized.
 #[derive(Debug)]

@@ -1,6 +1,9 @@
 //! The data types of signature schemes. If headers have a neutral and a vendor name, the neutral name comes
 //! first and wins.
 
+/// Maximum difference between the sender's timestamp and our clock, in seconds, in either direction.
+pub const TOLERANCE_SECONDS: i64 = 300;
+
 /// How a mode is verified.
 #[derive(Clone, Copy)]
 pub(crate) enum Method {
@@ -128,5 +131,5 @@ pub(crate) const BODY: Scheme = Scheme {
     id_headers: &[],
     time: Time::Unsigned,
     time_format: TimeFormat::Seconds,
-    tolerance: super::TOLERANCE_SECONDS,
+    tolerance: TOLERANCE_SECONDS,
 };

@@ -1,7 +1,7 @@
 //! Writes whole tables into an empty database.
 
 use super::{Cell, Table, TableColumn, parameters, quoted, quoted_list};
-use crate::delivery_waits::WAITS_FOR_RELEASE;
+use crate::delivery_queue::WAITS_FOR_RELEASE;
 use crate::dialect::{Engine, Lane, Role};
 use crate::sql::{Value, query};
 use crate::{Conn, Location, OpenError, StoreError, migrate};

@@ -1,9 +1,9 @@
 //! Sends what waits, and awaits the responses.
 
-use super::waiting::{AllSent, Kind, send};
+use super::waiting::{AllSent, Kind};
 use super::{Pipeline, Transaction};
 use crate::StoreError;
-use crate::postgres::Answer;
+use crate::postgres_answers::{Answer, send};
 use deadpool_postgres::Object;
 use futures_util::future::ready;
 use tokio::time::timeout;

@@ -1,10 +1,10 @@
 //! A statement that waits, and how it is sent.
 
 use crate::StoreError;
-use crate::postgres::{Answer, TransactionId, begin, plain, prepare, run_prepared};
+use crate::postgres::{TransactionId, begin, plain, prepare, run_prepared};
+use crate::postgres_answers::{Answer, Sent, send};
 use crate::sql::Value;
 use deadpool_postgres::Object;
-use futures_util::future::{Either, Ready, poll_immediate, ready};
 use tokio_postgres::Statement;
 
 /// Marks the beginning of a job in a group.
@@ -23,9 +23,6 @@ pub(super) enum Waiting {
         rows: Vec<Vec<Value<'static>>>,
     },
 }
-
-/// The response to a statement that was sent.
-pub(crate) type Sent<'a, T> = Either<Answer<'a, T>, Ready<Result<T, StoreError>>>;
 
 /// The responses to statements that were sent.
 #[derive(Default)]
@@ -117,42 +114,4 @@ impl<'a> AllSent<'a> {
             self.responses.push((kind, sent));
         }
     }
-}
-
-/// Sends a prepared statement without awaiting its response. The second value is whether it failed at once: it could
-/// not be sent, or the server has already refused it. Then no later one may be sent, because the server might run it as
-/// if this one had succeeded.
-pub(crate) async fn send<T>(mut answer: Answer<'_, T>) -> (Sent<'_, T>, bool) {
-    match poll_immediate(&mut answer).await {
-        Some(result) => {
-            let has_failed = result.is_err();
-            (Either::Right(ready(result)), has_failed)
-        }
-        None => (Either::Left(answer), false),
-    }
-}
-
-/// Sends statements in order, until one fails at once. The second value is whether one did.
-pub(crate) async fn send_each<'a, T>(
-    statements: impl Iterator<Item = Answer<'a, T>>,
-) -> (Vec<Sent<'a, T>>, bool) {
-    let mut all = Vec::with_capacity(statements.size_hint().0);
-    for statement in statements {
-        let (sent, has_failed) = send(statement).await;
-        all.push(sent);
-        if has_failed {
-            return (all, true);
-        }
-    }
-    (all, false)
-}
-
-/// Awaits responses in the order in which their statements were sent. The first error is therefore the cause: the
-/// server refuses what follows a refused statement for that reason alone.
-pub(crate) async fn answers<T>(sent: Vec<Sent<'_, T>>) -> Result<Vec<T>, StoreError> {
-    let mut results = Vec::with_capacity(sent.len());
-    for answer in sent {
-        results.push(answer.await?);
-    }
-    Ok(results)
 }

@@ -9,6 +9,7 @@ mod waits;
 use gatehouse_domain::{
     DeliveryId, DeliveryStatus, ManualClock, SeededRandom, Timestamp, WebhookId,
 };
+use gatehouse_store::testing::rows::{at, queued_delivery};
 use gatehouse_store::testing::{databases, run_sql};
 use gatehouse_store::{
     ClaimRequest, Claims, Conn, DeliveryFinish, DeliveryLine, DeliveryRequeue, DeliveryResponse,
@@ -16,10 +17,6 @@ use gatehouse_store::{
     WAITS_FOR_VAULT,
 };
 use std::collections::HashSet;
-
-fn at(millis: i64) -> Timestamp {
-    Timestamp::from_millis(millis)
-}
 
 /// IDs sort like their numbers.
 fn id(n: u32) -> DeliveryId {
@@ -29,27 +26,8 @@ fn id(n: u32) -> DeliveryId {
 fn delivery(n: u32, session: &str) -> NewDelivery {
     NewDelivery {
         id: id(n),
-        webhook_id: WebhookId::from_text("hook_1"),
-        status: DeliveryStatus::Queued,
-        event_type: None,
-        entity_key: None,
-        delivery_key: None,
-        unique_key: None,
-        bytes_key: None,
-        duplicate_of: None,
-        replay_of: None,
-        redelivery: None,
-        summary: None,
         session_key: session.to_owned(),
-        received_at: at(i64::from(n)),
-        next_attempt_at: Some(at(i64::from(n))),
-        headers: "{}".to_owned(),
-        body_size: 2,
-        body_preview: "{}".to_owned(),
-        payload: Some("{}".to_owned()),
-        config: Some("{}".into()),
-        target: Some("".into()),
-        error: None,
+        ..queued_delivery(n)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What happens to the writes of a group if a statement is refused that waited.
+//! What happens to the writes of a group if the server refuses a statement that waited.
 
 use super::{at, message, texts};
 use futures_util::future::poll_immediate;
@@ -21,7 +21,7 @@ async fn a_statement_refused_with_the_commit_undoes_its_write_and_returns_its_er
         })
         .await;
     assert!(
-        matches!(refused, Err(StoreError::Unexpected(_))),
+        matches!(refused, Err(StoreError::NulCharacter(_))),
         "{refused:?}"
     );
     assert_eq!(texts(&store).await, [""; 0]);

@@ -5,8 +5,9 @@
 mod groups;
 
 use gatehouse_domain::id::InboxMessageId;
-use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+use gatehouse_domain::{DeliveryId, DeliveryStatus, WebhookId};
 use gatehouse_store::testing::postgres;
+use gatehouse_store::testing::rows::{at, queued_delivery};
 use gatehouse_store::{
     ClaimRequest, DeliveryEnd, DeliveryFinish, DeliveryResponse, InboxMessagePage, InboxMessageRow,
     NewDelivery, PREVIEW_BYTES, RateRequest, Store, StoreError, Take,
@@ -14,10 +15,6 @@ use gatehouse_store::{
 use std::sync::Arc;
 
 const LINES: u32 = 5;
-
-fn at(millis: i64) -> Timestamp {
-    Timestamp::from_millis(millis)
-}
 
 fn hook(n: u32) -> WebhookId {
     WebhookId::from_text(format!("hook_{}", n % LINES))
@@ -36,28 +33,13 @@ fn delivery(n: u32, config: &Arc<str>) -> NewDelivery {
     });
     let session = if n == 3 { 2 } else { n };
     NewDelivery {
-        id: id(n),
         webhook_id: hook(n),
-        status: DeliveryStatus::Queued,
-        event_type: None,
-        entity_key: None,
-        delivery_key: None,
         unique_key: Some(n.to_string()),
-        bytes_key: None,
-        duplicate_of: None,
-        replay_of: None,
-        redelivery: None,
-        summary: None,
         session_key: session.to_string(),
-        received_at: at(i64::from(n)),
-        next_attempt_at: Some(at(i64::from(n))),
-        headers: "{}".to_owned(),
-        body_size: 2,
-        body_preview: "{}".to_owned(),
         payload: Some(payload),
         config: Some(Arc::clone(config)),
         target: Some("inbox:a".into()),
-        error: None,
+        ..queued_delivery(n)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The access token of requests to a server, when it comes from OAuth.
 
-use super::connect::ConnectError;
+use super::connect_error::ConnectError;
 use super::oauth::{OAuth, OAuthError, Token};
 use arc_swap::ArcSwapOption;
 use gatehouse_secrets::SecretsError;

@@ -10,7 +10,10 @@ mod bearer;
 #[cfg(feature = "mcp")]
 mod connect;
 #[cfg(feature = "mcp")]
+mod connect_error;
+#[cfg(feature = "mcp")]
 mod content;
+mod dependencies;
 #[cfg(feature = "mcp")]
 mod http_client;
 #[cfg(feature = "mcp")]
@@ -34,6 +37,8 @@ mod program;
 mod review;
 #[cfg(feature = "mcp")]
 mod schema;
+#[cfg(feature = "mcp")]
+mod server;
 #[cfg(feature = "mcp")]
 mod server_lifecycle;
 mod servers;

@@ -1,6 +1,6 @@
 //! A server's program: its pipes and its termination.
 //!
-//! The program leads its own process group. It is asked to exit as the MCP specification requires: its input
+//! The program leads its own process group. It is stopped as the MCP specification requires: its input
 //! is closed, then it receives SIGTERM. In any case, all remaining processes of the group are killed before
 //! the program is reaped, because until then the group ID cannot be reused.
 

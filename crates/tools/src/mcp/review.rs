@@ -1,7 +1,7 @@
 //! Compares what a server offers with what a person approved. A tool is offered only in its approved form; the
 //! tools of a server that nobody approved yet are approved as they are when it first connects.
 
-use super::servers::Dependencies;
+use super::dependencies::Dependencies;
 use super::status::{McpReview, McpToolStatus, ToolForm};
 use super::tool::McpTool;
 use data_encoding::HEXLOWER;

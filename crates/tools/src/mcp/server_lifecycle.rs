@@ -1,17 +1,16 @@
 //! The life cycle of one server: start, list its tools, watch for changes, and restart after a failure.
 
-use super::connect::{ConnectError, connect};
+use super::connect::connect;
+use super::connect_error::ConnectError;
 use super::listener::Listener;
 use super::listing;
 use super::review;
-use super::servers::Dependencies;
+use super::server::{Server, group};
 use super::status::{McpState, McpStatus};
 use gatehouse_agents::Tool;
-use gatehouse_config::McpServer;
 use gatehouse_store::StoreError;
 use rmcp::RoleClient;
 use rmcp::service::{Peer, RunningService};
-use std::ffi::OsString;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,16 +31,6 @@ const LONGEST_WAIT: Duration = Duration::from_mins(5);
 const HEALTHY: Duration = Duration::from_mins(1);
 /// The minimum interval between two listings.
 const BETWEEN_LISTS: Duration = Duration::from_millis(500);
-
-/// One server.
-pub(super) struct Server {
-    pub(super) dependencies: Arc<Dependencies>,
-    pub(super) name: String,
-    pub(super) settings: Arc<McpServer>,
-    pub(super) child_variables: Arc<Vec<(String, OsString)>>,
-    /// Which start of a server this is.
-    pub(super) run: u64,
-}
 
 /// Why a server is unavailable. Shown to people; contains no secrets.
 #[derive(Debug, thiserror::Error)]
@@ -210,11 +199,6 @@ impl Server {
             problem: None,
         }
     }
-}
-
-/// The group of a server's tools.
-pub(super) fn group(server: &str) -> String {
-    format!("mcp:{server}")
 }
 
 async fn end_of(service: RunningService<RoleClient, Listener>) {

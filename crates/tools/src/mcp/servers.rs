@@ -1,10 +1,10 @@
-//! The handle of the MCP servers, and their dependencies.
+//! The handle of the MCP servers.
 
+use super::dependencies::{Dependencies, Publish, Wanted, service_at, token_variable};
 use super::oauth::OAuth;
 use super::status::{Board, McpState, McpStatus};
 use crate::register::ToolsParts;
 use crate::secrets::RequestSecrets;
-use gatehouse_agents::Tool;
 use gatehouse_config::McpServer;
 use gatehouse_domain::KeyBinding;
 use gatehouse_secrets::Secrets;
@@ -15,57 +15,6 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use url::Url;
-
-/// The vault variable with the token of a server: `MCP_FILES_TOKEN` for `files`.
-pub(super) fn token_variable(server: &str) -> String {
-    let letter = |c: char| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_uppercase()
-        } else {
-            '_'
-        }
-    };
-    let name: String = server.chars().map(letter).collect();
-    format!("MCP_{name}_TOKEN")
-}
-
-/// The key binding of the server at this URL.
-pub(super) fn service_at(url: &Url) -> KeyBinding {
-    KeyBinding::of_url("mcp", url)
-}
-
-/// Replaces the tools of a group.
-pub(crate) type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
-
-/// What the servers need.
-#[cfg_attr(
-    not(feature = "mcp"),
-    expect(dead_code, reason = "needed only for servers")
-)]
-pub(crate) struct Dependencies {
-    pub(crate) parts: ToolsParts,
-    pub(crate) publish: Publish,
-    /// For requests to servers over HTTP.
-    pub(super) request_secrets: RequestSecrets,
-    pub(super) oauth: OAuth,
-    pub(super) board: Board,
-    /// Changes when the servers must list and review their tools again.
-    pub(super) refresh: watch::Sender<u64>,
-}
-
-/// The servers that the settings define.
-#[cfg_attr(
-    not(feature = "mcp"),
-    expect(dead_code, reason = "needed only for servers")
-)]
-#[derive(Clone)]
-pub(super) struct Wanted {
-    pub(super) servers: BTreeMap<String, Arc<McpServer>>,
-    /// How often each server was started again on request.
-    pub(super) restarts: BTreeMap<String, u64>,
-    pub(super) child_variables: Arc<Vec<(String, OsString)>>,
-}
 
 /// The MCP servers. Cheap to clone.
 #[derive(Clone)]
@@ -174,7 +123,11 @@ impl Mcp {
     #[cfg(feature = "mcp")]
     pub(crate) fn background(&self, stop: CancellationToken, tasks: &TaskTracker) {
         self.dependencies.oauth.background(tasks);
-        let servers = super::supervise::Supervisor::new(self, tasks.clone());
+        let servers = super::supervise::Supervisor::new(
+            Arc::clone(&self.dependencies),
+            self.wanted.subscribe(),
+            tasks.clone(),
+        );
         tasks.spawn(servers.run(stop));
     }
 }
@@ -197,15 +150,5 @@ fn wanted(
 impl fmt::Debug for Mcp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.status()).finish()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_are_named_after_their_server() {
-        assert_eq!(token_variable("my-files.2"), "MCP_MY_FILES_2_TOKEN");
     }
 }

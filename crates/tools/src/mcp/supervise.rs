@@ -1,7 +1,7 @@
 //! Starts and stops servers to match the settings.
 
-use super::server_lifecycle::{Server, group};
-use super::servers::{Dependencies, Mcp, Wanted};
+use super::dependencies::{Dependencies, Wanted};
+use super::server::{Server, group};
 use futures_util::future::join_all;
 use gatehouse_config::McpServer;
 use std::collections::BTreeMap;
@@ -37,10 +37,14 @@ impl Wanted {
 }
 
 impl Supervisor {
-    pub(super) fn new(mcp: &Mcp, tasks: TaskTracker) -> Self {
+    pub(super) fn new(
+        dependencies: Arc<Dependencies>,
+        wanted: watch::Receiver<Arc<Wanted>>,
+        tasks: TaskTracker,
+    ) -> Self {
         Self {
-            dependencies: Arc::clone(&mcp.dependencies),
-            wanted: mcp.wanted.subscribe(),
+            dependencies,
+            wanted,
             tasks,
             running: BTreeMap::new(),
             runs: 0,

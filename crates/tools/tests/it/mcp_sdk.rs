@@ -4,42 +4,28 @@
 
 use crate::harness::Harness;
 use gatehouse_config::McpServer;
+use gatehouse_doubles::prepared_if;
 use gatehouse_tools::{McpState, ToolsSettings};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use url::Url;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp_sdk_server.py");
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests are told by the environment what they have"
-)]
+/// The interpreter with the SDK.
 fn interpreter() -> Option<String> {
-    let found = std::env::var("GATEHOUSE_TEST_PYTHON").ok();
-    let has_it = |python: &String| {
-        let import = Command::new(python)
-            .args(["-c", "import mcp.server"])
-            .output();
-        import.is_ok_and(|output| output.status.success())
+    let has_it = |python: &Path| {
+        let mut import = Command::new(python);
+        import.args(["-c", "import mcp.server"]);
+        import.output().is_ok_and(|output| output.status.success())
     };
-    let found = found.filter(|path| !path.is_empty()).filter(has_it);
-    if found.is_none() {
-        println!(
-            "LEFT OUT: MCP's Python SDK; set GATEHOUSE_TEST_PYTHON to an interpreter with mcp, or \
-             run cargo xtask test"
-        );
-        let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|value| value == "1");
-        assert!(
-            !strict,
-            "GATEHOUSE_TEST_STRICT=1 and there is no interpreter with MCP's SDK"
-        );
-    }
-    found
+    let found = prepared_if("GATEHOUSE_TEST_PYTHON", "MCP's Python SDK", has_it)?;
+    Some(found.to_str().unwrap().to_owned())
 }
 
 /// A server that ends with the test.

@@ -2,11 +2,11 @@
 //! authentication (`check_auth()`, once), cross-site check, throttle, refusal, vault guard; then the route
 //! with its scope check. Every response gets its headers, its metrics and one log line.
 
-mod class;
+pub(crate) mod class;
 mod head;
 mod headers;
 mod path;
-mod public;
+pub(crate) mod public;
 mod rest;
 mod vault_guard;
 
@@ -17,34 +17,25 @@ pub use public::is_public;
 pub use vault_guard::is_guarded;
 
 use crate::app::App;
-use crate::arrival::Arrival;
+use crate::arrival::{Arrival, Peer};
 use crate::connection_slots::ConnectionSlot;
 use crate::observe::{self, RequestRecord};
-use crate::respond::{Refusal, write_refusal};
+use crate::respond::{Refusal, not_authenticated, setup_required_problem, write_refusal};
 use crate::routes::health;
 use crate::{pages, respond};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use gatehouse_auth::{AuthError, Decision, RequestContext, RequestFacts, Subject};
+use gatehouse_auth::{Decision, RequestContext, RequestFacts, Subject};
 use gatehouse_domain::{Problem, RequestId};
 use http::header::{CONNECTION, LOCATION, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode, Version};
 use rest::Rest;
-use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tower::ServiceExt;
-
-/// The remote end of a connection.
-#[derive(Clone, Copy, Debug)]
-pub struct Peer {
-    pub address: SocketAddr,
-    /// Whether this server terminates TLS for the connection.
-    pub over_tls: bool,
-}
 
 /// Passes a request through the gate and, if permitted, to its route.
 pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
@@ -206,16 +197,6 @@ fn refuse_unless_allowed(request: &Parts, context: &RequestContext) -> Result<()
         (_, true) => Err(setup_required_problem().into()),
         (_, false) => Err(not_authenticated().into()),
     }
-}
-
-/// The 401 error for a remote caller while setup is incomplete.
-pub(crate) fn setup_required_problem() -> Problem {
-    AuthError::SetupRequired.into()
-}
-
-/// The 401 error for a request without a valid credential.
-pub(crate) fn not_authenticated() -> Problem {
-    AuthError::NotAuthenticated.into()
 }
 
 fn see_other(to: &'static str) -> Response {

@@ -24,7 +24,7 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("private, no-store");
 /// A browser that displays the file runs nothing of it, and loads nothing for it.
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; sandbox; frame-ancestors 'none'");
-/// What browsers may display. Everything else is only downloaded.
+/// Types that browsers may display. All others are only downloaded.
 const DISPLAYED: [&str; 3] = ["image/jpeg", "image/png", "image/webp"];
 /// What RFC 8187 allows in an extended value without encoding.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC

@@ -11,6 +11,7 @@ pub(super) async fn openapi() -> Response {
 
 pub(super) async fn openrpc(State(app): State<App>) -> Response {
     json(&gatehouse_rpc::openrpc::document(
+        gatehouse_rpc::METHODS,
         app.services().build.version,
     ))
 }

@@ -23,6 +23,17 @@ pub(crate) struct Probe {
     reasons: Vec<&'static str>,
 }
 
+impl Probe {
+    pub(crate) fn of(reasons: Vec<&'static str>) -> Self {
+        let status = if reasons.is_empty() {
+            "ok"
+        } else {
+            "unavailable"
+        };
+        Self { status, reasons }
+    }
+}
+
 /// The facts that the response to a probe depends on.
 #[expect(
     clippy::struct_excessive_bools,
@@ -90,10 +101,7 @@ pub(crate) async fn probe(app: &App, request: &Parts) -> Option<Response> {
 
 fn response(reasons: Vec<&'static str>) -> Response {
     let is_fine = reasons.is_empty();
-    let mut response = json(&Probe {
-        status: if is_fine { "ok" } else { "unavailable" },
-        reasons,
-    });
+    let mut response = json(&Probe::of(reasons));
     if !is_fine {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     }

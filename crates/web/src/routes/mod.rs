@@ -1,9 +1,9 @@
-//! The route table: every HTTP endpoint once, as data. The router, the access checks and the OpenAPI
-//! document derive from it, and a test checks that the decision table covers every route.
+//! The router and the access checks of the endpoints in the route table.
 
 mod approve;
 mod attachments;
 mod auth;
+mod backup;
 mod documents;
 pub(crate) mod health;
 mod ingest;
@@ -26,107 +26,19 @@ pub use table::ROUTES;
 use crate::alive;
 use crate::app::App;
 use crate::arrival::Arrival;
-use crate::gate;
 use crate::pages;
-use crate::respond::Refusal;
+use crate::respond::{Refusal, not_authenticated, setup_required_problem};
+use crate::route::{Access, Route, StepUp, Verb};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::MethodRouter;
 use futures_util::future::{Either, Ready, ready};
 use gatehouse_auth::{AuthError, AuthIdentity, BeforeSetup, Decision};
 use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_store::{Guarded, unguarded};
 use http::Method;
-use schemars::{Schema, SchemaGenerator};
 use std::task::{Context, Poll};
 use tower::{Layer, Service};
-
-/// An HTTP method in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verb {
-    /// Also answers HEAD.
-    Get,
-    Post,
-    Patch,
-    Delete,
-}
-
-impl Verb {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-        }
-    }
-}
-
-/// Who may call a route, beyond passing the gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Everyone. The handler needs no identity or authenticates by the body's content.
-    Public,
-    /// Any identity that `check_auth()` allowed.
-    Identity,
-    /// An administrator, or a caller who is completing setup and has the setup code.
-    AdminOrSetup,
-    /// An identity with this scope that `check_auth()` allowed. Sessions have every scope.
-    Scope(Scope),
-}
-
-/// Whether a route needs a recent confirmation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepUp {
-    /// No, or the handler decides depending on the request.
-    No,
-    Always,
-    /// Yes, but a correct password in the request also counts.
-    OrPassword,
-}
-
-impl StepUp {
-    pub(crate) const fn is_needed(self) -> bool {
-        !matches!(self, Self::No)
-    }
-}
-
-/// Returns the schema of a request or response type.
-pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
-
-/// One endpoint.
-#[derive(Clone, Copy)]
-pub struct Route {
-    /// The operation ID in the OpenAPI document: the subject and the verb.
-    pub id: &'static str,
-    pub verb: Verb,
-    /// The path, with parameters in braces.
-    pub path: &'static str,
-    pub access: Access,
-    pub step_up: StepUp,
-    /// Whether the body contains method calls. `only` of a credential then applies to each call.
-    pub carries_calls: bool,
-    /// Whether the body may contain the setup code.
-    pub takes_setup_code: bool,
-    /// A one-line description.
-    pub summary: &'static str,
-    /// The schema of the request body.
-    pub body: Option<SchemaOf>,
-    /// The media type of the request body.
-    pub body_type: &'static str,
-    /// The schema of the JSON response.
-    pub answer: Option<SchemaOf>,
-    /// The media type of the response; any type but JSON means bytes.
-    pub answer_type: &'static str,
-    pub(crate) handler: fn() -> MethodRouter<App>,
-}
-
-impl std::fmt::Debug for Route {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {} ({:?})", self.verb.name(), self.path, self.access)
-    }
-}
 
 /// Builds the router from the table.
 pub(crate) fn router(app: &App) -> Router {
@@ -180,7 +92,7 @@ where
 
     fn call(&mut self, request: Request) -> Self::Future {
         let Authorise { app, place, route } = &self.rule;
-        match check(app, *place, route, request.extensions().get()) {
+        match check(app, *place, *route, request.extensions().get()) {
             Ok(None) => Either::Right(unguarded(self.handler.call(request))),
             Ok(Some(identity)) => {
                 let guard = app.auth().guard(&identity, before_setup(route));
@@ -206,20 +118,20 @@ const fn before_setup(route: &Route) -> BeforeSetup {
 fn check(
     app: &App,
     place: usize,
-    rule: &Route,
+    rule: &'static Route,
     arrival: Option<&Arrival>,
 ) -> Result<Option<AuthIdentity>, Problem> {
     // The gate inserts this. A route must not respond without it.
     let arrival = arrival.ok_or_else(Problem::internal)?;
-    arrival.route.set(place);
+    arrival.route.set(place, rule);
     let decision = &arrival.context.decision;
     let identity = match (rule.access, decision) {
         (Access::Public, _) | (Access::AdminOrSetup, Decision::SetupRequired) => {
             return Ok(None);
         }
         (_, Decision::Allowed(identity)) => identity,
-        (_, Decision::SetupRequired) => return Err(gate::setup_required_problem()),
-        (_, Decision::Unauthorized) => return Err(gate::not_authenticated()),
+        (_, Decision::SetupRequired) => return Err(setup_required_problem()),
+        (_, Decision::Unauthorized) => return Err(not_authenticated()),
     };
     if !rule.carries_calls && !identity.may_call(rule.path) {
         return Err(AuthError::OutsideOnly.into());
@@ -251,7 +163,8 @@ async fn method_not_allowed() -> Refusal {
 /// Handles paths without a row. Page paths return the page, which displays its own "not found" message.
 /// Everything else is 404, including paths below a public prefix, which contain files but no pages.
 async fn fallback(State(app): State<App>, request: Request) -> Response {
-    use crate::gate::{PathClass, is_public, path_class};
+    use crate::gate::class::{PathClass, path_class};
+    use crate::gate::public::is_public;
     let path = request.uri().path();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let arrival: Option<&Arrival> = request.extensions().get();

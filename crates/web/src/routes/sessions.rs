@@ -22,6 +22,7 @@ struct Asked {
     q: Option<String>,
     from: Option<Timestamp>,
     until: Option<Timestamp>,
+    tag: Option<String>,
 }
 
 fn unreadable() -> Problem {
@@ -34,7 +35,7 @@ fn time(name: &str, value: &str) -> Result<Timestamp, Problem> {
         .map_err(|_| Problem::invalid_params(name, "expected a time such as 2026-11-21T17:00:00Z"))
 }
 
-/// Reads the query: `limit`, the start position under the name `place`, and `q`, `from` and `until` if the list can be
+/// Reads the query: `limit`, the start position under the name `place`, and `q`, `from`, `until` and `tag` if the list can be
 /// filtered.
 fn read(pairs: Pairs, place: &str, has_filters: bool) -> Result<Asked, Problem> {
     let Query(pairs) = pairs.map_err(|_| unreadable())?;
@@ -50,6 +51,7 @@ fn read(pairs: Pairs, place: &str, has_filters: bool) -> Result<Asked, Problem> 
             "q" if has_filters => asked.q.replace(value).is_some(),
             "from" if has_filters => asked.from.replace(time(&name, &value)?).is_some(),
             "until" if has_filters => asked.until.replace(time(&name, &value)?).is_some(),
+            "tag" if has_filters => asked.tag.replace(value).is_some(),
             _ if name == place => asked.place.replace(value).is_some(),
             _ => return Err(Problem::invalid_params(&name, "unknown field")),
         };
@@ -77,6 +79,7 @@ pub(super) async fn list(
         of: None,
         pinned: None,
         archived: None,
+        tag: asked.tag,
         from: asked.from,
         until: asked.until,
         limit: asked.limit,

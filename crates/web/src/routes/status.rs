@@ -75,9 +75,9 @@ pub(super) async fn bootstrap(
     Ok(json(&bootstrap::bootstrap(app.services(), identity).await?))
 }
 
-/// Always an error, because no sign-in flow that returns here exists yet.
+/// Always an error, because no login flow returns here yet.
 pub(super) async fn oauth_callback() -> Refusal {
-    let message = "No sign-in with another service is in progress.";
+    let message = "No login with another service is in progress.";
     Refusal(Problem::new(
         gatehouse_domain::ErrorCode::InvalidRequest,
         message,

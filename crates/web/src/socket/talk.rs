@@ -2,7 +2,7 @@
 //! caller's credential, limits and bytes.
 
 mod allowance;
-mod places;
+pub(crate) mod places;
 
 use super::frames::{Broken, Decoder, Incoming, Kind};
 use super::{OpenSocket, READ_BYTES, SEND_TIMEOUT, TICK, farewell, handshake, write};
@@ -24,7 +24,6 @@ use gatehouse_voice::{
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use places::TalkPlace;
-pub(crate) use places::TalkPlaces;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

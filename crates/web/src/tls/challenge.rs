@@ -25,6 +25,13 @@ pub(crate) enum Accepted {
 }
 
 impl ServerTls {
+    /// Accepts a client while the database is not open.
+    pub(crate) async fn accept_early(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>> {
+        TlsAcceptor::from(Arc::clone(&self.config))
+            .accept(stream)
+            .await
+    }
+
     pub(crate) async fn accept(&self, stream: TcpStream, services: &Services) -> Result<Accepted> {
         let Source::Acme(acme) = &self.source else {
             let accepted = TlsAcceptor::from(Arc::clone(&self.config)).accept(stream);

@@ -38,7 +38,7 @@ impl LoadError {
     }
 }
 
-/// What changes when a file is written or replaced.
+/// Properties of a file that change when it is written or replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     inode: u64,

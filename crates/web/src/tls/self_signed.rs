@@ -7,7 +7,7 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::CertifiedKey;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Returns the host names and addresses of the certificate.
 pub(super) fn names(settings: &Settings) -> Vec<String> {
@@ -24,10 +24,23 @@ pub(super) fn names(settings: &Settings) -> Vec<String> {
     names
 }
 
+fn paths(directory: &Path) -> (PathBuf, PathBuf) {
+    let path = |name| directory.join(name);
+    (path("self-signed-cert.pem"), path("self-signed-key.pem"))
+}
+
+/// Returns the certificate stored in `directory`; `None` when it is missing.
+pub(super) fn existing(directory: &Path) -> Result<Option<CertifiedKey>, TlsError> {
+    let (cert, key) = paths(directory);
+    if !(cert.exists() && key.exists()) {
+        return Ok(None);
+    }
+    Ok(Some(CertificateFiles::open(&cert, &key)?.1))
+}
+
 /// Returns the certificate stored in `directory`; generates it when it is missing.
 pub(super) fn stored(directory: &Path, names: &[String]) -> Result<CertifiedKey, TlsError> {
-    let cert = directory.join("self-signed-cert.pem");
-    let key = directory.join("self-signed-key.pem");
+    let (cert, key) = paths(directory);
     if !(cert.exists() && key.exists()) {
         let made = rcgen::generate_simple_self_signed(names)?;
         write_private(&key, &made.signing_key.serialize_pem())?;

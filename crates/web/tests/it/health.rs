@@ -97,6 +97,8 @@ async fn the_metrics_name_the_state_of_the_node() {
     for line in [
         build.as_str(),
         "backups_total{outcome=\"ok\"} 0",
+        "backup_drills_total{outcome=\"ok\"} 0",
+        "backup_drills_total{outcome=\"error\"} 0",
         "backups_total{outcome=\"error\"} 0",
     ] {
         assert!(text.contains(line), "{line}\n{text}");

@@ -1,29 +1,12 @@
 //! A Python program reads the server's database with only the password.
 
 use crate::steps::set_up_with_vault;
+use gatehouse_doubles::prepared;
 use gatehouse_testkit::{PASSWORD, TestServer};
 use serde_json::{Value, json};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
-
-/// The Python interpreter. Without one the test is skipped with a message; a strict run fails.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests are told by the environment what they have"
-)]
-fn interpreter() -> Option<PathBuf> {
-    let found = std::env::var_os("GATEHOUSE_TEST_PYTHON").filter(|path| !path.is_empty());
-    if found.is_none() {
-        println!("LEFT OUT: the Python reader; set GATEHOUSE_TEST_PYTHON, or run cargo xtask test");
-        let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|value| value == "1");
-        assert!(
-            !strict,
-            "GATEHOUSE_TEST_STRICT=1 and there is no GATEHOUSE_TEST_PYTHON"
-        );
-    }
-    found.map(PathBuf::from)
-}
 
 fn read(python: &Path, flags: &[&str], files: [&Path; 2], secret: &str) -> Output {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vault/tests/read_vault.py");
@@ -57,7 +40,9 @@ fn secrets(output: &Output) -> Value {
 
 #[tokio::test]
 async fn python_reads_what_the_server_wrote() {
-    let Some(python) = interpreter() else { return };
+    let Some(python) = prepared("GATEHOUSE_TEST_PYTHON", "the Python reader") else {
+        return;
+    };
     let mut server = TestServer::fresh().await;
     // One variable exists before the vault and is migrated. The rest are written with the vault.
     server

@@ -1,6 +1,5 @@
 //! The requests that are kept in memory, and for how long. Bounded in number and size.
 
-use super::KEPT_SECONDS;
 use crate::error::WebhooksError;
 use bytes::Bytes;
 use gatehouse_domain::{DeliveryId, ErrorCode, Problem, Timestamp, WebhookId};
@@ -9,6 +8,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+/// How long requests are kept after the last call of `webhooks.forward`, in seconds.
+pub const KEPT_SECONDS: u64 = 600;
 /// Maximum number of webhooks whose requests are kept.
 pub(super) const MAX_WEBHOOKS: usize = 16;
 /// Maximum number of requests of one webhook. The oldest are dropped first.

@@ -8,8 +8,7 @@
 
 use super::gather::{Bounds, Gather};
 use super::repeat::{self, Repeat};
-use crate::delivery::Delivery;
-use crate::handle::publish;
+use crate::delivery::{Delivery, publish};
 use crate::limits::Reservation;
 use crate::metrics;
 use futures_util::StreamExt;

@@ -17,7 +17,7 @@ use gatehouse_secrets::VaultError;
 use gatehouse_store::{HeldDelivery, HoldLimit, NewDelivery, StoreError};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 /// The most that is held for a webhook.
@@ -30,6 +30,15 @@ pub(crate) const OF_CLIENT: HoldLimit = HoldLimit {
     deliveries: 500,
     bytes: 32 << 20,
 };
+
+/// The most that is held for this client of a webhook. Senders behind a proxy on the same machine that adds no forwarding
+/// header all have the loopback address, so it has no share of its own.
+fn share_of(client: ClientKey) -> HoldLimit {
+    let is_loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)]
+        .into_iter()
+        .any(|ip| ClientKey::of(ip) == client);
+    if is_loopback { OF_WEBHOOK } else { OF_CLIENT }
+}
 
 /// The reason of a rejected delivery whose ciphertext is damaged.
 const UNREADABLE: &str = "held_unreadable";
@@ -89,8 +98,9 @@ impl Intake {
             sealed: sealed.ok_or(IngestError::Sealed)?,
             id: id.clone(),
         };
+        let share = share_of(self.from.client);
         let write = self.inner.store.write(move |conn| {
-            Box::pin(async move { conn.insert_held_delivery(&row, OF_WEBHOOK, OF_CLIENT).await })
+            Box::pin(async move { conn.insert_held_delivery(&row, OF_WEBHOOK, share).await })
         });
         if !write.await? {
             return Err(IngestError::Sealed);

@@ -18,20 +18,12 @@ pub(crate) enum Kind {
     Unverified,
     /// The body could not be parsed.
     Unreadable,
-    Duplicate,
     /// No webhook with this public id is known here. The limit applies to the lookups in the database.
     Unknown,
 }
 
-impl Kind {
-    /// Returns how many refusals per minute and client are recorded.
-    const fn per_minute(self) -> u32 {
-        match self {
-            Self::Early | Self::Unverified | Self::Unreadable | Self::Unknown => 60,
-            Self::Duplicate => 600,
-        }
-    }
-}
+/// How many refusals per minute, kind and client are recorded.
+const PER_MINUTE: u32 = 60;
 
 /// Counts refusals per kind and client.
 pub(crate) struct Refusals {
@@ -58,7 +50,7 @@ impl Refusals {
         let now = self.clock.monotonic_ms();
         windows.tick(now);
         let place = windows.place((kind, client), (kind, everybody), 0, now);
-        let is_noted = windows.wait(&place, kind.per_minute(), now).is_none();
+        let is_noted = windows.wait(&place, PER_MINUTE, now).is_none();
         if is_noted {
             windows.record(place, now);
         }

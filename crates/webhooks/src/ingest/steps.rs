@@ -2,11 +2,13 @@
 
 use super::batch::{Entry, Stored};
 use super::guesses::{Attempt, LONG_PER_MINUTE, SHORT_PER_MINUTE};
+use super::intake::{Intake, Phase};
+use super::outcome::{IngestError, Ingested};
 use super::refusals::Kind;
 use super::repeat::{self, Keys, Repeat};
-use super::{IngestError, Ingested, Intake, Phase};
-use crate::forward::Original;
-use crate::limits::{PerMinute, Reservation};
+use crate::forward::kept::Original;
+use crate::limits::Reservation;
+use crate::limits::per_minute::PerMinute;
 use crate::metrics;
 use crate::rules::OnLimit;
 use crate::secret::SHORT_BYTES;
@@ -240,7 +242,7 @@ impl Intake {
     }
 
     pub(super) fn parse(&self, headers: &HeaderMap, body: &[u8]) -> Result<Payload, IngestError> {
-        Payload::parse(self.webhook.profile, headers, body).map_err(|error| {
+        Payload::read(self.webhook.profile.body, body).map_err(|error| {
             self.count_rejected(error.reason());
             let refusals = &self.inner.refusals;
             if refusals.is_noted(Kind::Unreadable, self.from.client) {
@@ -336,10 +338,7 @@ impl Intake {
     /// Records a duplicate. The response contains the ID of the first delivery, so it does not wait for this
     /// row.
     fn duplicate(&self, arrived: &Arrived<'_>, first: DeliveryId) -> Ingested {
-        let refusals = &self.inner.refusals;
-        if !matches!(self.phase, Phase::Release(_))
-            && refusals.is_noted(Kind::Duplicate, self.from.client)
-        {
+        if !matches!(self.phase, Phase::Release(_)) {
             let row = NewDelivery {
                 duplicate_of: Some(first.clone()),
                 ..self.row_of(DeliveryStatus::Deduplicated, arrived)

@@ -20,6 +20,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) const EVENT: &str = "schedule.run";
 /// How often the schedules are read at least, in case the clock was set.
 const POLL: Duration = Duration::from_secs(15);
+/// The same while there are no schedules. A new one of any node ends the wait.
+const POLL_WITHOUT: Duration = Duration::from_mins(1);
 /// Pause after an error.
 const AFTER_ERROR: Duration = Duration::from_secs(1);
 /// How many schedules are read at once.
@@ -85,7 +87,12 @@ impl Inner {
                 .await?;
             let now = self.now();
             let upcoming = schedules.iter().find(|schedule| now < schedule.due_at);
-            let rest = upcoming.map_or(POLL, |schedule| now.until(schedule.due_at).min(POLL));
+            let longest = if schedules.is_empty() {
+                POLL_WITHOUT
+            } else {
+                POLL
+            };
+            let rest = upcoming.map_or(longest, |schedule| now.until(schedule.due_at).min(POLL));
             let due = schedules.iter().filter(|schedule| schedule.due_at <= now);
             let (mut started, mut failed) = (false, false);
             for run in due.cloned() {

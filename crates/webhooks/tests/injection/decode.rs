@@ -9,7 +9,7 @@ pub type Wanted = (String, Value);
 pub fn calls(text: &str, mark: &str, end: &str) -> Vec<Wanted> {
     let mut found = Vec::new();
     for after in text.split(mark).skip(1) {
-        // What is between two parts belongs to neither.
+        // The text between two parts belongs to neither.
         let Some((call, _)) = after
             .split_once(end)
             .filter(|(call, _)| !call.contains(">>"))

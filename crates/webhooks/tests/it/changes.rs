@@ -3,8 +3,9 @@
 use crate::requests::{accepted, code, create, post, post_from, rows, secret_of, update};
 use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Actor, Clock, ErrorCode, Problem};
-use gatehouse_webhooks::WebhooksError;
+use gatehouse_webhooks::{Webhooks, WebhooksError};
 use serde_json::json;
+use std::time::Duration;
 
 #[tokio::test]
 async fn a_webhook_is_served_by_another_node_as_soon_as_it_exists() {
@@ -119,6 +120,27 @@ async fn a_deleted_webhook_takes_its_deliveries_with_it() {
             .read(|conn| Box::pin(async move { conn.find_delivery_config(first.as_str()).await }));
         assert_eq!(left.await.unwrap(), None, "the row itself is gone");
         harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_node_removes_the_deliveries_of_deleted_webhooks_until_it_is_gone() {
+    everywhere(async |database, model| {
+        let first = Harness::open(&database, &model).await;
+        let second = Harness::open(&database.for_another_node(), &model).await;
+        let is_shared = first.store.engine().is_shared();
+        let (one, two) = (Webhooks::removal_duty(), Webhooks::removal_duty());
+        assert!(first.webhooks.purge_once(&one).await.unwrap());
+        if is_shared {
+            assert!(!second.webhooks.purge_once(&two).await.unwrap());
+            second.clock.advance(Duration::from_mins(15));
+            assert!(second.webhooks.purge_once(&two).await.unwrap());
+            first.clock.advance(Duration::from_mins(15));
+            assert!(!first.webhooks.purge_once(&one).await.unwrap());
+        }
+        first.stop().await;
+        second.stop().await;
     })
     .await;
 }

@@ -351,6 +351,12 @@ async fn a_client_that_has_used_its_share_is_asked_to_retry_and_others_are_not()
         let id = &webhook.public_id;
         accepted(post_from(&harness, "198.51.100.1", id, &[], b"1").await);
         assert_eq!(held(&harness).await, 501);
+        // Senders behind a proxy of this machine share its address.
+        for _ in 501..1000 {
+            accepted(post_from(&harness, "127.0.0.1", id, &[], b"1").await);
+        }
+        let refused = post_from(&harness, "127.0.0.1", id, &[], b"1").await;
+        assert_eq!(refused.unwrap_err().code, ErrorCode::VaultSealed);
         harness.stop().await;
     })
     .await;

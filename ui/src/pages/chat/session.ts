@@ -6,6 +6,7 @@ import Link from '@lucide/svelte/icons/link';
 import Pencil from '@lucide/svelte/icons/pencil';
 import Pin from '@lucide/svelte/icons/pin';
 import PinOff from '@lucide/svelte/icons/pin-off';
+import Tags from '@lucide/svelte/icons/tags';
 import ShieldCheck from '@lucide/svelte/icons/shield-check';
 import Trash from '@lucide/svelte/icons/trash-2';
 import type { Result } from '../../client/rpc';
@@ -43,6 +44,7 @@ export const actionsFor = (session: Session, onask: (asked: Asked) => void): Ite
     ? { label: m.chat_unpin(), icon: PinOff, run: () => onask({ what: 'unpin', session }) }
     : { label: m.chat_pin(), icon: Pin, run: () => onask({ what: 'pin', session }) },
   { label: m.chat_rename(), icon: Pencil, run: () => onask({ what: 'rename', session }) },
+  { label: m.chat_tags(), icon: Tags, run: () => onask({ what: 'tags', session }) },
   { label: m.chat_share(), icon: Link, run: () => onask({ what: 'share', session }) },
   session.archived
     ? { label: m.chat_unarchive(), icon: ArchiveRestore, run: () => onask({ what: 'unarchive', session }) }
@@ -53,3 +55,13 @@ export const actionsFor = (session: Session, onask: (asked: Asked) => void): Ite
     : []),
   { label: m.chat_delete(), icon: Trash, danger: true, run: () => onask({ what: 'delete', session }) },
 ];
+
+/** The tags in a text that separates them by commas. */
+export const tagsIn = (text: string): string[] =>
+  text
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+
+/** Whether two spellings are one tag: the case of letters does not matter. */
+export const isSameTag = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();

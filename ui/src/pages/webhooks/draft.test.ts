@@ -61,11 +61,12 @@ it('keeps an own secret out where there is none', () => {
   expect(creation(draft({ ownSecret: true, secret: 's', mode: 'none' })).secret).toBeUndefined();
 });
 
-it('proposes the replay guard of the profile, except where the ID is signed', () => {
+it('proposes the replay guard of the profile, except where the ID is signed, or nothing', () => {
   const profile = { replay_guard: 'bytes' } as ProfileInfo;
   expect(proposedGuard(profile, 'codehost_a_hmac_sha256')).toBe('bytes');
   expect(proposedGuard(profile, 'standard_webhooks')).toBe('key');
-  expect(proposedGuard(undefined, 'static_header')).toBe('key');
+  expect(proposedGuard(profile, 'bearer')).toBe('key');
+  expect(proposedGuard(undefined, 'codehost_a_hmac_sha256')).toBe('key');
 });
 
 it('reads tool policies as the gateway does', () => {

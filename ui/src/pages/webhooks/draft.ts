@@ -94,9 +94,15 @@ export const emptyDraft = (): Draft => ({
   schedule: emptySchedule(),
 });
 
-/** The replay guard to propose. Standard Webhooks signs its message ID, whatever the profile. */
+/** Modes in which a delivery has no signature. */
+const UNSIGNED: readonly AuthMode[] = ['none', 'static_header', 'bearer'];
+
+/**
+ * The replay guard to propose. Standard Webhooks signs its message ID, whatever the profile. Without a signature, the
+ * guard protects nothing and could drop a delivery with a known body.
+ */
 export const proposedGuard = (profile: ProfileInfo | undefined, mode: AuthMode): ReplayGuard =>
-  mode === 'standard_webhooks' ? 'key' : (profile?.replay_guard ?? 'key');
+  mode === 'standard_webhooks' || UNSIGNED.includes(mode) ? 'key' : (profile?.replay_guard ?? 'key');
 
 /** Converts a record to form state. `catalog` lists the event types that have a checkbox. */
 export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {

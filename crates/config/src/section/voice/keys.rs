@@ -1,7 +1,6 @@
 //! The keys of `[voice]`, and the definitions that its sections share.
 
-use super::providers::Named;
-use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Named, Rule};
 
 pub(super) const AUTO: &[&str] = &["always", "off", "inbound", "tagged"];
 /// The maximum for a limit on stored audio: 1 TiB.
@@ -117,7 +116,7 @@ macro_rules! section {
         $($id:literal = $alias:literal { $($name:literal: $spec:expr),+ $(,)? })+
     ) => {
         /// The providers, in the order in which the first configured one is chosen.
-        pub const PROVIDERS: &[$crate::section::voice::providers::Named] = &[$(($id, $alias)),+];
+        pub const PROVIDERS: &[$crate::key::Named] = &[$(($id, $alias)),+];
 
         const PROVIDER_DOC: &str = concat!(
             "The provider: ",

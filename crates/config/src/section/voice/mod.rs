@@ -9,9 +9,10 @@ mod tests;
 pub(crate) mod tts;
 pub(crate) mod wyoming;
 
+use crate::invalid_value::InvalidValue;
+use crate::key::Named;
 use crate::merge::{Bad, Reader};
-use crate::value::InvalidValue;
-use providers::{Named, id_of};
+use providers::id_of;
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};

@@ -2,11 +2,9 @@
 //! names with its own in a test.
 
 use super::{stt, tts};
-use crate::suggest;
-use crate::value::InvalidValue;
-
-/// An ID and the vendor's name, which is an alias of it.
-pub type Named = (&'static str, &'static str);
+use crate::invalid_value::InvalidValue;
+use crate::key::Named;
+use crate::nearest::nearest;
 
 /// The sections with a table for each provider.
 pub(crate) const SECTIONS: [(&str, &[Named]); 2] =
@@ -19,7 +17,7 @@ pub(crate) fn id_of(providers: &[Named], name: &str) -> Result<&'static str, Inv
         .find(|(id, alias)| [*id, *alias].contains(&name));
     found.map(|(id, _)| *id).ok_or_else(|| {
         let names = providers.iter().flat_map(|(id, alias)| [*id, *alias]);
-        let near = suggest::nearest(name, names).unwrap_or_default();
+        let near = nearest(name, names).unwrap_or_default();
         let all: Vec<String> = providers
             .iter()
             .map(|(id, alias)| format!("{id} ({alias})"))

@@ -4,6 +4,7 @@ use super::super::client::Client;
 use super::super::globals::Globals;
 use super::super::output::{Output, field, line, note, warn};
 use super::super::{offline, progress, prompt};
+use super::download::{self, Destination};
 use super::{manifest_record, recipient, record};
 use anyhow::{Context, Result, bail, ensure};
 use gatehouse_backup::age::Recipient;
@@ -36,8 +37,12 @@ pub struct Args {
     keep: Option<u16>,
 }
 
+/// The warning about a backup that anyone can read.
+pub(super) const UNENCRYPTED: &str =
+    "The backup is not encrypted: anyone who can read it can read what the database contains.";
+
 /// Where the backup goes.
-enum Target {
+pub(super) enum Target {
     Stdout,
     File(PathBuf),
     Directory(PathBuf),
@@ -75,9 +80,7 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
     };
     let is_encrypted = recipient.is_some();
     if !is_encrypted {
-        warn(
-            "The backup is not encrypted: anyone who can read it can read what the database contains.",
-        );
+        warn(UNENCRYPTED);
     }
     let Some(path) = path else {
         to_stdout(&source, recipient.as_ref()).await?;
@@ -104,17 +107,13 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lets the server make the backup, in its own directory.
+/// Lets the server make the backup: in its own directory, or to be stored here if there is `--to`.
 async fn on_server(
     globals: &Globals,
     layers: &Layers,
     out: &Output,
     args: &Args,
 ) -> Result<ExitCode> {
-    ensure!(
-        args.to.is_none(),
-        "with --url, the backup is written on the server, to the directory of the setting backup.to; omit --to"
-    );
     let file = args.passphrase_file.as_deref();
     let passphrase = file.map(|path| prompt::password("Passphrase", Some(path)));
     let passphrase = passphrase.transpose()?;
@@ -124,35 +123,55 @@ async fn on_server(
             "passphrase",
             passphrase.map(|text| text.expose_secret().into()),
         ),
-        ("keep", args.keep.map(Value::from)),
+        // Of a backup that is stored here, this machine deletes the older ones.
+        (
+            "keep",
+            args.keep.filter(|_| args.to.is_none()).map(Value::from),
+        ),
     ];
     let given = wanted
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)));
     let params = Value::Object(given.collect());
     let client = Client::new(globals, layers)?;
+    if let Some(to) = args.to.clone() {
+        let to = Destination {
+            target: target_of(to),
+            keep: args.keep,
+        };
+        return download::run(&client, out, &params, to).await;
+    }
     let made = client.rpc("backup.create", params).await?;
     out.record(&made, || line(field(&made, "name")))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn target(to: Option<PathBuf>, default: impl FnOnce() -> PathBuf) -> Target {
-    match to {
-        None => Target::Directory(default()),
-        Some(path) if path == Path::new("-") => Target::Stdout,
-        Some(path) if path.is_dir() || path.to_string_lossy().ends_with('/') => {
-            Target::Directory(path)
-        }
-        Some(path) => Target::File(path),
+    to.map_or_else(|| Target::Directory(default()), target_of)
+}
+
+fn target_of(to: PathBuf) -> Target {
+    if to == Path::new("-") {
+        Target::Stdout
+    } else if to.is_dir() || to.to_string_lossy().ends_with('/') {
+        Target::Directory(to)
+    } else {
+        Target::File(to)
     }
 }
 
-async fn to_stdout(source: &Source, recipient: Option<&Recipient>) -> Result<()> {
-    let stdout = std::io::stdout();
-    if stdout.is_terminal() {
+/// Fails if a person would see the bytes.
+pub(super) fn refuse_terminal() -> Result<()> {
+    if std::io::stdout().is_terminal() {
         bail!("standard output is a terminal: redirect it to a file or a program");
     }
-    write(source, recipient, stdout.lock()).await.map(drop)
+    Ok(())
+}
+
+async fn to_stdout(source: &Source, recipient: Option<&Recipient>) -> Result<()> {
+    refuse_terminal()?;
+    let stdout = std::io::stdout().lock();
+    write(source, recipient, stdout).await.map(drop)
 }
 
 async fn to_file(source: &Source, recipient: Option<&Recipient>, path: &Path) -> Result<Created> {

@@ -134,7 +134,9 @@ impl Forwarder<'_> {
                 "STORE_UNAVAILABLE" | "INTERNAL" => "the server has a problem",
                 _ => return Err(error.into()),
             },
-            ClientError::Strange { .. } => return Err(error.into()),
+            ClientError::Strange { .. } | ClientError::Incomplete { .. } => {
+                return Err(error.into());
+            }
         };
         if !self.is_away {
             warn(format!(
@@ -165,7 +167,7 @@ impl Forwarder<'_> {
         }
         let newest = there.iter().map(|item| field(item, "received_at")).max();
         self.from = next_from(self.from.take(), newest.as_deref(), held_since.as_deref());
-        // What is older than `from` does not come again.
+        // The server does not return deliveries older than `from`.
         let listed: HashSet<String> = there.iter().map(|item| field(item, "id")).collect();
         self.done.retain(|id| listed.contains(id));
         Ok(())

@@ -21,10 +21,13 @@ pub(super) async fn add(
     Ok(Some(reported))
 }
 
-/// The profile's proposal, unless it is the default or the auth mode signs the ID.
+/// The profile's proposal, unless it is the default, the auth mode signs the ID, or it signs nothing.
 fn proposed(answer: &Value, params: &Map<String, Value>) -> Option<(String, String)> {
     let text = |name: &str| params.get(name).and_then(Value::as_str);
-    if matches!(text("auth_mode"), Some("standard_webhooks" | "none")) {
+    // Only a signature limits what someone with a recorded delivery can send again.
+    let unsigned = ["none", "static_header", "bearer"];
+    let mode = text("auth_mode");
+    if mode == Some("standard_webhooks") || mode.is_some_and(|mode| unsigned.contains(&mode)) {
         return None;
     }
     let wanted = text("source_profile").unwrap_or("generic");
@@ -57,6 +60,8 @@ mod tests {
         assert_eq!(guard(json!({ "source_profile": "github" })), bytes);
         assert_eq!(guard(json!({ "source_profile": "stripe" })), None);
         assert_eq!(guard(json!({ "auth_mode": "standard_webhooks" })), None);
+        assert_eq!(guard(json!({ "auth_mode": "bearer" })), None);
+        assert_eq!(guard(json!({ "auth_mode": "static_header" })), None);
         assert_eq!(guard(json!({ "source_profile": "unknown" })), None);
     }
 }

@@ -1,7 +1,7 @@
 //! What is stored about failed health checks, and which messages follow from the next look. Pure.
 
 use super::Message;
-use crate::doctor::{Check, Subject};
+use crate::doctor::check::{Check, Subject};
 use gatehouse_domain::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -51,7 +51,7 @@ mod tests {
 
     const MODE: AuthMode = AuthMode::of(&super::MODE);
 
-    /// The value in the tests of the Standard Webhooks reference libraries, and earlier of Svix.
+    /// From the tests of the Standard Webhooks reference libraries, which took it from Svix.
     #[test]
     fn the_published_value_verifies() {
         let case = Case::new(

@@ -42,7 +42,7 @@ pub(super) fn bearer(header: &str) -> Option<Challenge> {
 }
 
 impl Challenge {
-    /// The first value of a parameter counts.
+    /// If a parameter occurs twice, the first value counts.
     fn set(&mut self, name: &str, value: String) {
         let place = match name.to_ascii_lowercase().as_str() {
             "resource_metadata" => &mut self.resource_metadata,

@@ -1,7 +1,8 @@
 //! Routes for setup, login, sessions, API keys and reset.
 
 use super::{ADMIN, PUBLIC, READ, row};
-use crate::routes::{Access, Route, StepUp, Verb, auth};
+use crate::route::{Access, Route, StepUp, Verb};
+use crate::routes::auth;
 use axum::routing::{delete, get, post};
 use gatehouse_auth::api;
 

@@ -10,8 +10,8 @@ mod vault;
 mod voice;
 mod webhooks;
 
-use super::{Access, Route, StepUp, Verb};
 use crate::app::App;
+use crate::route::{Access, Route, StepUp, Verb};
 use axum::routing::MethodRouter;
 use gatehouse_domain::Scope::{Admin, Read, Write};
 use schemars::{JsonSchema, SchemaGenerator};

@@ -1,8 +1,8 @@
 //! Routes for clients of `OpenAI`'s API. Those for audio are in `voice`.
 
 use super::{READ, WRITE, row};
+use crate::route::{Route, Verb};
 use crate::routes::openai::{chat, formatted, models, responses};
-use crate::routes::{Route, Verb};
 use axum::routing::{get, post};
 
 use Verb::{Get, Post};

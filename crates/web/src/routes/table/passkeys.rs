@@ -1,7 +1,8 @@
 //! Routes for passkeys.
 
 use super::{ADMIN, PUBLIC, READ, row};
-use crate::routes::{Access, Route, StepUp, Verb, passkeys};
+use crate::route::{Access, Route, StepUp, Verb};
+use crate::routes::passkeys;
 use axum::routing::{delete, get, patch, post};
 use gatehouse_auth::api;
 use gatehouse_auth::passkeys::api as passkey_api;

@@ -1,9 +1,9 @@
 //! Routes for the page, server information, API documents, RPC and WebSockets.
 
-use super::{PUBLIC, READ, WRITE, row};
+use super::{ADMIN, PUBLIC, READ, WRITE, row};
+use crate::route::{Access, Route, StepUp, Verb};
 use crate::routes::{
-    Access, Route, Verb, approve, attachments, documents, health, mcp, mcp_callback, rpc, sessions,
-    share, status,
+    approve, attachments, backup, documents, health, mcp, mcp_callback, rpc, sessions, share, status,
 };
 use crate::{manual, pages, socket};
 use axum::routing::{delete, get, post};
@@ -67,6 +67,16 @@ pub(super) const ROWS: &[Route] = &[
         || get(status::metrics),
         "Metrics for Prometheus",
     ),
+    row(
+        "backup.stream",
+        (Post, "/api/backup/stream"),
+        ADMIN,
+        || post(backup::stream),
+        "Makes a backup and sends it as the answer",
+    )
+    .takes::<gatehouse_rpc::methods::backup::StreamParams>()
+    .gives_bytes("application/octet-stream")
+    .confirmed(StepUp::Always),
     row(
         "page.home",
         (Get, "/"),

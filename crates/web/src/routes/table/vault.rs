@@ -1,7 +1,8 @@
 //! Routes for the vault. A build without the vault omits them.
 
 use super::{ADMIN, PUBLIC, row};
-use crate::routes::{Access, Route, StepUp, Verb, vault};
+use crate::route::{Access, Route, StepUp, Verb};
+use crate::routes::vault;
 use axum::routing::{get, post};
 use gatehouse_auth::api;
 use gatehouse_domain::Scope::Write;

@@ -1,9 +1,9 @@
 //! Routes for voice: audio of sessions, streamed speech, and `OpenAI`-compatible paths.
 
 use super::{READ, WRITE, row};
+use crate::route::{Route, Verb};
 use crate::routes::openai::formatted;
 use crate::routes::voice::{openai, session_audio, speech};
-use crate::routes::{Route, Verb};
 use crate::socket::talk;
 use axum::routing::{get, post};
 

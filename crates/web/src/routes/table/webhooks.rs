@@ -1,7 +1,8 @@
 //! The routes that receive webhook deliveries.
 
 use super::{PUBLIC, row};
-use crate::routes::{Route, Verb, ingest};
+use crate::route::{Route, Verb};
+use crate::routes::ingest;
 use axum::routing::{get, post};
 
 pub(super) const ROWS: &[Route] = &[

@@ -2,6 +2,7 @@
 
 use super::Harness;
 use super::vendor::audio_of;
+use gatehouse_doubles::prepared;
 use gatehouse_testkit::{Options, SPEECH, raw};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpListener};
@@ -19,24 +20,9 @@ async fn harness(address: SocketAddr) -> Harness {
     Harness::with(Options::default().env("SERVICE_VOICE__WYOMING__BIND", &bind)).await
 }
 
-/// The Python interpreter. Without one the test is skipped with a message; a strict run fails.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests are told by the environment what they have"
-)]
+/// The Python interpreter with the client.
 pub(super) fn interpreter() -> Option<PathBuf> {
-    let found = std::env::var_os("GATEHOUSE_TEST_PYTHON").filter(|path| !path.is_empty());
-    if found.is_none() {
-        println!(
-            "LEFT OUT: the Wyoming client; set GATEHOUSE_TEST_PYTHON, or run cargo xtask test"
-        );
-        let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|value| value == "1");
-        assert!(
-            !strict,
-            "GATEHOUSE_TEST_STRICT=1 and there is no GATEHOUSE_TEST_PYTHON"
-        );
-    }
-    found.map(PathBuf::from)
+    prepared("GATEHOUSE_TEST_PYTHON", "the Wyoming client")
 }
 
 #[tokio::test]
@@ -89,7 +75,7 @@ async fn what_is_malformed_ends_the_connection_and_what_is_refused_does_not() {
     ] {
         assert_eq!(raw(address, &bad).await, b"");
     }
-    // What follows a refusal is answered.
+    // An event after a refusal is answered.
     let odd = json!({ "rate": 96_000, "width": 2, "channels": 1 });
     let sent = [
         event(&json!({ "type": "audio-start", "data": odd })),

@@ -69,7 +69,7 @@ async fn a_notified_chat_has_buttons_only_if_its_person_is_trusted() {
     send(&owner).await;
     let shown = telegram.offered(3, &OTHER).await;
     assert_eq!(shown.text.matches(LINK).count(), 1, "{}", shown.text);
-    // What holds for a session is answered in that session.
+    // A rule for one session is confirmed in that session.
     let session = shown.data("Allow").replace(":allow", ":session");
     let press = telegram.press_data(42, (42, 3), &session);
     assert_eq!(telegram.told(press).await, GONE);

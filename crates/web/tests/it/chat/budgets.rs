@@ -9,7 +9,7 @@ async fn an_exhausted_budget_refuses_texts_and_says_when_it_resets() {
     let session = owner.rpc("sessions.create", json!({})).await.unwrap()["id"].clone();
     let text = json!({ "session": session, "text": "ping" });
     owner.rpc("chat.send_sync", text.clone()).await.unwrap();
-    // The first turn used 8 tokens. What was used before the budget was set counts.
+    // The first turn used 8 tokens. Use before the budget was set counts, too.
     let budget = json!({ "scope": "agent:default", "period": "day", "tokens": 8 });
     let set = owner.rpc("budgets.set", budget).await.unwrap();
     assert_eq!(set["exhausted"], true, "{set}");

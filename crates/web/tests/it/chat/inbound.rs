@@ -116,7 +116,7 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     assert_eq!(session["source"], "channel");
     assert_eq!(session["tainted"], true);
 
-    // What was answered before the restart is not answered again.
+    // Messages answered before the restart are not answered again.
     settled(&server, "telegram").await;
     let server = server.restart().await;
     telegram.write(42, json!({ "text": "again" }));

@@ -127,7 +127,7 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     assert_eq!(session["source"], "channel");
     assert_eq!(session["tainted"], true);
 
-    // What was answered before the restart is not answered again, and nothing is lost.
+    // Messages answered before the restart are not answered again, and none is lost.
     settled(&server, "email").await;
     let server = server.restart().await;
     post.write("ann@a.example", "meanwhile");

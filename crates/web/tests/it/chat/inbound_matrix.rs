@@ -48,7 +48,7 @@ async fn a_stranger_gets_one_room_and_a_paired_person_gets_answers() {
     assert_eq!(session["source"], "channel");
     assert_eq!(session["tainted"], true);
 
-    // What was answered before the restart is not answered again, and nothing is lost.
+    // Messages answered before the restart are not answered again, and none is lost.
     settled(&server, "matrix").await;
     let server = server.restart().await;
     // Nothing is received while the vault is sealed, because the token is in it.

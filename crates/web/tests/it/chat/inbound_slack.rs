@@ -64,7 +64,7 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
         "nobody is notified"
     );
 
-    // What was answered before the restart is not answered again, and nothing is lost.
+    // Messages answered before the restart are not answered again, and none is lost.
     settled(&server, "slack").await;
     let server = server.restart().await;
     slack.write("U1", "meanwhile");

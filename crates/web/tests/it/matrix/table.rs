@@ -110,6 +110,12 @@ pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
         "/api/sessions/ses_none/audio/aud_none",
         READ,
     ),
+    (
+        "POST",
+        "/api/backup/stream",
+        "/api/backup/stream",
+        ADMIN_CONFIRMED,
+    ),
     ("POST", "/api/tts/stream", "/api/tts/stream", WRITE),
     ("POST", "/v1/audio/speech", "/v1/audio/speech", WRITE),
     (
@@ -373,6 +379,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("sessions.branch", WRITE),
     ("sessions.rename", WRITE),
     ("sessions.update", WRITE),
+    ("sessions.tags", READ),
     ("sessions.clear_taint", APPROVALS),
     ("sessions.delete", WRITE),
     ("sessions.share", WRITE),

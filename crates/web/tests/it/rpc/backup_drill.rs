@@ -127,12 +127,71 @@ async fn without_a_schedule_or_with_encrypted_backups_there_is_no_drill() {
 }
 
 #[tokio::test]
-async fn of_two_nodes_one_makes_the_drill() {
+async fn the_interval_is_a_setting_and_zero_turns_drills_off() {
+    let clock = stopped_clock();
+    let options = Options::default()
+        .clock(clock.clone())
+        .env("SERVICE_BACKUP__SCHEDULE", "30 3 * * *");
+    let server = TestServer::start(options).await;
+    let owner = server.set_up().await;
+    let verifier = Verifier::new();
+    let services = server.app().services();
+    services.create_backup(None, None).await.unwrap();
+    let set = async |days: u16| {
+        let change = json!({ "key": "backup.drill_days", "value": days });
+        owner.rpc("config.set", change).await
+    };
+    set(0).await.unwrap();
+    assert!(!drill(&server, &verifier).await);
+    assert_eq!(finding(&owner).await, Value::Null);
+    set(365).await.unwrap();
+    assert!(set(366).await.is_err());
+    assert!(drill(&server, &verifier).await);
+    set(1).await.unwrap();
+    clock.advance(Duration::from_hours(24).saturating_sub(Duration::from_millis(1)));
+    assert!(!drill(&server, &verifier).await, "at the limit");
+    clock.advance(Duration::from_millis(1));
+    assert!(drill(&server, &verifier).await);
+}
+
+#[tokio::test]
+async fn the_audit_log_records_each_drill() {
+    let clock = stopped_clock();
+    let options = Options::default()
+        .clock(clock.clone())
+        .env("SERVICE_BACKUP__SCHEDULE", "30 3 * * *");
+    let server = TestServer::start(options).await;
+    let owner = server.set_up().await;
+    let verifier = Verifier::new();
+    let services = server.app().services();
+    let made = services.create_backup(None, None).await.unwrap();
+    assert!(drill(&server, &verifier).await);
+    *verifier.result.lock().unwrap() = Err("the file is cut off".to_owned());
+    clock.advance(WEEK);
+    assert!(drill(&server, &verifier).await);
+    let list = owner.rpc("audit.list", json!({})).await.unwrap();
+    let row = |kind: &str| {
+        let mut rows = list["events"].as_array().unwrap().iter();
+        rows.find(|row| row["kind"] == kind).unwrap()["detail"].clone()
+    };
+    let name = json!(made.backup.name);
+    assert_eq!(row("backup.verified")["name"], name);
+    let unusable = json!({ "name": name, "error": "the file is cut off" });
+    assert_eq!(row("backup.unusable"), unusable);
+}
+
+#[tokio::test]
+async fn of_two_nodes_the_one_with_the_newest_backup_makes_the_drill() {
     let Some(database) = postgres().await else {
         return;
     };
     let there = database.for_another_node();
-    let options = || Options::default().env("SERVICE_BACKUP__SCHEDULE", "30 3 * * *");
+    let clock = stopped_clock();
+    let options = || {
+        Options::default()
+            .clock(clock.clone())
+            .env("SERVICE_BACKUP__SCHEDULE", "30 3 * * *")
+    };
     let one = TestServer::start(options().database(database)).await;
     one.set_up().await;
     let two = TestServer::start(options().database(there)).await;
@@ -140,8 +199,17 @@ async fn of_two_nodes_one_makes_the_drill() {
     for server in [&one, &two] {
         let services = server.app().services();
         services.create_backup(None, None).await.unwrap();
+        clock.advance(Duration::from_secs(1));
     }
-    assert!(drill(&one, &verifier).await);
-    assert!(!drill(&two, &verifier).await);
-    assert_eq!(verifier.asked().len(), 1);
+    // Each offers its backup.
+    for server in [&one, &two, &one, &two] {
+        assert!(!drill(server, &verifier).await);
+    }
+    clock.advance(Duration::from_mins(20));
+    assert!(!drill(&one, &verifier).await);
+    assert!(drill(&two, &verifier).await);
+    assert!(!drill(&one, &verifier).await);
+    let asked = verifier.asked();
+    assert_eq!(asked.len(), 1);
+    assert!(asked[0].starts_with(two.directory()), "{asked:?}");
 }

@@ -210,7 +210,7 @@ async fn a_server_of_the_environment_is_not_deleted_here() {
         (&tested["fixed"], &tested["state"]),
         (&json!(true), &json!("connected"))
     );
-    // What an upgrade finds is approved as it is.
+    // Tools that exist before the upgrade are approved unchanged.
     assert_eq!(tested["tools"][0]["review"], "approved");
     let refused = owner.rpc("mcp.delete", name).await;
     assert_eq!(refused, Err("CONFLICT".to_owned()));

@@ -2,6 +2,7 @@
 
 mod audit;
 mod audit_export;
+mod audit_remote;
 mod backup_drill;
 mod config;
 mod discover;

@@ -141,6 +141,7 @@ async fn a_stored_key_belongs_to_the_kind_and_origin_it_was_entered_for() {
         (base_url, json!("https://other.example/v1"), false),
         (base_url, json!("http://api.example/v1"), false),
         (base_url, json!("https://api.example:8443/v1"), false),
+        (base_url, json!("http://127.0.0.1:9/v1"), false),
         (base_url, json!("https://api.example:443/v1"), true),
         (kind, json!("anthropic"), false),
     ] {

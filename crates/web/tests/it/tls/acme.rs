@@ -152,7 +152,7 @@ async fn a_certificate_is_renewed_and_stays_in_use_when_that_fails() {
     assert!(!found.ok && found.message.contains("The certificate is valid until"));
     assert_eq!(presented(server.address()).await, first);
 
-    // What the authority asked for is waited for.
+    // The gateway waits as long as the authority requested.
     authority.state.lock().unwrap().rate_limit = None;
     clock.advance(Duration::from_secs(7100));
     tokio::time::sleep(Duration::from_millis(1500)).await;

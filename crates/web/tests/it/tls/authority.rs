@@ -59,7 +59,7 @@ pub(super) struct Inner {
     pub(super) rate_limit: Option<u64>,
     /// Refuse new orders for this name.
     pub(super) rejected_name: Option<String>,
-    /// Do not know the accounts any more.
+    /// Reports every account as unknown.
     pub(super) forget_accounts: bool,
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn a_schedule_shows_its_next_runs_and_takes_no_deliveries() {
-    // The clock of these tests stands at 2027-01-15T08:00:00Z.
+    // The clock of these tests is set to 2027-01-15T08:00:00Z.
     let (server, owner) = light_owner(Options::default()).await;
     let schedule = json!({ "cron": "0 9 * * *", "timezone": "Europe/Berlin" });
     let preview = json!({ "schedule": schedule });

@@ -4,3 +4,4 @@ mod connect;
 mod events;
 mod limits;
 mod nodes;
+mod without_notifications;

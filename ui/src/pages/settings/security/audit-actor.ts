@@ -1,12 +1,14 @@
 // Texts for the actors of audit events.
 import { m } from '../../../paraglide/messages.js';
 
-/** The actor as text. `labels`: key and device labels by ID. */
+/** The actor as text. `labels`: those of keys and devices by ID, those of people by their names in the log. */
 export function actorInWords(actor: string, own: string | undefined, labels: ReadonlyMap<string, string>): string {
-  const [kind = '', id = ''] = actor.split(' ');
+  const [kind = '', id = '', , person] = actor.split(' ');
   if (kind === 'session') return id === own ? m.audit_actor_you() : m.audit_actor_session();
   if (kind === 'api_key') return m.audit_actor_api_key({ label: labels.get(id) ?? id });
   if (kind === 'device') return m.audit_actor_device({ label: labels.get(id) ?? id });
+  if (kind === 'channel' && person) return labels.get(actor) ?? m.audit_actor_person({ name: person, channel: id });
+  if (kind === 'channel') return m.audit_actor_channel({ channel: id });
   const plain: Record<string, () => string> = {
     loopback: m.audit_actor_loopback,
     password: m.audit_actor_password,

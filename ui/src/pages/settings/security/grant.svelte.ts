@@ -51,5 +51,6 @@ export function ofField(error: unknown): unknown {
   const field = isFailure(error, 'INVALID_PARAMS') ? error.details.field?.match(/^\w+/)?.[0] : undefined;
   if (!field || !isFailure(error)) return error;
   if (field === 'allowed_cidrs') return refusal(field, m.security_key_addresses_wrong());
+  if (field === 'expires_at') return refusal(field, m.security_key_date_past());
   return refusal(field, error.details.reason ?? error.message);
 }

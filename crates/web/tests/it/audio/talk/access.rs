@@ -83,7 +83,7 @@ async fn a_revoked_key_ends_the_conversation_and_its_turn() {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // What was heard is noted all the same.
+    // The text that was heard is stored nevertheless.
     assert_eq!(stopped["stop"], "aborted", "{stopped}");
     assert!(stopped["heard"].is_string(), "{stopped}");
 }

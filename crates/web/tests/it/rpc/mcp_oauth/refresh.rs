@@ -101,7 +101,7 @@ async fn two_nodes_refresh_once() {
     }
 }
 
-/// The new refresh token is stored although nobody waits for it any more.
+/// The new refresh token is stored although no request waits for it.
 #[tokio::test]
 async fn a_refresh_whose_caller_went_away_or_whose_gateway_stopped_is_completed() {
     let (far, url) = Double::start().await;
@@ -120,7 +120,7 @@ async fn a_refresh_whose_caller_went_away_or_whose_gateway_stopped_is_completed(
     call_tool(&server).await.unwrap();
 }
 
-/// A server that returns the token which was refused is asked once, not until it changes its mind.
+/// A server that returns the refused token again receives only one refresh request.
 #[tokio::test]
 async fn the_same_token_after_a_refresh_is_not_refreshed_again() {
     let (far, url) = Double::start().await;

@@ -32,7 +32,7 @@ async fn a_callback_to_a_sealed_vault_gets_no_tokens_and_works_after_the_unlock(
     assert_eq!(callback(&owner, &path).await.status, 303);
     until(&owner, "connected").await;
 
-    // What was stored is used after a restart, which seals the vault.
+    // The stored tokens are used after a restart, which seals the vault.
     let server = server.restart().await;
     let owner = owner.at(server.address());
     vault(&owner, "unlock").await;

@@ -1,11 +1,11 @@
-//! A Python environment for tests that check Gatehouse from another language.
+//! A Python environment for the spelling check and for tests that check Gatehouse from another language.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::apt;
+use crate::apt;
 use crate::process::{capture, find_program, run};
 
 /// A prepared environment.

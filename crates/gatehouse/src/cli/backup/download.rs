@@ -1,0 +1,104 @@
+//! `backup create --to` with `--url`: the server sends a backup, and this machine stores it.
+
+use super::super::client::Client;
+use super::super::output::{Output, line, note, warn};
+use super::create::{Target, UNENCRYPTED, refuse_terminal};
+use super::record;
+use anyhow::{Context, Result, ensure};
+use gatehouse_backup::folder::{self, NewFile};
+use reqwest::{Response, header};
+use serde_json::{Value, json};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+const PATH: &str = "/api/backup/stream";
+
+/// Where the backup goes, and how many are kept there.
+pub(super) struct Destination {
+    pub(super) target: Target,
+    pub(super) keep: Option<u16>,
+}
+
+/// Fetches a backup.
+pub(super) async fn run(
+    client: &Client,
+    out: &Output,
+    params: &Value,
+    to: Destination,
+) -> Result<ExitCode> {
+    let Destination { target, keep } = to;
+    ensure!(
+        keep.is_none() || matches!(target, Target::Directory(_)),
+        "--keep needs a directory"
+    );
+    match &target {
+        Target::Stdout => refuse_terminal()?,
+        // Before the server makes a backup for nothing.
+        Target::File(path) => ensure!(!path.exists(), "{} exists already", path.display()),
+        Target::Directory(_) => {}
+    }
+    let response = client.download(PATH, params).await?;
+    let name = name_of(&response).context("the server did not name the backup")?;
+    if !folder::is_encrypted(&name) {
+        warn(UNENCRYPTED);
+    }
+    let path = match target {
+        Target::Stdout => {
+            let mut stdout = std::io::stdout().lock();
+            copy(client, response, &mut stdout).await?;
+            stdout.flush()?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Target::File(path) => path,
+        Target::Directory(directory) => directory.join(&name),
+    };
+    let bytes = to_file(client, response, &path).await?;
+    let deleted = match (keep, path.parent()) {
+        (Some(keep), Some(directory)) => folder::prune(directory, keep.into(), &path)?,
+        _ => Vec::new(),
+    };
+    let deleted: Vec<Value> = deleted.iter().map(record).collect();
+    let made = json!({
+        "path": path, "bytes": bytes, "encrypted": folder::is_encrypted(&name), "deleted": deleted,
+    });
+    out.record(&made, || {
+        line(path.display());
+        let size = indicatif::BinaryBytes(bytes);
+        note(format!(
+            "{size}. Check it with: gatehouse backup verify FILE"
+        ));
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The name in `Content-Disposition`, if it is one of a backup and cannot lead to another directory.
+fn name_of(response: &Response) -> Option<String> {
+    let disposition = response.headers().get(header::CONTENT_DISPOSITION)?;
+    let (_, rest) = disposition.to_str().ok()?.split_once("filename=\"")?;
+    let (name, _) = rest.split_once('"')?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+    let is_name = name.starts_with("gatehouse-") && name.chars().all(is_plain);
+    is_name.then(|| name.to_owned())
+}
+
+/// Leaves no file behind if the backup is incomplete.
+async fn to_file(client: &Client, response: Response, path: &Path) -> Result<u64> {
+    let cannot = |what: &str, path: &Path| format!("cannot {what} {}", path.display());
+    let file = NewFile::create(path).with_context(|| cannot("create", path))?;
+    let mut to = BufWriter::new(&file);
+    let bytes = copy(client, response, &mut to).await?;
+    to.flush()?;
+    drop(to);
+    file.keep().with_context(|| cannot("write", path))?;
+    Ok(bytes)
+}
+
+async fn copy(client: &Client, mut response: Response, to: &mut impl Write) -> Result<u64> {
+    let mut written = 0;
+    while let Some(piece) = client.next_bytes(&mut response).await? {
+        to.write_all(&piece)?;
+        written += piece.len() as u64;
+    }
+    Ok(written)
+}

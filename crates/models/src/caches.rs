@@ -1,0 +1,74 @@
+//! What providers answered about their models, kept for some time.
+
+use crate::listed::Listed;
+use crate::model_ref::ModelRef;
+use gatehouse_domain::ModelFacts;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[derive(Debug)]
+struct Entry {
+    at_ms: u64,
+    listed: Arc<Vec<Listed>>,
+}
+
+/// The cached model lists, by provider ID.
+#[derive(Debug, Default)]
+pub(crate) struct Catalogue(Mutex<HashMap<String, Entry>>);
+
+impl Catalogue {
+    pub(crate) fn forget(&self) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+
+    pub(crate) fn get(&self, id: &str, now: u64, max_age_ms: u64) -> Option<Arc<Vec<Listed>>> {
+        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.get(id)?;
+        (now.saturating_sub(entry.at_ms) < max_age_ms).then(|| Arc::clone(&entry.listed))
+    }
+
+    pub(crate) fn put(&self, id: &str, now: u64, listed: &Arc<Vec<Listed>>) {
+        let entry = Entry {
+            at_ms: now,
+            listed: Arc::clone(listed),
+        };
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.insert(id.to_owned(), entry);
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Probe {
+    pub(crate) at_ms: u64,
+    pub(crate) found: Option<Arc<Vec<Listed>>>,
+}
+
+/// The last probe. The lock is held during a probe, so that concurrent callers share it.
+#[derive(Debug, Default)]
+pub(crate) struct LocalServer(pub(crate) tokio::sync::Mutex<Option<Probe>>);
+
+/// What Ollama servers answered so far, by model. The facts of a model that the server does not have are empty.
+#[derive(Debug, Default)]
+pub(crate) struct Shown(Mutex<HashMap<ModelRef, ModelFacts>>);
+
+impl Shown {
+    pub(crate) fn of(&self, model: &ModelRef) -> Option<ModelFacts> {
+        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.get(model).copied()
+    }
+
+    pub(crate) fn put(&self, model: &ModelRef, facts: ModelFacts) {
+        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.insert(model.clone(), facts);
+    }
+
+    pub(crate) fn forget(&self) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+}

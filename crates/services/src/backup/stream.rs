@@ -1,0 +1,207 @@
+//! Backups that are sent to the caller while they are made. Nothing is stored on the server.
+
+use super::{Begun, failed};
+use crate::{Services, to_problem};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use gatehouse_auth::audit::{Concluded, kinds};
+use gatehouse_backup::age::Recipient;
+use gatehouse_backup::{BackupError, create, folder};
+use gatehouse_domain::{Actor, Problem};
+use serde_json::{Map, json};
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+
+const PIECE_BYTES: usize = 64 * 1024;
+/// How many pieces wait for the client, in each of two channels.
+const WAITING: usize = 2;
+/// How long a client may take to read one piece. Longer, and the backup is given up: its snapshot keeps the database
+/// from deleting old pages.
+const STALLED: Duration = Duration::from_mins(1);
+/// What the audit log calls a download that did not end.
+const INCOMPLETE: &str = "INCOMPLETE";
+
+/// A backup on its way.
+pub struct StreamedBackup {
+    /// The name of its file.
+    pub name: String,
+    /// Its bytes. It is complete if they end without an error.
+    pub pieces: BoxStream<'static, io::Result<Bytes>>,
+}
+
+impl std::fmt::Debug for StreamedBackup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StreamedBackup")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Collects written bytes into pieces.
+struct Pieces {
+    to: SyncSender<Bytes>,
+    piece: Vec<u8>,
+}
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.piece.extend_from_slice(bytes);
+        if self.piece.len() >= PIECE_BYTES {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.piece.is_empty() {
+            return Ok(());
+        }
+        let piece = std::mem::take(&mut self.piece).into();
+        let gone = |_| io::Error::new(io::ErrorKind::BrokenPipe, "the client is gone or stalled");
+        self.to.send(piece).map_err(gone)
+    }
+}
+
+/// Forwards pieces to the client, on a thread that may block. Returns whether it took them all.
+fn forward(runtime: &Handle, from: &Receiver<Bytes>, to: &mpsc::Sender<Bytes>) -> bool {
+    while let Ok(piece) = from.recv() {
+        let sent = runtime.block_on(async { tokio::time::timeout(STALLED, to.send(piece)).await });
+        if !matches!(sent, Ok(Ok(()))) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Returns the pieces, and then an error unless `complete` is signaled.
+fn until_complete(
+    pieces: mpsc::Receiver<Bytes>,
+    complete: oneshot::Receiver<()>,
+) -> BoxStream<'static, io::Result<Bytes>> {
+    let state = Some((pieces, complete));
+    let next = |state: Option<(mpsc::Receiver<Bytes>, oneshot::Receiver<()>)>| async move {
+        let (mut pieces, complete) = state?;
+        if let Some(piece) = pieces.recv().await {
+            return Some((Ok(piece), Some((pieces, complete))));
+        }
+        let incomplete = complete.await.err()?;
+        Some((Err(io::Error::other(incomplete)), None))
+    };
+    stream::unfold(state, next).boxed()
+}
+
+impl Services {
+    /// Makes a backup for the caller. Without a recipient, the one of the settings is used, if any. One is sent at a
+    /// time. The audit log records it before the first byte.
+    pub async fn stream_backup(
+        &self,
+        actor: &Actor,
+        recipient: Option<Recipient>,
+    ) -> Result<StreamedBackup, Problem> {
+        let now = self.clock.now();
+        let begun = self.begin_backup(&self.backup_stream, recipient, now)?;
+        let name = folder::file_name(now, begun.recipient.is_some());
+        let mut detail = Map::new();
+        detail.insert("name".to_owned(), json!(name));
+        let intent = self.auth.intend(kinds::BACKUP_DOWNLOADED, actor, detail);
+        self.auth.begin_change(&intent).await.map_err(to_problem)?;
+
+        let (made, pieces) = sync_channel(WAITING);
+        let (to_client, received) = mpsc::channel(WAITING);
+        let (completed, complete) = oneshot::channel();
+        let (runtime, handle) = (Handle::current(), Handle::current());
+        let forwarded = tokio::task::spawn_blocking(move || forward(&handle, &pieces, &to_client));
+        let (auth, random) = (self.auth.clone(), Arc::clone(&self.random));
+        tokio::task::spawn_blocking(move || {
+            let Begun {
+                turn,
+                recipient,
+                source,
+            } = begun;
+            let to = Pieces {
+                to: made,
+                piece: Vec::new(),
+            };
+            let created = create(to, &source, recipient.as_ref(), &*random, |_, _| {});
+            let created: Result<_, BackupError> = runtime.block_on(created);
+            drop(turn);
+            runtime.block_on(async move {
+                let is_forwarded = forwarded.await.unwrap_or(false);
+                let ended = match created {
+                    Ok(created) if is_forwarded => {
+                        if completed.send(()).is_err() {
+                            tracing::debug!("the client left after the last byte");
+                        }
+                        let mut more = Map::new();
+                        more.insert("bytes".to_owned(), json!(created.bytes));
+                        more.insert("rows".to_owned(), json!(created.manifest.rows()));
+                        Concluded::Done(more)
+                    }
+                    Ok(_) => Concluded::Failed(INCOMPLETE),
+                    Err(error) => {
+                        let reason = failed(error).message;
+                        tracing::warn!(%reason, "a backup was not sent to its end");
+                        Concluded::Failed(INCOMPLETE)
+                    }
+                };
+                auth.conclude(intent, ended).await;
+            });
+        });
+        Ok(StreamedBackup {
+            name,
+            pieces: until_complete(received, complete),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn pieces_without_a_signal_are_incomplete() {
+        for is_complete in [true, false] {
+            let (sender, receiver) = mpsc::channel(1);
+            let (completed, complete) = oneshot::channel();
+            let read = until_complete(receiver, complete).collect::<Vec<_>>();
+            let send = async {
+                sender.send(Bytes::from_static(b"a")).await.unwrap();
+                drop(sender);
+                if is_complete {
+                    completed.send(()).unwrap();
+                } else {
+                    drop(completed);
+                }
+            };
+            let (read, ()) = tokio::join!(read, send);
+            assert_eq!(read.first().unwrap().as_ref().unwrap(), "a");
+            assert_eq!(read.len(), if is_complete { 1 } else { 2 });
+            assert!(is_complete || read[1].is_err());
+        }
+    }
+
+    #[test]
+    fn pieces_are_whole_and_the_last_one_is_flushed() {
+        let (to, from) = sync_channel(8);
+        let mut pieces = Pieces {
+            to,
+            piece: Vec::new(),
+        };
+        pieces.write_all(&vec![1; PIECE_BYTES - 1]).unwrap();
+        assert!(from.try_recv().is_err());
+        pieces.write_all(&[1, 1]).unwrap();
+        assert_eq!(from.try_recv().unwrap().len(), PIECE_BYTES + 1);
+        pieces.write_all(b"rest").unwrap();
+        pieces.flush().unwrap();
+        pieces.flush().unwrap();
+        assert_eq!(from.try_recv().unwrap(), "rest");
+        drop(from);
+        pieces.write_all(b"more").unwrap();
+        assert!(pieces.flush().is_err());
+    }
+}

@@ -1,0 +1,54 @@
+//! Rows for tests. A test changes the fields that it is about.
+
+use crate::{AuthSessionRow, NewDelivery};
+use gatehouse_domain::{AuthSessionId, DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+
+/// A time in milliseconds.
+pub const fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+/// The session `as_{n}` with the hash `hash{n}`, created at `n`. Its user agent has characters that need quoting.
+pub fn auth_session(n: i64) -> AuthSessionRow {
+    AuthSessionRow {
+        id: AuthSessionId::from_text(format!("as_{n}")),
+        token_hash: format!("hash{n}"),
+        login_method: "password".to_owned(),
+        user_agent: Some("Größe, “quoted” \\ \u{1f512}\n".to_owned()),
+        client_ip: None,
+        created_at: at(n),
+        last_seen_at: at(n),
+        expires_at: at(n + 1_000_000),
+        confirmed_at: at(n),
+        made_by: None,
+    }
+}
+
+/// A queued delivery of `hook_1` for an agent, alone in the session `{n}`, received and due at `n`. IDs sort like their
+/// numbers.
+pub fn queued_delivery(n: u32) -> NewDelivery {
+    NewDelivery {
+        id: DeliveryId::from_text(format!("del_{n:012x}")),
+        webhook_id: WebhookId::from_text("hook_1"),
+        status: DeliveryStatus::Queued,
+        event_type: None,
+        entity_key: None,
+        delivery_key: None,
+        unique_key: None,
+        bytes_key: None,
+        duplicate_of: None,
+        replay_of: None,
+        redelivery: None,
+        summary: None,
+        session_key: n.to_string(),
+        received_at: at(i64::from(n)),
+        next_attempt_at: Some(at(i64::from(n))),
+        headers: "{}".to_owned(),
+        body_size: 2,
+        body_preview: "{}".to_owned(),
+        payload: Some("{}".to_owned()),
+        config: Some("{}".into()),
+        target: Some("".into()),
+        error: None,
+    }
+}

@@ -1,0 +1,21 @@
+//! One server, as the settings define it.
+
+use super::dependencies::Dependencies;
+use gatehouse_config::McpServer;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+/// One server.
+pub(super) struct Server {
+    pub(super) dependencies: Arc<Dependencies>,
+    pub(super) name: String,
+    pub(super) settings: Arc<McpServer>,
+    pub(super) child_variables: Arc<Vec<(String, OsString)>>,
+    /// Which start of a server this is.
+    pub(super) run: u64,
+}
+
+/// The group of a server's tools.
+pub(super) fn group(server: &str) -> String {
+    format!("mcp:{server}")
+}

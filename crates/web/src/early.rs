@@ -1,0 +1,147 @@
+//! Answers while the server opens its database, which takes long if it has to be migrated. Liveness probes succeed, so
+//! that a supervisor does not end the migration. Everything else is refused for the moment.
+
+use crate::routes::health;
+use crate::serve::Listening;
+use crate::tls::ServerTls;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use gatehouse_domain::ErrorCode;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::Full;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use serde_json::json;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+/// The most connections at a time. Further ones wait until they are accepted.
+const CONNECTIONS: usize = 256;
+/// How long a client may take to send its first byte, the TLS handshake, or its request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a connection may stay open.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long connections may take to end when the server has started.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
+/// The pause after a failed accept, usually for lack of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
+const MESSAGE: &str = "The server is starting and may be migrating its database. Nothing was changed. Try again soon.";
+
+/// Answers until `started`. Connections that have sent nothing by then are passed on.
+pub async fn answer_early(
+    listener: TcpListener,
+    tls: Option<ServerTls>,
+    started: CancellationToken,
+) -> Listening {
+    let mut connections = FuturesUnordered::new();
+    let mut waiting = Vec::new();
+    loop {
+        tokio::select! {
+            () = started.cancelled() => break,
+            Some(left) = connections.next() => waiting.extend(left),
+            accepted = listener.accept(), if connections.len() < CONNECTIONS => match accepted {
+                Ok((stream, address)) => {
+                    connections.push(connection(stream, address, tls.clone(), &started));
+                }
+                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+            },
+        }
+    }
+    let drained = async {
+        while let Some(left) = connections.next().await {
+            waiting.extend(left);
+        }
+    };
+    let is_drained = tokio::time::timeout(DRAIN_TIMEOUT, drained).await.is_ok();
+    if !is_drained {
+        tracing::debug!("some connections from before the start did not end in time");
+    }
+    drop(connections);
+    Listening { listener, waiting }
+}
+
+/// Answers one request. Returns a connection that has sent nothing when the server has started.
+async fn connection(
+    stream: TcpStream,
+    address: SocketAddr,
+    tls: Option<ServerTls>,
+    started: &CancellationToken,
+) -> Option<(TcpStream, SocketAddr)> {
+    let is_readable = {
+        let mut first = [0];
+        let peek = tokio::time::timeout(HEAD_TIMEOUT, stream.peek(&mut first));
+        tokio::select! {
+            peeked = peek => Some(matches!(peeked, Ok(Ok(1..)))),
+            () = started.cancelled() => None,
+        }
+    };
+    match is_readable {
+        None => return Some((stream, address)),
+        Some(false) => return None,
+        Some(true) => {}
+    }
+    let served = async {
+        match tls {
+            None => serve(stream).await,
+            Some(tls) => {
+                let handshake = tokio::time::timeout(HEAD_TIMEOUT, tls.accept_early(stream));
+                if let Ok(Ok(stream)) = handshake.await {
+                    serve(stream).await;
+                }
+            }
+        }
+    };
+    drop(tokio::time::timeout(CONNECTION_TIMEOUT, served).await);
+    None
+}
+
+async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin) {
+    let service = service_fn(|request: Request<hyper::body::Incoming>| {
+        let response = answer(request.method(), request.uri().path());
+        async move { Ok::<_, Infallible>(response) }
+    });
+    // Without keep-alive, so that the next request reaches the server.
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), service);
+    if let Err(error) = served.await {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+fn answer(method: &Method, path: &str) -> Response<Full<Bytes>> {
+    let reads = method == Method::GET || method == Method::HEAD;
+    let (status, body) = match path {
+        "/health/live" | "/livez" | "/healthz" if reads => {
+            (StatusCode::OK, json!(health::Probe::of(Vec::new())))
+        }
+        "/health/ready" | "/readyz" if reads => {
+            let probe = health::Probe::of(vec!["migrating"]);
+            (StatusCode::SERVICE_UNAVAILABLE, json!(probe))
+        }
+        _ => {
+            let code = ErrorCode::StorageUnavailable.name();
+            let body = json!({ "error": MESSAGE, "code": code });
+            (StatusCode::SERVICE_UNAVAILABLE, body)
+        }
+    };
+    let mut response = Response::new(Full::from(body.to_string()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if status != StatusCode::OK {
+        headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+    }
+    response
+}

@@ -1,0 +1,28 @@
+//! A request on its way into the queue.
+
+use crate::handle::Inner;
+use crate::live::LiveWebhook;
+use gatehouse_domain::{Actor, DeliveryId, Timestamp};
+use std::sync::Arc;
+
+/// When a request is verified.
+#[derive(Debug)]
+pub(super) enum Phase {
+    /// While the sender waits for the response.
+    Live,
+    /// Later, because the vault is sealed: until then the request is stored encrypted.
+    Hold,
+    /// Now, after an unseal: the sender has got a response with this ID.
+    Release(DeliveryId),
+}
+
+/// A request whose webhook exists and is enabled and whose client IP address is allowed. Its body has not
+/// been read yet.
+#[derive(Debug)]
+pub struct Intake {
+    pub(super) inner: Arc<Inner>,
+    pub(super) webhook: Arc<LiveWebhook>,
+    pub(super) from: Actor,
+    pub(super) received_at: Timestamp,
+    pub(super) phase: Phase,
+}

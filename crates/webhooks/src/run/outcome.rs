@@ -1,0 +1,62 @@
+//! What a run of a delivery produced, and how it ended.
+
+use crate::delivery::ResponseAction;
+use gatehouse_channels::PreparedInbox;
+use gatehouse_domain::{SessionId, Timestamp};
+use gatehouse_store::DeliveryResponse;
+use std::time::Duration;
+
+/// Maximum length of the stored beginning of an answer, or of a text that was sent without an agent, in characters.
+pub(crate) const MAX_OUTCOME_CHARS: usize = 300;
+
+/// What a run produced, whatever its outcome.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    pub(crate) session: Option<SessionId>,
+    /// Input and output tokens.
+    pub(crate) tokens: Option<(u64, u64)>,
+    pub(crate) actions: Vec<ResponseAction>,
+    /// How long the agent worked, if one ran.
+    pub(crate) agent_ms: Option<u64>,
+    /// The beginning of the agent's answer, or of the text that was sent without an agent, as one line.
+    pub(crate) outcome: Option<String>,
+    /// Whether a channel accepted the text.
+    pub(crate) is_delivered: bool,
+    /// The name of the channel that accepted a text without an agent.
+    pub(crate) channel: Option<String>,
+    /// How the receiver responded.
+    pub(crate) response: DeliveryResponse,
+    /// The message for the inbox. It is stored in the same transaction as the outcome.
+    pub(crate) inbox: Option<PreparedInbox>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Completed(Trace),
+    /// The agent answered, and the answer goes to a channel.
+    Answered {
+        trace: Trace,
+        answer: String,
+        target: String,
+    },
+    /// Failed permanently, with the reason.
+    Failed(Trace, String),
+    /// Failed, but a retry may succeed: the reason, and the minimum delay.
+    Retry(Trace, String, Option<Duration>),
+    /// A provider asked for this delay. It uses up no attempt: the delivery did not fail. Contains the reason.
+    Wait(Trace, String, Duration),
+    /// The channel did not respond; retry later. Contains the reason.
+    Unreachable(String),
+    /// The channel is disabled and nothing was sent. Contains the reason.
+    Disabled(String),
+    /// The run needs a secret, and the vault is sealed.
+    Sealed(Trace),
+    /// A budget is used up until this time.
+    Exhausted(Trace, Timestamp),
+    /// A stop signal interrupted the run.
+    Interrupted {
+        /// Whether something may have been sent.
+        began: bool,
+    },
+}

@@ -1,0 +1,37 @@
+// The people who write through channels, by their names in the audit log: `channel ACCOUNT person ID`.
+import { createQuery } from '@tanstack/svelte-query';
+import { keys } from '../../../client/keys';
+import { everyPage } from '../../../client/pages';
+import { rpc } from '../../../client/rpc';
+import { m } from '../../../paraglide/messages.js';
+
+async function labels(): Promise<Map<string, string>> {
+  const [people, channels] = await Promise.all([
+    everyPage((at) => rpc('pairing.people', at)),
+    everyPage((at) => rpc('channels.list', at)),
+  ]);
+  const names = new Map(channels.flatMap((page) => page.channels).map(({ id, label }) => [id, label]));
+  return new Map(
+    people
+      .flatMap((page) => page.people)
+      .map(({ account, person, name }) => [
+        `channel ${account} person ${person}`,
+        m.audit_actor_person({ name, channel: names.get(account) ?? account }),
+      ]),
+  );
+}
+
+/** `wanted`: whether a person is to be named. */
+export function createPeople(wanted: () => boolean) {
+  const people = createQuery(() => ({
+    queryKey: [...keys.channels, 'people', 'labels'],
+    queryFn: labels,
+    enabled: wanted(),
+    staleTime: 60_000,
+  }));
+  return {
+    get labels(): ReadonlyMap<string, string> {
+      return people.data ?? new Map();
+    },
+  };
+}
