@@ -42,8 +42,7 @@ fn policy(form_action: &str) -> HeaderValue {
         "default-src 'none'; style-src 'sha256-{hash}'; font-src 'self'; img-src 'self'; base-uri 'none'; \
          form-action {form_action}; frame-ancestors 'none'"
     );
-    HeaderValue::from_str(&text)
-        .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
+    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 }
 
 /// The mark of the product. The web UI has the same (`ui/src/design/Gate.svelte`).

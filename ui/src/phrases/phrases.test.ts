@@ -49,8 +49,7 @@ test('every event, guide and note of the senders has a translation, and nothing 
 });
 
 test('every setting has a translation, and nothing else has', () => {
-  const expected = new Set(TEXTS.settings.map(({ doc }) => doc));
-  expect(Object.keys(settings).toSorted()).toEqual([...expected].toSorted());
+  expect(Object.keys(settings).toSorted()).toEqual(TEXTS.settings.toSorted());
 });
 
 const german = translator(sentences);

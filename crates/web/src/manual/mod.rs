@@ -5,9 +5,7 @@ mod chapters;
 mod markdown;
 
 use crate::respond::Refusal;
-use crate::standalone::{
-    END, Forms, Language, accepts_html, begin, brand, notice, respond,
-};
+use crate::standalone::{END, Forms, Language, accepts_html, begin, brand, notice, respond};
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 use axum::response::Response;

@@ -48,7 +48,10 @@ pub(super) async fn get(
     let Some((identity, session)) = session else {
         if is_second(&uri) {
             let message = "Log in, then connect the MCP server again on its page.";
-            return refusal(language, &Problem::new(ErrorCode::NotAuthenticated, message));
+            return refusal(
+                language,
+                &Problem::new(ErrorCode::NotAuthenticated, message),
+            );
         }
         return reload(language, &uri);
     };
@@ -93,12 +96,8 @@ fn reload(language: Language, uri: &Uri) -> Response {
     let query = uri.query().unwrap_or_default();
     let address = format!("{}?{query}&{AGAIN}", uri.path());
     let address = escape(&address);
-    let title = language.say(
-        "Connecting the MCP server",
-        "Der MCP-Server wird verbunden",
-    );
-    let refresh =
-        format!("<head>\n<meta http-equiv=\"refresh\" content=\"0;url={address}\">\n");
+    let title = language.say("Connecting the MCP server", "Der MCP-Server wird verbunden");
+    let refresh = format!("<head>\n<meta http-equiv=\"refresh\" content=\"0;url={address}\">\n");
     let head = head(language, title).replacen("<head>\n", &refresh, 1);
     let go = language.say("Continue", "Weiter");
     let page = format!("{head}<p><a href=\"{address}\">{go}</a></p>\n{END}");

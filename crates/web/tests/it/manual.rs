@@ -83,7 +83,9 @@ async fn the_documents_are_behind_the_gate_and_load_nothing() {
     login.expect(200);
     assert!(!login.text.contains("SERVICE_BEHIND_PROXY"));
     owner.get("/docs/nothing").await.refused(404, "NOT_FOUND");
-    let request = owner.request("GET", "/docs/nothing").header("accept", "text/html");
+    let request = owner
+        .request("GET", "/docs/nothing")
+        .header("accept", "text/html");
     let page = request.send().await.unwrap();
     assert_eq!(page.status(), 404);
     assert!(page.text().await.unwrap().contains("<h1"));

@@ -36,12 +36,134 @@ export const TEXTS = {
   ],
   "channels": [
     {
+      "type": "inbox",
+      "fields": [],
+      "options": []
+    },
+    {
       "type": "log",
       "fields": [],
       "options": []
+    },
+    {
+      "type": "telegram",
+      "fields": [
+        "bot_token",
+        "chat_id",
+        "base_url",
+        "inbound",
+        "agent_id",
+        "voice_answers"
+      ],
+      "options": [
+        "chat_id",
+        "message_thread_id",
+        "disable_notification"
+      ]
+    },
+    {
+      "type": "slack",
+      "fields": [
+        "bot_token",
+        "webhook_url",
+        "channel",
+        "base_url",
+        "inbound",
+        "agent_id",
+        "app_token"
+      ],
+      "options": [
+        "channel",
+        "thread_ts"
+      ]
+    },
+    {
+      "type": "discord",
+      "fields": [
+        "webhook_url",
+        "bot_token",
+        "channel_id",
+        "base_url",
+        "inbound",
+        "agent_id"
+      ],
+      "options": [
+        "channel_id",
+        "thread_id"
+      ]
+    },
+    {
+      "type": "email",
+      "fields": [
+        "host",
+        "port",
+        "user",
+        "password",
+        "from",
+        "to",
+        "inbound",
+        "agent_id",
+        "imap_host",
+        "imap_port",
+        "imap_security",
+        "imap_user",
+        "imap_password",
+        "mailbox",
+        "imap_addresses",
+        "authserv_id"
+      ],
+      "options": [
+        "to",
+        "subject"
+      ]
+    },
+    {
+      "type": "ntfy",
+      "fields": [
+        "url",
+        "topic",
+        "token"
+      ],
+      "options": [
+        "topic",
+        "title",
+        "priority",
+        "tags"
+      ]
+    },
+    {
+      "type": "matrix",
+      "fields": [
+        "homeserver",
+        "access_token",
+        "room_id",
+        "inbound",
+        "agent_id"
+      ],
+      "options": [
+        "room_id"
+      ]
+    },
+    {
+      "type": "http",
+      "fields": [
+        "url",
+        "secret",
+        "headers"
+      ],
+      "options": [
+        "*"
+      ]
     }
   ],
   "senders": [
+    {
+      "id": "generic",
+      "events": [],
+      "guide": "1. In the sending service or script, make it send an HTTP POST with a JSON body to {url}.\n2. Add the header X-Webhook-Secret (or the one you chose) with the value {secret}.\n3. Optional: name the event in the header X-Event-Type, so that it can be filtered, and give each delivery its own id in X-Delivery-Id, so that a repeated one is recognised.\n\nTo try it: curl -X POST {url} -H 'X-Webhook-Secret: {secret}' -H 'X-Event-Type: test' -H 'Content-Type: application/json' -d '{\"hello\": \"world\"}'",
+      "replay_note": "No signature covers X-Delivery-Id or X-Request-Id: with `key`, a captured delivery can be sent again under a new id. Choose `key` if the sender sends equal bodies on purpose.",
+      "sentences": []
+    },
     {
       "id": "codehost_a",
       "events": [
@@ -139,7 +261,7 @@ export const TEXTS = {
         "This webhook was deleted at the code host",
         "The webhook was set up"
       ],
-      "guide": "1. Open the repository (or organization) on GitHub, then Settings, Webhooks, Add webhook.\n2. Payload URL: {url}\n3. Content type: application/json\n4. Secret: {secret}\n5. Leave SSL verification on. Choose Let me select individual events, and tick those to send, for example Pushes, Pull requests, Issues and Issue comments.\n6. Leave Active ticked and choose Add webhook. GitHub sends a ping at once: look at this webhook's deliveries.\n",
+      "guide": "1. Open the repository (or organization) on GitHub, then Settings, Webhooks, Add webhook.\n2. Payload URL: {url}\n3. Content type: application/json\n4. Secret: {secret}\n5. Leave SSL verification on. Choose Let me select individual events, and tick those to send, for example Pushes, Pull requests, Issues and Issue comments.\n6. Leave Active ticked and choose Add webhook. GitHub sends a ping at once: look at this webhook's deliveries.",
       "replay_note": "The signature covers the body and not X-GitHub-Delivery: with `key`, a captured delivery can be sent again under a new id.",
       "sentences": [
         "{sender.login|pusher.name|'Someone'} {action|'changed'} pull request #{number|pull_request.number}.",
@@ -188,6 +310,30 @@ export const TEXTS = {
         "{sender.login|pusher.name|'Someone'} took back the answer of discussion #{discussion.number}.",
         "{sender.login|pusher.name|'Someone'} {action|'changed'} a comment on discussion #{discussion.number}.",
         "{sender.login|pusher.name|'Someone'} commented on discussion #{discussion.number}.",
+        "{sender.login|pusher.name|'Someone'} started the workflow {workflow} by hand.",
+        "{sender.login|pusher.name|'Someone'} sent the repository the event {action}.",
+        "{sender.login|pusher.name|'Someone'} began a deployment to {deployment.environment}.",
+        "The deployment to {deployment.environment|deployment_status.environment} is now: {deployment_status.state|deployment_status.status|'unknown'}.",
+        "{sender.login|pusher.name|'Someone'} asked to deploy to {environment|'an environment'}.",
+        "{sender.login|pusher.name|'Someone'} approved the deployment to {environment|'an environment'}.",
+        "{sender.login|pusher.name|'Someone'} rejected the deployment to {environment|'an environment'}.",
+        "The workflow {workflow_run.name|workflow.name} was {action|'changed'}.",
+        "A run of the workflow {workflow_run.name|workflow.name} was asked for.",
+        "The workflow {workflow_run.name|workflow.name} runs.",
+        "The workflow {workflow_run.name|workflow.name} ended: {workflow_run.conclusion|'no conclusion'}.",
+        "The job {workflow_job.name} is {workflow_job.status|action|'changed'}.",
+        "The job {workflow_job.name} runs.",
+        "The job {workflow_job.name} ended: {workflow_job.conclusion|'no conclusion'}.",
+        "The check {check_run.name} was {action|'changed'}.",
+        "{sender.login|pusher.name|'Someone'} asked for the check {check_run.name} again.",
+        "{sender.login|pusher.name|'Someone'} asked the check {check_run.name} for {requested_action.identifier|'something'}.",
+        "The check {check_run.name} ended: {check_run.conclusion|'no conclusion'}.",
+        "Checks of commit {^check_suite.head_sha|'(unknown)'} were {action|'changed'}.",
+        "The checks of commit {^check_suite.head_sha|'(unknown)'} ended: {check_suite.conclusion|'no conclusion'}.",
+        "The status {context} of commit {^sha} is {state}.",
+        "The build of the site ended: {build.status|'unknown'}.",
+        "The merge queue asks for checks.",
+        "{sender.login|pusher.name|'Someone'} {action|'changed'} discussion #{discussion.number}.",
         "{sender.login|pusher.name|'Someone'} {!deleted}deleted {~ref}.",
         "{sender.login|pusher.name|'Someone'} {!forced}force-pushed {#commits:commit:commits} to {~ref}.",
         "{sender.login|pusher.name|'Someone'} {!created}{-commits.0}made {~ref}.",
@@ -255,31 +401,7 @@ export const TEXTS = {
         "{sender.login|pusher.name|'Someone'} {action|'changed'} a sponsorship.",
         "{sender.login|pusher.name|'Someone'} sponsors {sponsorship.sponsorable.login} ({sponsorship.tier.name}).",
         "{sender.login|pusher.name|'Someone'} will change the sponsorship of {sponsorship.sponsorable.login}.",
-        "{sender.login|pusher.name|'Someone'} {action|'did something'}.",
-        "{sender.login|pusher.name|'Someone'} started the workflow {workflow} by hand.",
-        "{sender.login|pusher.name|'Someone'} sent the repository the event {action}.",
-        "{sender.login|pusher.name|'Someone'} began a deployment to {deployment.environment}.",
-        "The deployment to {deployment.environment|deployment_status.environment} is now: {deployment_status.state|deployment_status.status|'unknown'}.",
-        "{sender.login|pusher.name|'Someone'} asked to deploy to {environment|'an environment'}.",
-        "{sender.login|pusher.name|'Someone'} approved the deployment to {environment|'an environment'}.",
-        "{sender.login|pusher.name|'Someone'} rejected the deployment to {environment|'an environment'}.",
-        "The workflow {workflow_run.name|workflow.name} was {action|'changed'}.",
-        "A run of the workflow {workflow_run.name|workflow.name} was asked for.",
-        "The workflow {workflow_run.name|workflow.name} runs.",
-        "The workflow {workflow_run.name|workflow.name} ended: {workflow_run.conclusion|'no conclusion'}.",
-        "The job {workflow_job.name} is {workflow_job.status|action|'changed'}.",
-        "The job {workflow_job.name} runs.",
-        "The job {workflow_job.name} ended: {workflow_job.conclusion|'no conclusion'}.",
-        "The check {check_run.name} was {action|'changed'}.",
-        "{sender.login|pusher.name|'Someone'} asked for the check {check_run.name} again.",
-        "{sender.login|pusher.name|'Someone'} asked the check {check_run.name} for {requested_action.identifier|'something'}.",
-        "The check {check_run.name} ended: {check_run.conclusion|'no conclusion'}.",
-        "Checks of commit {^check_suite.head_sha|'(unknown)'} were {action|'changed'}.",
-        "The checks of commit {^check_suite.head_sha|'(unknown)'} ended: {check_suite.conclusion|'no conclusion'}.",
-        "The status {context} of commit {^sha} is {state}.",
-        "The build of the site ended: {build.status|'unknown'}.",
-        "The merge queue asks for checks.",
-        "{sender.login|pusher.name|'Someone'} {action|'changed'} discussion #{discussion.number}."
+        "{sender.login|pusher.name|'Someone'} {action|'did something'}."
       ]
     },
     {
@@ -319,7 +441,7 @@ export const TEXTS = {
         "An access token expires soon",
         "A vulnerability was found or changed"
       ],
-      "guide": "1. Open the project (or group) on GitLab, then Settings, Webhooks, Add new webhook.\n2. URL: {url}\n3. Secret token: {secret}\n4. Under Trigger, tick the events to send, for example Push events, Comments, Issues events, Merge request events and Pipeline events.\n5. Leave Enable SSL verification on, save, then choose Test and an event, and look at this webhook's deliveries.\n\nIf the code host runs in your own network, its administrator must allow requests to this address (Admin, Settings, Network, Outbound requests).\n",
+      "guide": "1. Open the project (or group) on GitLab, then Settings, Webhooks, Add new webhook.\n2. URL: {url}\n3. Secret token: {secret}\n4. Under Trigger, tick the events to send, for example Push events, Comments, Issues events, Merge request events and Pipeline events.\n5. Leave Enable SSL verification on, save, then choose Test and an event, and look at this webhook's deliveries.\n\nIf the code host runs in your own network, its administrator must allow requests to this address (Admin, Settings, Network, Outbound requests).",
       "replay_note": "The sender sends the secret itself: whoever captured a delivery can make others, and no guard tells those apart.",
       "sentences": [
         "{sender.login|pusher.name|'Someone'} {action|'did something'} ({object_kind|event_name|'no name'}).",
@@ -366,55 +488,6 @@ export const TEXTS = {
       ]
     },
     {
-      "id": "tracker_a",
-      "events": [
-        "An issue was made",
-        "An issue was changed",
-        "An issue was deleted",
-        "Someone commented",
-        "A comment was changed",
-        "A comment was deleted",
-        "A label was made",
-        "A label was changed",
-        "A label was deleted",
-        "Something was attached to an issue",
-        "Someone reacted with an emoji",
-        "A project was made",
-        "A project was changed",
-        "A project was deleted",
-        "A project's progress was told",
-        "A cycle was made",
-        "A cycle was changed",
-        "A document was made",
-        "A document was changed",
-        "An initiative was made",
-        "An initiative was changed",
-        "An issue got a deadline for its answer",
-        "An issue's deadline is near",
-        "An issue's deadline has passed"
-      ],
-      "guide": "1. In the tracker open Settings, API, and under Webhooks choose New webhook (a workspace admin can).\n2. URL: {url}\n3. Choose the team, or all public teams, and the data change events to send, for example Issues and Comments.\n4. Create it, copy its signing secret, and store that secret in this webhook.\n",
-      "replay_note": "The signature covers the body and not Linear-Delivery: with `key`, a captured delivery can be sent again under a new id while its time stamp is accepted.",
-      "sentences": [
-        "{actor.name|data.user.name|'Someone'}: {action|'change'} of {type|'something'} {data.identifier|data.issue.identifier|data.name|data.title|data.number|''}",
-        "{actor.name|'Someone'} made issue {data.identifier}.",
-        "{actor.name|'Someone'} changed issue {data.identifier}.",
-        "{actor.name|'Someone'} deleted issue {data.identifier}.",
-        "{actor.name|data.user.name|'Someone'} commented on issue {data.issue.identifier|data.issue.title}.",
-        "{actor.name|data.user.name|'Someone'} commented.",
-        "{actor.name|data.user.name|'Someone'} changed a comment.",
-        "{actor.name|data.user.name|'Someone'} deleted a comment.",
-        "{actor.name|data.user.name|'Someone'} reacted with {data.emoji}.",
-        "{actor.name|'Someone'} made the project {data.name}.",
-        "{actor.name|'Someone'} changed the project {data.name}.",
-        "{actor.name|'Someone'} deleted the project {data.name}.",
-        "{actor.name|data.user.name|'Someone'} told how the project {data.project.name} goes.",
-        "Issue {issueData.identifier} got a deadline.",
-        "The deadline of issue {issueData.identifier} is near.",
-        "The deadline of issue {issueData.identifier} has passed."
-      ]
-    },
-    {
       "id": "payments",
       "events": [
         "A customer finished a checkout",
@@ -448,7 +521,7 @@ export const TEXTS = {
         "A payout arrived",
         "A card issuer warned of fraud"
       ],
-      "guide": "1. In the Stripe Dashboard open Workbench (or Developers), Webhooks, and choose Create new destination (or Add endpoint).\n2. Choose the events to send, then Webhook as the destination.\n3. Endpoint URL: {url}\n4. Create it, reveal its signing secret (it begins with whsec_), and store that secret in this webhook.\n5. Choose Send test event, and look at this webhook's deliveries.\n",
+      "guide": "1. In the Stripe Dashboard open Workbench (or Developers), Webhooks, and choose Create new destination (or Add endpoint).\n2. Choose the events to send, then Webhook as the destination.\n3. Endpoint URL: {url}\n4. Create it, reveal its signing secret (it begins with whsec_), and store that secret in this webhook.\n5. Choose Send test event, and look at this webhook's deliveries.",
       "replay_note": "The signature covers the id, which is in the body, and the time.",
       "sentences": [
         "The payments vendor tells: {type}.",
@@ -470,40 +543,52 @@ export const TEXTS = {
       ]
     },
     {
-      "id": "errors",
+      "id": "tracker_a",
       "events": [
-        "A new kind of error was seen",
-        "An issue was resolved",
-        "An issue was assigned",
-        "An issue was archived",
-        "An issue is open again",
-        "An issue alert's rule applied",
-        "A metric alert became critical",
-        "A metric alert became a warning",
-        "A metric alert is over",
-        "An error was seen",
-        "Someone commented on an issue",
+        "An issue was made",
+        "An issue was changed",
+        "An issue was deleted",
+        "Someone commented",
         "A comment was changed",
         "A comment was deleted",
-        "The integration was installed",
-        "The integration was removed"
+        "A label was made",
+        "A label was changed",
+        "A label was deleted",
+        "Something was attached to an issue",
+        "Someone reacted with an emoji",
+        "A project was made",
+        "A project was changed",
+        "A project was deleted",
+        "A project's progress was told",
+        "A cycle was made",
+        "A cycle was changed",
+        "A document was made",
+        "A document was changed",
+        "An initiative was made",
+        "An initiative was changed",
+        "An issue got a deadline for its answer",
+        "An issue's deadline is near",
+        "An issue's deadline has passed"
       ],
-      "guide": "1. In the error tracker open Settings, Developer Settings (or Custom Integrations), Create New Integration, Internal Integration.\n2. Webhook URL: {url}\n3. Turn Alert Rule Action on, so that alerts can be sent here. Under Permissions choose Issue & Event: Read, then under Webhooks tick issue, error or comment.\n4. Save it, copy the Client Secret, and store it in this webhook.\n5. In an alert rule, add the action Send a notification via this integration.\n",
-      "replay_note": "The signature covers the body and not Request-ID: with `key`, a captured delivery can be sent again under a new id.",
+      "guide": "1. In the tracker open Settings, API, and under Webhooks choose New webhook (a workspace admin can).\n2. URL: {url}\n3. Choose the team, or all public teams, and the data change events to send, for example Issues and Comments.\n4. Create it, copy its signing secret, and store that secret in this webhook.",
+      "replay_note": "The signature covers the body and not Linear-Delivery: with `key`, a captured delivery can be sent again under a new id while its time stamp is accepted.",
       "sentences": [
-        "The issue {data.issue.shortId|data.issue.id} was {action|'changed'}.",
-        "A new kind of error was seen: {data.issue.shortId|data.issue.id}.",
-        "The issue {data.issue.shortId|data.issue.id} is open again.",
-        "The alert rule {data.triggered_rule} applied.",
-        "An alert rule applied.",
-        "{data.description_title|data.metric_alert.title}.",
-        "An error was seen.",
-        "{actor.name|'Someone'} commented on an issue.",
-        "{actor.name|'Someone'} changed a comment on an issue.",
-        "{actor.name|'Someone'} deleted a comment on an issue.",
-        "The integration was {action|'changed'}.",
-        "The integration was installed.",
-        "The integration was removed."
+        "{actor.name|data.user.name|'Someone'}: {action|'change'} of {type|'something'} {data.identifier|data.issue.identifier|data.name|data.title|data.number|''}",
+        "{actor.name|'Someone'} made issue {data.identifier}.",
+        "{actor.name|'Someone'} changed issue {data.identifier}.",
+        "{actor.name|'Someone'} deleted issue {data.identifier}.",
+        "{actor.name|data.user.name|'Someone'} commented on issue {data.issue.identifier|data.issue.title}.",
+        "{actor.name|data.user.name|'Someone'} commented.",
+        "{actor.name|data.user.name|'Someone'} changed a comment.",
+        "{actor.name|data.user.name|'Someone'} deleted a comment.",
+        "{actor.name|data.user.name|'Someone'} reacted with {data.emoji}.",
+        "{actor.name|'Someone'} made the project {data.name}.",
+        "{actor.name|'Someone'} changed the project {data.name}.",
+        "{actor.name|'Someone'} deleted the project {data.name}.",
+        "{actor.name|data.user.name|'Someone'} told how the project {data.project.name} goes.",
+        "Issue {issueData.identifier} got a deadline.",
+        "The deadline of issue {issueData.identifier} is near.",
+        "The deadline of issue {issueData.identifier} has passed."
       ]
     },
     {
@@ -533,7 +618,7 @@ export const TEXTS = {
         "A service was deleted",
         "The webhook was tried out"
       ],
-      "guide": "1. In the incident service open Integrations, Generic Webhooks (v3), New Webhook.\n2. Webhook URL: {url}\n3. Scope: the account, a team or a service. Tick the events to send, for example incident.triggered, incident.acknowledged and incident.resolved.\n4. Add it. The signing secret is shown once: store it in this webhook.\n5. Choose Send Test Event, and look at this webhook's deliveries.\n",
+      "guide": "1. In the incident service open Integrations, Generic Webhooks (v3), New Webhook.\n2. Webhook URL: {url}\n3. Scope: the account, a team or a service. Tick the events to send, for example incident.triggered, incident.acknowledged and incident.resolved.\n4. Add it. The signing secret is shown once: store it in this webhook.\n5. Choose Send Test Event, and look at this webhook's deliveries.",
       "replay_note": "The signature covers the id, which is in the body.",
       "sentences": [
         "Incident #{event.data.number|event.data.incident.summary} was changed ({event.event_type}).",
@@ -555,6 +640,89 @@ export const TEXTS = {
         "The service {event.data.name|event.data.summary} was deleted.",
         "The incident service tries the webhook out.",
         "The incident service tells: {event.event_type}."
+      ]
+    },
+    {
+      "id": "errors",
+      "events": [
+        "A new kind of error was seen",
+        "An issue was resolved",
+        "An issue was assigned",
+        "An issue was archived",
+        "An issue is open again",
+        "An issue alert's rule applied",
+        "A metric alert became critical",
+        "A metric alert became a warning",
+        "A metric alert is over",
+        "An error was seen",
+        "Someone commented on an issue",
+        "A comment was changed",
+        "A comment was deleted",
+        "The integration was installed",
+        "The integration was removed"
+      ],
+      "guide": "1. In the error tracker open Settings, Developer Settings (or Custom Integrations), Create New Integration, Internal Integration.\n2. Webhook URL: {url}\n3. Turn Alert Rule Action on, so that alerts can be sent here. Under Permissions choose Issue & Event: Read, then under Webhooks tick issue, error or comment.\n4. Save it, copy the Client Secret, and store it in this webhook.\n5. In an alert rule, add the action Send a notification via this integration.",
+      "replay_note": "The signature covers the body and not Request-ID: with `key`, a captured delivery can be sent again under a new id.",
+      "sentences": [
+        "The issue {data.issue.shortId|data.issue.id} was {action|'changed'}.",
+        "A new kind of error was seen: {data.issue.shortId|data.issue.id}.",
+        "The issue {data.issue.shortId|data.issue.id} is open again.",
+        "The alert rule {data.triggered_rule} applied.",
+        "An alert rule applied.",
+        "{data.description_title|data.metric_alert.title}.",
+        "An error was seen.",
+        "{actor.name|'Someone'} commented on an issue.",
+        "{actor.name|'Someone'} changed a comment on an issue.",
+        "{actor.name|'Someone'} deleted a comment on an issue.",
+        "The integration was {action|'changed'}.",
+        "The integration was installed.",
+        "The integration was removed."
+      ]
+    },
+    {
+      "id": "slack",
+      "events": [
+        "Someone mentioned the app",
+        "Someone wrote a message",
+        "A bot wrote a message",
+        "Someone shared a file",
+        "A message was changed",
+        "A message was deleted",
+        "An answer in a thread was shown in the channel",
+        "Someone reacted with an emoji",
+        "Someone took a reaction back",
+        "Someone opened the app's page",
+        "A channel was made",
+        "A channel was archived",
+        "A channel was renamed",
+        "Someone joined a channel",
+        "Someone left a channel",
+        "Someone joined the workspace",
+        "A file was shared",
+        "Something was pinned",
+        "A link of the app's domain was shared"
+      ],
+      "guide": "1. At api.slack.com/apps open your app (or make one From scratch), then Basic Information, and store its Signing Secret in this webhook.\n2. Open Event Subscriptions, turn Enable Events on. Request URL: {url} (Slack checks it at once).\n3. Under Subscribe to bot events add the events to send, for example app_mention or message.channels, and save.\n4. Under Install App install the app into the workspace, and invite it into the channels it should hear.",
+      "replay_note": "The signature covers the id, which is in the body, and the time.",
+      "sentences": [
+        "{event.user|'Someone'} mentioned the app.",
+        "{event.user|event.bot_id|'Someone'} wrote a message.",
+        "The bot {event.username|event.bot_id|'(unknown)'} wrote a message.",
+        "A message was changed.",
+        "A message was deleted.",
+        "{event.user|'Someone'} reacted with {event.reaction}.",
+        "{event.user|'Someone'} took back the reaction {event.reaction}.",
+        "{event.user|'Someone'} opened the app's page.",
+        "The channel {event.channel.name} was made.",
+        "{event.user|'Someone'} archived a channel.",
+        "{event.user_id|'Someone'} shared a file.",
+        "{event.user|'Someone'} pinned something.",
+        "{event.user|'Someone'} shared a link.",
+        "A channel is now called {event.channel.name}.",
+        "{event.user|'Someone'} joined a channel.",
+        "{event.user|'Someone'} left a channel.",
+        "{event.user.real_name|event.user.name|event.user.id|'Someone'} joined the workspace.",
+        "Slack tells: {event.type|type}."
       ]
     },
     {
@@ -585,7 +753,7 @@ export const TEXTS = {
         "The app was removed from the shop",
         "The shop's details changed"
       ],
-      "guide": "1. In the shop's admin open Settings, Notifications, Webhooks, Create webhook.\n2. Event: the one to send (one webhook each). Format: JSON.\n3. URL: {url}\n4. Save it. Below the list is the key that signs all webhooks of the shop. Store it as this webhook's secret.\n5. Choose Send test, and look at this webhook's deliveries.\n\nFor an app's own subscriptions the secret is the app's client secret.\n",
+      "guide": "1. In the shop's admin open Settings, Notifications, Webhooks, Create webhook.\n2. Event: the one to send (one webhook each). Format: JSON.\n3. URL: {url}\n4. Save it. Below the list is the key that signs all webhooks of the shop. Store it as this webhook's secret.\n5. Choose Send test, and look at this webhook's deliveries.\n\nFor an app's own subscriptions the secret is the app's client secret.",
       "replay_note": "The signature covers the body and not X-Shopify-Event-Id or X-Shopify-Topic: with `key`, a captured delivery can be sent again under a new id. With `bytes`, topics that send equal bodies count once: give each of them a webhook.",
       "sentences": [
         "The order {name} was placed.",
@@ -615,52 +783,6 @@ export const TEXTS = {
       ]
     },
     {
-      "id": "slack",
-      "events": [
-        "Someone mentioned the app",
-        "Someone wrote a message",
-        "A bot wrote a message",
-        "Someone shared a file",
-        "A message was changed",
-        "A message was deleted",
-        "An answer in a thread was shown in the channel",
-        "Someone reacted with an emoji",
-        "Someone took a reaction back",
-        "Someone opened the app's page",
-        "A channel was made",
-        "A channel was archived",
-        "A channel was renamed",
-        "Someone joined a channel",
-        "Someone left a channel",
-        "Someone joined the workspace",
-        "A file was shared",
-        "Something was pinned",
-        "A link of the app's domain was shared"
-      ],
-      "guide": "1. At api.slack.com/apps open your app (or make one From scratch), then Basic Information, and store its Signing Secret in this webhook.\n2. Open Event Subscriptions, turn Enable Events on. Request URL: {url} (Slack checks it at once).\n3. Under Subscribe to bot events add the events to send, for example app_mention or message.channels, and save.\n4. Under Install App install the app into the workspace, and invite it into the channels it should hear.\n",
-      "replay_note": "The signature covers the id, which is in the body, and the time.",
-      "sentences": [
-        "{event.user|'Someone'} mentioned the app.",
-        "{event.user|event.bot_id|'Someone'} wrote a message.",
-        "The bot {event.username|event.bot_id|'(unknown)'} wrote a message.",
-        "A message was changed.",
-        "A message was deleted.",
-        "{event.user|'Someone'} reacted with {event.reaction}.",
-        "{event.user|'Someone'} took back the reaction {event.reaction}.",
-        "{event.user|'Someone'} opened the app's page.",
-        "The channel {event.channel.name} was made.",
-        "{event.user|'Someone'} archived a channel.",
-        "{event.user_id|'Someone'} shared a file.",
-        "{event.user|'Someone'} pinned something.",
-        "{event.user|'Someone'} shared a link.",
-        "A channel is now called {event.channel.name}.",
-        "{event.user|'Someone'} joined a channel.",
-        "{event.user|'Someone'} left a channel.",
-        "{event.user.real_name|event.user.name|event.user.id|'Someone'} joined the workspace.",
-        "Slack tells: {event.type|type}."
-      ]
-    },
-    {
       "id": "twilio",
       "events": [
         "A message came in",
@@ -678,7 +800,7 @@ export const TEXTS = {
         "A call could not be made",
         "A recording is ready"
       ],
-      "guide": "1. In the console open Phone Numbers, Manage, Active numbers, and choose the number.\n2. Under Messaging Configuration, A message comes in: Webhook, {url}, HTTP POST. Save it. (For calls: Voice Configuration, Call status changes.)\n3. Store the account's Auth Token (console, Account Info) as this webhook's secret.\n\nThe signature covers the address exactly as the vendor calls it: server.external_url must be that address.\n",
+      "guide": "1. In the console open Phone Numbers, Manage, Active numbers, and choose the number.\n2. Under Messaging Configuration, A message comes in: Webhook, {url}, HTTP POST. Save it. (For calls: Voice Configuration, Call status changes.)\n3. Store the account's Auth Token (console, Account Info) as this webhook's secret.\n\nThe signature covers the address exactly as the vendor calls it: server.external_url must be that address.",
       "replay_note": "The signature covers the URL and the form and not I-Twilio-Idempotency-Token: with `key`, a captured delivery can be sent again under a new token.",
       "sentences": [
         "A message from {From} came in.",
@@ -689,38 +811,6 @@ export const TEXTS = {
         "The call from {From} to {To} is {CallStatus}.",
         "The call from {From} to {To} ended.",
         "A recording is {RecordingStatus}."
-      ]
-    },
-    {
-      "id": "schedule",
-      "events": [
-        "A run is due"
-      ],
-      "guide": "1. Nothing has to be set up: this server starts the runs.\n2. To try it, send a test delivery.\n",
-      "replay_note": "A schedule has no sender: nobody can repeat a delivery.",
-      "sentences": [
-        "Scheduled run of {local_time|scheduled_for}."
-      ]
-    },
-    {
-      "id": "generic",
-      "events": [],
-      "guide": "1. In the sending service or script, make it send an HTTP POST with a JSON body to {url}.\n2. Add the header X-Webhook-Secret (or the one you chose) with the value {secret}.\n3. Optional: name the event in the header X-Event-Type, so that it can be filtered, and give each delivery its own id in X-Delivery-Id, so that a repeated one is recognised.\n\nTo try it: curl -X POST {url} -H 'X-Webhook-Secret: {secret}' -H 'X-Event-Type: test' -H 'Content-Type: application/json' -d '{\"hello\": \"world\"}'\n",
-      "replay_note": "No signature covers X-Delivery-Id or X-Request-Id: with `key`, a captured delivery can be sent again under a new id. Choose `key` if the sender sends equal bodies on purpose.",
-      "sentences": []
-    },
-    {
-      "id": "alertmanager",
-      "events": [
-        "Alerts of a group fire",
-        "All alerts of a group ended"
-      ],
-      "guide": "1. Add a receiver to alertmanager.yml: webhook_configs, url: {url}\n2. In its http_config set authorization, type: Bearer, credentials: {secret} (or credentials_file, a file with it).\n3. Name the receiver in a route, and reload Alertmanager.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "{commonLabels.alertname|groupLabels.alertname|'An alert'} fires.",
-        "{commonLabels.alertname|groupLabels.alertname|'An alert'} ended.",
-        "Alertmanager reports {status|'an alert'}."
       ]
     },
     {
@@ -753,8 +843,8 @@ export const TEXTS = {
         "A pull request was commented on (Data Center)",
         "The connection was tested (Data Center)"
       ],
-      "guide": "1. In Bitbucket open the repository (or workspace), Repository settings, Webhooks, and choose Add webhook.\n2. URL: {url}\n3. Secret: {secret}\n4. Under Triggers choose the events, for example Repository push and Pull request created, and save.\n",
-      "replay_note": "The signature covers the id.",
+      "guide": "1. In Bitbucket open the repository (or workspace), Repository settings, Webhooks, and choose Add webhook.\n2. URL: {url}\n3. Secret: {secret}\n4. Under Triggers choose the events, for example Repository push and Pull request created, and save.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "{actor.display_name|'Someone'} pushed to {push.changes.0.new.name|push.changes.0.old.name} in {repository.full_name}.",
         "{actor.display_name|'Someone'} opened pull request #{pullrequest.id}.",
@@ -771,288 +861,6 @@ export const TEXTS = {
         "The build {commit_status.name|commit_status.key} is {commit_status.state}.",
         "Bitbucket tests the webhook.",
         "Something happened in {repository.full_name|pullRequest.toRef.repository.slug|repository.slug|'a repository'}."
-      ]
-    },
-    {
-      "id": "box",
-      "events": [
-        "A file was uploaded",
-        "A file was deleted",
-        "A file was moved",
-        "A file was locked",
-        "A folder was created",
-        "A file was commented on",
-        "A document was signed",
-        "A file was downloaded",
-        "A file was renamed",
-        "A folder was deleted",
-        "Someone was invited",
-        "A task was assigned"
-      ],
-      "guide": "1. In the Box Developer Console open the app, Webhooks, and choose Manage signature keys.\n2. Generate the primary key, and store it in this webhook: Box makes the secret.\n3. Choose Create webhook, V2. URL Address: {url}\n4. Choose the content and the triggers, and choose Create webhook.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "{created_by.name|'Someone'} changed the file {source.name|source.id} ({trigger}).",
-        "{created_by.name|'Someone'} uploaded {source.name|source.id}.",
-        "{created_by.name|'Someone'} deleted {source.name|source.id}.",
-        "{created_by.name|'Someone'} changed the folder {source.name|source.id} ({trigger}).",
-        "{created_by.name|'Someone'} commented.",
-        "A document was signed.",
-        "Box reports {trigger|'an event'}."
-      ]
-    },
-    {
-      "id": "btcpay",
-      "events": [
-        "An invoice is paid and settled",
-        "A payment waits for confirmations",
-        "A payment came in",
-        "An invoice expired",
-        "An invoice became invalid",
-        "An invoice was created",
-        "A payment settled"
-      ],
-      "guide": "1. In BTCPay Server open the store, Settings, Webhooks, and choose Create Webhook.\n2. Payload URL: {url}\n3. Secret: store it in this webhook. BTCPay Server makes the secret.\n4. Choose the events, and choose Add webhook.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "The invoice {invoiceId} changed ({type}).",
-        "The invoice {invoiceId} is settled.",
-        "A payment for the invoice {invoiceId} came in.",
-        "The invoice {invoiceId} expired.",
-        "The invoice {invoiceId} is invalid.",
-        "The invoice {invoiceId} was created.",
-        "BTCPay Server reports {type|'an event'}."
-      ]
-    },
-    {
-      "id": "buildkite",
-      "events": [
-        "A build ended",
-        "A build is failing",
-        "A build started",
-        "A job ended",
-        "An agent was lost",
-        "A build was scheduled",
-        "A build was skipped",
-        "A job was scheduled",
-        "A job started",
-        "A blocked step was unblocked",
-        "An agent connected",
-        "An agent disconnected",
-        "An agent is stopping",
-        "An agent stopped",
-        "An agent was blocked"
-      ],
-      "guide": "1. In Buildkite open Settings, Notification Services, and choose Add next to Webhook.\n2. Webhook URL: {url}\n3. Token: store it in this webhook, and choose Send an HMAC signature in the X-Buildkite-Signature header. Buildkite makes the secret.\n4. Choose the events, for example build.finished, and choose Add Webhook Notification.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "Build {build.number} of {pipeline.name|pipeline.slug} is {build.state}.",
-        "The job {job.name|job.id} of {pipeline.name|pipeline.slug} is {job.state}.",
-        "The agent {agent.name} changed ({event}).",
-        "Buildkite reports {event|'an event'}."
-      ]
-    },
-    {
-      "id": "cal_com",
-      "events": [
-        "A booking was made",
-        "A booking was moved",
-        "A booking was canceled",
-        "A booking needs confirmation",
-        "A booking was declined",
-        "A meeting started",
-        "A meeting ended",
-        "A booking was paid",
-        "A routing form was submitted",
-        "A recording is ready"
-      ],
-      "guide": "1. In Cal.com open Settings, Developer, Webhooks, and choose New.\n2. Subscriber URL: {url}\n3. Choose the event triggers, for example Booking Created.\n4. Secret: {secret}\n5. Choose Ping test, then Create Webhook.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "The booking {payload.title|payload.uid} changed ({triggerEvent}).",
-        "{payload.attendees.0.name|'Someone'} booked {payload.title|payload.type|'a meeting'}.",
-        "The booking {payload.title|payload.uid} was moved.",
-        "The booking {payload.title|payload.uid} was canceled.",
-        "The meeting {title|payload.title} started.",
-        "The meeting {title|payload.title} ended.",
-        "Cal.com reports {triggerEvent|'an event'}."
-      ]
-    },
-    {
-      "id": "calendly",
-      "events": [
-        "Someone booked a meeting",
-        "A booking was canceled",
-        "An invitee was marked as a no-show",
-        "A routing form was submitted"
-      ],
-      "guide": "1. Calendly creates webhooks through its API: open Integrations, API and webhooks, and make a personal access token.\n2. Send POST https://api.calendly.com/webhook_subscriptions with the members url, events, organization, scope and signing_key.\n3. url: {url}\n4. signing_key: {secret}\n5. events, for example: invitee.created and invitee.canceled\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "{payload.name|payload.email|'Someone'} booked {payload.scheduled_event.name|'a meeting'}.",
-        "{payload.name|payload.email|'Someone'} canceled {payload.scheduled_event.name|'a meeting'}.",
-        "Calendly reports {event|'an event'}."
-      ]
-    },
-    {
-      "id": "circleci",
-      "events": [
-        "A workflow ended",
-        "A job ended"
-      ],
-      "guide": "1. In CircleCI open the project, Project Settings, Webhooks, and choose Add Webhook.\n2. Receiver URL: {url}\n3. Secret token: {secret}\n4. Select the events, for example Workflow Completed, and choose Add Webhook.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "The workflow {workflow.name} of {project.name} ended: {workflow.status}.",
-        "The job {job.name} of {project.name} ended: {job.status}.",
-        "CircleCI tests the webhook.",
-        "CircleCI reports {type|'an event'}."
-      ]
-    },
-    {
-      "id": "clerk",
-      "events": [
-        "A user was created",
-        "A user was changed",
-        "A user was deleted",
-        "A user logged in",
-        "An organization was created",
-        "A session ended",
-        "An organization was changed",
-        "An organization was deleted",
-        "Someone joined an organization",
-        "Someone was invited to an organization"
-      ],
-      "guide": "1. In the Clerk Dashboard open Configure, Webhooks, and choose Add Endpoint.\n2. Endpoint URL: {url}\n3. Subscribe to events, for example user.created, and choose Create.\n4. On its page copy the Signing Secret, and store it in this webhook: Clerk makes the secret.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "The user {data.email_addresses.0.email_address|data.username|data.id} changed ({type}).",
-        "The user {data.email_addresses.0.email_address|data.username|data.id} was created.",
-        "The user {data.id} was deleted.",
-        "A session of {data.user_id} changed ({type}).",
-        "The organization {data.name|data.id} changed ({type}).",
-        "Clerk reports {type|'an event'}."
-      ]
-    },
-    {
-      "id": "clickup",
-      "events": [
-        "A task was created",
-        "A task was changed",
-        "A task was deleted",
-        "The status of a task changed",
-        "The people of a task changed",
-        "A task was commented on",
-        "The priority of a task changed",
-        "The due date of a task changed",
-        "A list was created",
-        "A goal was created"
-      ],
-      "guide": "1. ClickUp creates webhooks through its API: open Settings, Apps, and generate an API token.\n2. Send POST https://api.clickup.com/api/v2/team/TEAM/webhook with the members endpoint and events.\n3. endpoint: {url}\n4. events, for example: taskCreated and taskStatusUpdated\n5. Store webhook.secret of the answer in this webhook: ClickUp makes the secret.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "{history_items.0.user.username|'Someone'} changed the task {task_id}.",
-        "{history_items.0.user.username|'Someone'} created the task {task_id}.",
-        "The task {task_id} was deleted.",
-        "{history_items.0.user.username|'Someone'} commented on the task {task_id}.",
-        "{history_items.0.user.username|'Someone'} moved the task {task_id} to {history_items.0.after.status}.",
-        "ClickUp reports {event|'an event'}."
-      ]
-    },
-    {
-      "id": "cloudflare",
-      "events": [
-        "An origin answers with errors",
-        "An attack on HTTP was mitigated",
-        "An attack on the network was mitigated",
-        "The health of a tunnel changed",
-        "The health of a pool changed",
-        "A certificate changed",
-        "A usage exceeds its threshold",
-        "An attack on the network was mitigated (advanced)",
-        "The status of a health check changed",
-        "A tunnel was created or deleted"
-      ],
-      "guide": "1. In Cloudflare open Notifications, Destinations, and choose Create next to Webhooks.\n2. URL: {url}\n3. Secret: {secret}\n4. Choose Save and Test, then add the webhook to a notification.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "{%text|'Cloudflare reports an alert.'}"
-      ]
-    },
-    {
-      "id": "discord_interactions",
-      "events": [
-        "Someone used a slash command",
-        "Someone pressed a button or chose from a menu",
-        "Someone submitted a form",
-        "Discord asks for suggestions while someone types"
-      ],
-      "guide": "1. At discord.com/developers open your application, General Information, and store its Public Key in this webhook: Discord signs with a key of its own.\n2. On the same page, Interactions Endpoint URL: {url}\n3. Save. Discord checks the URL at once, with a valid and with a wrong signature.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "{member.user.username|user.username|'Someone'} used /{data.name}.",
-        "{member.user.username|user.username|'Someone'} used {data.custom_id}.",
-        "{member.user.username|user.username|'Someone'} submitted {data.custom_id}.",
-        "{member.user.username|user.username|'Someone'} is typing /{data.name}.",
-        "Someone used the app."
-      ]
-    },
-    {
-      "id": "discourse",
-      "events": [
-        "A topic was created",
-        "A post was written",
-        "A post was edited",
-        "A user registered",
-        "A topic was closed, pinned or archived",
-        "A topic was edited",
-        "A topic was deleted",
-        "A post was deleted",
-        "Something waits for review",
-        "A user was approved"
-      ],
-      "guide": "1. In Discourse open Admin, Advanced, Webhooks, and choose New webhook.\n2. Payload URL: {url}\n3. Content type application/json.\n4. Secret: {secret}\n5. Choose the events, and choose Create. Then choose Ping.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "The topic {topic.title|topic.id} changed.",
-        "{topic.created_by.username|'Someone'} created the topic {topic.title|topic.id}.",
-        "{post.username|'Someone'} changed a post in {post.topic_title|post.topic_id}.",
-        "{post.username|'Someone'} wrote in {post.topic_title|post.topic_id}.",
-        "The user {user.username|user.id} changed.",
-        "{user.username|user.id} registered.",
-        "Discourse tests the webhook.",
-        "Discourse reports an event."
-      ]
-    },
-    {
-      "id": "ghost",
-      "events": [
-        "A post was published",
-        "A published post was edited",
-        "A page was published",
-        "A member joined",
-        "A member was deleted",
-        "The site changed",
-        "A post was created",
-        "A post was edited",
-        "A post was deleted",
-        "A post was unpublished",
-        "A post was scheduled",
-        "A published page was edited",
-        "A member was changed"
-      ],
-      "guide": "1. In Ghost Admin open Settings, Integrations, and choose Add custom integration, then Add webhook.\n2. Choose the event, for example Post published.\n3. Target URL: {url}\n4. Secret: {secret}\n5. Choose Add, and repeat it for each event.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "The post {post.current.title|post.previous.title} changed ({event}).",
-        "The post {post.current.title} was published.",
-        "The published post {post.current.title} was edited.",
-        "The page {page.current.title|page.previous.title} changed ({event}).",
-        "The page {page.current.title} was published.",
-        "The member {member.current.name|member.current.email|member.previous.email} changed ({event}).",
-        "{member.current.name|member.current.email} became a member.",
-        "The site changed.",
-        "Ghost reports {event|'an event'}."
       ]
     },
     {
@@ -1084,8 +892,8 @@ export const TEXTS = {
         "A repository was deleted",
         "A package was published"
       ],
-      "guide": "1. In Gitea or Forgejo open the repository (or organization), Settings, Webhooks, and choose Add Webhook, Gitea (or Forgejo).\n2. Target URL: {url}\n3. HTTP Method POST, POST Content Type application/json.\n4. Secret: {secret}\n5. Choose the events under Trigger On, and add the webhook.\n",
-      "replay_note": "The signature covers the id.",
+      "guide": "1. In Gitea or Forgejo open the repository (or organization), Settings, Webhooks, and choose Add Webhook, Gitea (or Forgejo).\n2. Target URL: {url}\n3. HTTP Method POST, POST Content Type application/json.\n4. Secret: {secret}\n5. Choose the events under Trigger On, and add the webhook.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "{pusher.full_name|pusher.login|'Someone'} pushed {#commits:commit:commits} to {~ref} in {repository.full_name}.",
         "{sender.login|'Someone'} changed pull request #{pull_request.number} ({action}).",
@@ -1106,120 +914,6 @@ export const TEXTS = {
       ]
     },
     {
-      "id": "grafana",
-      "events": [
-        "An alert fires",
-        "All alerts of a group ended"
-      ],
-      "guide": "1. In Grafana (12 or later) open Alerting, Contact points, and choose Add contact point, integration Webhook.\n2. URL: {url}\n3. Under Optional Webhook settings, HMAC Signature, Secret: {secret}\n4. Header: X-Grafana-Alerting-Signature. Timestamp Header: X-Grafana-Alerting-Signature-Timestamp\n5. Save, and choose the contact point in a notification policy or an alert rule. Older versions have no signature: choose the mode Bearer token for the webhook, and put its secret under Authorization Header - Credentials.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "{commonLabels.alertname|groupLabels.alertname|alerts.0.labels.alertname|'An alert'} fires.",
-        "{commonLabels.alertname|groupLabels.alertname|alerts.0.labels.alertname|'An alert'} ended.",
-        "Grafana reports {status|'an alert'}."
-      ]
-    },
-    {
-      "id": "heroku",
-      "events": [
-        "A release changed",
-        "A release was created",
-        "A build changed",
-        "A build was created",
-        "A dyno changed",
-        "An add-on was added",
-        "A dyno started",
-        "A dyno stopped",
-        "An add-on changed",
-        "An add-on was removed",
-        "The formation changed",
-        "A domain was added",
-        "The app changed",
-        "Someone was added to the app"
-      ],
-      "guide": "1. In a terminal run: heroku webhooks:add -a APP -i api:release,api:build -l sync -u {url} -s SECRET\n2. In place of SECRET write: {secret}\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "{actor.email|'Someone'} released v{data.version} of {data.app.name}: {data.status}.",
-        "The build of {data.app.name} is {data.status}.",
-        "The dyno {data.name} of {data.app.name} is {data.state}.",
-        "The add-on {data.name} of {data.app.name} changed ({action}).",
-        "Heroku reports {resource|'an event'}."
-      ]
-    },
-    {
-      "id": "jira",
-      "events": [
-        "An issue was created",
-        "An issue was changed",
-        "An issue was deleted",
-        "An issue was commented on",
-        "A sprint started",
-        "A sprint ended",
-        "A version was released"
-      ],
-      "guide": "1. As an administrator of Jira open Settings, System, WebHooks, and choose Create a WebHook.\n2. URL: {url}\n3. Secret: {secret}\n4. Choose the events, for example Issue created, and create the webhook.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "{user.displayName|'Someone'} changed {issue.key}.",
-        "{user.displayName|'Someone'} created {issue.key}.",
-        "{user.displayName|'Someone'} deleted {issue.key}.",
-        "{comment.updateAuthor.displayName|comment.author.displayName|'Someone'} changed a comment on {issue.key}.",
-        "{comment.author.displayName|'Someone'} commented on {issue.key}.",
-        "Work was logged.",
-        "The sprint {sprint.name} started.",
-        "The sprint {sprint.name} ended.",
-        "Version {version.name} was released.",
-        "Jira reports {webhookEvent|'an event'}."
-      ]
-    },
-    {
-      "id": "launchdarkly",
-      "events": [
-        "A feature flag was changed",
-        "An environment was changed",
-        "A project was changed",
-        "A member of the account was changed",
-        "A segment was changed"
-      ],
-      "guide": "1. In LaunchDarkly open Organization settings, Integrations, and search for Webhooks. Choose Add integration.\n2. URL: {url}\n3. Check Sign this webhook, and store its secret in this webhook.\n4. Check the terms, and choose Save settings.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "{member.email|'Someone'} {titleVerb|'changed'} {name|kind|'something'}."
-      ]
-    },
-    {
-      "id": "lemon_squeezy",
-      "events": [
-        "An order was paid",
-        "An order was refunded",
-        "A subscription was created",
-        "A subscription was changed",
-        "A subscription was canceled",
-        "A subscription ended",
-        "A payment for a subscription failed",
-        "A payment for a subscription succeeded",
-        "A subscription was resumed",
-        "A subscription was paused",
-        "A paused subscription went on",
-        "A payment succeeded after one that failed",
-        "A license key was created",
-        "A license key was changed"
-      ],
-      "guide": "1. In Lemon Squeezy open Settings, Webhooks, and choose to add a webhook.\n2. Callback URL: {url}\n3. Signing secret: make up one of 6 to 40 characters, and store it in this webhook.\n4. Choose the events, for example order_created, and save.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "{data.attributes.user_name|data.attributes.user_email|'Someone'} ordered for {data.attributes.total_formatted}.",
-        "The order {data.attributes.order_number|data.id} was refunded.",
-        "The subscription of {data.attributes.user_name|data.attributes.user_email|'someone'} is {data.attributes.status}.",
-        "A payment of {data.attributes.user_name|data.attributes.user_email|'someone'} succeeded after one that failed.",
-        "A payment of {data.attributes.user_name|data.attributes.user_email|'someone'} failed.",
-        "A license key of {data.attributes.user_name|data.attributes.user_email} changed.",
-        "A license key was created for {data.attributes.user_name|data.attributes.user_email}.",
-        "Lemon Squeezy reports {meta.event_name|'an event'}."
-      ]
-    },
-    {
       "id": "meta",
       "events": [
         "A WhatsApp message arrived or its status changed",
@@ -1230,8 +924,8 @@ export const TEXTS = {
         "A page was mentioned",
         "The Instagram account was mentioned"
       ],
-      "guide": "1. At developers.facebook.com open your app, App settings, Basic, and store its App secret in this webhook: Meta makes the secret.\n2. Under Webhooks (for WhatsApp: WhatsApp, Configuration) choose the object and Edit. Callback URL: {url}\n3. Verify token: {verify_token} (Meta checks the URL at once).\n4. Subscribe to fields, for example messages.\n",
-      "replay_note": "The signature covers the id.",
+      "guide": "1. At developers.facebook.com open your app, App settings, Basic, and store its App secret in this webhook: Meta makes the secret.\n2. Under Webhooks (for WhatsApp: WhatsApp, Configuration) choose the object and Edit. Callback URL: {url}\n3. Verify token: {verify_token} (Meta checks the URL at once).\n4. Subscribe to fields, for example messages.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "WhatsApp: {entry.0.changes.0.value.contacts.0.profile.name|entry.0.changes.0.value.messages.0.from} sent a message ({entry.0.changes.0.value.messages.0.type}).",
         "WhatsApp: a message to {entry.0.changes.0.value.statuses.0.recipient_id} is {entry.0.changes.0.value.statuses.0.status}.",
@@ -1241,58 +935,86 @@ export const TEXTS = {
       ]
     },
     {
-      "id": "mux",
+      "id": "discord_interactions",
       "events": [
-        "A video is ready",
-        "A video could not be processed",
-        "An upload became a video",
-        "A live stream began",
-        "A live stream ended",
-        "A video was created",
-        "A video was deleted",
-        "An upload failed",
-        "An encoder connected",
-        "An encoder disconnected"
+        "Someone used a slash command",
+        "Someone pressed a button or chose from a menu",
+        "Someone submitted a form",
+        "Discord asks for suggestions while someone types"
       ],
-      "guide": "1. In the Mux Dashboard open Settings, Webhooks, and choose Create new webhook.\n2. Choose the environment. URL to notify: {url}\n3. On the list choose Show signing secret, and store it in this webhook: Mux makes the secret.\n",
+      "guide": "1. At discord.com/developers open your application, General Information, and store its Public Key in this webhook: Discord signs with a key of its own.\n2. On the same page, Interactions Endpoint URL: {url}\n3. Save. Discord checks the URL at once, with a valid and with a wrong signature.",
       "replay_note": "The signature covers the id.",
       "sentences": [
-        "The video {data.meta.title|data.passthrough|object.id} changed ({type}).",
-        "The video {data.meta.title|data.passthrough|object.id} is ready.",
-        "The video {data.meta.title|data.passthrough|object.id} could not be processed.",
-        "The live stream {data.passthrough|object.id} began.",
-        "The live stream {data.passthrough|object.id} ended.",
-        "Mux reports {type|'an event'}."
+        "{member.user.username|user.username|'Someone'} used /{data.name}.",
+        "{member.user.username|user.username|'Someone'} used {data.custom_id}.",
+        "{member.user.username|user.username|'Someone'} submitted {data.custom_id}.",
+        "{member.user.username|user.username|'Someone'} is typing /{data.name}.",
+        "Someone used the app."
       ]
     },
     {
-      "id": "openai",
+      "id": "zoom",
       "events": [
-        "A background response is ready",
-        "A background response failed",
-        "A batch is ready",
-        "A batch failed",
-        "A fine-tuning job succeeded",
-        "A fine-tuning job failed",
-        "A background response was canceled",
-        "A background response ended early",
-        "A batch was canceled",
-        "A batch was not done in time",
-        "A fine-tuning job was canceled",
-        "A run of an evaluation succeeded",
-        "A run of an evaluation failed",
-        "A call came in"
+        "A meeting started",
+        "A meeting ended",
+        "Someone joined a meeting",
+        "Someone left a meeting",
+        "A recording is ready",
+        "A transcript is ready",
+        "A meeting was scheduled",
+        "A meeting was changed",
+        "A meeting was deleted",
+        "A summary of a meeting is ready",
+        "A webinar started",
+        "A webinar ended",
+        "A user was added",
+        "The app was removed from an account"
       ],
-      "guide": "1. At platform.openai.com open the settings of the project, Webhooks, and choose Create.\n2. URL: {url}\n3. Choose the event types, for example response.completed, and save.\n4. Store the signing secret, which is shown once, in this webhook: OpenAI makes the secret.\n",
+      "guide": "1. At marketplace.zoom.us open (or build) an app, Features, Access, and store its Secret Token in this webhook: Zoom makes the secret.\n2. Turn Event Subscription on, choose Add New Event Subscription. Event notification endpoint URL: {url}\n3. Choose Validate, add event types, for example Start Meeting, and save.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "sentences": [
+        "The meeting {payload.object.topic|payload.object.id|'(unknown)'} changed ({event}).",
+        "The meeting {payload.object.topic|payload.object.id} started.",
+        "The meeting {payload.object.topic|payload.object.id} ended.",
+        "{payload.object.participant.user_name|'Someone'} joined the meeting {payload.object.topic|payload.object.id}.",
+        "{payload.object.participant.user_name|'Someone'} left the meeting {payload.object.topic|payload.object.id}.",
+        "The recording of {payload.object.topic|payload.object.id} is ready.",
+        "The transcript of {payload.object.topic|payload.object.id} is ready.",
+        "Zoom reports {event|'an event'}."
+      ]
+    },
+    {
+      "id": "twitch",
+      "events": [
+        "A stream started",
+        "A stream ended",
+        "The title or category of a channel changed",
+        "Someone follows a channel",
+        "Someone subscribed to a channel",
+        "Someone cheered",
+        "A raid arrived",
+        "Someone redeemed a reward",
+        "Twitch ended a subscription",
+        "Someone gave subscriptions away",
+        "Someone renewed a subscription with a message",
+        "A subscription ended",
+        "Someone was banned",
+        "A ban was lifted",
+        "A poll ended"
+      ],
+      "guide": "1. Create a subscription with Twitch's API (POST https://api.twitch.tv/helix/eventsub/subscriptions) or the Twitch CLI, with transport.method webhook.\n2. transport.callback: {url} (it must be HTTPS on port 443; Twitch checks it at once).\n3. transport.secret: {secret} (10 to 100 ASCII characters).",
       "replay_note": "The signature covers the id.",
       "sentences": [
-        "The response {data.id} changed ({type}).",
-        "The response {data.id} is ready.",
-        "The response {data.id} failed.",
-        "The batch {data.id} changed ({type}).",
-        "The batch {data.id} is ready.",
-        "The fine-tuning job {data.id} changed ({type}).",
-        "OpenAI reports {type|'an event'}."
+        "{event.broadcaster_user_name} is live.",
+        "The stream of {event.broadcaster_user_name} ended.",
+        "{event.broadcaster_user_name} changed the channel: {event.title}.",
+        "{event.user_name} follows {event.broadcaster_user_name}.",
+        "{event.user_name} subscribed to {event.broadcaster_user_name}.",
+        "{event.user_name|'Someone'} cheered {event.bits} bits for {event.broadcaster_user_name}.",
+        "{event.from_broadcaster_user_name} raids {event.to_broadcaster_user_name} with {event.viewers} viewers.",
+        "{event.user_name} redeemed {event.reward.title}.",
+        "Twitch ended the subscription to {subscription.type} ({subscription.status}).",
+        "Twitch reports {subscription.type|'an event'}."
       ]
     },
     {
@@ -1316,7 +1038,7 @@ export const TEXTS = {
         "A customer was changed",
         "A payout was made"
       ],
-      "guide": "1. In Paddle open Developer tools, Notifications, and choose New destination, type URL.\n2. URL: {url}\n3. Choose the events, for example transaction.completed, and save.\n4. Choose Edit destination, copy the secret key, and store it in this webhook: Paddle makes the secret.\n",
+      "guide": "1. In Paddle open Developer tools, Notifications, and choose New destination, type URL.\n2. URL: {url}\n3. Choose the events, for example transaction.completed, and save.\n4. Choose Edit destination, copy the secret key, and store it in this webhook: Paddle makes the secret.",
       "replay_note": "The signature covers the id.",
       "sentences": [
         "The transaction {data.id} changed ({event_type}).",
@@ -1329,25 +1051,416 @@ export const TEXTS = {
       ]
     },
     {
-      "id": "razorpay",
+      "id": "grafana",
       "events": [
-        "A payment was captured",
-        "A payment failed",
-        "An order was paid",
-        "A refund was made",
-        "A subscription was charged",
-        "A subscription was canceled",
-        "A payment is disputed"
+        "An alert fires",
+        "All alerts of a group ended"
       ],
-      "guide": "1. In the Razorpay Dashboard open Accounts & Settings, Webhooks, and choose Add New Webhook.\n2. URL: {url}\n3. Secret: {secret}\n4. Choose the active events, for example payment.captured, and choose Create Webhook.\n",
+      "guide": "1. In Grafana (12 or later) open Alerting, Contact points, and choose Add contact point, integration Webhook.\n2. URL: {url}\n3. Under Optional Webhook settings, HMAC Signature, Secret: {secret}\n4. Header: X-Grafana-Alerting-Signature. Timestamp Header: X-Grafana-Alerting-Signature-Timestamp\n5. Save, and choose the contact point in a notification policy or an alert rule. Older versions have no signature: choose the mode Bearer token for the webhook, and put its secret under Authorization Header - Credentials.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "sentences": [
+        "{commonLabels.alertname|groupLabels.alertname|alerts.0.labels.alertname|'An alert'} fires.",
+        "{commonLabels.alertname|groupLabels.alertname|alerts.0.labels.alertname|'An alert'} ended.",
+        "Grafana reports {status|'an alert'}."
+      ]
+    },
+    {
+      "id": "alertmanager",
+      "events": [
+        "Alerts of a group fire",
+        "All alerts of a group ended"
+      ],
+      "guide": "1. Add a receiver to alertmanager.yml: webhook_configs, url: {url}\n2. In its http_config set authorization, type: Bearer, credentials: {secret} (or credentials_file, a file with it).\n3. Name the receiver in a route, and reload Alertmanager.",
+      "replay_note": "The sender sends the secret itself, so whoever captures a delivery can also make others.",
+      "sentences": [
+        "{commonLabels.alertname|groupLabels.alertname|'An alert'} fires.",
+        "{commonLabels.alertname|groupLabels.alertname|'An alert'} ended.",
+        "Alertmanager reports {status|'an alert'}."
+      ]
+    },
+    {
+      "id": "uptime_kuma",
+      "events": [
+        "A service went down",
+        "A service came back",
+        "A check failed and is repeated",
+        "A service is under maintenance"
+      ],
+      "guide": "1. In Uptime Kuma open Settings, Notifications, and choose Setup Notification, type Webhook.\n2. Post URL: {url}\n3. Request Body: Preset - application/json.\n4. Turn Additional Headers on: {\"X-Webhook-Secret\": \"{secret}\"}\n5. Choose Test, save, and turn the notification on for the monitors.",
+      "replay_note": "The sender sends the secret itself, so whoever captures a delivery can also make others.",
+      "sentences": [
+        "{monitor.name|'A service'} is down.",
+        "{monitor.name|'A service'} is up again.",
+        "{msg|'Uptime Kuma reports something'}"
+      ]
+    },
+    {
+      "id": "jira",
+      "events": [
+        "An issue was created",
+        "An issue was changed",
+        "An issue was deleted",
+        "An issue was commented on",
+        "A sprint started",
+        "A sprint ended",
+        "A version was released"
+      ],
+      "guide": "1. As an administrator of Jira open Settings, System, WebHooks, and choose Create a WebHook.\n2. URL: {url}\n3. Secret: {secret}\n4. Choose the events, for example Issue created, and create the webhook.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "sentences": [
+        "{user.displayName|'Someone'} changed {issue.key}.",
+        "{user.displayName|'Someone'} created {issue.key}.",
+        "{user.displayName|'Someone'} deleted {issue.key}.",
+        "{comment.updateAuthor.displayName|comment.author.displayName|'Someone'} changed a comment on {issue.key}.",
+        "{comment.author.displayName|'Someone'} commented on {issue.key}.",
+        "Work was logged.",
+        "The sprint {sprint.name} started.",
+        "The sprint {sprint.name} ended.",
+        "Version {version.name} was released.",
+        "Jira reports {webhookEvent|'an event'}."
+      ]
+    },
+    {
+      "id": "clickup",
+      "events": [
+        "A task was created",
+        "A task was changed",
+        "A task was deleted",
+        "The status of a task changed",
+        "The people of a task changed",
+        "A task was commented on",
+        "The priority of a task changed",
+        "The due date of a task changed",
+        "A list was created",
+        "A goal was created"
+      ],
+      "guide": "1. ClickUp creates webhooks through its API: open Settings, Apps, and generate an API token.\n2. Send POST https://api.clickup.com/api/v2/team/TEAM/webhook with the members endpoint and events.\n3. endpoint: {url}\n4. events, for example: taskCreated and taskStatusUpdated\n5. Store webhook.secret of the answer in this webhook: ClickUp makes the secret.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "sentences": [
+        "{history_items.0.user.username|'Someone'} changed the task {task_id}.",
+        "{history_items.0.user.username|'Someone'} created the task {task_id}.",
+        "The task {task_id} was deleted.",
+        "{history_items.0.user.username|'Someone'} commented on the task {task_id}.",
+        "{history_items.0.user.username|'Someone'} moved the task {task_id} to {history_items.0.after.status}.",
+        "ClickUp reports {event|'an event'}."
+      ]
+    },
+    {
+      "id": "vercel",
+      "events": [
+        "A deployment was created",
+        "A deployment was built",
+        "A deployment was promoted",
+        "A deployment failed",
+        "A deployment was canceled",
+        "A project was created",
+        "A deployment is ready",
+        "A deployment was rolled back",
+        "A check of a deployment failed",
+        "A project was deleted",
+        "A domain was added"
+      ],
+      "guide": "1. In Vercel open the settings of the team, Webhooks.\n2. Choose the events, for example Deployment Error, and the projects.\n3. Endpoint: {url}\n4. Choose Create Webhook, and store the secret, which is shown once, in this webhook: Vercel makes the secret.",
       "replay_note": "The signature covers the id.",
       "sentences": [
-        "The payment {payload.payment.entity.id} is {payload.payment.entity.status}.",
-        "The payment {payload.payment.entity.id} is disputed.",
-        "The order {payload.order.entity.id} was paid.",
-        "The refund {payload.refund.entity.id} is {payload.refund.entity.status}.",
-        "The subscription {payload.subscription.entity.id} is {payload.subscription.entity.status}.",
-        "Razorpay reports {event|'an event'}."
+        "The deployment of {payload.deployment.name|payload.name} changed ({type}).",
+        "{payload.deployment.name|payload.name} is being deployed.",
+        "{payload.deployment.name|payload.name} was built.",
+        "{payload.deployment.name|payload.name} was promoted.",
+        "The deployment of {payload.deployment.name|payload.name} failed.",
+        "The deployment of {payload.deployment.name|payload.name} was canceled.",
+        "The project {payload.project.name|payload.name|payload.project.id} changed ({type}).",
+        "Vercel reports {type|'an event'}."
+      ]
+    },
+    {
+      "id": "circleci",
+      "events": [
+        "A workflow ended",
+        "A job ended"
+      ],
+      "guide": "1. In CircleCI open the project, Project Settings, Webhooks, and choose Add Webhook.\n2. Receiver URL: {url}\n3. Secret token: {secret}\n4. Select the events, for example Workflow Completed, and choose Add Webhook.",
+      "replay_note": "The signature covers the id.",
+      "sentences": [
+        "The workflow {workflow.name} of {project.name} ended: {workflow.status}.",
+        "The job {job.name} of {project.name} ended: {job.status}.",
+        "CircleCI tests the webhook.",
+        "CircleCI reports {type|'an event'}."
+      ]
+    },
+    {
+      "id": "buildkite",
+      "events": [
+        "A build ended",
+        "A build is failing",
+        "A build started",
+        "A job ended",
+        "An agent was lost",
+        "A build was scheduled",
+        "A build was skipped",
+        "A job was scheduled",
+        "A job started",
+        "A blocked step was unblocked",
+        "An agent connected",
+        "An agent disconnected",
+        "An agent is stopping",
+        "An agent stopped",
+        "An agent was blocked"
+      ],
+      "guide": "1. In Buildkite open Settings, Notification Services, and choose Add next to Webhook.\n2. Webhook URL: {url}\n3. Token: store it in this webhook, and choose Send an HMAC signature in the X-Buildkite-Signature header. Buildkite makes the secret.\n4. Choose the events, for example build.finished, and choose Add Webhook Notification.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "sentences": [
+        "Build {build.number} of {pipeline.name|pipeline.slug} is {build.state}.",
+        "The job {job.name|job.id} of {pipeline.name|pipeline.slug} is {job.state}.",
+        "The agent {agent.name} changed ({event}).",
+        "Buildkite reports {event|'an event'}."
+      ]
+    },
+    {
+      "id": "terraform",
+      "events": [
+        "A run was applied, or had nothing to do",
+        "A run failed",
+        "A run waits for someone",
+        "A run is being applied",
+        "A run is being planned",
+        "A run was created",
+        "A workspace drifted",
+        "A check of a workspace failed",
+        "A health assessment failed"
+      ],
+      "guide": "1. In HCP Terraform open the workspace, Settings, Notifications, and choose Create a Notification, Webhook.\n2. Webhook URL: {url}\n3. Token: {secret}\n4. Choose the triggers, for example Needs Attention, and choose Create a notification.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "sentences": [
+        "The run of {workspace_name} is {notifications.0.run_status}.",
+        "The run of {workspace_name} waits for someone: {notifications.0.message}.",
+        "The run of {workspace_name} failed.",
+        "HCP Terraform assessed {details.workspace_name}: {message}.",
+        "HCP Terraform checks the notification.",
+        "HCP Terraform reports {notifications.0.trigger|trigger|'an event'}."
+      ]
+    },
+    {
+      "id": "sonarqube",
+      "events": [
+        "A quality gate failed",
+        "A quality gate passed",
+        "An analysis failed"
+      ],
+      "guide": "1. In SonarQube open the project, Project Settings, Webhooks, and choose Create.\n2. URL: {url}\n3. Secret: {secret}\n4. Choose Create.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "sentences": [
+        "The quality gate of {project.name|project.key} failed.",
+        "{project.name|project.key} passes its quality gate.",
+        "The analysis of {project.name|project.key} ended: {status}.",
+        "SonarQube reports an analysis."
+      ]
+    },
+    {
+      "id": "launchdarkly",
+      "events": [
+        "A feature flag was changed",
+        "An environment was changed",
+        "A project was changed",
+        "A member of the account was changed",
+        "A segment was changed"
+      ],
+      "guide": "1. In LaunchDarkly open Organization settings, Integrations, and search for Webhooks. Choose Add integration.\n2. URL: {url}\n3. Check Sign this webhook, and store its secret in this webhook.\n4. Check the terms, and choose Save settings.",
+      "replay_note": "The signature covers the id.",
+      "sentences": [
+        "{member.email|'Someone'} {titleVerb|'changed'} {name|kind|'something'}."
+      ]
+    },
+    {
+      "id": "heroku",
+      "events": [
+        "A release changed",
+        "A release was created",
+        "A build changed",
+        "A build was created",
+        "A dyno changed",
+        "An add-on was added",
+        "A dyno started",
+        "A dyno stopped",
+        "An add-on changed",
+        "An add-on was removed",
+        "The formation changed",
+        "A domain was added",
+        "The app changed",
+        "Someone was added to the app"
+      ],
+      "guide": "1. In a terminal run: heroku webhooks:add -a APP -i api:release,api:build -l sync -u {url} -s SECRET\n2. In place of SECRET write: {secret}",
+      "replay_note": "The signature covers the id.",
+      "sentences": [
+        "{actor.email|'Someone'} released v{data.version} of {data.app.name}: {data.status}.",
+        "The build of {data.app.name} is {data.status}.",
+        "The dyno {data.name} of {data.app.name} is {data.state}.",
+        "The add-on {data.name} of {data.app.name} changed ({action}).",
+        "Heroku reports {resource|'an event'}."
+      ]
+    },
+    {
+      "id": "cloudflare",
+      "events": [
+        "An origin answers with errors",
+        "An attack on HTTP was mitigated",
+        "An attack on the network was mitigated",
+        "The health of a tunnel changed",
+        "The health of a pool changed",
+        "A certificate changed",
+        "A usage exceeds its threshold",
+        "An attack on the network was mitigated (advanced)",
+        "The status of a health check changed",
+        "A tunnel was created or deleted"
+      ],
+      "guide": "1. In Cloudflare open Notifications, Destinations, and choose Create next to Webhooks.\n2. URL: {url}\n3. Secret: {secret}\n4. Choose Save and Test, then add the webhook to a notification.",
+      "replay_note": "The sender sends the secret itself, so whoever captures a delivery can also make others.",
+      "sentences": [
+        "{%text|'Cloudflare reports an alert.'}"
+      ]
+    },
+    {
+      "id": "zendesk",
+      "events": [
+        "A ticket was created",
+        "A ticket was commented on",
+        "The status of a ticket changed",
+        "The priority of a ticket changed",
+        "A ticket was assigned to an agent"
+      ],
+      "guide": "1. In Zendesk open Admin Center, Apps and integrations, Actions and webhooks, Webhooks, and choose Create webhook, Zendesk events.\n2. Endpoint URL: {url}\n3. Request method POST, request format JSON, authentication None. Create the webhook.\n4. On its page choose Reveal secret, and store the signing secret in this webhook: Zendesk makes the secret.",
+      "replay_note": "The signature covers the id.",
+      "sentences": [
+        "Ticket {detail.id} changed ({event.current|subject}).",
+        "Ticket {detail.id} was created.",
+        "Ticket {detail.id} was commented on.",
+        "Ticket {detail.id} changed from {event.previous} to {event.current}.",
+        "The priority of ticket {detail.id} changed to {event.current}.",
+        "Zendesk reports {type|'an event'}."
+      ]
+    },
+    {
+      "id": "discourse",
+      "events": [
+        "A topic was created",
+        "A post was written",
+        "A post was edited",
+        "A user registered",
+        "A topic was closed, pinned or archived",
+        "A topic was edited",
+        "A topic was deleted",
+        "A post was deleted",
+        "Something waits for review",
+        "A user was approved"
+      ],
+      "guide": "1. In Discourse open Admin, Advanced, Webhooks, and choose New webhook.\n2. Payload URL: {url}\n3. Content type application/json.\n4. Secret: {secret}\n5. Choose the events, and choose Create. Then choose Ping.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "sentences": [
+        "The topic {topic.title|topic.id} changed.",
+        "{topic.created_by.username|'Someone'} created the topic {topic.title|topic.id}.",
+        "{post.username|'Someone'} changed a post in {post.topic_title|post.topic_id}.",
+        "{post.username|'Someone'} wrote in {post.topic_title|post.topic_id}.",
+        "The user {user.username|user.id} changed.",
+        "{user.username|user.id} registered.",
+        "Discourse tests the webhook.",
+        "Discourse reports an event."
+      ]
+    },
+    {
+      "id": "ghost",
+      "events": [
+        "A post was published",
+        "A published post was edited",
+        "A page was published",
+        "A member joined",
+        "A member was deleted",
+        "The site changed",
+        "A post was created",
+        "A post was edited",
+        "A post was deleted",
+        "A post was unpublished",
+        "A post was scheduled",
+        "A published page was edited",
+        "A member was changed"
+      ],
+      "guide": "1. In Ghost Admin open Settings, Integrations, and choose Add custom integration, then Add webhook.\n2. Choose the event, for example Post published.\n3. Target URL: {url}\n4. Secret: {secret}\n5. Choose Add, and repeat it for each event.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "sentences": [
+        "The post {post.current.title|post.previous.title} changed ({event}).",
+        "The post {post.current.title} was published.",
+        "The published post {post.current.title} was edited.",
+        "The page {page.current.title|page.previous.title} changed ({event}).",
+        "The page {page.current.title} was published.",
+        "The member {member.current.name|member.current.email|member.previous.email} changed ({event}).",
+        "{member.current.name|member.current.email} became a member.",
+        "The site changed.",
+        "Ghost reports {event|'an event'}."
+      ]
+    },
+    {
+      "id": "typeform",
+      "events": [
+        "A form was submitted"
+      ],
+      "guide": "1. In Typeform open the form, Connect, Webhooks, and choose Add a webhook.\n2. Endpoint: {url}\n3. Choose Edit, and as Secret enter: {secret}\n4. Turn the webhook on.",
+      "replay_note": "The signature covers the id.",
+      "sentences": [
+        "Someone submitted the form {form_response.definition.title|form_response.form_id}.",
+        "Typeform reports {event_type|'an event'}."
+      ]
+    },
+    {
+      "id": "tally",
+      "events": [
+        "A form was submitted"
+      ],
+      "guide": "1. In Tally open the form, Integrations, and choose Connect next to Webhooks.\n2. Endpoint URL: {url}\n3. Turn Add a signing secret on, and enter: {secret}\n4. Choose Connect.",
+      "replay_note": "The signature covers the id.",
+      "sentences": [
+        "Someone submitted the form {data.formName|data.formId}.",
+        "Tally reports {eventType|'an event'}."
+      ]
+    },
+    {
+      "id": "calendly",
+      "events": [
+        "Someone booked a meeting",
+        "A booking was canceled",
+        "An invitee was marked as a no-show",
+        "A routing form was submitted"
+      ],
+      "guide": "1. Calendly creates webhooks through its API: open Integrations, API and webhooks, and make a personal access token.\n2. Send POST https://api.calendly.com/webhook_subscriptions with the members url, events, organization, scope and signing_key.\n3. url: {url}\n4. signing_key: {secret}\n5. events, for example: invitee.created and invitee.canceled",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "sentences": [
+        "{payload.name|payload.email|'Someone'} booked {payload.scheduled_event.name|'a meeting'}.",
+        "{payload.name|payload.email|'Someone'} canceled {payload.scheduled_event.name|'a meeting'}.",
+        "Calendly reports {event|'an event'}."
+      ]
+    },
+    {
+      "id": "cal_com",
+      "events": [
+        "A booking was made",
+        "A booking was moved",
+        "A booking was canceled",
+        "A booking needs confirmation",
+        "A booking was declined",
+        "A meeting started",
+        "A meeting ended",
+        "A booking was paid",
+        "A routing form was submitted",
+        "A recording is ready"
+      ],
+      "guide": "1. In Cal.com open Settings, Developer, Webhooks, and choose New.\n2. Subscriber URL: {url}\n3. Choose the event triggers, for example Booking Created.\n4. Secret: {secret}\n5. Choose Ping test, then Create Webhook.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "sentences": [
+        "The booking {payload.title|payload.uid} changed ({triggerEvent}).",
+        "{payload.attendees.0.name|'Someone'} booked {payload.title|payload.type|'a meeting'}.",
+        "The booking {payload.title|payload.uid} was moved.",
+        "The booking {payload.title|payload.uid} was canceled.",
+        "The meeting {title|payload.title} started.",
+        "The meeting {title|payload.title} ended.",
+        "Cal.com reports {triggerEvent|'an event'}."
       ]
     },
     {
@@ -1367,7 +1480,7 @@ export const TEXTS = {
         "A contact was added",
         "A domain was changed"
       ],
-      "guide": "1. In Resend open Webhooks, and choose Add Webhook.\n2. Endpoint URL: {url}\n3. Choose the events, for example email.bounced, and choose Add.\n4. On its page copy the Signing Secret, and store it in this webhook: Resend makes the secret.\n",
+      "guide": "1. In Resend open Webhooks, and choose Add Webhook.\n2. Endpoint URL: {url}\n3. Choose the events, for example email.bounced, and choose Add.\n4. On its page copy the Signing Secret, and store it in this webhook: Resend makes the secret.",
       "replay_note": "The signature covers the id.",
       "sentences": [
         "The email to {data.to.0} changed ({type}).",
@@ -1380,19 +1493,58 @@ export const TEXTS = {
       ]
     },
     {
-      "id": "sonarqube",
+      "id": "clerk",
       "events": [
-        "A quality gate failed",
-        "A quality gate passed",
-        "An analysis failed"
+        "A user was created",
+        "A user was changed",
+        "A user was deleted",
+        "A user logged in",
+        "An organization was created",
+        "A session ended",
+        "An organization was changed",
+        "An organization was deleted",
+        "Someone joined an organization",
+        "Someone was invited to an organization"
       ],
-      "guide": "1. In SonarQube open the project, Project Settings, Webhooks, and choose Create.\n2. URL: {url}\n3. Secret: {secret}\n4. Choose Create.\n",
+      "guide": "1. In the Clerk Dashboard open Configure, Webhooks, and choose Add Endpoint.\n2. Endpoint URL: {url}\n3. Subscribe to events, for example user.created, and choose Create.\n4. On its page copy the Signing Secret, and store it in this webhook: Clerk makes the secret.",
       "replay_note": "The signature covers the id.",
       "sentences": [
-        "The quality gate of {project.name|project.key} failed.",
-        "{project.name|project.key} passes its quality gate.",
-        "The analysis of {project.name|project.key} ended: {status}.",
-        "SonarQube reports an analysis."
+        "The user {data.email_addresses.0.email_address|data.username|data.id} changed ({type}).",
+        "The user {data.email_addresses.0.email_address|data.username|data.id} was created.",
+        "The user {data.id} was deleted.",
+        "A session of {data.user_id} changed ({type}).",
+        "The organization {data.name|data.id} changed ({type}).",
+        "Clerk reports {type|'an event'}."
+      ]
+    },
+    {
+      "id": "openai",
+      "events": [
+        "A background response is ready",
+        "A background response failed",
+        "A batch is ready",
+        "A batch failed",
+        "A fine-tuning job succeeded",
+        "A fine-tuning job failed",
+        "A background response was canceled",
+        "A background response ended early",
+        "A batch was canceled",
+        "A batch was not done in time",
+        "A fine-tuning job was canceled",
+        "A run of an evaluation succeeded",
+        "A run of an evaluation failed",
+        "A call came in"
+      ],
+      "guide": "1. At platform.openai.com open the settings of the project, Webhooks, and choose Create.\n2. URL: {url}\n3. Choose the event types, for example response.completed, and save.\n4. Store the signing secret, which is shown once, in this webhook: OpenAI makes the secret.",
+      "replay_note": "The signature covers the id.",
+      "sentences": [
+        "The response {data.id} changed ({type}).",
+        "The response {data.id} is ready.",
+        "The response {data.id} failed.",
+        "The batch {data.id} changed ({type}).",
+        "The batch {data.id} is ready.",
+        "The fine-tuning job {data.id} changed ({type}).",
+        "OpenAI reports {type|'an event'}."
       ]
     },
     {
@@ -1409,7 +1561,7 @@ export const TEXTS = {
         "A customer was added",
         "An invoice was created"
       ],
-      "guide": "1. In the Square Developer Console open the application, Webhooks, Subscriptions, and choose Add subscription.\n2. URL, exactly as here: {url}\n3. Choose the events, for example payment.updated, and choose Save.\n4. In Endpoint Details choose Show in the Signature Key box, and store the key in this webhook: Square makes the secret.\n",
+      "guide": "1. In the Square Developer Console open the application, Webhooks, Subscriptions, and choose Add subscription.\n2. URL, exactly as here: {url}\n3. Choose the events, for example payment.updated, and choose Save.\n4. In Endpoint Details choose Show in the Signature Key box, and store the key in this webhook: Square makes the secret.",
       "replay_note": "The signature covers the id.",
       "sentences": [
         "The payment {data.id} is {data.object.payment.status}.",
@@ -1421,689 +1573,543 @@ export const TEXTS = {
       ]
     },
     {
-      "id": "tally",
+      "id": "razorpay",
       "events": [
-        "A form was submitted"
+        "A payment was captured",
+        "A payment failed",
+        "An order was paid",
+        "A refund was made",
+        "A subscription was charged",
+        "A subscription was canceled",
+        "A payment is disputed"
       ],
-      "guide": "1. In Tally open the form, Integrations, and choose Connect next to Webhooks.\n2. Endpoint URL: {url}\n3. Turn Add a signing secret on, and enter: {secret}\n4. Choose Connect.\n",
-      "replay_note": "The signature covers the id.",
+      "guide": "1. In the Razorpay Dashboard open Accounts & Settings, Webhooks, and choose Add New Webhook.\n2. URL: {url}\n3. Secret: {secret}\n4. Choose the active events, for example payment.captured, and choose Create Webhook.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
       "sentences": [
-        "Someone submitted the form {data.formName|data.formId}.",
-        "Tally reports {eventType|'an event'}."
+        "The payment {payload.payment.entity.id} is {payload.payment.entity.status}.",
+        "The payment {payload.payment.entity.id} is disputed.",
+        "The order {payload.order.entity.id} was paid.",
+        "The refund {payload.refund.entity.id} is {payload.refund.entity.status}.",
+        "The subscription {payload.subscription.entity.id} is {payload.subscription.entity.status}.",
+        "Razorpay reports {event|'an event'}."
       ]
     },
     {
-      "id": "terraform",
+      "id": "lemon_squeezy",
       "events": [
-        "A run was applied, or had nothing to do",
-        "A run failed",
-        "A run waits for someone",
-        "A run is being applied",
-        "A run is being planned",
-        "A run was created",
-        "A workspace drifted",
-        "A check of a workspace failed",
-        "A health assessment failed"
-      ],
-      "guide": "1. In HCP Terraform open the workspace, Settings, Notifications, and choose Create a Notification, Webhook.\n2. Webhook URL: {url}\n3. Token: {secret}\n4. Choose the triggers, for example Needs Attention, and choose Create a notification.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "The run of {workspace_name} is {notifications.0.run_status}.",
-        "The run of {workspace_name} waits for someone: {notifications.0.message}.",
-        "The run of {workspace_name} failed.",
-        "HCP Terraform assessed {details.workspace_name}: {message}.",
-        "HCP Terraform checks the notification.",
-        "HCP Terraform reports {notifications.0.trigger|trigger|'an event'}."
-      ]
-    },
-    {
-      "id": "twitch",
-      "events": [
-        "A stream started",
-        "A stream ended",
-        "The title or category of a channel changed",
-        "Someone follows a channel",
-        "Someone subscribed to a channel",
-        "Someone cheered",
-        "A raid arrived",
-        "Someone redeemed a reward",
-        "Twitch ended a subscription",
-        "Someone gave subscriptions away",
-        "Someone renewed a subscription with a message",
+        "An order was paid",
+        "An order was refunded",
+        "A subscription was created",
+        "A subscription was changed",
+        "A subscription was canceled",
         "A subscription ended",
-        "Someone was banned",
-        "A ban was lifted",
-        "A poll ended"
+        "A payment for a subscription failed",
+        "A payment for a subscription succeeded",
+        "A subscription was resumed",
+        "A subscription was paused",
+        "A paused subscription went on",
+        "A payment succeeded after one that failed",
+        "A license key was created",
+        "A license key was changed"
       ],
-      "guide": "1. Create a subscription with Twitch's API (POST https://api.twitch.tv/helix/eventsub/subscriptions) or the Twitch CLI, with transport.method webhook.\n2. transport.callback: {url} (it must be HTTPS on port 443; Twitch checks it at once).\n3. transport.secret: {secret} (10 to 100 ASCII characters).\n",
-      "replay_note": "The signature covers the id.",
+      "guide": "1. In Lemon Squeezy open Settings, Webhooks, and choose to add a webhook.\n2. Callback URL: {url}\n3. Signing secret: make up one of 6 to 40 characters, and store it in this webhook.\n4. Choose the events, for example order_created, and save.",
+      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
       "sentences": [
-        "{event.broadcaster_user_name} is live.",
-        "The stream of {event.broadcaster_user_name} ended.",
-        "{event.broadcaster_user_name} changed the channel: {event.title}.",
-        "{event.user_name} follows {event.broadcaster_user_name}.",
-        "{event.user_name} subscribed to {event.broadcaster_user_name}.",
-        "{event.user_name|'Someone'} cheered {event.bits} bits for {event.broadcaster_user_name}.",
-        "{event.from_broadcaster_user_name} raids {event.to_broadcaster_user_name} with {event.viewers} viewers.",
-        "{event.user_name} redeemed {event.reward.title}.",
-        "Twitch ended the subscription to {subscription.type} ({subscription.status}).",
-        "Twitch reports {subscription.type|'an event'}."
+        "{data.attributes.user_name|data.attributes.user_email|'Someone'} ordered for {data.attributes.total_formatted}.",
+        "The order {data.attributes.order_number|data.id} was refunded.",
+        "The subscription of {data.attributes.user_name|data.attributes.user_email|'someone'} is {data.attributes.status}.",
+        "A payment of {data.attributes.user_name|data.attributes.user_email|'someone'} succeeded after one that failed.",
+        "A payment of {data.attributes.user_name|data.attributes.user_email|'someone'} failed.",
+        "A license key of {data.attributes.user_name|data.attributes.user_email} changed.",
+        "A license key was created for {data.attributes.user_name|data.attributes.user_email}.",
+        "Lemon Squeezy reports {meta.event_name|'an event'}."
       ]
     },
     {
-      "id": "typeform",
+      "id": "btcpay",
       "events": [
-        "A form was submitted"
+        "An invoice is paid and settled",
+        "A payment waits for confirmations",
+        "A payment came in",
+        "An invoice expired",
+        "An invoice became invalid",
+        "An invoice was created",
+        "A payment settled"
       ],
-      "guide": "1. In Typeform open the form, Connect, Webhooks, and choose Add a webhook.\n2. Endpoint: {url}\n3. Choose Edit, and as Secret enter: {secret}\n4. Turn the webhook on.\n",
+      "guide": "1. In BTCPay Server open the store, Settings, Webhooks, and choose Create Webhook.\n2. Payload URL: {url}\n3. Secret: store it in this webhook. BTCPay Server makes the secret.\n4. Choose the events, and choose Add webhook.",
       "replay_note": "The signature covers the id.",
       "sentences": [
-        "Someone submitted the form {form_response.definition.title|form_response.form_id}.",
-        "Typeform reports {event_type|'an event'}."
+        "The invoice {invoiceId} changed ({type}).",
+        "The invoice {invoiceId} is settled.",
+        "A payment for the invoice {invoiceId} came in.",
+        "The invoice {invoiceId} expired.",
+        "The invoice {invoiceId} is invalid.",
+        "The invoice {invoiceId} was created.",
+        "BTCPay Server reports {type|'an event'}."
       ]
     },
     {
-      "id": "uptime_kuma",
+      "id": "box",
       "events": [
-        "A service went down",
-        "A service came back",
-        "A check failed and is repeated",
-        "A service is under maintenance"
+        "A file was uploaded",
+        "A file was deleted",
+        "A file was moved",
+        "A file was locked",
+        "A folder was created",
+        "A file was commented on",
+        "A document was signed",
+        "A file was downloaded",
+        "A file was renamed",
+        "A folder was deleted",
+        "Someone was invited",
+        "A task was assigned"
       ],
-      "guide": "1. In Uptime Kuma open Settings, Notifications, and choose Setup Notification, type Webhook.\n2. Post URL: {url}\n3. Request Body: Preset - application/json.\n4. Turn Additional Headers on: {\"X-Webhook-Secret\": \"{secret}\"}\n5. Choose Test, save, and turn the notification on for the monitors.\n",
+      "guide": "1. In the Box Developer Console open the app, Webhooks, and choose Manage signature keys.\n2. Generate the primary key, and store it in this webhook: Box makes the secret.\n3. Choose Create webhook, V2. URL Address: {url}\n4. Choose the content and the triggers, and choose Create webhook.",
       "replay_note": "The signature covers the id.",
       "sentences": [
-        "{monitor.name|'A service'} is down.",
-        "{monitor.name|'A service'} is up again.",
-        "{msg|'Uptime Kuma reports something'}"
+        "{created_by.name|'Someone'} changed the file {source.name|source.id} ({trigger}).",
+        "{created_by.name|'Someone'} uploaded {source.name|source.id}.",
+        "{created_by.name|'Someone'} deleted {source.name|source.id}.",
+        "{created_by.name|'Someone'} changed the folder {source.name|source.id} ({trigger}).",
+        "{created_by.name|'Someone'} commented.",
+        "A document was signed.",
+        "Box reports {trigger|'an event'}."
       ]
     },
     {
-      "id": "vercel",
+      "id": "mux",
       "events": [
-        "A deployment was created",
-        "A deployment was built",
-        "A deployment was promoted",
-        "A deployment failed",
-        "A deployment was canceled",
-        "A project was created",
-        "A deployment is ready",
-        "A deployment was rolled back",
-        "A check of a deployment failed",
-        "A project was deleted",
-        "A domain was added"
+        "A video is ready",
+        "A video could not be processed",
+        "An upload became a video",
+        "A live stream began",
+        "A live stream ended",
+        "A video was created",
+        "A video was deleted",
+        "An upload failed",
+        "An encoder connected",
+        "An encoder disconnected"
       ],
-      "guide": "1. In Vercel open the settings of the team, Webhooks.\n2. Choose the events, for example Deployment Error, and the projects.\n3. Endpoint: {url}\n4. Choose Create Webhook, and store the secret, which is shown once, in this webhook: Vercel makes the secret.\n",
+      "guide": "1. In the Mux Dashboard open Settings, Webhooks, and choose Create new webhook.\n2. Choose the environment. URL to notify: {url}\n3. On the list choose Show signing secret, and store it in this webhook: Mux makes the secret.",
       "replay_note": "The signature covers the id.",
       "sentences": [
-        "The deployment of {payload.deployment.name|payload.name} changed ({type}).",
-        "{payload.deployment.name|payload.name} is being deployed.",
-        "{payload.deployment.name|payload.name} was built.",
-        "{payload.deployment.name|payload.name} was promoted.",
-        "The deployment of {payload.deployment.name|payload.name} failed.",
-        "The deployment of {payload.deployment.name|payload.name} was canceled.",
-        "The project {payload.project.name|payload.name|payload.project.id} changed ({type}).",
-        "Vercel reports {type|'an event'}."
+        "The video {data.meta.title|data.passthrough|object.id} changed ({type}).",
+        "The video {data.meta.title|data.passthrough|object.id} is ready.",
+        "The video {data.meta.title|data.passthrough|object.id} could not be processed.",
+        "The live stream {data.passthrough|object.id} began.",
+        "The live stream {data.passthrough|object.id} ended.",
+        "Mux reports {type|'an event'}."
       ]
     },
     {
-      "id": "zendesk",
+      "id": "schedule",
       "events": [
-        "A ticket was created",
-        "A ticket was commented on",
-        "The status of a ticket changed",
-        "The priority of a ticket changed",
-        "A ticket was assigned to an agent"
+        "A run is due"
       ],
-      "guide": "1. In Zendesk open Admin Center, Apps and integrations, Actions and webhooks, Webhooks, and choose Create webhook, Zendesk events.\n2. Endpoint URL: {url}\n3. Request method POST, request format JSON, authentication None. Create the webhook.\n4. On its page choose Reveal secret, and store the signing secret in this webhook: Zendesk makes the secret.\n",
-      "replay_note": "The signature covers the id.",
+      "guide": "1. Nothing has to be set up: this server starts the runs.\n2. To try it, send a test delivery.",
+      "replay_note": "A schedule has no sender: nobody can repeat a delivery.",
       "sentences": [
-        "Ticket {detail.id} changed ({event.current|subject}).",
-        "Ticket {detail.id} was created.",
-        "Ticket {detail.id} was commented on.",
-        "Ticket {detail.id} changed from {event.previous} to {event.current}.",
-        "The priority of ticket {detail.id} changed to {event.current}.",
-        "Zendesk reports {type|'an event'}."
-      ]
-    },
-    {
-      "id": "zoom",
-      "events": [
-        "A meeting started",
-        "A meeting ended",
-        "Someone joined a meeting",
-        "Someone left a meeting",
-        "A recording is ready",
-        "A transcript is ready",
-        "A meeting was scheduled",
-        "A meeting was changed",
-        "A meeting was deleted",
-        "A summary of a meeting is ready",
-        "A webinar started",
-        "A webinar ended",
-        "A user was added",
-        "The app was removed from an account"
-      ],
-      "guide": "1. At marketplace.zoom.us open (or build) an app, Features, Access, and store its Secret Token in this webhook: Zoom makes the secret.\n2. Turn Event Subscription on, choose Add New Event Subscription. Event notification endpoint URL: {url}\n3. Choose Validate, add event types, for example Start Meeting, and save.\n",
-      "replay_note": "The signature covers the id.",
-      "sentences": [
-        "The meeting {payload.object.topic|payload.object.id|'(unknown)'} changed ({event}).",
-        "The meeting {payload.object.topic|payload.object.id} started.",
-        "The meeting {payload.object.topic|payload.object.id} ended.",
-        "{payload.object.participant.user_name|'Someone'} joined the meeting {payload.object.topic|payload.object.id}.",
-        "{payload.object.participant.user_name|'Someone'} left the meeting {payload.object.topic|payload.object.id}.",
-        "The recording of {payload.object.topic|payload.object.id} is ready.",
-        "The transcript of {payload.object.topic|payload.object.id} is ready.",
-        "Zoom reports {event|'an event'}."
+        "Scheduled run of {local_time|scheduled_for}."
       ]
     }
   ],
   "settings": [
-    {
-      "key": "A program that speaks MCP over standard input and output. It runs without a shell.",
-      "doc": "A program that speaks MCP over standard input and output. It runs without a shell."
-    },
-    {
-      "key": "A random text of at least 32 characters, the same on all nodes. It protects the vault's key on its way from one node to another through the database.",
-      "doc": "A random text of at least 32 characters, the same on all nodes. It protects the vault's key on its way from one node to another through the database."
-    },
-    {
-      "key": "Additional HTTP headers for every request to the URL. In their values, and in the URL's path, {{secret:NAME}} stands for an environment variable in the vault that tools.secrets allows for the URL's host. Their values are never returned, and they do not follow a URL that was changed at run time.",
-      "doc": "Additional HTTP headers for every request to the URL. In their values, and in the URL's path, {{secret:NAME}} stands for an environment variable in the vault that tools.secrets allows for the URL's host. Their values are never returned, and they do not follow a URL that was changed at run time."
-    },
-    {
-      "key": "Additional HTTP headers for every request to the provider. Their values are never returned.",
-      "doc": "Additional HTTP headers for every request to the provider. Their values are never returned."
-    },
-    {
-      "key": "Additional origins that may call from a browser: scheme://host[:port] or host:port.",
-      "doc": "Additional origins that may call from a browser: scheme://host[:port] or host:port."
-    },
-    {
-      "key": "Address and port to listen on.",
-      "doc": "Address and port to listen on."
-    },
-    {
-      "key": "Also append each record of the audit log to this file, as a line of JSON. A relative path starts at the data directory.",
-      "doc": "Also append each record of the audit log to this file, as a line of JSON. A relative path starts at the data directory."
-    },
-    {
-      "key": "Also send each record of the audit log to the local syslog, which reads from this Unix datagram socket.",
-      "doc": "Also send each record of the audit log to the local syslog, which reads from this Unix datagram socket."
-    },
-    {
-      "key": "Backups to keep in the directory after a scheduled backup; older ones are deleted.",
-      "doc": "Backups to keep in the directory after a scheduled backup; older ones are deleted."
-    },
-    {
-      "key": "Base URL with its version segment. A URL without a path means /v1.",
-      "doc": "Base URL with its version segment. A URL without a path means /v1."
-    },
-    {
-      "key": "Bearer token for /metrics. Checked without the database.",
-      "doc": "Bearer token for /metrics. Checked without the database."
-    },
-    {
-      "key": "Calls that need no such approval: `tool` for a tool without targets, `tool:target`, or `tool:*`. The target of web_fetch is the host, that of webhook `action:id`. Changing it at run time needs operator.admin.",
-      "doc": "Calls that need no such approval: `tool` for a tool without targets, `tool:target`, or `tool:*`. The target of web_fetch is the host, that of webhook `action:id`. Changing it at run time needs operator.admin."
-    },
-    {
-      "key": "Channels that get a message when 80 % of a budget is used.",
-      "doc": "Channels that get a message when 80 % of a budget is used."
-    },
-    {
-      "key": "Channels that get a message when a delivery fails, as `type` or `type:account`. Further failures of the same webhook within 15 minutes are one message.",
-      "doc": "Channels that get a message when a delivery fails, as `type` or `type:account`. Further failures of the same webhook within 15 minutes are one message."
-    },
-    {
-      "key": "Channels that get a message when a health check of the operation has failed for five minutes, and when it passes again: the disk, the clock, the certificate, backups, copies of the audit log, the queue, channels and senders.",
-      "doc": "Channels that get a message when a health check of the operation has failed for five minutes, and when it passes again: the disk, the clock, the certificate, backups, copies of the audit log, the queue, channels and senders."
-    },
-    {
-      "key": "Channels that get a message when a webhook has refused 10 requests and accepted none in between.",
-      "doc": "Channels that get a message when a webhook has refused 10 requests and accepted none in between."
-    },
-    {
-      "key": "Channels that get a message with a link when a tool call waits for approval: `type` or `type:account`, as in a webhook's deliver_to. The direct chat of a trusted person also gets buttons.",
-      "doc": "Channels that get a message with a link when a tool call waits for approval: `type` or `type:account`, as in a webhook's deliver_to. The direct chat of a trusted person also gets buttons."
-    },
-    {
-      "key": "Contact address for the certificate authority.",
-      "doc": "Contact address for the certificate authority."
-    },
-    {
-      "key": "Days after the last message until a conversation is deleted; 0 keeps all. Pinned conversations are kept.",
-      "doc": "Days after the last message until a conversation is deleted; 0 keeps all. Pinned conversations are kept."
-    },
-    {
-      "key": "Days to keep deliveries.",
-      "doc": "Days to keep deliveries."
-    },
-    {
-      "key": "Days to keep rows of the audit log.",
-      "doc": "Days to keep rows of the audit log."
-    },
-    {
-      "key": "Days until a file of a conversation is deleted; 0 keeps it as long as the conversation.",
-      "doc": "Days until a file of a conversation is deleted; 0 keeps it as long as the conversation."
-    },
-    {
-      "key": "Days until recorded and synthesized audio of a conversation is deleted; 0 keeps it as long as the conversation.",
-      "doc": "Days until recorded and synthesized audio of a conversation is deleted; 0 keeps it as long as the conversation."
-    },
-    {
-      "key": "Deliveries accepted per minute across all webhooks.",
-      "doc": "Deliveries accepted per minute across all webhooks."
-    },
-    {
-      "key": "Deliveries of one webhook that run at a time. Deliveries to the inbox and the log do not count.",
-      "doc": "Deliveries of one webhook that run at a time. Deliveries to the inbox and the log do not count."
-    },
-    {
-      "key": "Deliveries sent through one channel at a time. The inbox and the log have no limit.",
-      "doc": "Deliveries sent through one channel at a time. The inbox and the log have no limit."
-    },
-    {
-      "key": "Deliveries sent to channels at a time.",
-      "doc": "Deliveries sent to channels at a time."
-    },
-    {
-      "key": "Directory for backups. A relative path starts at the data directory, where the default `backups` is.",
-      "doc": "Directory for backups. A relative path starts at the data directory, where the default `backups` is."
-    },
-    {
-      "key": "Encrypt stored secrets with a key protected by the password; changed by vault disable and enable.",
-      "doc": "Encrypt stored secrets with a key protected by the password; changed by vault disable and enable."
-    },
-    {
-      "key": "Environment variables for the program, which otherwise receives only PATH, HOME, LANG and TZ. A value is a string, or { vault = \"KEY\" } for an environment variable in the vault. Variables that control what a program runs, such as NODE_OPTIONS, accept only a string.",
-      "doc": "Environment variables for the program, which otherwise receives only PATH, HOME, LANG and TZ. A value is a string, or { vault = \"KEY\" } for an environment variable in the vault. Variables that control what a program runs, such as NODE_OPTIONS, accept only a string."
-    },
-    {
-      "key": "For Azure OpenAI: the api-version. base_url is then https://<resource>.openai.azure.com/openai, a model's name is that of a deployment, and the key is sent as api-key.",
-      "doc": "For Azure OpenAI: the api-version. base_url is then https://<resource>.openai.azure.com/openai, a model's name is that of a deployment, and the key is sent as api-key."
-    },
-    {
-      "key": "Format numbers, dates and punctuation for reading.",
-      "doc": "Format numbers, dates and punctuation for reading."
-    },
-    {
-      "key": "HTTP proxy for requests to model providers outside the local network.",
-      "doc": "HTTP proxy for requests to model providers outside the local network."
-    },
-    {
-      "key": "How long Piper keeps running without a request, with its voice in memory; 0 starts it for each request.",
-      "doc": "How long Piper keeps running without a request, with its voice in memory; 0 starts it for each request."
-    },
-    {
-      "key": "How many bytes of files of conversations are kept. Beyond it, the oldest files are deleted.",
-      "doc": "How many bytes of files of conversations are kept. Beyond it, the oldest files are deleted."
-    },
-    {
-      "key": "Instead of a program: the URL of a server that speaks MCP over streamable HTTP. If the vault has an environment variable MCP_<NAME>_TOKEN set for this URL, it is sent as the bearer token.",
-      "doc": "Instead of a program: the URL of a server that speaks MCP over streamable HTTP. If the vault has an environment variable MCP_<NAME>_TOKEN set for this URL, it is sent as the bearer token."
-    },
-    {
-      "key": "Keep the plaintext file of provider keys next to its encrypted copy.",
-      "doc": "Keep the plaintext file of provider keys next to its encrypted copy."
-    },
-    {
-      "key": "Let tools fetch from private and loopback addresses.",
-      "doc": "Let tools fetch from private and loopback addresses."
-    },
-    {
-      "key": "Local speech programs that run at a time.",
-      "doc": "Local speech programs that run at a time."
-    },
-    {
-      "key": "Maximum attempts per delivery. Twelve attempts take about seven hours.",
-      "doc": "Maximum attempts per delivery. Twelve attempts take about seven hours."
-    },
-    {
-      "key": "Maximum difference between the timestamp in a tracker's payload and the clock, in seconds.",
-      "doc": "Maximum difference between the timestamp in a tracker's payload and the clock, in seconds."
-    },
-    {
-      "key": "Maximum length of a spoken text, in characters.",
-      "doc": "Maximum length of a spoken text, in characters."
-    },
-    {
-      "key": "Names of a certificate that the gateway gets from a certificate authority by ACME (TLS-ALPN-01: port 443 of each name must reach this port). Setting it accepts the authority's terms of service.",
-      "doc": "Names of a certificate that the gateway gets from a certificate authority by ACME (TLS-ALPN-01: port 443 of each name must reach this port). Setting it accepts the authority's terms of service."
-    },
-    {
-      "key": "Networks of Wyoming clients. Programs on this machine may always connect.",
-      "doc": "Networks of Wyoming clients. Programs on this machine may always connect."
-    },
-    {
-      "key": "Networks of reverse proxies whose forwarding header is trusted.",
-      "doc": "Networks of reverse proxies whose forwarding header is trusted."
-    },
-    {
-      "key": "PEM file with the certificate chain. A relative path starts at the data directory.",
-      "doc": "PEM file with the certificate chain. A relative path starts at the data directory."
-    },
-    {
-      "key": "PEM file with the certificate's private key.",
-      "doc": "PEM file with the certificate's private key."
-    },
-    {
-      "key": "Password hashes computed at a time; each uses one core and 64 MiB.",
-      "doc": "Password hashes computed at a time; each uses one core and 64 MiB."
-    },
-    {
-      "key": "Recorded and synthesized audio of sessions to keep, in bytes; the oldest is deleted first.",
-      "doc": "Recorded and synthesized audio of sessions to keep, in bytes; the oldest is deleted first."
-    },
-    {
-      "key": "Refuse API keys and devices, even with operator.admin, when an operation needs the password or a passkey again.",
-      "doc": "Refuse API keys and devices, even with operator.admin, when an operation needs the password or a passkey again."
-    },
-    {
-      "key": "Relative duration, from 0.1 to 10; lower is faster.",
-      "doc": "Relative duration, from 0.1 to 10; lower is faster."
-    },
-    {
-      "key": "Report /health/ready while the vault is sealed.",
-      "doc": "Report /health/ready while the vault is sealed."
-    },
-    {
-      "key": "Require the password or a passkey again for dangerous changes, 15 minutes after the last time.",
-      "doc": "Require the password or a passkey again for dangerous changes, 15 minutes after the last time."
-    },
-    {
-      "key": "Require the setup code from local connections too.",
-      "doc": "Require the setup code from local connections too."
-    },
-    {
-      "key": "Retry a delivery if the agent's turn ended in an error.",
-      "doc": "Retry a delivery if the agent's turn ended in an error."
-    },
-    {
-      "key": "Seconds after which a turn is stopped, including its model calls, tools and approvals.",
-      "doc": "Seconds after which a turn is stopped, including its model calls, tools and approvals."
-    },
-    {
-      "key": "Seconds between the signal to stop and the shutdown. Requests are accepted meanwhile, and /health/ready fails, so that a load balancer can choose another node.",
-      "doc": "Seconds between the signal to stop and the shutdown. Requests are accepted meanwhile, and /health/ready fails, so that a load balancer can choose another node."
-    },
-    {
-      "key": "Seconds that a shutdown waits for sends and turns before it interrupts them.",
-      "doc": "Seconds that a shutdown waits for sends and turns before it interrupts them."
-    },
-    {
-      "key": "Seconds without a heartbeat after which a running delivery is claimed by another worker.",
-      "doc": "Seconds without a heartbeat after which a running delivery is claimed by another worker."
-    },
-    {
-      "key": "Secrets that agents may use without seeing them: `NAME:host` or `NAME:host:port`, where NAME is an environment variable in the vault. In a request of web_fetch or to an MCP server at that host over HTTPS, {{secret:NAME}} stands for its value.",
-      "doc": "Secrets that agents may use without seeing them: `NAME:host` or `NAME:host:port`, where NAME is an environment variable in the vault. In a request of web_fetch or to an MCP server at that host over HTTPS, {{secret:NAME}} stands for its value."
-    },
-    {
-      "key": "Send OpenTelemetry traces and metrics to this collector by OTLP/HTTP in JSON, below /v1/traces and /v1/metrics.",
-      "doc": "Send OpenTelemetry traces and metrics to this collector by OTLP/HTTP in JSON, below /v1/traces and /v1/metrics."
-    },
-    {
-      "key": "Serve /metrics on this address and port too, without TLS. Without metrics.token, to everyone who can connect.",
-      "doc": "Serve /metrics on this address and port too, without TLS. Without metrics.token, to everyone who can connect."
-    },
-    {
-      "key": "Serve /metrics to callers with operator.read.",
-      "doc": "Serve /metrics to callers with operator.read."
-    },
-    {
-      "key": "Serve TLS with a self-signed certificate that the gateway creates.",
-      "doc": "Serve TLS with a self-signed certificate that the gateway creates."
-    },
-    {
-      "key": "Similarity to the original voice, from 0 to 1.",
-      "doc": "Similarity to the original voice, from 0 to 1."
-    },
-    {
-      "key": "Size of the cache for synthesized speech, in bytes; 0 disables it.",
-      "doc": "Size of the cache for synthesized speech, in bytes; 0 disables it."
-    },
-    {
-      "key": "Speak and transcribe for Wyoming clients at this address and port. The protocol has no encryption and no authentication.",
-      "doc": "Speak and transcribe for Wyoming clients at this address and port. The protocol has no encryption and no authentication."
-    },
-    {
-      "key": "Speed, from 0.25 to 4.",
-      "doc": "Speed, from 0.25 to 4."
-    },
-    {
-      "key": "Stability of the voice, from 0 to 1.",
-      "doc": "Stability of the voice, from 0 to 1."
-    },
-    {
-      "key": "The API key of brave or tavily. Prefer to store it in the vault as the environment variable BRAVE_API_KEY or TAVILY_API_KEY.",
-      "doc": "The API key of brave or tavily. Prefer to store it in the vault as the environment variable BRAVE_API_KEY or TAVILY_API_KEY."
-    },
-    {
-      "key": "The URL at which browsers and webhook senders reach the gateway.",
-      "doc": "The URL at which browsers and webhook senders reach the gateway."
-    },
-    {
-      "key": "The URL of a Coqui server, used without changes, or tcp://host:port of a Wyoming program; required.",
-      "doc": "The URL of a Coqui server, used without changes, or tcp://host:port of a Wyoming program; required."
-    },
-    {
-      "key": "The URL of the search service; required for searxng. A URL without a path means the vendor's own path.",
-      "doc": "The URL of the search service; required for searxng. A URL without a path means the vendor's own path."
-    },
-    {
-      "key": "The age recipient that backups are encrypted to. If unset, scheduled backups are not encrypted.",
-      "doc": "The age recipient that backups are encrypted to. If unset, scheduled backups are not encrypted."
-    },
-    {
-      "key": "The directory URL of the certificate authority.",
-      "doc": "The directory URL of the certificate authority."
-    },
-    {
-      "key": "The expected language, as a locale.",
-      "doc": "The expected language, as a locale."
-    },
-    {
-      "key": "The expected language, as an ISO 639-1 code.",
-      "doc": "The expected language, as an ISO 639-1 code."
-    },
-    {
-      "key": "The folder of the model; required.",
-      "doc": "The folder of the model; required."
-    },
-    {
-      "key": "The ggml file of the model; required.",
-      "doc": "The ggml file of the model; required."
-    },
-    {
-      "key": "The language, as a BCP 47 tag.",
-      "doc": "The language, as a BCP 47 tag."
-    },
-    {
-      "key": "The largest WebSocket message and RPC body, in bytes.",
-      "doc": "The largest WebSocket message and RPC body, in bytes."
-    },
-    {
-      "key": "The largest file that can be attached to a message, in bytes.",
-      "doc": "The largest file that can be attached to a message, in bytes."
-    },
-    {
-      "key": "The model of agents without one, as provider/model.",
-      "doc": "The model of agents without one, as provider/model."
-    },
-    {
-      "key": "The model; for a Wyoming program the voice.",
-      "doc": "The model; for a Wyoming program the voice."
-    },
-    {
-      "key": "The models to offer. If empty, the provider is asked for its list.",
-      "doc": "The models to offer. If empty, the provider is asked for its list."
-    },
-    {
-      "key": "The only header in which a trusted proxy reports the client's IP address.",
-      "doc": "The only header in which a trusted proxy reports the client's IP address."
-    },
-    {
-      "key": "The program's arguments. They are never returned, because they often contain tokens.",
-      "doc": "The program's arguments. They are never returned, because they often contain tokens."
-    },
-    {
-      "key": "The program. If it is unset or has no path, it is searched for in PATH.",
-      "doc": "The program. If it is unset or has no path, it is searched for in PATH."
-    },
-    {
-      "key": "The provider's API key. Prefer providers.set_key, which stores it in the vault.",
-      "doc": "The provider's API key. Prefer providers.set_key, which stores it in the vault."
-    },
-    {
-      "key": "The provider's API key. Prefer providers.set_key, which stores it in the vault. If unset, the key of models.providers.openai or OPENAI_API_KEY is used.",
-      "doc": "The provider's API key. Prefer providers.set_key, which stores it in the vault. If unset, the key of models.providers.openai or OPENAI_API_KEY is used."
-    },
-    {
-      "key": "The provider's API: openai or anthropic. The default is openai, except for the id anthropic.",
-      "doc": "The provider's API: openai or anthropic. The default is openai, except for the id anthropic."
-    },
-    {
-      "key": "The provider's model.",
-      "doc": "The provider's model."
-    },
-    {
-      "key": "The provider: stt_cloud_1 (whisper), stt_cloud_2 (groq), stt_cloud_3 (deepgram), stt_cloud_4 (google), stt_cloud_5 (mistral), stt_local_1 (voxtral-local), stt_local_2 (whisper-cli) or stt_local_3 (sherpa-onnx). If unset, the first that is configured. The tables below accept either name.",
-      "doc": "The provider: stt_cloud_1 (whisper), stt_cloud_2 (groq), stt_cloud_3 (deepgram), stt_cloud_4 (google), stt_cloud_5 (mistral), stt_local_1 (voxtral-local), stt_local_2 (whisper-cli) or stt_local_3 (sherpa-onnx). If unset, the first that is configured. The tables below accept either name."
-    },
-    {
-      "key": "The provider: tts_cloud_1 (elevenlabs), tts_cloud_2 (openai), tts_cloud_3 (google), tts_local_1 (piper) or tts_local_2 (coqui). If unset, the first that is configured. The tables below accept either name.",
-      "doc": "The provider: tts_cloud_1 (elevenlabs), tts_cloud_2 (openai), tts_cloud_3 (google), tts_local_1 (piper) or tts_local_2 (coqui). If unset, the first that is configured. The tables below accept either name."
-    },
-    {
-      "key": "The providers to list; empty lists all.",
-      "doc": "The providers to list; empty lists all."
-    },
-    {
-      "key": "The providers to try, in this order, if the chosen provider fails.",
-      "doc": "The providers to try, in this order, if the chosen provider fails."
-    },
-    {
-      "key": "The server's URL with its version segment, or tcp://host:port of a Wyoming program; required. A URL without a path means /v1.",
-      "doc": "The server's URL with its version segment, or tcp://host:port of a Wyoming program; required. A URL without a path means /v1."
-    },
-    {
-      "key": "The service that web_search queries: brave, tavily or searxng.",
-      "doc": "The service that web_search queries: brave, tavily or searxng."
-    },
-    {
-      "key": "The speaker, for a voice with several.",
-      "doc": "The speaker, for a voice with several."
-    },
-    {
-      "key": "The voice's ID.",
-      "doc": "The voice's ID."
-    },
-    {
-      "key": "The voice's JSON file. By default it is next to the ONNX file.",
-      "doc": "The voice's JSON file. By default it is next to the ONNX file."
-    },
-    {
-      "key": "The voice's ONNX file; required.",
-      "doc": "The voice's ONNX file; required."
-    },
-    {
-      "key": "The voice's name.",
-      "doc": "The voice's name."
-    },
-    {
-      "key": "The voice: alloy, echo, fable, onyx, nova, shimmer or another.",
-      "doc": "The voice: alloy, echo, fable, onyx, nova, shimmer or another."
-    },
-    {
-      "key": "The wait before the second attempt, in milliseconds. Each further wait is four times as long, up to one hour.",
-      "doc": "The wait before the second attempt, in milliseconds. Each further wait is four times as long, up to one hour."
-    },
-    {
-      "key": "Time zone of the date that agents receive. By default the zone of the machine.",
-      "doc": "Time zone of the date that agents receive. By default the zone of the machine."
-    },
-    {
-      "key": "Tools that wait up to 5 minutes for a person to approve each call. Changing it at run time needs operator.admin.",
-      "doc": "Tools that wait up to 5 minutes for a person to approve each call. Changing it at run time needs operator.admin."
-    },
-    {
-      "key": "Turns of agents that run at a time for deliveries. Its old name is webhooks.workers.",
-      "doc": "Turns of agents that run at a time for deliveries. Its old name is webhooks.workers."
-    },
-    {
-      "key": "Use OPENAI_API_KEY and ANTHROPIC_API_KEY if they are set.",
-      "doc": "Use OPENAI_API_KEY and ANTHROPIC_API_KEY if they are set."
-    },
-    {
-      "key": "What is known about models, by name: context and max_output in tokens, whether they support tools, vision and reasoning, and price_in, price_out and price_cached per million tokens. Values set here take precedence over the provider's list.",
-      "doc": "What is known about models, by name: context and max_output in tokens, whether they support tools, vision and reasoning, and price_in, price_out and price_cached per million tokens. Values set here take precedence over the provider's list."
-    },
-    {
-      "key": "When to make a backup, as a cron pattern in the time zone of the machine. If unset, backups are only made on request.",
-      "doc": "When to make a backup, as a cron pattern in the time zone of the machine. If unset, backups are only made on request."
-    },
-    {
-      "key": "Whether speech-to-text is on.",
-      "doc": "Whether speech-to-text is on."
-    },
-    {
-      "key": "Whether text-to-speech is on.",
-      "doc": "Whether text-to-speech is on."
-    },
-    {
-      "key": "Whether tool calls that send, change, reveal or spend something wait for a person's approval in a conversation that has read strangers' text: webhooks, web pages, search results, MCP tools. off lets such text act through your agents.",
-      "doc": "Whether tool calls that send, change, reveal or spend something wait for a person's approval in a conversation that has read strangers' text: webhooks, web pages, search results, MCP tools. off lets such text act through your agents."
-    },
-    {
-      "key": "Which answers of agents are spoken automatically: always, off, inbound (answers to spoken messages) or tagged (answers that contain [[tts]]).",
-      "doc": "Which answers of agents are spoken automatically: always, off, inbound (answers to spoken messages) or tagged (answers that contain [[tts]])."
-    },
-    {
-      "key": "While the vault is sealed, accept deliveries and store them encrypted; they are verified and processed after the next unseal. At most 1,000 deliveries or 64 MiB for each webhook.",
-      "doc": "While the vault is sealed, accept deliveries and store them encrypted; they are verified and processed after the next unseal. At most 1,000 deliveries or 64 MiB for each webhook."
-    },
-    {
-      "key": "While the vault is sealed, store new secrets as plaintext until the next unseal; false refuses them.",
-      "doc": "While the vault is sealed, store new secrets as plaintext until the next unseal; false refuses them."
-    },
-    {
-      "key": "Who has access after 'Remove all auth': everyone (all), or only local connections (local).",
-      "doc": "Who has access after 'Remove all auth': everyone (all), or only local connections (local)."
-    },
-    {
-      "key": "With vault.cluster_secret on PostgreSQL: a node that is unlocked unlocks the other nodes, and a rotation does not seal them.",
-      "doc": "With vault.cluster_secret on PostgreSQL: a node that is unlocked unlocks the other nodes, and a rotation does not seal them."
-    },
-    {
-      "key": "off, error, warn, info, debug or trace, optionally per module: info,hyper=warn. SERVICE_LOG also sets it.",
-      "doc": "off, error, warn, info, debug or trace, optionally per module: info,hyper=warn. SERVICE_LOG also sets it."
-    },
-    {
-      "key": "sign_in: a link opens the page, which asks for a login. bearer: the link itself is the credential; it works once, until it expires.",
-      "doc": "sign_in: a link opens the page, which asks for a login. bearer: the link itself is the credential; it works once, until it expires."
-    },
-    {
-      "key": "sqlite://path, or postgres://… for several nodes; by default gatehouse.db in the data directory. SERVICE_DATABASE_URL also sets it.",
-      "doc": "sqlite://path, or postgres://… for several nodes; by default gatehouse.db in the data directory. SERVICE_DATABASE_URL also sets it."
-    },
-    {
-      "key": "text for reading, json for log collectors.",
-      "doc": "text for reading, json for log collectors."
-    }
+    "A program that speaks MCP over standard input and output. It runs without a shell.",
+    "A random text of at least 32 characters, the same on all nodes. It protects the vault's key on its way from one node to another through the database.",
+    "Additional HTTP headers for every request to the URL. In their values, and in the URL's path, {{secret:NAME}} stands for an environment variable in the vault that tools.secrets allows for the URL's host. Their values are never returned, and they do not follow a URL that was changed at run time.",
+    "Additional HTTP headers for every request to the provider. Their values are never returned.",
+    "Additional origins that may call from a browser: scheme://host[:port] or host:port.",
+    "Address and port to listen on.",
+    "Also append each record of the audit log to this file, as a line of JSON. A relative path starts at the data directory.",
+    "Also send each record of the audit log to syslog: the local one, which reads from this Unix datagram socket, or a server at udp://host:port, tcp://host:port or tls://host:port.",
+    "Backups to keep in the directory after a scheduled backup; older ones are deleted.",
+    "Base URL with its version segment. A URL without a path means /v1.",
+    "Bearer token for /metrics. Checked without the database.",
+    "Calls that need no such approval: `tool` for a tool without targets, `tool:target`, or `tool:*`. The target of web_fetch is the host, that of webhook `action:id`. Changing it at run time needs operator.admin.",
+    "Channels that get a message when 80 % of a budget is used.",
+    "Channels that get a message when a delivery fails, as `type` or `type:account`. Further failures of the same webhook within 15 minutes are one message.",
+    "Channels that get a message when a health check of the operation has failed for five minutes, and when it passes again: the disk, the clock, the certificate, backups, copies of the audit log, the queue, channels and senders.",
+    "Channels that get a message when a webhook has refused 10 requests and accepted none in between.",
+    "Channels that get a message with a link when a tool call waits for approval: `type` or `type:account`, as in a webhook's deliver_to. The direct chat of a trusted person also gets buttons.",
+    "Contact address for the certificate authority.",
+    "Days after the last message until a conversation is deleted; 0 keeps all. Pinned conversations are kept.",
+    "Days between two trial restores of the newest backup, if backups are scheduled and not encrypted. 0 turns them off.",
+    "Days to keep deliveries.",
+    "Days to keep rows of the audit log.",
+    "Days until a file of a conversation is deleted; 0 keeps it as long as the conversation.",
+    "Days until recorded and synthesized audio of a conversation is deleted; 0 keeps it as long as the conversation.",
+    "Deliveries accepted per minute across all webhooks.",
+    "Deliveries of one webhook that run at a time. Deliveries to the inbox and the log do not count.",
+    "Deliveries sent through one channel at a time. The inbox and the log have no limit.",
+    "Deliveries sent to channels at a time.",
+    "Directory for backups. A relative path starts at the data directory, where the default `backups` is.",
+    "Encrypt stored secrets with a key protected by the password; changed by vault disable and enable.",
+    "Environment variables for the program, which otherwise receives only PATH, HOME, LANG and TZ. A value is a string, or { vault = \"KEY\" } for an environment variable in the vault. Variables that control what a program runs, such as NODE_OPTIONS, accept only a string.",
+    "For Azure OpenAI: the api-version. base_url is then https://<resource>.openai.azure.com/openai, a model's name is that of a deployment, and the key is sent as api-key.",
+    "Format numbers, dates and punctuation for reading.",
+    "HTTP proxy for requests to model providers outside the local network.",
+    "How long Piper keeps running without a request, with its voice in memory; 0 starts it for each request.",
+    "How many bytes of files of conversations are kept. Beyond it, the oldest files are deleted.",
+    "Instead of a program: the URL of a server that speaks MCP over streamable HTTP. If the vault has an environment variable MCP_<NAME>_TOKEN set for this URL, it is sent as the bearer token.",
+    "Keep the plaintext file of provider keys next to its encrypted copy.",
+    "Let tools fetch from private and loopback addresses.",
+    "Local speech programs that run at a time.",
+    "Maximum attempts per delivery. Twelve attempts take about seven hours.",
+    "Maximum difference between the timestamp in a tracker's payload and the clock, in seconds.",
+    "Maximum length of a spoken text, in characters.",
+    "Names of a certificate that the gateway gets from a certificate authority by ACME (TLS-ALPN-01: port 443 of each name must reach this port). Setting it accepts the authority's terms of service.",
+    "Networks of Wyoming clients. Programs on this machine may always connect.",
+    "Networks of reverse proxies whose forwarding header is trusted.",
+    "PEM file with the certificate chain. A relative path starts at the data directory.",
+    "PEM file with the certificate's private key.",
+    "Password hashes computed at a time; each uses one core and 64 MiB.",
+    "Recorded and synthesized audio of sessions to keep, in bytes; the oldest is deleted first.",
+    "Refuse API keys and devices, even with operator.admin, when an operation needs the password or a passkey again.",
+    "Relative duration, from 0.1 to 10; lower is faster.",
+    "Report /health/ready while the vault is sealed.",
+    "Require the password or a passkey again for dangerous changes, 15 minutes after the last time.",
+    "Require the setup code from local connections too.",
+    "Retry a delivery if the agent's turn ended in an error.",
+    "Seconds after which a turn is stopped, including its model calls, tools and approvals.",
+    "Seconds between the signal to stop and the shutdown. Requests are accepted meanwhile, and /health/ready fails, so that a load balancer can choose another node.",
+    "Seconds that a shutdown waits for sends and turns before it interrupts them.",
+    "Seconds without a heartbeat after which a running delivery is claimed by another worker.",
+    "Secrets that agents may use without seeing them: `NAME:host` or `NAME:host:port`, where NAME is an environment variable in the vault. In a request of web_fetch or to an MCP server at that host over HTTPS, {{secret:NAME}} stands for its value.",
+    "Send OpenTelemetry traces and metrics to this collector by OTLP/HTTP in JSON, below /v1/traces and /v1/metrics.",
+    "Serve /metrics on this address and port too, without TLS. Without metrics.token, to everyone who can connect.",
+    "Serve /metrics to callers with operator.read.",
+    "Serve TLS with a self-signed certificate that the gateway creates.",
+    "Similarity to the original voice, from 0 to 1.",
+    "Size of the cache for synthesized speech, in bytes; 0 disables it.",
+    "Speak and transcribe for Wyoming clients at this address and port. The protocol has no encryption and no authentication.",
+    "Speed, from 0.25 to 4.",
+    "Stability of the voice, from 0 to 1.",
+    "The API key of brave or tavily. Prefer to store it in the vault as the environment variable BRAVE_API_KEY or TAVILY_API_KEY.",
+    "The URL at which browsers and webhook senders reach the gateway.",
+    "The URL of a Coqui server, used without changes, or tcp://host:port of a Wyoming program; required.",
+    "The URL of the search service; required for searxng. A URL without a path means the vendor's own path.",
+    "The age recipient that backups are encrypted to. If unset, scheduled backups are not encrypted.",
+    "The directory URL of the certificate authority.",
+    "The expected language, as a locale.",
+    "The expected language, as an ISO 639-1 code.",
+    "The folder of the model; required.",
+    "The ggml file of the model; required.",
+    "The language, as a BCP 47 tag.",
+    "The largest WebSocket message and RPC body, in bytes.",
+    "The largest file that can be attached to a message, in bytes.",
+    "The model of agents without one, as provider/model.",
+    "The model; for a Wyoming program the voice.",
+    "The models to offer. If empty, the provider is asked for its list.",
+    "The only header in which a trusted proxy reports the client's IP address.",
+    "The program's arguments. They are never returned, because they often contain tokens.",
+    "The program. If it is unset or has no path, it is searched for in PATH.",
+    "The provider's API key. Prefer providers.set_key, which stores it in the vault.",
+    "The provider's API key. Prefer providers.set_key, which stores it in the vault. If unset, the key of models.providers.openai or OPENAI_API_KEY is used.",
+    "The provider's API: openai or anthropic. The default is openai, except for the id anthropic.",
+    "The provider's model.",
+    "The provider: stt_cloud_1 (whisper), stt_cloud_2 (groq), stt_cloud_3 (deepgram), stt_cloud_4 (google), stt_cloud_5 (mistral), stt_local_1 (voxtral-local), stt_local_2 (whisper-cli) or stt_local_3 (sherpa-onnx). If unset, the first that is configured. The tables below accept either name.",
+    "The provider: tts_cloud_1 (elevenlabs), tts_cloud_2 (openai), tts_cloud_3 (google), tts_local_1 (piper) or tts_local_2 (coqui). If unset, the first that is configured. The tables below accept either name.",
+    "The providers to list; empty lists all.",
+    "The providers to try, in this order, if the chosen provider fails.",
+    "The server's URL with its version segment, or tcp://host:port of a Wyoming program; required. A URL without a path means /v1.",
+    "The service that web_search queries: brave, tavily or searxng.",
+    "The speaker, for a voice with several.",
+    "The voice's ID.",
+    "The voice's JSON file. By default it is next to the ONNX file.",
+    "The voice's ONNX file; required.",
+    "The voice's name.",
+    "The voice: alloy, echo, fable, onyx, nova, shimmer or another.",
+    "The wait before the second attempt, in milliseconds. Each further wait is four times as long, up to one hour.",
+    "Time zone of the date that agents receive. By default the zone of the machine.",
+    "Tools that wait up to 5 minutes for a person to approve each call. Changing it at run time needs operator.admin.",
+    "Turns of agents that run at a time for deliveries. Its old name is webhooks.workers.",
+    "Use OPENAI_API_KEY and ANTHROPIC_API_KEY if they are set.",
+    "What is known about models, by name: context and max_output in tokens, whether they support tools, vision and reasoning, and price_in, price_out and price_cached per million tokens. Values set here take precedence over the provider's list.",
+    "When to make a backup, as a cron pattern in the time zone of the machine. If unset, backups are only made on request.",
+    "Whether speech-to-text is on.",
+    "Whether text-to-speech is on.",
+    "Whether tool calls that send, change, reveal or spend something wait for a person's approval in a conversation that has read strangers' text: webhooks, web pages, search results, MCP tools. off lets such text act through your agents.",
+    "Which answers of agents are spoken automatically: always, off, inbound (answers to spoken messages) or tagged (answers that contain [[tts]]).",
+    "While the vault is sealed, accept deliveries and store them encrypted; they are verified and processed after the next unseal. At most 1,000 deliveries or 64 MiB for each webhook.",
+    "While the vault is sealed, store new secrets as plaintext until the next unseal; false refuses them.",
+    "Who has access after 'Remove all auth': everyone (all), or only local connections (local).",
+    "With vault.cluster_secret on PostgreSQL: a node that is unlocked unlocks the other nodes, and a rotation does not seal them.",
+    "off, error, warn, info, debug or trace, optionally per module: info,hyper=warn. SERVICE_LOG also sets it.",
+    "sign_in: a link opens the page, which asks for a login. bearer: the link itself is the credential; it works once, until it expires.",
+    "sqlite://path, or postgres://… for several nodes; by default gatehouse.db in the data directory. SERVICE_DATABASE_URL also sets it.",
+    "text for reading, json for log collectors."
   ],
   "voice": [
     {
       "id": "tts_cloud_1",
       "settings": [
         {
+          "name": "voice_id",
+          "label": "Voice ID"
+        },
+        {
+          "name": "model",
+          "label": "Model"
+        },
+        {
+          "name": "stability",
+          "label": "Stability",
+          "hint": "How steady the voice is, from 0 to 1."
+        },
+        {
+          "name": "similarity_boost",
+          "label": "Similarity",
+          "hint": "How close to the original voice, from 0 to 1."
+        },
+        {
+          "name": "base_url",
+          "label": "Address",
+          "hint": "Only for a compatible server or your own proxy."
+        }
+      ]
+    },
+    {
+      "id": "tts_cloud_2",
+      "settings": [
+        {
+          "name": "voice",
+          "label": "Voice"
+        },
+        {
+          "name": "model",
+          "label": "Model"
+        },
+        {
+          "name": "speed",
+          "label": "Speed",
+          "hint": "1 is normal."
+        },
+        {
+          "name": "base_url",
+          "label": "Address",
+          "hint": "Only for a compatible server or your own proxy."
+        }
+      ]
+    },
+    {
+      "id": "tts_cloud_3",
+      "settings": [
+        {
+          "name": "voice",
+          "label": "Voice"
+        },
+        {
+          "name": "language_code",
+          "label": "Language and region"
+        },
+        {
+          "name": "speaking_rate",
+          "label": "Speed",
+          "hint": "1 is normal."
+        },
+        {
+          "name": "base_url",
+          "label": "Address",
+          "hint": "Only for a compatible server or your own proxy."
+        }
+      ]
+    },
+    {
+      "id": "tts_local_1",
+      "settings": [
+        {
+          "name": "model_path",
+          "label": "Voice file"
+        },
+        {
+          "name": "config_path",
+          "label": "Voice description file",
+          "hint": "Defaults to the .json file next to the voice."
+        },
+        {
+          "name": "binary_path",
+          "label": "Program",
+          "hint": "Looked up on the gateway’s PATH if empty."
+        },
+        {
+          "name": "speaker_id",
+          "label": "Speaker"
+        },
+        {
+          "name": "length_scale",
+          "label": "Length",
+          "hint": "0.1 to 10; lower is faster."
+        }
+      ]
+    },
+    {
+      "id": "tts_local_2",
+      "settings": [
+        {
+          "name": "endpoint",
+          "label": "Server address",
+          "hint": "Of a Wyoming program: tcp://host:port."
+        },
+        {
+          "name": "model",
+          "label": "Model",
+          "hint": "Of a Wyoming program: the voice."
+        }
+      ]
+    },
+    {
+      "id": "stt_cloud_1",
+      "settings": [
+        {
+          "name": "model",
+          "label": "Model"
+        },
+        {
+          "name": "language",
+          "label": "Language",
+          "hint": "Two letters, such as en. Detected automatically if empty."
+        },
+        {
+          "name": "base_url",
+          "label": "Address",
+          "hint": "Only for a compatible server or your own proxy."
+        }
+      ]
+    },
+    {
+      "id": "stt_cloud_2",
+      "settings": [
+        {
+          "name": "model",
+          "label": "Model"
+        },
+        {
+          "name": "language",
+          "label": "Language",
+          "hint": "Two letters, such as en. Detected automatically if empty."
+        },
+        {
+          "name": "base_url",
+          "label": "Address",
+          "hint": "Only for a compatible server or your own proxy."
+        }
+      ]
+    },
+    {
+      "id": "stt_cloud_3",
+      "settings": [
+        {
+          "name": "model",
+          "label": "Model"
+        },
+        {
+          "name": "language",
+          "label": "Language",
+          "hint": "Two letters, such as en. Detected automatically if empty."
+        },
+        {
+          "name": "smart_format",
+          "label": "Smart format",
+          "hint": "Formats numbers, dates and sentences for reading."
+        },
+        {
+          "name": "base_url",
+          "label": "Address",
+          "hint": "Only for a compatible server or your own proxy."
+        }
+      ]
+    },
+    {
+      "id": "stt_cloud_4",
+      "settings": [
+        {
+          "name": "language",
+          "label": "Language and region"
+        },
+        {
           "name": "model",
           "label": "Model"
         },
         {
           "name": "base_url",
-          "label": "x",
-          "hint": "y"
+          "label": "Address",
+          "hint": "Only for a compatible server or your own proxy."
+        }
+      ]
+    },
+    {
+      "id": "stt_cloud_5",
+      "settings": [
+        {
+          "name": "model",
+          "label": "Model"
+        },
+        {
+          "name": "language",
+          "label": "Language",
+          "hint": "Two letters, such as en. Detected automatically if empty."
+        },
+        {
+          "name": "base_url",
+          "label": "Address",
+          "hint": "Only for a compatible server or your own proxy."
+        }
+      ]
+    },
+    {
+      "id": "stt_local_1",
+      "settings": [
+        {
+          "name": "endpoint",
+          "label": "Server address",
+          "hint": "Of a Wyoming program: tcp://host:port."
+        },
+        {
+          "name": "model",
+          "label": "Model"
+        },
+        {
+          "name": "language",
+          "label": "Language",
+          "hint": "Two letters, such as en. Detected automatically if empty."
+        }
+      ]
+    },
+    {
+      "id": "stt_local_2",
+      "settings": [
+        {
+          "name": "model_path",
+          "label": "Model file"
+        },
+        {
+          "name": "binary_path",
+          "label": "Program",
+          "hint": "Looked up on the gateway’s PATH if empty."
+        },
+        {
+          "name": "language",
+          "label": "Language",
+          "hint": "Two letters, such as en. Detected automatically if empty."
+        }
+      ]
+    },
+    {
+      "id": "stt_local_3",
+      "settings": [
+        {
+          "name": "model_dir",
+          "label": "Model folder"
+        },
+        {
+          "name": "binary_path",
+          "label": "Program",
+          "hint": "Looked up on the gateway’s PATH if empty."
+        },
+        {
+          "name": "language",
+          "label": "Language",
+          "hint": "Two letters, such as en. Detected automatically if empty."
         }
       ]
     }

@@ -3,6 +3,7 @@
 
 use gatehouse_sources::profile::{self, Profile};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 pub(super) fn texts() -> Value {
     let channels: Vec<Value> = gatehouse_channels::type_names()
@@ -10,9 +11,7 @@ pub(super) fn texts() -> Value {
         .map(|it| json!({ "type": it.kind, "fields": it.fields, "options": it.options }))
         .collect();
     let settings = gatehouse_config::describe().iter();
-    let settings: Vec<Value> = settings
-        .map(|it| json!({ "key": it.key, "doc": it.doc }))
-        .collect();
+    let settings: BTreeSet<&str> = settings.map(|it| it.doc).collect();
     let senders: Vec<Value> = profile::all().iter().map(|it| sender(it)).collect();
     json!({
         "checks": gatehouse_services::doctor::IDS,

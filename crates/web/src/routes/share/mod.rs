@@ -84,10 +84,7 @@ fn page(language: Language, shared: &SharedSession) -> String {
         "Shared read-only with Gatehouse. Anyone with the link can read it.",
         "Mit Gatehouse nur zum Lesen geteilt. Jede Person mit dem Link kann sie lesen.",
     );
-    let _ = write!(
-        page,
-        "</main>\n<footer>{how}</footer>\n</body>\n</html>\n"
-    );
+    let _ = write!(page, "</main>\n<footer>{how}</footer>\n</body>\n</html>\n");
     page
 }
 
@@ -136,7 +133,10 @@ mod tests {
 
     #[test]
     fn no_text_becomes_markup() {
-        let page = page(Language::English, &shared(Some("</p><script>alert('x')</script>&amp;")));
+        let page = page(
+            Language::English,
+            &shared(Some("</p><script>alert('x')</script>&amp;")),
+        );
         assert!(!page.contains("<script") && !page.contains("<b>"), "{page}");
         assert!(
             page.contains("&lt;script&gt;alert('x')&lt;/script&gt;"),

@@ -77,12 +77,19 @@ async fn a_shared_session_is_a_page_without_script_for_anybody() {
 #[tokio::test]
 async fn pages_for_strangers_are_in_the_language_of_their_browser() {
     let (server, owner) = with_model().await;
-    let answer = owner.rpc("chat.send_sync", json!({ "text": "Hello" })).await;
+    let answer = owner
+        .rpc("chat.send_sync", json!({ "text": "Hello" }))
+        .await;
     let id = json!({ "id": answer.unwrap()["session"] });
     let share = owner.rpc("sessions.share", id).await.unwrap();
     let known = format!("/share/{}", share["share_id"].as_str().unwrap());
     for (path, language, lang, said) in [
-        (known.as_str(), "de-AT, en;q=0.5", "de", "Eine Unterhaltung mit einem Agenten"),
+        (
+            known.as_str(),
+            "de-AT, en;q=0.5",
+            "de",
+            "Eine Unterhaltung mit einem Agenten",
+        ),
         (&known, "fr", "en", "A conversation with an agent"),
         ("/share/x", "de", "de", "Link nicht gefunden"),
         ("/share/x", "en-GB, de;q=0.9", "en", "Link not found"),
@@ -94,7 +101,10 @@ async fn pages_for_strangers_are_in_the_language_of_their_browser() {
         assert_eq!(page.headers()["vary"], "accept-language");
         let text = page.text().await.unwrap();
         assert!(text.contains(&format!("<html lang=\"{lang}\">")), "{text}");
-        assert!(text.contains(said) && text.contains("class=\"brand\""), "{text}");
+        assert!(
+            text.contains(said) && text.contains("class=\"brand\""),
+            "{text}"
+        );
     }
 }
 
