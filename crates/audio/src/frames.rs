@@ -49,6 +49,12 @@ fn stands<F: Framed>(bytes: &[u8], at: usize, frame: &F) -> bool {
     }
 }
 
+/// Whether a frame of any stream starts at `at`, as in [`stands`].
+pub(crate) fn stands_at<F: Framed>(bytes: &[u8], at: usize) -> bool {
+    let rest = bytes.get(at..).unwrap_or_default();
+    F::read(rest).is_some_and(|frame| stands(bytes, at, &frame))
+}
+
 /// Whether `bytes` begin with frames. Two frames must follow each other. One is enough when the bytes end
 /// before a second header.
 pub(crate) fn begins<F: Framed>(bytes: &[u8]) -> bool {

@@ -17,6 +17,7 @@ mod format;
 mod frames;
 mod join;
 mod kind;
+mod meter;
 mod mp3;
 #[cfg(feature = "mp3")]
 mod mp3_encode;
@@ -42,6 +43,7 @@ pub use error::AudioError;
 pub use format::Format;
 pub use join::join;
 pub use kind::Kind;
+pub use meter::Meter;
 pub use pcm::{PcmStream, pcm_of_samples, samples_of_pcm};
 pub use resample::Resampler;
 pub use sniff::sniff;

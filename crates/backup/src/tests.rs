@@ -9,6 +9,10 @@ use gatehouse_store::{AuthSessionRow, Conn, Import, ImportError, Snapshot, Store
 use secrecy::SecretString;
 use std::path::Path;
 
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
 async fn fill(database: &TestDatabase, rows: i64) {
     let store = database.open().await;
     let write = store.write(move |conn: &mut Conn| {

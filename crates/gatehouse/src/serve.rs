@@ -26,10 +26,34 @@ const LAST_EVENTS: Duration = Duration::from_millis(100);
 
 /// A port that a setting names cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen on {address}, the address of metrics.bind")]
+#[error("cannot listen on {address}, the address of {setting}")]
 pub struct ListenError {
+    setting: &'static str,
     address: SocketAddr,
     source: std::io::Error,
+}
+
+/// The ports besides that of the gateway.
+struct OtherListeners {
+    metrics: Option<TcpListener>,
+    #[cfg(feature = "voice")]
+    wyoming: Option<TcpListener>,
+}
+
+/// Opens the port that the setting names, if it is set.
+async fn listen(
+    setting: &'static str,
+    address: Option<SocketAddr>,
+) -> Result<Option<TcpListener>, ListenError> {
+    let Some(address) = address else {
+        return Ok(None);
+    };
+    let opened = TcpListener::bind(address).await;
+    opened.map(Some).map_err(|source| ListenError {
+        setting,
+        address,
+        source,
+    })
 }
 
 impl App {
@@ -37,7 +61,8 @@ impl App {
     /// Standard output contains only the address and each new setup code.
     ///
     /// # Errors
-    /// If the address of `metrics.bind` cannot be opened. Nothing was served then, and the database is closed.
+    /// If the address of `metrics.bind` or `voice.wyoming.bind` cannot be opened. Nothing was served then, and the
+    /// database is closed.
     pub async fn serve(
         &self,
         listening: impl Into<Listening>,
@@ -55,35 +80,33 @@ impl App {
         shutdown: CancellationToken,
     ) -> Result<(), ListenError> {
         let listening = listening.into();
-        let for_metrics = match self.listen_for_metrics().await {
-            Ok(listener) => listener,
+        let others = match self.listen_besides().await {
+            Ok(others) => others,
             Err(error) => {
                 self.0.gateway.close().await;
                 return Err(error);
             }
         };
-        self.serve_on(listening, for_metrics, limits, shutdown)
-            .await;
+        self.serve_on(listening, others, limits, shutdown).await;
         Ok(())
     }
 
-    /// Opens the port of `metrics.bind`, if it is set.
-    async fn listen_for_metrics(&self) -> Result<Option<TcpListener>, ListenError> {
+    /// Opens the ports of `metrics.bind` and `voice.wyoming.bind`, if they are set.
+    async fn listen_besides(&self) -> Result<OtherListeners, ListenError> {
         let resolved = self.services().config.resolved();
-        let settings = &resolved.settings.metrics;
-        let Some(address) = settings.bind.filter(|_| settings.enabled) else {
-            return Ok(None);
-        };
-        let opened = TcpListener::bind(address).await;
-        opened
-            .map(Some)
-            .map_err(|source| ListenError { address, source })
+        let metrics = &resolved.settings.metrics;
+        let metrics = metrics.bind.filter(|_| metrics.enabled);
+        Ok(OtherListeners {
+            metrics: listen("metrics.bind", metrics).await?,
+            #[cfg(feature = "voice")]
+            wyoming: listen("voice.wyoming.bind", resolved.settings.voice.wyoming.bind).await?,
+        })
     }
 
     async fn serve_on(
         &self,
         listening: Listening,
-        for_metrics: Option<TcpListener>,
+        others: OtherListeners,
         limits: ConnectionLimits,
         shutdown: CancellationToken,
     ) {
@@ -104,11 +127,13 @@ impl App {
         let telemetry = TelemetryExport::start(services, render.clone());
         let token = settings.token.clone().map(MetricsToken::new);
         let metrics = render.map(|render| Scrape::new(render, token));
-        if let (Some(listener), Some(scrape)) = (for_metrics, metrics.clone()) {
+        if let (Some(listener), Some(scrape)) = (others.metrics, metrics.clone()) {
             tasks.spawn(scrape.serve(listener, shutdown.clone()));
         }
         #[cfg(feature = "voice")]
-        self.serve_wyoming(&shutdown, &tasks).await;
+        if let Some(listener) = others.wyoming {
+            self.serve_wyoming(listener, &shutdown, &tasks);
+        }
         self.announce(&listening.listener, &shutdown, &tasks);
         let process = services.config.layers().process();
         let manager = Arc::new(ServiceManager::connect(process));
@@ -180,24 +205,18 @@ impl App {
         }
     }
 
-    /// Listens for Wyoming clients if that is configured.
     #[cfg(feature = "voice")]
-    async fn serve_wyoming(&self, shutdown: &CancellationToken, tasks: &TaskTracker) {
+    fn serve_wyoming(
+        &self,
+        listener: TcpListener,
+        shutdown: &CancellationToken,
+        tasks: &TaskTracker,
+    ) {
         let services = self.services();
         let settings = services.config.resolved().settings.voice.wyoming.clone();
-        let Some(address) = settings.bind else { return };
-        match TcpListener::bind(address).await {
-            Ok(listener) => {
-                tracing::info!(%address, "serving Wyoming clients");
-                let voice = services.voice.clone();
-                let serving =
-                    voice.serve_wyoming(listener, settings.allowed_cidrs, shutdown.clone());
-                tasks.spawn(serving);
-            }
-            Err(error) => {
-                tracing::error!(%error, %address, "cannot listen on the address of voice.wyoming.bind");
-            }
-        }
+        tracing::info!(address = ?listener.local_addr().ok(), "serving Wyoming clients");
+        let voice = services.voice.clone();
+        tasks.spawn(voice.serve_wyoming(listener, settings.allowed_cidrs, shutdown.clone()));
     }
 
     fn announce(&self, listener: &TcpListener, shutdown: &CancellationToken, tasks: &TaskTracker) {

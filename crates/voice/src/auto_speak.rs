@@ -17,7 +17,7 @@ use feed::Feed;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Answer, AnswerFilter, AnswerStart, Filtered, Speaker};
 use gatehouse_domain::Problem;
-use script::Step;
+pub(crate) use script::{Script, Step};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedSender};

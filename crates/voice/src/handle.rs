@@ -144,7 +144,7 @@ impl State {
         let programs = match kept {
             Some(old) if old.keeps_programs_of(&settings) => old.resources.programs.clone(),
             Some(old) => old.resources.programs.without_kept(&settings),
-            None => Programs::new(&settings, workspaces),
+            None => Programs::new(&settings, workspaces, random),
         };
         let cpu = old.map_or_else(CpuPermits::new, |old| old.resources.cpu.clone());
         let resources = Resources {

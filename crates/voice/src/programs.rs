@@ -7,6 +7,7 @@
 mod child;
 mod lines;
 mod pipes;
+mod server;
 mod warm;
 mod warm_process;
 mod workspace;
@@ -16,6 +17,8 @@ use crate::settings::VoiceSettings;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
+use gatehouse_domain::Random;
+pub(crate) use server::Server;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
@@ -25,7 +28,7 @@ use tempfile::TempDir;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
-pub(crate) use warm::{Command, Fate, Warm};
+pub(crate) use warm::{Command, Fate, Warm, Way};
 pub(crate) use warm_process::Process;
 pub(crate) use workspace::{absolute, empty, open_file, open_own_file};
 
@@ -102,7 +105,11 @@ type Piece = Result<Bytes, VoiceError>;
 
 impl Programs {
     /// Applies the settings. Workspaces are created in `directory`, which need not exist yet.
-    pub(crate) fn new(settings: &VoiceSettings, directory: &Path) -> Self {
+    pub(crate) fn new(
+        settings: &VoiceSettings,
+        directory: &Path,
+        random: &Arc<dyn Random>,
+    ) -> Self {
         let directory: Arc<Path> = absolute(directory).into();
         let variables: Arc<[_]> = settings.child_variables.clone().into();
         Self {
@@ -112,6 +119,7 @@ impl Programs {
                 settings.keep_warm,
                 Arc::clone(&directory),
                 Arc::clone(&variables),
+                Arc::clone(random),
             ),
             directory,
             variables,
@@ -122,9 +130,8 @@ impl Programs {
 
     /// The same limits, without the processes that are kept. These end after their current requests.
     pub(crate) fn without_kept(&self, settings: &VoiceSettings) -> Self {
-        let (directory, variables) = (Arc::clone(&self.directory), Arc::clone(&self.variables));
         Self {
-            warm: Warm::new(settings.keep_warm, directory, variables),
+            warm: self.warm.renewed(settings.keep_warm),
             ..self.clone()
         }
     }
@@ -153,6 +160,16 @@ impl Programs {
             .filter(|directory| directory.is_absolute())
             .map(|directory| directory.join(name))
             .find(|file| is_executable(file))
+    }
+
+    /// The executable file with this name in the directory of the program, or in that of the file that it is a link to.
+    pub(crate) fn beside(program: &Path, name: &str) -> Option<PathBuf> {
+        let linked = std::fs::canonicalize(program).ok();
+        let mut files = [Some(program), linked.as_deref()]
+            .into_iter()
+            .flatten()
+            .map(|program| program.with_file_name(name));
+        files.find(|file| is_executable(file))
     }
 
     /// Whether another caller may wait for a permit. Check this before creating anything large.

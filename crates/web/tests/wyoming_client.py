@@ -14,7 +14,14 @@ from wyoming.client import AsyncTcpClient
 from wyoming.error import Error
 from wyoming.info import Describe, Info
 from wyoming.ping import Ping, Pong
-from wyoming.tts import Synthesize, SynthesizeVoice
+from wyoming.tts import (
+    Synthesize,
+    SynthesizeChunk,
+    SynthesizeStart,
+    SynthesizeStop,
+    SynthesizeStopped,
+    SynthesizeVoice,
+)
 
 
 async def speak(client, synthesize):
@@ -31,6 +38,24 @@ async def speak(client, synthesize):
             size += len(AudioChunk.from_event(event).audio)
         if AudioStop.is_type(event.type):
             return {"rate": start.rate, "width": start.width, "channels": start.channels, "bytes": size}
+
+
+async def speak_pieces(client, pieces):
+    """Returns the size of the audio, and how often it began and ended."""
+    await client.write_event(SynthesizeStart().event())
+    for piece in pieces:
+        await client.write_event(SynthesizeChunk(text=piece).event())
+    await client.write_event(Synthesize(text="".join(pieces)).event())
+    await client.write_event(SynthesizeStop().event())
+    seen = {"bytes": 0, "starts": 0, "stops": 0}
+    while True:
+        event = await client.read_event()
+        seen["starts"] += AudioStart.is_type(event.type)
+        seen["stops"] += AudioStop.is_type(event.type)
+        if AudioChunk.is_type(event.type):
+            seen["bytes"] += len(AudioChunk.from_event(event).audio)
+        if SynthesizeStopped.is_type(event.type):
+            return seen
 
 
 async def listen(client, path, transcribe):
@@ -55,6 +80,10 @@ async def main(port, path):
         seen["models"] = [model.name for program in info.asr for model in program.models]
         seen["voices"] = [voice.name for program in info.tts for voice in program.voices]
         seen["languages"] = [language in info.asr[0].models[0].languages for language in ("en", "de")] if info.asr else []
+        seen["streaming"] = [
+            [program.supports_transcript_streaming for program in info.asr],
+            [program.supports_synthesize_streaming for program in info.tts],
+        ]
         await client.write_event(Ping(text="here").event())
         seen["pong"] = Pong.from_event(await client.read_event()).text
         seen["spoken"] = await speak(client, Synthesize(text="Hello there."))
@@ -64,6 +93,7 @@ async def main(port, path):
         seen["heard"] = await listen(client, path, Transcribe(language="en"))
         seen["with_model"] = await listen(client, path, Transcribe(name="stt_cloud_1"))
         seen["unknown_model"] = await listen(client, path, Transcribe(name="nobody"))
+        seen["pieces"] = await speak_pieces(client, ["Hello ", "there, dear gateway. How", " are you?"])
         # The connection can still be used.
         seen["again"] = await speak(client, Synthesize(text="Bye."))
     print(json.dumps(seen))

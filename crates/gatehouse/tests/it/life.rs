@@ -122,21 +122,26 @@ async fn an_address_in_use_is_reported() {
 }
 
 #[tokio::test]
-async fn an_address_for_metrics_in_use_is_reported() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap();
-    let mut installation = Installation::new();
-    installation.env("SERVICE_METRICS__BIND", address.to_string());
-    let refused = installation.run(&["--bind", "127.0.0.1:0"]);
-    let expected = format!("cannot listen on {address}, the address of metrics.bind");
-    assert!(
-        refused.failed(1).contains(&expected),
-        "{}",
-        refused.stderr()
-    );
-    assert_eq!(refused.stdout(), "");
-    drop(taken);
-    installation.start().stop();
+async fn another_address_in_use_is_reported() {
+    for (variable, setting) in [
+        ("SERVICE_METRICS__BIND", "metrics.bind"),
+        ("SERVICE_VOICE__WYOMING__BIND", "voice.wyoming.bind"),
+    ] {
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = taken.local_addr().unwrap();
+        let mut installation = Installation::new();
+        installation.env(variable, address.to_string());
+        let refused = installation.run(&["--bind", "127.0.0.1:0"]);
+        let expected = format!("cannot listen on {address}, the address of {setting}");
+        assert!(
+            refused.failed(1).contains(&expected),
+            "{}",
+            refused.stderr()
+        );
+        assert_eq!(refused.stdout(), "");
+        drop(taken);
+        installation.start().stop();
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 /// A step of the answer.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// The start of a passage that is spoken separately, with the persona that the model chose for it.
     Begin(Option<String>),
     /// More text of the passage.
@@ -20,7 +20,7 @@ pub(super) enum Step {
 
 /// The text of one answer.
 #[derive(Debug, Default)]
-pub(super) struct Script {
+pub(crate) struct Script {
     /// The passages that are not spoken yet.
     text: VecDeque<Sentences>,
     /// The next parts.
@@ -32,7 +32,7 @@ pub(super) struct Script {
 }
 
 impl Script {
-    pub(super) fn take(&mut self, step: Step) {
+    pub(crate) fn take(&mut self, step: Step) {
         match (step, self.text.back_mut()) {
             (Step::Begin(persona), last) => {
                 if let Some(last) = last {
@@ -61,12 +61,12 @@ impl Script {
     }
 
     /// Whether the answer is complete.
-    pub(super) const fn is_complete(&self) -> bool {
+    pub(crate) const fn is_complete(&self) -> bool {
         self.is_complete
     }
 
     /// Whether a part can be spoken now. A part has at most `limit` characters.
-    pub(super) fn has_next(&mut self, limit: usize) -> bool {
+    pub(crate) fn has_next(&mut self, limit: usize) -> bool {
         while self.next.is_empty() {
             let Some(text) = self.text.front_mut() else {
                 return false;
@@ -87,7 +87,7 @@ impl Script {
     }
 
     /// Takes the next part.
-    pub(super) fn next(&mut self, limit: usize) -> Option<Piece> {
+    pub(crate) fn next(&mut self, limit: usize) -> Option<Piece> {
         if !self.has_next(limit) {
             return None;
         }
@@ -96,7 +96,7 @@ impl Script {
     }
 
     /// Everything that is spoken.
-    pub(super) fn into_whole(self) -> String {
+    pub(crate) fn into_whole(self) -> String {
         self.whole
     }
 }

@@ -8,6 +8,7 @@ mod trial;
 
 pub(crate) use request::LANGUAGES;
 pub use request::{MAX_AUDIO_BYTES, TranscribeRequest};
+pub(crate) use stream::Hearing;
 pub use subtitles::SubtitleFormat;
 pub use transcribe::Transcript;
 pub(crate) use transcribe::{RECOGNISERS_RATE, samples};

@@ -1,7 +1,7 @@
 //! Transcripts as they arrive.
 
 use super::request::TranscribeRequest;
-use super::transcribe::{Heard, Want};
+use super::transcribe::{Heard, Transcript, Want, transcript};
 use crate::resources::Resources;
 use crate::retry::repeated;
 use crate::stt::{Streaming, SttCall, SttId, TranscriptPiece, TranscriptStream, pieces_of};
@@ -10,6 +10,12 @@ use crate::{Voice, VoiceError};
 use futures_util::StreamExt;
 use futures_util::stream;
 
+/// A transcript that is complete, or that arrives.
+pub(crate) enum Hearing {
+    Whole(Box<Transcript>),
+    Pieces(TranscriptStream),
+}
+
 impl Voice {
     /// Transcribes audio. The text arrives in pieces if the provider streams it, otherwise in one. Fallbacks are
     /// tried only before the first piece. Dropping the stream cancels the work.
@@ -17,10 +23,24 @@ impl Voice {
         &self,
         request: TranscribeRequest,
     ) -> Result<TranscriptStream, VoiceError> {
+        Ok(match self.transcribe_as_it_comes(request).await? {
+            Hearing::Whole(transcript) => pieces_of(transcript.text),
+            Hearing::Pieces(pieces) => pieces,
+        })
+    }
+
+    /// Like [`Self::transcribe_stream`], with everything that is known of a complete transcript.
+    pub(crate) async fn transcribe_as_it_comes(
+        &self,
+        request: TranscribeRequest,
+    ) -> Result<Hearing, VoiceError> {
         let span = self.begin_request("api.transcription");
         match span.run(self.recognize(request, Want::Pieces)).await {
-            Ok((_, Heard::Whole(recognized), _, _)) => Ok(pieces_of(recognized.text)),
-            Ok((_, Heard::Pieces(pieces), _, _)) => Ok(span.until_end(pieces)),
+            Ok((id, Heard::Whole(recognized), looked, attempts)) => {
+                let transcript = transcript(id, recognized, &looked, attempts);
+                span.end(Ok(Hearing::Whole(Box::new(transcript))))
+            }
+            Ok((_, Heard::Pieces(pieces), _, _)) => Ok(Hearing::Pieces(span.until_end(pieces))),
             Err(error) => span.end(Err(error)),
         }
     }

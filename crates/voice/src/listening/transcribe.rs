@@ -124,7 +124,7 @@ impl Voice {
         let resources = &state.resources;
         if want == Want::Pieces
             && let Some(streaming) = &provider.streaming
-            && (streaming.can)(&call)
+            && (streaming.can)(call.model.as_deref(), call.base_url.as_ref())
         {
             let duration_ms = looked.duration_ms.unwrap_or_default();
             let begun = stream::begun(resources, (id, streaming), &call, duration_ms);
@@ -277,7 +277,7 @@ fn unreadable(kind: Kind, error: &AudioError) -> VoiceError {
     clippy::cast_precision_loss,
     reason = "at most a few days in milliseconds"
 )]
-fn transcript(
+pub(super) fn transcript(
     id: SttId,
     recognized: SttResult,
     looked: &InspectedAudio,

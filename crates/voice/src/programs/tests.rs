@@ -1,10 +1,12 @@
 #![expect(clippy::disallowed_methods, reason = "a test may wait for the disk")]
 
 mod files;
+mod guard;
 
 use super::*;
 use crate::settings::Timeouts;
 use futures_util::FutureExt;
+use guard::random;
 use rustix::process::{Pid, test_kill_process};
 use std::fs::{self, Permissions};
 use std::time::Instant;
@@ -21,7 +23,7 @@ fn programs(places: usize, limit: Duration) -> Programs {
         },
         ..VoiceSettings::default()
     };
-    Programs::new(&settings, Path::new("/nonexistent"))
+    Programs::new(&settings, Path::new("/nonexistent"), &random())
 }
 
 fn patient() -> Programs {
@@ -135,7 +137,7 @@ fn programs_are_found() {
     let mut path = OsString::from("relative::");
     path.push(place.0.path());
     settings.child_variables = vec![("PATH".to_owned(), path)];
-    let programs = Programs::new(&settings, place.0.path());
+    let programs = Programs::new(&settings, place.0.path(), &random());
     let find = |wanted: &Path| programs.find(Some(wanted), "piper");
     assert_eq!(programs.find(None, "piper"), Some(program.clone()));
     assert_eq!(programs.find(None, "plain"), None);
@@ -147,7 +149,7 @@ fn programs_are_found() {
     assert_eq!(find(place.0.path()), None);
     assert_eq!(find(&place.path("none")), None);
     // Without a PATH, the usual directories are searched.
-    let programs = Programs::new(&VoiceSettings::default(), place.0.path());
+    let programs = Programs::new(&VoiceSettings::default(), place.0.path(), &random());
     assert!(programs.find(None, "sh").is_some());
 }
 

@@ -4,10 +4,11 @@
 //! it is unused for long, when a request fails, when the settings change and when the server stops. A caller whose
 //! request fails runs the program for this request alone.
 
-use super::Process;
+use super::{Process, Server};
 use crate::VoiceError;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use gatehouse_domain::Random;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
@@ -36,6 +37,8 @@ struct Pool {
     /// The parent of the processes' directories.
     directory: Arc<Path>,
     variables: Arc<[(String, OsString)]>,
+    /// For the addresses of servers.
+    random: Arc<dyn Random>,
     kept: tokio::sync::Mutex<Vec<Kept>>,
     /// The programs that do not work as kept processes.
     given_up: Mutex<BTreeSet<PathBuf>>,
@@ -43,8 +46,7 @@ struct Pool {
     tasks: TaskTracker,
 }
 
-/// What a process is started with. A line of its input is a request, and it writes the answers to files in its own
-/// directory.
+/// What a process is started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
     /// The provider to name in errors.
@@ -53,10 +55,20 @@ pub(crate) struct Command {
     pub(crate) setting: &'static str,
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<OsString>,
-    /// The option for the directory of answers, which is added to the arguments.
+    /// The option for the process's own directory, which is added to the arguments.
     pub(crate) directory_option: &'static str,
+    pub(crate) way: Way,
     /// Variables in addition to those that every program gets.
     pub(crate) variables: &'static [(&'static str, &'static str)],
+}
+
+/// How a process gets requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// A line of its input is a request, and it writes the answers to files in its own directory.
+    Lines,
+    /// It serves HTTP on this machine.
+    Http,
 }
 
 /// The process of a command.
@@ -81,16 +93,25 @@ impl Warm {
         keep: Duration,
         directory: Arc<Path>,
         variables: Arc<[(String, OsString)]>,
+        random: Arc<dyn Random>,
     ) -> Self {
         Self(Arc::new(Pool {
             keep,
             directory,
             variables,
+            random,
             kept: tokio::sync::Mutex::default(),
             given_up: Mutex::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }))
+    }
+
+    /// A new pool without processes, with the same surroundings.
+    pub(super) fn renewed(&self, keep: Duration) -> Self {
+        let pool = &self.0;
+        let (directory, variables) = (Arc::clone(&pool.directory), Arc::clone(&pool.variables));
+        Self::new(keep, directory, variables, Arc::clone(&pool.random))
     }
 
     /// Whether processes of this program are kept.
@@ -142,7 +163,7 @@ impl Warm {
                 kept.swap_remove(at);
             }
         }
-        let process = Process::start(command, &pool.directory, &pool.variables).await?;
+        let process = pool.start(command).await?;
         let (requests, receiver) = mpsc::channel(MAX_WAITING);
         // There is space for it.
         let _ = requests.try_send(request);
@@ -166,6 +187,16 @@ impl Warm {
     fn given_up(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
         let given_up = self.0.given_up.lock();
         given_up.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pool {
+    async fn start(&self, command: &Command) -> Result<Process, VoiceError> {
+        let server = match command.way {
+            Way::Lines => None,
+            Way::Http => Some(Server::new(&*self.random).await?),
+        };
+        Process::start(command, server, &self.directory, &self.variables).await
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::child::Running;
 use super::lines::Lines;
-use super::workspace;
-use super::{Command, Job};
+use super::{Command, Job, Server};
+use super::{server, workspace};
 use crate::VoiceError;
 use bytes::Bytes;
 use std::ffi::OsString;
@@ -23,6 +23,8 @@ pub(crate) struct Process {
     stderr: Lines<ChildStderr>,
     /// Its working directory, which only this user can read.
     pub(crate) directory: Arc<TempDir>,
+    /// Where it serves HTTP; `None` if it reads lines.
+    pub(crate) server: Option<Server>,
     /// Whether it has answered a request.
     pub(crate) has_answered: bool,
 }
@@ -31,16 +33,22 @@ impl Process {
     /// Starts the program in a new directory in `parent`.
     pub(super) async fn start(
         command: &Command,
+        server: Option<Server>,
         parent: &Arc<Path>,
         variables: &[(String, OsString)],
     ) -> Result<Self, VoiceError> {
         let directory = workspace::make_directory(parent).await?;
         let mut args = command.args.clone();
         args.extend([command.directory_option.into(), directory.path().into()]);
+        let mut program = command.program.clone();
+        if let Some(server) = &server {
+            args.extend(server.arguments());
+            (program, args) = server::guarded(program, args);
+        }
         let job = Job {
             provider: command.provider,
             setting: command.setting,
-            program: command.program.clone(),
+            program,
             args,
             variables: command.variables,
             stdin: Bytes::new(),
@@ -56,6 +64,7 @@ impl Process {
             stdout: Lines::new(stdout),
             stderr: Lines::new(stderr),
             directory,
+            server,
             has_answered: false,
         })
     }

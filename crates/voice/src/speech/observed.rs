@@ -8,7 +8,7 @@ use crate::usage::{self, Counting};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
-use gatehouse_audio::{Format, duration_ms};
+use gatehouse_audio::{Format, Meter, duration_ms};
 use std::sync::Arc;
 
 /// A stream of audio.
@@ -25,8 +25,14 @@ pub(super) struct ObservedStream {
     pub(super) counting: Counting,
     /// The cache, the entry name and the maximum cache size.
     pub(super) keep: Option<(Arc<Cache>, Name, u64)>,
-    /// The audio so far; `None` once it is too large.
-    pub(super) whole: Option<Vec<u8>>,
+    pub(super) so_far: SoFar,
+}
+
+/// The audio so far.
+pub(super) enum SoFar {
+    Whole(Vec<u8>),
+    /// It is too large to be kept.
+    Measured(Meter),
 }
 
 impl ObservedStream {
@@ -51,17 +57,32 @@ impl ObservedStream {
     }
 
     pub(super) fn add(&mut self, piece: &Bytes) {
-        let fits = |whole: &Vec<u8>| whole.len() + piece.len() <= MAX_KEPT_BYTES;
-        self.whole = self.whole.take().filter(fits).map(|mut whole| {
-            whole.extend_from_slice(piece);
-            whole
-        });
+        match &mut self.so_far {
+            SoFar::Whole(whole) if whole.len() + piece.len() <= MAX_KEPT_BYTES => {
+                whole.extend_from_slice(piece);
+            }
+            SoFar::Whole(whole) => {
+                let mut meter = Meter::new(self.format.kind());
+                meter.push(whole);
+                meter.push(piece);
+                self.so_far = SoFar::Measured(meter);
+            }
+            SoFar::Measured(meter) => meter.push(piece),
+        }
     }
 
     async fn end(self) {
         // Records the success.
         drop(self.counting.of(Ok::<_, VoiceError>(())));
-        let Some(whole) = self.whole else { return };
+        let whole = match self.so_far {
+            SoFar::Whole(whole) => whole,
+            SoFar::Measured(meter) => {
+                if let Ok(duration_ms) = self.cpu.run(move || Ok(meter.finish())).await {
+                    usage::spoken_for(self.id, duration_ms);
+                }
+                return;
+            }
+        };
         let (audio, kind) = (Bytes::from(whole), self.format.kind());
         let bytes = audio.clone();
         let Ok(Some(duration_ms)) = self

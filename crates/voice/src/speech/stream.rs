@@ -1,7 +1,7 @@
 //! Text to audio that is forwarded as it arrives: `POST /api/tts/stream`.
 
 use super::complete::speak;
-use super::observed::{Body, ObservedStream};
+use super::observed::{Body, ObservedStream, SoFar};
 use super::order::{Job, Order};
 use super::request::SpeechRequest;
 use super::samples::{Samples, broken};
@@ -106,7 +106,7 @@ impl Voice {
             cpu: order.state.resources.cpu.clone(),
             counting: usage::begin_speech(id, &order.state.resources, job.setup),
             keep: keep.map(|name| (Arc::clone(&self.0.cache), name, most)),
-            whole: Some(Vec::new()),
+            so_far: SoFar::Whole(Vec::new()),
         };
         let mut body = match job.native() {
             Some(call) => native(order, id, call).await,

@@ -47,7 +47,7 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
         lacks: |model| model.contains("transcribe"),
     }),
     streaming: Some(Streaming {
-        can: does_stream,
+        can: |model, _url| does_stream(model),
         begin: |resources, call| {
             transcriptions::stream(resources, call, ID, streamed(call)).boxed()
         },
@@ -94,8 +94,8 @@ pub(super) fn translation(call: &SttCall) -> Vec<(&'static str, String)> {
 }
 
 /// Whether the model streams text. The diarizing model is left out: its events are segments of speakers.
-fn does_stream(call: &SttCall) -> bool {
-    let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
+fn does_stream(model: Option<&str>) -> bool {
+    let model = model.unwrap_or(DEFAULT_MODEL);
     model.starts_with("gpt-") && model.contains("transcribe") && !model.contains("diarize")
 }
 

@@ -7,12 +7,13 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 /// How a provider transcribes piece by piece.
 #[derive(Debug)]
 pub(crate) struct Streaming {
-    /// Whether the model of this call does.
-    pub(crate) can: fn(&SttCall) -> bool,
+    /// Whether this model at this address does.
+    pub(crate) can: fn(Option<&str>, Option<&Url>) -> bool,
     /// Waits for the first piece.
     pub(crate) begin: for<'a> fn(
         &'a Resources,

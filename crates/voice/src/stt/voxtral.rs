@@ -11,7 +11,10 @@
 //!   in request or settings the first one is used. It is requested each time, because a restart with another
 //!   model is not announced.
 
-use super::{MIB, SttCall, SttProvider, SttResult, language, reading, transcriptions, usual};
+use super::{
+    MIB, Streaming, SttCall, SttProvider, SttResult, TranscriptStream, language, reading,
+    transcriptions, usual,
+};
 use crate::VoiceError;
 use crate::provider::{About, ENDPOINT, LANGUAGE, MODEL, Service};
 use crate::resources::{Resources, join};
@@ -39,7 +42,11 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     max_bytes: 25 * MIB,
     takes_hints: false,
     translator: None,
-    streaming: None,
+    streaming: Some(Streaming {
+        // A server may return whole transcripts only, and so may a Wyoming program.
+        can: |_model, url| url.is_some_and(wyoming::is_at),
+        begin: |resources, call| stream(resources, call).boxed(),
+    }),
     listen: |resources, call| listen(resources, call).boxed(),
 };
 
@@ -58,6 +65,12 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, Voic
         fields.push(("language", language));
     }
     transcriptions::transcribe(resources, call, ID, fields).await
+}
+
+async fn stream(resources: &Resources, call: &SttCall) -> Result<TranscriptStream, VoiceError> {
+    let server = transcriptions::address(call)?;
+    let language = language::wanted(call.language.as_deref());
+    wyoming::transcribe_stream(resources, ID, server, call, language).await
 }
 
 #[derive(Deserialize)]

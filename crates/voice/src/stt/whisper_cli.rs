@@ -3,15 +3,19 @@
 //! It reads a WAV file and writes a JSON file with the times of segments and tokens (`-ojf`). `-nt` is not
 //! used, because it also removes the times from the JSON. `-tr` translates to English; a model for English
 //! alone ignores it. The hint can only be passed as an argument, which other users of the machine can read
-//! while the program runs.
+//! while the program runs. If programs are kept between requests, [`kept`] asks a `whisper-server`.
 
+mod answer;
+mod kept;
 mod written;
 
 use super::language::primary;
 use super::translate::WITH_ITS_MODEL;
 use super::{MAX_WAV_BYTES, SttCall, SttProvider, SttResult, only_wav};
 use crate::VoiceError;
-use crate::programs::{Job, Programs, absolute, in_time, not_found, open_own_file};
+use crate::programs::{
+    Command, Job, ProgramPermit, Programs, Way, absolute, in_time, not_found, open_own_file,
+};
 use crate::provider::{About, BINARY_PATH, LANGUAGE, ProviderSettings, Service, setting};
 use crate::resources::{MAX_TEXT_ANSWER_BYTES, Resources};
 use bytes::Bytes;
@@ -21,6 +25,8 @@ use std::path::{Path, PathBuf};
 use tokio::io::AsyncReadExt;
 
 const ID: &str = "stt_local_2";
+/// The name of the program that can be kept. It is installed with `whisper-cli`.
+const SERVER: &str = "whisper-server";
 const BINARY: &str = "voice.stt.stt_local_2.binary_path";
 const MODEL: &str = "voice.stt.stt_local_2.model_path";
 /// The input file name.
@@ -58,6 +64,49 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, Voic
         ));
     }
     let permit = resources.programs.permit(ID).await?;
+    let Some(command) = server(resources, call, &program, &model) else {
+        return run(resources, permit, call, (program, &model)).await;
+    };
+    let listening = kept::listen(resources, &command, call, permit.until);
+    let asked = in_time(permit.until, ID, async { Ok(listening.await) });
+    let kept::Failed { is_new } = match asked.await? {
+        Ok(recognized) => return Ok(recognized),
+        Err(failed) => failed,
+    };
+    let recognized = run(resources, permit, call, (program, &model)).await?;
+    if is_new {
+        resources.programs.warm().give_up(command.program);
+    }
+    Ok(recognized)
+}
+
+/// The program to keep; `None` if there is none, if none is kept, or if the recording is too long for it.
+fn server(resources: &Resources, call: &SttCall, program: &Path, model: &Path) -> Option<Command> {
+    if call.audio.len() > kept::MAX_BYTES {
+        return None;
+    }
+    let server = Programs::beside(program, SERVER)?;
+    let command = Command {
+        provider: ID,
+        setting: BINARY,
+        program: server,
+        args: vec!["-m".into(), model.into()],
+        // It serves the files in this directory, which is empty.
+        directory_option: "--public",
+        way: Way::Http,
+        variables: &[],
+    };
+    let keeps = resources.programs.warm().keeps(&command.program);
+    keeps.then_some(command)
+}
+
+/// Runs the program for this call alone.
+async fn run(
+    resources: &Resources,
+    permit: ProgramPermit,
+    call: &SttCall,
+    (program, model): (PathBuf, &Path),
+) -> Result<SttResult, VoiceError> {
     let until = permit.until;
     let directory = in_time(until, ID, resources.programs.workspace(AUDIO, &call.audio));
     let directory = directory.await?;
@@ -65,7 +114,7 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, Voic
         provider: ID,
         setting: BINARY,
         program,
-        args: arguments(call, &model, directory.path()),
+        args: arguments(call, model, directory.path()),
         variables: &[],
         stdin: Bytes::new(),
         most_output: MAX_TEXT_ANSWER_BYTES,

@@ -1,10 +1,13 @@
 //! One client: its events are answered one after the other.
 
+use super::departure::{Writing, departure};
 use super::event::Event;
 use super::incoming::{Incoming, Patience};
 use super::sample_format::SampleFormat;
-use crate::listening::MICROPHONE_RATES;
-use crate::{SpeechRequest, TranscribeRequest, Voice, VoiceError};
+use super::speaking::Stream;
+use crate::listening::{Hearing, MICROPHONE_RATES, Transcript};
+use crate::stt::{TranscriptPiece, TranscriptStream, pieces_of};
+use crate::{TranscribeRequest, Voice, VoiceError};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use gatehouse_audio::{Format, Sound, encode};
@@ -20,8 +23,13 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 const PATIENCE: Duration = Duration::from_mins(5);
 /// The largest recording in bytes: two minutes at 16 kHz. All connections can hold one at a time.
 const MAX_AUDIO_BYTES: usize = 4 << 20;
-/// Bytes of an audio event: 200 ms of speech.
-const CHUNK: usize = 9_600;
+/// The events whose answer may call a provider.
+const CALLS: [&str; 4] = [
+    "audio-stop",
+    "synthesize",
+    "synthesize-chunk",
+    "synthesize-stop",
+];
 
 pub(super) struct Connection {
     incoming: Incoming<OwnedReadHalf>,
@@ -29,12 +37,15 @@ pub(super) struct Connection {
 }
 
 /// The answering side of a connection.
-struct Answering {
-    voice: Voice,
+pub(super) struct Answering {
+    pub(super) voice: Voice,
     stream: OwnedWriteHalf,
+    writing: Writing,
     /// What `transcribe` asked for.
     wanted: TranscribeRequest,
     recording: Option<Recording>,
+    /// A text that is spoken while it arrives.
+    pub(super) text: Option<Stream>,
 }
 
 /// Audio that arrives.
@@ -51,25 +62,28 @@ impl Connection {
             answering: Answering {
                 voice,
                 stream: writing,
+                writing: Writing::default(),
                 wanted: TranscribeRequest::new(Bytes::new()),
                 recording: None,
+                text: None,
             },
         }
     }
 
     /// Serves the client until it leaves, takes too long or sends something malformed. A call of a provider ends when
-    /// the client closes its side of the connection.
+    /// the client closes the connection, but not if it closes only its sending side.
     pub(super) async fn serve(self) {
         let Self {
             mut incoming,
             mut answering,
         } = self;
         while let Some(event) = incoming.next().await {
-            let is_call = matches!(event.kind.as_str(), "audio-stop" | "synthesize");
+            let is_call = CALLS.contains(&event.kind.as_str());
+            let writing = answering.writing.clone();
             let answered = tokio::select! {
                 biased;
                 answered = answering.answer_or_refuse(event) => answered,
-                () = incoming.end(), if is_call => return,
+                () = departure(&mut incoming, &writing), if is_call => return,
             };
             if answered.is_err() {
                 return;
@@ -83,7 +97,10 @@ impl Answering {
         match self.answer(event).await {
             Ok(()) => Ok(()),
             Err(Failed::Gone(error)) => Err(error),
-            Err(Failed::Refused(error)) => self.refuse(error).await,
+            Err(Failed::Refused(error)) => match self.report(error).await {
+                Err(Failed::Gone(error)) => Err(error),
+                _ => Ok(()),
+            },
         }
     }
 
@@ -106,30 +123,39 @@ impl Answering {
             "audio-chunk" => self.add(&event),
             "audio-stop" => self.transcribe().await,
             "synthesize" => self.synthesize(&event).await,
+            "synthesize-start" => {
+                self.text = Some(Stream::new(&event));
+                Ok(())
+            }
+            "synthesize-chunk" => self.more_text(&event).await,
+            "synthesize-stop" => self.end_text().await,
             // Events for programs of other kinds.
             _ => Ok(()),
         }
     }
 
-    async fn send(&mut self, event: &Event) -> Result<(), Failed> {
+    pub(super) async fn send(&mut self, event: &Event) -> Result<(), Failed> {
+        self.writing.set(true);
         let writing = event.write(&mut self.stream);
         let written = tokio::time::timeout(PATIENCE, writing).await;
+        self.writing.set(false);
         let late = |_| io::Error::from(io::ErrorKind::TimedOut);
         Ok(written.map_err(late)??)
     }
 
-    async fn refuse(&mut self, error: VoiceError) -> io::Result<()> {
+    /// Sends an error. What is arriving is discarded.
+    pub(super) async fn report(&mut self, error: VoiceError) -> Result<(), Failed> {
         self.recording = None;
+        if let Some(text) = &mut self.text {
+            text.fail();
+        }
         let problem = Problem::from(error);
         let data = json!({ "text": problem.message, "code": problem.code.name() });
-        match self.send(&Event::new("error", data)).await {
-            Err(Failed::Gone(error)) => Err(error),
-            _ => Ok(()),
-        }
+        self.send(&Event::new("error", data)).await
     }
 
     /// Like the rest of the API, nothing is available while the vault is sealed.
-    fn require_open(&self) -> Result<(), VoiceError> {
+    pub(super) fn require_open(&self) -> Result<(), VoiceError> {
         if self.voice.0.secrets.status() == Status::Sealed {
             return Err(VoiceError::Sealed);
         }
@@ -178,42 +204,51 @@ impl Answering {
             timestamps: false,
             ..self.wanted.clone()
         };
-        let transcript = self.voice.transcribe(request).await?;
-        let data = json!({ "text": transcript.text.trim(), "language": transcript.language });
-        self.send(&Event::new("transcript", data)).await
+        if !self.voice.streams_transcripts().await {
+            let transcript = self.voice.transcribe(request).await?;
+            let language = Some(transcript.language.as_str());
+            return self.send_transcript(transcript.text.trim(), language).await;
+        }
+        let language = request.language.clone();
+        match self.voice.transcribe_as_it_comes(request).await? {
+            Hearing::Whole(transcript) => {
+                let Transcript { text, language, .. } = *transcript;
+                self.send_pieces(pieces_of(text), Some(language)).await
+            }
+            Hearing::Pieces(pieces) => self.send_pieces(pieces, language).await,
+        }
     }
 
-    async fn synthesize(&mut self, event: &Event) -> Result<(), Failed> {
-        self.require_open()?;
-        let voice = event.data.get("voice");
-        let of_voice = |name: &str| {
-            let text = voice
-                .and_then(|voice| voice.get(name))
-                .and_then(Value::as_str);
-            text.filter(|text| !text.is_empty()).map(str::to_owned)
-        };
-        let request = SpeechRequest {
-            provider: of_voice("name"),
-            voice: of_voice("speaker"),
-            format: Some(Format::Pcm.as_str().to_owned()),
-            ..SpeechRequest::new(event.text("text").unwrap_or_default())
-        };
-        let mut streamed = self.voice.stream(request).await?;
-        let format = SampleFormat::mono(Format::PCM_RATE);
-        self.send(&format.event("audio-start", Vec::new())).await?;
-        let mut waiting = Vec::new();
-        while let Some(bytes) = streamed.body.next().await.transpose()? {
-            waiting.extend_from_slice(&bytes);
-            while waiting.len() >= CHUNK {
-                let rest = waiting.split_off(CHUNK);
-                let payload = std::mem::replace(&mut waiting, rest);
-                self.send(&format.event("audio-chunk", payload)).await?;
+    /// A client that has read in `info` that transcripts come in pieces waits for `transcript-stop`.
+    async fn send_pieces(
+        &mut self,
+        mut pieces: TranscriptStream,
+        language: Option<String>,
+    ) -> Result<(), Failed> {
+        let language = language.as_deref();
+        let about = language.map_or(Value::Null, |language| json!({ "language": language }));
+        self.send(&Event::new("transcript-start", about)).await?;
+        while let Some(piece) = pieces.next().await.transpose()? {
+            match piece {
+                TranscriptPiece::Text(text) => {
+                    let data = json!({ "text": text });
+                    self.send(&Event::new("transcript-chunk", data)).await?;
+                }
+                TranscriptPiece::Done { text, .. } => {
+                    self.send_transcript(text.trim(), language).await?;
+                }
             }
         }
-        if !waiting.is_empty() {
-            self.send(&format.event("audio-chunk", waiting)).await?;
+        self.send(&Event::new("transcript-stop", Value::Null)).await
+    }
+
+    async fn send_transcript(&mut self, text: &str, language: Option<&str>) -> Result<(), Failed> {
+        let mut event = Event::new("transcript", json!({ "text": text }));
+        if let Some(language) = language {
+            let language = Value::from(language);
+            event.data.insert("language".to_owned(), language);
         }
-        self.send(&Event::new("audio-stop", Value::Null)).await
+        self.send(&event).await
     }
 }
 
@@ -233,7 +268,7 @@ impl Recording {
 }
 
 /// Why an event was not answered.
-enum Failed {
+pub(super) enum Failed {
     /// The client does not read.
     Gone(io::Error),
     Refused(VoiceError),

@@ -64,9 +64,16 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
         read.ok()?.ok()?
     }
 
-    /// Waits until the client has closed its side of the connection. What it sends before is kept. The future can be
-    /// dropped at any time.
-    pub(super) async fn end(&mut self) {
+    pub(super) const fn stream(&self) -> &R {
+        &self.stream
+    }
+
+    /// Waits until the client has closed its sending side. What it sends before is kept. The future can be dropped at
+    /// any time.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub(super) async fn end(&mut self) -> io::Result<()> {
         loop {
             let room = AHEAD.saturating_sub(self.unread.len());
             if room == 0 {
@@ -74,8 +81,8 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
             }
             self.unread.reserve(BUFFER.min(room));
             let mut unread = (&mut self.unread).limit(room);
-            if !matches!(self.stream.read_buf(&mut unread).await, Ok(1..)) {
-                return;
+            if self.stream.read_buf(&mut unread).await? == 0 {
+                return Ok(());
             }
         }
     }
@@ -181,7 +188,7 @@ mod tests {
             client.write_all(&vec![b' '; length]).await.unwrap();
             assert!(poll_immediate(incoming.end()).await.is_none(), "{length}");
             drop(client);
-            incoming.end().await;
+            incoming.end().await.unwrap();
             let mut read = Vec::new();
             incoming.read_to_end(&mut read).await.unwrap();
             assert_eq!(read.len(), length);

@@ -1,15 +1,31 @@
 //! The answer to `describe`: the configured providers, as models and voices.
 
 use super::event::Event;
-use crate::Voice;
 use crate::listening::LANGUAGES;
 use crate::status::ProviderStatus;
+use crate::{SttId, Voice};
 use serde_json::{Value, json};
 
 const NAME: &str = "Gatehouse";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 impl Voice {
+    /// Whether transcripts are sent in pieces: if the chosen provider streams them with its model. A provider that does
+    /// not, and that a client names, then sends one piece.
+    pub(super) async fn streams_transcripts(&self) -> bool {
+        let state = self.state();
+        let Some((id, true)) = self.chosen::<SttId>(&state).await else {
+            return false;
+        };
+        let Ok(endpoint) = self.endpoint(&state, id).await else {
+            return false;
+        };
+        let settings = state.settings.stt.providers.get(&id);
+        let model = settings.and_then(|settings| settings.model.as_deref());
+        let streaming = id.provider().streaming.as_ref();
+        streaming.is_some_and(|it| (it.can)(model, endpoint.base_url.as_ref()))
+    }
+
     pub(super) async fn wyoming_info(&self) -> Event {
         let (listens, speaks) = (self.stt_status().await, self.tts_status().await);
         let (mut models, mut voices) = (Vec::new(), Vec::new());
@@ -19,7 +35,10 @@ impl Voice {
         if speaks.enabled {
             voices = listed(self.tts_providers(false).await, &speaks.provider);
         }
-        let info = json!({ "asr": program("models", models), "tts": program("voices", voices),
+        let streams = self.streams_transcripts().await;
+        let asr = program("models", models, ("supports_transcript_streaming", streams));
+        let tts = program("voices", voices, ("supports_synthesize_streaming", true));
+        let info = json!({ "asr": asr, "tts": tts,
             "handle": [], "intent": [], "wake": [], "mic": [], "snd": [] });
         Event::new("info", info)
     }
@@ -31,14 +50,15 @@ fn artifact(name: &str, description: &str) -> Value {
         "attribution": { "name": NAME, "url": "" } })
 }
 
-/// The program with these models or voices, if there are any.
-fn program(what: &str, list: Vec<Value>) -> Value {
+/// The program with these models or voices, if there are any, and whether it streams.
+fn program(what: &str, list: Vec<Value>, (streaming, streams): (&str, bool)) -> Value {
     if list.is_empty() {
         return json!([]);
     }
     let mut program = artifact("gatehouse", NAME);
     if let Value::Object(program) = &mut program {
         program.insert(what.to_owned(), Value::Array(list));
+        program.insert(streaming.to_owned(), Value::Bool(streams));
     }
     json!([program])
 }

@@ -4,14 +4,16 @@
 //! The protocol has no authentication. Only clients on this machine and in the configured networks may connect.
 
 mod connection;
+mod departure;
 mod event;
 mod incoming;
 mod info;
 mod places;
 mod program;
 mod sample_format;
+mod speaking;
 
-pub(crate) use program::{check, is_at, listen, speak, voices};
+pub(crate) use program::{check, is_at, listen, speak, transcribe_stream, voices};
 
 use crate::Voice;
 use connection::Connection;

@@ -5,6 +5,7 @@ mod fallback;
 mod long;
 mod retries;
 mod stream;
+mod usage;
 
 use crate::harness::{Harness, problem, tts_at};
 use crate::vendor::openai_tts::OpenAiTts;

@@ -8,6 +8,7 @@ mod kept;
 mod program_input;
 mod real;
 mod round_trip;
+mod whisper_server;
 
 use crate::harness::settings;
 use gatehouse_voice::{ProviderSettings, SectionSettings, SttId, TtsId, VoiceSettings};

@@ -1,11 +1,14 @@
 //! Clients of the Wyoming server: those that leave during a call, and how many may connect.
 
+mod texts;
+mod transcripts;
+
 use crate::harness::{Harness, stt_at, tts_at};
-use crate::vendor::fake_server::Server;
+use crate::vendor::fake_server::{Behavior, Server};
 use crate::vendor::openai_tts::OpenAiTts;
 use crate::vendor::{listener, openai_stt};
 use gatehouse_voice::{SttId, TtsId, VoiceSettings};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -56,6 +59,69 @@ impl Served {
         let answered = matches!(read.unwrap(), Ok(1..)) && line.contains("\"pong\"");
         answered.then_some(stream)
     }
+}
+
+/// A received event.
+#[derive(Clone, Debug, PartialEq)]
+struct Received {
+    kind: String,
+    data: Map<String, Value>,
+    payload: Vec<u8>,
+}
+
+impl Received {
+    fn text(&self) -> &str {
+        self.data["text"].as_str().unwrap()
+    }
+}
+
+/// Reads the next event; `None` at the end of the connection.
+async fn read(stream: &mut (impl AsyncBufReadExt + Unpin)) -> Option<Received> {
+    let reading = async {
+        let mut line = String::new();
+        if stream.read_line(&mut line).await.unwrap() == 0 {
+            return None;
+        }
+        let head: Value = serde_json::from_str(&line).unwrap();
+        let length = |name: &str| head[name].as_u64().unwrap_or(0) as usize;
+        let mut data = vec![0; length("data_length")];
+        stream.read_exact(&mut data).await.unwrap();
+        let mut payload = vec![0; length("payload_length")];
+        stream.read_exact(&mut payload).await.unwrap();
+        let data = if data.is_empty() { "{}".into() } else { data };
+        Some(Received {
+            kind: head["type"].as_str().unwrap().to_owned(),
+            data: serde_json::from_slice(&data).unwrap(),
+            payload,
+        })
+    };
+    tokio::time::timeout(PATIENCE, reading).await.unwrap()
+}
+
+/// Reads events up to the first of this kind.
+async fn read_until(stream: &mut (impl AsyncBufReadExt + Unpin), kind: &str) -> Vec<Received> {
+    let mut all = Vec::new();
+    loop {
+        let event = read(stream)
+            .await
+            .unwrap_or_else(|| panic!("no {kind} after {all:?}"));
+        all.push(event);
+        if all.last().unwrap().kind == kind {
+            return all;
+        }
+    }
+}
+
+/// The kinds of the events, each once if several follow each other.
+fn kinds(events: &[Received]) -> Vec<&str> {
+    let mut kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+    kinds.dedup();
+    kinds
+}
+
+/// The bytes of audio in the events.
+fn audio(events: &[Received]) -> usize {
+    events.iter().map(|event| event.payload.len()).sum()
 }
 
 /// One event as the protocol writes it.
@@ -117,6 +183,58 @@ async fn a_transcription_for_a_client_that_has_left_ends() {
         let settings = stt_at(SttId::OpenAi, url.as_str(), listener::KEY);
         leave_during(settings, &vendor.server, &[recording(), ahead].concat()).await;
     }
+}
+
+/// Sends `call`, closes the sending side during it, and returns the kinds of the events after that.
+async fn half_close_during(settings: VoiceSettings, vendor: &Server, call: &[u8]) -> Vec<String> {
+    vendor.hold();
+    let served = Served::with(settings).await;
+    let mut client = BufReader::new(served.connect(1).await);
+    client.write_all(call).await.unwrap();
+    vendor.asked(1).await;
+    client.shutdown().await.unwrap();
+    // The server has noticed it.
+    assert_eq!(read(&mut client).await.unwrap().kind, "pong");
+    vendor.release();
+    let mut events = Vec::new();
+    while let Some(event) = read(&mut client).await {
+        events.push(event);
+    }
+    kinds(&events).into_iter().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn a_client_that_closes_only_its_sending_side_gets_its_answer() {
+    for ahead in [Vec::new(), event(&json!({ "type": "ping" }))] {
+        let vendor = OpenAiTts::start().await;
+        let settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);
+        let call = [synthesize(), ahead.clone()].concat();
+        let mut expected = vec!["audio-start", "audio-chunk", "audio-stop"];
+        if !ahead.is_empty() {
+            expected.push("pong");
+        }
+        assert_eq!(half_close_during(settings, &vendor, &call).await, expected);
+    }
+    let vendor = openai_stt::openai().await;
+    let url = vendor.server.url("/v1");
+    let settings = stt_at(SttId::OpenAi, url.as_str(), listener::KEY);
+    let seen = half_close_during(settings, &vendor.server, &recording()).await;
+    assert_eq!(seen, ["transcript"]);
+}
+
+#[tokio::test]
+async fn speech_for_a_client_that_leaves_in_the_middle_ends() {
+    let vendor = OpenAiTts::start().await;
+    vendor.set_behavior(Behavior::Stall(40_000));
+    let mut settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);
+    settings.timeouts.idle = Duration::from_secs(60);
+    let served = Served::with(settings).await;
+    let mut client = BufReader::new(served.connect(1).await);
+    client.write_all(&synthesize()).await.unwrap();
+    let begun = read_until(&mut client, "audio-chunk").await;
+    assert_eq!(kinds(&begun), ["audio-start", "audio-chunk"]);
+    drop(client);
+    assert!(vendor.was_left().await);
 }
 
 #[tokio::test]

@@ -10,6 +10,9 @@
 //! 3.8.1 and wyoming-whisper-cpp:
 //! - Programs for transcription close the connection after the transcript, and may send it before the audio ends if
 //!   they find the end of speech themselves.
+//! - A program that transcribes piece by piece sends `transcript-start`, `transcript-chunk`, `transcript` and
+//!   `transcript-stop`. It is not asked whether it does.
+//! - The streaming of text to be spoken (`synthesize-start`) is not used: the text of a call is complete.
 //! - wyoming-piper closes the connection after an `error`, and sends the audio sentence by sentence.
 //! - Without `name`, and without `voice`, the program uses the voice or model that it was started with.
 
@@ -21,7 +24,7 @@ mod speak;
 
 pub(crate) use check::check;
 pub(crate) use info::voices;
-pub(crate) use listen::listen;
+pub(crate) use listen::{listen, transcribe_stream};
 pub(crate) use speak::speak;
 
 use url::Url;

@@ -13,4 +13,5 @@ pub mod openai_tts;
 pub mod program;
 pub mod strict;
 pub mod tone;
+pub mod whisper_server;
 pub mod wyoming;

@@ -4,7 +4,7 @@
 use super::fake_server::ReceivedRequest;
 use super::listener::{Listener, Refusal, ending, looks_like, must};
 use axum::body::{Body, Bytes};
-use axum::extract::{FromRequest, Multipart};
+use axum::extract::{DefaultBodyLimit, FromRequest, Multipart};
 use axum::http::Request;
 use futures_util::FutureExt;
 use serde_json::{Value, json};
@@ -77,10 +77,11 @@ impl Form {
 pub async fn form(seen: &ReceivedRequest) -> Result<Form, Refusal> {
     let bad = |why: String| (400, why);
     let media_type = seen.header("content-type").unwrap_or_default();
-    let request = Request::builder()
+    let mut request = Request::builder()
         .header("content-type", media_type)
         .body(Body::from(seen.body.clone()))
         .unwrap();
+    DefaultBodyLimit::disable().apply(&mut request);
     let mut parts = Multipart::from_request(request, &())
         .await
         .map_err(|error| bad(error.to_string()))?;

@@ -48,6 +48,8 @@ pub enum Behavior {
     Endless,
     /// It sends the audio in this format: rate, width, channels.
     Format(u32, u32, u32),
+    /// It sends these pieces before the transcript.
+    Pieces(Vec<String>),
     /// It sends the transcript after the first audio that it receives, and leaves.
     Early,
 }
@@ -440,10 +442,13 @@ impl Connection {
         if let Some(then) = self.misbehave().await? {
             return Ok(then);
         }
-        // Some programs also send the transcript in pieces.
         self.send("transcript-start", &json!({}), b"").await?;
-        self.send("transcript-chunk", &json!({ "text": "Turn on" }), b"")
-            .await?;
+        if let Behavior::Pieces(pieces) = self.behavior() {
+            for text in pieces {
+                self.send("transcript-chunk", &json!({ "text": text }), b"")
+                    .await?;
+            }
+        }
         let text = format!(" {HEARD}\n");
         let data = match asked.get("language") {
             Some(language) => json!({ "text": text, "language": language }),

@@ -5,9 +5,10 @@ use crate::harness::problem;
 use crate::vendor::tone;
 use crate::vendor::wyoming::{Behavior, HEARD, MODEL, event};
 use bytes::Bytes;
+use futures_util::StreamExt;
 use gatehouse_audio::{Format, Sound, encode};
 use gatehouse_domain::ErrorCode;
-use gatehouse_voice::{SttId, TranscribeRequest, VoiceError};
+use gatehouse_voice::{SttId, TranscribeRequest, TranscriptPiece, VoiceError};
 use serde_json::json;
 use std::time::Duration;
 
@@ -143,5 +144,83 @@ async fn what_goes_wrong_is_told() {
         bench.program.set_behavior(behavior);
         let problem = problem(refusal(&bench).await);
         assert_eq!(problem.code, ErrorCode::Timeout);
+    }
+}
+
+/// The pieces of text, and the last piece or the error.
+async fn streamed(bench: &Bench) -> (Vec<String>, Result<String, VoiceError>) {
+    let stream = bench.voice().await.transcribe_stream(speech()).await;
+    let mut stream = match stream {
+        Ok(stream) => stream,
+        Err(error) => return (Vec::new(), Err(error)),
+    };
+    let mut texts = Vec::new();
+    loop {
+        match stream.next().await.unwrap() {
+            Ok(TranscriptPiece::Text(text)) => texts.push(text),
+            Ok(TranscriptPiece::Done { text, .. }) => {
+                assert!(stream.next().await.is_none());
+                return (texts, Ok(text));
+            }
+            Err(error) => return (texts, Err(error)),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_transcript_in_pieces_is_passed_on_as_it_arrives() {
+    let bench = Bench::new().await;
+    let pieces = ["Turn on", "", " the living room", " lamp."].map(str::to_owned);
+    bench.program.set_behavior(Behavior::Pieces(pieces.into()));
+    let (texts, whole) = streamed(&bench).await;
+    assert_eq!(texts, ["Turn on", " the living room", " lamp."]);
+    assert_eq!(whole.unwrap(), HEARD);
+    // A program without pieces.
+    bench.program.set_behavior(Behavior::Fine);
+    let (texts, whole) = streamed(&bench).await;
+    assert_eq!(
+        (texts, whole.unwrap()),
+        (vec![HEARD.to_owned()], HEARD.to_owned())
+    );
+    bench.assert_no_complaints();
+}
+
+#[tokio::test]
+async fn a_transcript_that_begins_before_the_end_of_the_audio_is_passed_on() {
+    let bench = Bench::new().await;
+    bench.program.set_behavior(Behavior::Early);
+    let sound = Sound {
+        rate: 16_000,
+        samples: vec![0; 16_000 * 600],
+    };
+    let request = TranscribeRequest::new(encode(&sound, Format::Flac).unwrap().into());
+    let stream = bench
+        .voice()
+        .await
+        .transcribe_stream(request)
+        .await
+        .unwrap();
+    let texts: Vec<_> = stream.map(Result::unwrap).collect().await;
+    assert_eq!(texts.len(), 2, "{texts:?}");
+}
+
+#[tokio::test]
+async fn a_broken_transcript_in_pieces_is_an_error() {
+    let bench = Bench::new().await;
+    let chunk = event("transcript-chunk", &json!({ "text": "Turn" }), b"");
+    for bad in [
+        event("transcript-chunk", &json!({ "text": 7 }), b""),
+        event("transcript", &json!({}), b""),
+        b"no event\n".to_vec(),
+    ] {
+        for before in [Vec::new(), chunk.clone()] {
+            let sent = Behavior::Raw([before.clone(), bad.clone()].concat());
+            bench.program.set_behavior(sent);
+            let (texts, error) = streamed(&bench).await;
+            let expected = if before.is_empty() { 0 } else { 1 };
+            assert_eq!(texts.len(), expected);
+            let message = failed(error.unwrap_err());
+            assert!(message.contains("invalid response"), "{message}");
+        }
     }
 }

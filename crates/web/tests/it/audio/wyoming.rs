@@ -51,6 +51,9 @@ async fn the_protocol_s_own_client_speaks_and_transcribes() {
         "heard": { "text": "Hello there.", "language": "en" },
         "with_model": { "text": "Hello there.", "language": "en" },
         "unknown_model": { "error": "INVALID_PARAMS" },
+        "streaming": [[false], [true]],
+        "pieces": { "starts": 1, "stops": 1,
+            "bytes": audio_of("Hello there, dear gateway.", "pcm").len() + audio_of("How are you?", "pcm").len() },
         "again": audio("Bye."),
     });
     assert_eq!(seen, expected);

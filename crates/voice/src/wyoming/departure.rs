@@ -1,0 +1,55 @@
+//! Finds out whether a client that has closed its sending side still reads.
+//!
+//! A connection that is closed as a whole looks the same until something is sent on it: its system then refuses that.
+//! An event is therefore sent that clients ignore.
+
+use super::event::Event;
+use super::incoming::Incoming;
+use serde_json::Value;
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::io::Interest;
+use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedReadHalf;
+
+/// Whether an event is being written, so that no other bytes may be.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Writing(Arc<AtomicBool>);
+
+impl Writing {
+    pub(super) fn set(&self, is_writing: bool) {
+        self.0.store(is_writing, Ordering::Relaxed);
+    }
+
+    fn is_on(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Waits until the client does not read any more. The future can be dropped at any time.
+pub(super) async fn departure(incoming: &mut Incoming<OwnedReadHalf>, writing: &Writing) {
+    if incoming.end().await.is_err() {
+        return;
+    }
+    let stream: &TcpStream = incoming.stream().as_ref();
+    // The event that is being written is refused as well.
+    if !writing.is_on() && !is_probed(stream).await {
+        return;
+    }
+    if stream.ready(Interest::ERROR).await.is_err() {
+        // Not known on this system: the end is noticed when the answer is sent.
+        pending::<()>().await;
+    }
+}
+
+/// Sends an event without a request. False if that is refused at once.
+async fn is_probed(stream: &TcpStream) -> bool {
+    let mut probe = Vec::new();
+    let written = Event::new("pong", Value::Null).write(&mut probe).await;
+    // A client that has read nothing for so long has no place for the answer either.
+    written.is_ok()
+        && stream
+            .try_write(&probe)
+            .is_ok_and(|sent| sent == probe.len())
+}
