@@ -6,8 +6,9 @@ use crate::letter_case::lower_case;
 use crate::{Conn, StoreError};
 use std::time::{Duration, Instant};
 
-/// Deliveries per statement.
-const SLICE: usize = 1000;
+/// Deliveries per statement. Both statements of a slice read the same rows, which should fit into the page cache of a
+/// SQLite connection (2 MiB).
+const SLICE: usize = 500;
 /// How much is scanned for a page. When one of both is used up, no further slice begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
@@ -55,8 +56,7 @@ impl Conn {
             SLICE - 1
         );
         let (down_to, text_at, lower_at) = (values.len() + 1, values.len() + 2, values.len() + 3);
-        let matches =
-            SEARCHED.map(|column| self.engine().contains(column, text_at, lower_at));
+        let matches = SEARCHED.map(|column| self.engine().contains(column, text_at, lower_at));
         let find = format!(
             "SELECT {COLUMNS} {from} AND id >= ${down_to} AND ({}) ORDER BY id DESC LIMIT {}",
             matches.join(" OR "),
@@ -65,7 +65,11 @@ impl Conn {
         let (mut rows, mut scanned) = (Vec::new(), 0);
         loop {
             let end: Option<String> = self.find(bound(last.clone(), &values)).await?;
-            let slice = [end.clone().unwrap_or_default(), text.to_owned(), lower_case(text)];
+            let slice = [
+                end.clone().unwrap_or_default(),
+                text.to_owned(),
+                lower_case(text),
+            ];
             let slice = [values.as_slice(), slice.as_slice()].concat();
             let found: Vec<DeliveryRow> = self.list(bound(find.clone(), &slice)).await?;
             rows.extend(found);
@@ -121,7 +125,7 @@ mod tests {
         let (mut numbers, mut before) = (Vec::new(), None);
         loop {
             let page = search(store, text, before, limit).await;
-                        let shown = usize::try_from(limit).unwrap();
+            let shown = usize::try_from(limit).unwrap();
             assert!(page.rows.len() <= shown, "{}", page.rows.len());
             numbers.extend(page.rows.iter().map(|row| {
                 let id = row.id.as_str().trim_start_matches("del_");
@@ -134,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Stores deliveries with these numbers. Their texts contain the number, and every 700th a needle.
+    /// Stores deliveries with these numbers. Their texts contain the number, and every 350th a needle.
     async fn fill(database: &TestDatabase, numbers: RangeInclusive<usize>) {
         let (first, last) = numbers.into_inner();
         let sql = format!(
@@ -143,7 +147,7 @@ mod tests {
              WITH RECURSIVE numbers(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {last})
              SELECT 'del_' || substr('0000000' || n, length('0000000' || n) - 6), 'hook_1', 'completed', '', n, 1,
                  '{{}}', 2, CASE WHEN n % 2 = 0 THEN '' ELSE 'text ' || n || ';' END,
-                 CASE WHEN n % 700 = 0 THEN 'A Needle 50%_ Ä in ' ELSE '' END || 'text ' || n || ';', '[]'
+                 CASE WHEN n % 350 = 0 THEN 'A Needle 50%_ Ä in ' ELSE '' END || 'text ' || n || ';', '[]'
              FROM numbers"
         );
         run_sql(&database.location, &sql).await;
@@ -154,7 +158,7 @@ mod tests {
         for database in databases().await {
             let store = database.open().await;
             fill(&database, 1..=2 * SLICE + 1).await;
-            let needles = vec![1400, 700];
+            let needles = vec![700, 350];
             assert_eq!(all(&store, "nEEDLE 50%_ ä", 1).await, needles);
             assert_eq!(all(&store, "nEEDLE 50%_ ä", 100).await, needles);
             let every: Vec<usize> = (1..=2 * SLICE + 1).rev().collect();

@@ -198,9 +198,9 @@ impl Engine {
         match self {
             Self::Sqlite => format!("{CONTAINS}({column}, ${lower})"),
             // With some locales, the server does not convert the letters that we do.
-            Self::Postgres => format!(
-                "(strpos(LOWER({column}), ${lower}) > 0 OR strpos({column}, ${text}) > 0)"
-            ),
+            Self::Postgres => {
+                format!("(strpos(LOWER({column}), ${lower}) > 0 OR strpos({column}, ${text}) > 0)")
+            }
         }
     }
 
