@@ -284,10 +284,6 @@ impl Line {
     }
 
     fn answer(&self, rows: &[NewDelivery], senders: Vec<Sender>, stored: Vec<Stored>) {
-        // First, because a thread begins with the task that was woken last: a sender's, not the worker.
-        if let Some(wake) = &self.wake {
-            wake.notify_one();
-        }
         for ((row, (place, answer)), stored) in rows.iter().zip(senders).zip(stored) {
             let first = match &stored {
                 Stored::New => Some(row.replay_of.clone()),
@@ -311,6 +307,9 @@ impl Line {
                 // The sender may have disconnected; the delivery is stored nevertheless.
                 drop(answer.send(Ok(stored)));
             }
+        }
+        if let Some(wake) = &self.wake {
+            wake.notify_one();
         }
     }
 }
