@@ -2,7 +2,7 @@
 
 use crate::letter_case::lower_case;
 use crate::sql::{FromRow, Row, columns, query};
-use crate::{Conn, StoreError};
+use crate::{Conn, Engine, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
 
@@ -87,29 +87,25 @@ pub struct ChatSessionPage {
     pub limit: i64,
 }
 
-/// A page of sessions, by the index on the time of the last message.
-const LIST: &str = "SELECT s.*, h.id AS share_id FROM chat_sessions s
-     LEFT JOIN chat_shares h ON h.session_id = s.id
-     WHERE (s.updated_at < $1 OR (s.updated_at = $1 AND s.id < $2))
-       AND ($3 = '' OR LOWER(s.label) LIKE $4 ESCAPE '\\' OR s.label LIKE $3 ESCAPE '\\'
-            OR LOWER(s.key) LIKE $4 ESCAPE '\\' OR LOWER(s.tags) LIKE $4 ESCAPE '\\' OR s.id LIKE $3 ESCAPE '\\'
-            OR ($11 = 0 AND EXISTS (SELECT 1 FROM chat_messages m WHERE m.session_id = s.id
-                AND m.role IN ('user', 'assistant')
-                AND (LOWER(m.content) LIKE $4 ESCAPE '\\' OR m.content LIKE $3 ESCAPE '\\'))))
-       AND (CASE WHEN s.source = 'webhook' THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END = $6
-            OR $6 < 0)
-       AND (s.pinned = $7 OR $7 < 0) AND (s.archived = $8 OR $8 < 0)
-       AND s.updated_at >= $9 AND s.updated_at < $10
-       AND ($12 = '' OR (s.tags <> '' AND LOWER(s.tags) LIKE $12 ESCAPE '\\'))
-     ORDER BY s.updated_at DESC, s.id DESC LIMIT $5";
-
-/// Returns a LIKE pattern that finds the text anywhere. The escape character is `\`.
-pub(crate) fn contains(text: &str) -> String {
-    let escaped = text
-        .replace('\\', "\\\\")
-        .replace('%', "\\%")
-        .replace('_', "\\_");
-    format!("%{escaped}%")
+/// Returns the query for a page of sessions, by the index on the time of the last message.
+fn list(engine: Engine) -> String {
+    let [label, key, id, tags, content] = ["s.label", "s.key", "s.id", "s.tags", "m.content"]
+        .map(|column| engine.contains(column, 3, 4));
+    let tag = engine.contains("s.tags", 12, 12);
+    format!(
+        "SELECT s.*, h.id AS share_id FROM chat_sessions s
+         LEFT JOIN chat_shares h ON h.session_id = s.id
+         WHERE (s.updated_at < $1 OR (s.updated_at = $1 AND s.id < $2))
+           AND ($3 = '' OR {label} OR {key} OR {id} OR {tags}
+                OR ($11 = 0 AND EXISTS (SELECT 1 FROM chat_messages m WHERE m.session_id = s.id
+                    AND m.role IN ('user', 'assistant') AND {content})))
+           AND (CASE WHEN s.source = 'webhook' THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END = $6
+                OR $6 < 0)
+           AND (s.pinned = $7 OR $7 < 0) AND (s.archived = $8 OR $8 < 0)
+           AND s.updated_at >= $9 AND s.updated_at < $10
+           AND ($12 = '' OR (s.tags <> '' AND {tag}))
+         ORDER BY s.updated_at DESC, s.id DESC LIMIT $5"
+    )
 }
 
 impl Conn {
@@ -167,9 +163,9 @@ impl Conn {
             Some((at, id)) => (at.as_millis(), id.as_str()),
             None => (i64::MAX, ""),
         };
-        let query = query(LIST);
-        let raw = page.q.as_deref().map(contains).unwrap_or_default();
-        let lower = lower_case(&raw);
+        let query = query(list(self.engine()));
+        let raw = page.q.as_deref().unwrap_or_default();
+        let lower = lower_case(raw);
         let wanted = |flag: Option<bool>| flag.map_or(-1, i64::from);
         let query = query.bind(at).bind(id).bind(raw).bind(lower);
         let query = query.bind(page.limit).bind(wanted(page.of_webhooks));
@@ -178,7 +174,7 @@ impl Conn {
         let until = page.until.map_or(i64::MAX, Timestamp::as_millis);
         let query = query.bind(from).bind(until);
         let query = query.bind(i64::from(page.in_names_only));
-        let line = |tag: &String| contains(&format!("\n{}\n", lower_case(tag)));
+        let line = |tag: &String| format!("\n{}\n", lower_case(tag));
         let tag = page.tag.as_ref().map(line).unwrap_or_default();
         self.list(query.bind(tag)).await
     }
@@ -189,15 +185,13 @@ impl Conn {
         session: &SessionId,
         q: &str,
     ) -> Result<Option<String>, StoreError> {
-        let raw = contains(q);
-        let lower = lower_case(&raw);
-        let query = query(
+        let query = query(format!(
             "SELECT content FROM chat_messages
-             WHERE session_id = $1 AND role IN ('user', 'assistant')
-                 AND (LOWER(content) LIKE $3 ESCAPE '\\' OR content LIKE $2 ESCAPE '\\')
+             WHERE session_id = $1 AND role IN ('user', 'assistant') AND {}
              ORDER BY turn_no, seq LIMIT 1",
-        );
-        self.find(query.bind(session.as_str()).bind(raw).bind(lower))
+            self.engine().contains("content", 2, 3)
+        ));
+        self.find(query.bind(session.as_str()).bind(q).bind(lower_case(q)))
             .await
     }
 
@@ -341,14 +335,15 @@ impl FromRow for Number {
 
 #[cfg(test)]
 mod tests {
-    use super::{LIST, contains};
+    use super::list;
+    use crate::Engine;
 
     #[tokio::test]
     async fn a_period_of_sessions_is_a_range_of_the_index() {
         let database = crate::testing::sqlite();
         let store = database.open().await;
         // The highest number first, so that `$1` does not change `$10`.
-        let sql = (1..=12).rev().fold(LIST.to_owned(), |sql, at| {
+        let sql = (1..=12).rev().fold(list(Engine::Sqlite), |sql, at| {
             sql.replace(&format!("${at}"), "1")
         });
         let plan = crate::plan::plan_of(&store, &sql).await;
@@ -356,10 +351,5 @@ mod tests {
         assert!(plan.contains(range), "{plan}");
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
         store.close().await;
-    }
-
-    #[test]
-    fn what_is_searched_for_is_taken_literally() {
-        assert_eq!(contains("50%_\\"), "%50\\%\\_\\\\%");
     }
 }

@@ -2,13 +2,10 @@
 
 use crate::deliveries::{COLUMNS, DeliveryRow};
 use crate::delivery_counts::{first_id_at, last_id_at};
-use crate::letter_case::lower_case;
+use crate::delivery_search::PAGE;
 use crate::sql::{FromRow, Query, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
-
-/// Maximum number of rows that a text search scans per page.
-const SEARCHED: i64 = 20_000;
 
 /// Which deliveries to list.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +31,21 @@ pub struct DeliveryPage {
     pub rows: Vec<DeliveryRow>,
     /// The value of [`DeliveryFilter::before`] for the next page, if there may be one.
     pub next: Option<String>,
+}
+
+impl DeliveryPage {
+    /// Builds a page of at most `limit` rows from up to one more row. If there is no such row, the next page begins
+    /// after `searched_to`.
+    pub(crate) fn of(mut rows: Vec<DeliveryRow>, limit: i64, searched_to: Option<String>) -> Self {
+        let shown = usize::try_from(limit).unwrap_or(usize::MAX);
+        let next = if rows.len() > shown {
+            rows.truncate(shown);
+            rows.last().map(|row| row.id.as_str().to_owned())
+        } else {
+            searched_to
+        };
+        Self { rows, next }
+    }
 }
 
 /// The webhook and the time of a delivery.
@@ -127,17 +139,43 @@ fn status_condition(statuses: &[DeliveryStatus]) -> Option<String> {
     }
 }
 
+/// All conditions of a filter except the text search, with their values. The first value is the ID before which
+/// deliveries are listed.
+pub(crate) struct Rest {
+    pub(crate) conditions: String,
+    pub(crate) values: Vec<String>,
+}
+
+impl Rest {
+    pub(crate) fn of(filter: &DeliveryFilter) -> Self {
+        // Sorts after every ID in any collation.
+        let before = filter.before.clone().unwrap_or_else(|| "dem".to_owned());
+        let mut values = vec![before];
+        values.extend(filter.webhook.as_ref().map(|id| id.as_str().to_owned()));
+        let event = filter.event.as_deref();
+        values.extend(event.map(|event| match event.strip_suffix('*') {
+            Some(start) => format!("{}%", literal(start)),
+            None => event.to_owned(),
+        }));
+        if let Some(from) = filter.from {
+            values.extend([first_id_at(from), from.as_millis().to_string()]);
+        }
+        if let Some(until) = filter.until {
+            values.extend([last_id_at(until), until.as_millis().to_string()]);
+        }
+        Self {
+            conditions: conditions(filter),
+            values,
+        }
+    }
+}
+
 /// Builds a statement with bound texts.
-fn bound<'q>(sql: String, values: &[String]) -> Query<'q> {
+pub(crate) fn bound<'q>(sql: String, values: &[String]) -> Query<'q> {
     let query = query(sql);
     values
         .iter()
         .fold(query, |query, value| query.bind(value.clone()))
-}
-
-/// Returns a `LIKE` pattern that finds the text anywhere.
-fn pattern(text: &str) -> String {
-    format!("%{}%", literal(text))
 }
 
 /// Escapes the characters that are special in a `LIKE` pattern.
@@ -152,20 +190,6 @@ fn literal(text: &str) -> String {
     escaped
 }
 
-/// Returns the condition that a column contains the text, either both in lower case (`$L`) or unchanged
-/// (`$T`).
-fn contains(column: &str) -> String {
-    let column = format!("COALESCE({column}, '')");
-    format!("(LOWER({column}) LIKE $L ESCAPE '\\' OR {column} LIKE $T ESCAPE '\\')")
-}
-
-fn matches(lower: usize, text: usize) -> String {
-    let columns = ["event_type", "entity_key", "error", "body_preview"].map(contains);
-    let any = columns.join(" OR ");
-    any.replace("$L", &format!("${lower}"))
-        .replace("$T", &format!("${text}"))
-}
-
 impl Conn {
     /// Lists deliveries, newest first.
     pub async fn list_deliveries(
@@ -174,66 +198,17 @@ impl Conn {
         limit: i64,
     ) -> Result<DeliveryPage, StoreError> {
         let limit = limit.max(1);
-        // Sorts after every ID in any collation.
-        let before = filter.before.clone().unwrap_or_else(|| "dem".to_owned());
-        let mut values = vec![before];
-        values.extend(filter.webhook.as_ref().map(|id| id.as_str().to_owned()));
-        values.extend(
-            filter
-                .event
-                .as_deref()
-                .map(|event| match event.strip_suffix('*') {
-                    Some(start) => format!("{}%", literal(start)),
-                    None => event.to_owned(),
-                }),
+        let rest = Rest::of(filter);
+        if let Some(text) = &filter.text {
+            return self.search_deliveries(rest, text, limit, PAGE).await;
+        }
+        let sql = format!(
+            "SELECT {COLUMNS} FROM webhook_deliveries WHERE {} ORDER BY id DESC LIMIT {}",
+            rest.conditions,
+            limit.saturating_add(1)
         );
-        if let Some(from) = filter.from {
-            values.extend([first_id_at(from), from.as_millis().to_string()]);
-        }
-        if let Some(until) = filter.until {
-            values.extend([last_id_at(until), until.as_millis().to_string()]);
-        }
-        let from = format!(
-            "FROM webhook_deliveries WHERE {} ORDER BY id DESC LIMIT",
-            conditions(filter)
-        );
-        let rows = limit.saturating_add(1);
-        let (sql, searched_to) = if let Some(text) = &filter.text {
-            let recent = format!("{from} {SEARCHED}");
-            let searched_to = self.find_end_of_search(&recent, &values).await?;
-            values.extend([pattern(&lower_case(text)), pattern(text)]);
-            let matches = matches(values.len() - 1, values.len());
-            let sql = format!(
-                "SELECT * FROM (SELECT {COLUMNS} {recent}) AS recent WHERE {matches}
-                 ORDER BY id DESC LIMIT {rows}"
-            );
-            (sql, searched_to)
-        } else {
-            (format!("SELECT {COLUMNS} {from} {rows}"), None)
-        };
-        let mut rows: Vec<DeliveryRow> = self.list(bound(sql, &values)).await?;
-        let shown = usize::try_from(limit).unwrap_or(usize::MAX);
-        let next = if rows.len() > shown {
-            rows.truncate(shown);
-            rows.last().map(|row| row.id.as_str().to_owned())
-        } else {
-            searched_to
-        };
-        Ok(DeliveryPage { rows, next })
-    }
-
-    /// Returns where the next page of a search begins, unless the search reached the oldest delivery.
-    async fn find_end_of_search(
-        &mut self,
-        recent: &str,
-        values: &[String],
-    ) -> Result<Option<String>, StoreError> {
-        let count = format!("SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT id {recent}) AS recent");
-        if self.number(bound(count, values)).await? < SEARCHED {
-            return Ok(None);
-        }
-        let last = format!("SELECT id FROM (SELECT id {recent}) AS recent ORDER BY id LIMIT 1");
-        self.find::<String>(bound(last, values)).await
+        let rows = self.list(bound(sql, &rest.values)).await?;
+        Ok(DeliveryPage::of(rows, limit, None))
     }
 
     /// Lists the deliveries accepted since `since`, oldest first, to restore the rate limits when a process
@@ -280,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_pattern_means_its_text() {
-        assert_eq!(pattern("50%_\\A"), "%50\\%\\_\\\\A%");
+        assert_eq!(literal("50%_\\A"), "50\\%\\_\\\\A");
     }
 
     /// SQLite uses a partial index only if the query repeats its condition.

@@ -1,5 +1,7 @@
 //! The SQL and settings in which the two engines differ.
 
+use crate::letter_case::CONTAINS;
+
 /// A database engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
@@ -187,6 +189,18 @@ impl Engine {
         match self {
             Self::Sqlite => None,
             Self::Postgres => Some("LOCK TABLE inbox_messages IN SHARE ROW EXCLUSIVE MODE"),
+        }
+    }
+
+    /// Returns the condition that a column contains a text in any case of letters. Parameters: the text, and the same
+    /// in lower case. SQLite needs the second only.
+    pub(crate) fn contains(self, column: &str, text: usize, lower: usize) -> String {
+        match self {
+            Self::Sqlite => format!("{CONTAINS}({column}, ${lower})"),
+            // With some locales, the server does not convert the letters that we do.
+            Self::Postgres => {
+                format!("(strpos(LOWER({column}), ${lower}) > 0 OR strpos({column}, ${text}) > 0)")
+            }
         }
     }
 

@@ -1,6 +1,5 @@
 //! Table `inbox_messages`: messages stored in the gateway instead of being sent to a vendor.
 
-use crate::chat_sessions::contains;
 use crate::letter_case::lower_case;
 use crate::sql::{Value, columns, query};
 use crate::{Conn, StoreError};
@@ -115,16 +114,15 @@ impl Conn {
         &mut self,
         page: &InboxMessagePage,
     ) -> Result<Vec<InboxMessageRow>, StoreError> {
-        let query = query(
+        let [text, source] = ["text", "source"].map(|column| self.engine().contains(column, 3, 4));
+        let query = query(format!(
             "SELECT * FROM inbox_messages
-             WHERE seq < $1 AND ($2 = 0 OR read = 0)
-               AND ($3 = '' OR LOWER(text) LIKE $4 ESCAPE '\\' OR text LIKE $3 ESCAPE '\\'
-                    OR LOWER(source) LIKE $4 ESCAPE '\\' OR source LIKE $3 ESCAPE '\\')
+             WHERE seq < $1 AND ($2 = 0 OR read = 0) AND ($3 = '' OR {text} OR {source})
                AND at >= $6 AND at < $7
              ORDER BY seq DESC LIMIT $5",
-        );
-        let raw = page.q.as_deref().map(contains).unwrap_or_default();
-        let lower = lower_case(&raw);
+        ));
+        let raw = page.q.as_deref().unwrap_or_default();
+        let lower = lower_case(raw);
         let query = query
             .bind(page.before_seq)
             .bind(i64::from(page.only_unread));

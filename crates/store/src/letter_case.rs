@@ -1,8 +1,13 @@
-//! Lower case for searches that ignore the case of letters. `LOWER` of SQLite converts only ASCII letters, so each
-//! connection replaces it.
+//! Searches for text that ignore the case of letters. `LOWER` of SQLite converts only ASCII letters, and its `LIKE` compares
+//! character by character, so each connection gets a function instead.
 
 use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result};
+
+/// The name of the function in SQL: whether the first argument contains the second, which is in lower case. NULL
+/// contains nothing.
+pub(crate) const CONTAINS: &str = "contains_lower";
 
 /// Converts each letter without its context, as PostgreSQL does with a UTF-8 locale: `Σ` becomes `σ` at the end of a word
 /// too.
@@ -13,15 +18,18 @@ pub fn lower_case(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// Replaces `LOWER` of a SQLite connection by [`lower_case`].
-pub(crate) fn replace_lower(db: &Connection) -> Result<()> {
+/// Adds [`CONTAINS`] to a SQLite connection.
+pub(crate) fn add_contains(db: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_INNOCUOUS;
-    db.create_scalar_function("lower", 1, flags, |context: &Context<'_>| {
+    db.create_scalar_function(CONTAINS, 2, flags, |context: &Context<'_>| {
         // All columns that are searched are texts.
-        let text = context.get::<Option<String>>(0)?;
-        Ok(text.as_deref().map(lower_case))
+        let text = match context.get_raw(0) {
+            ValueRef::Null => return Ok(false),
+            text => text.as_str()?,
+        };
+        Ok(lower_case(text).contains(context.get_raw(1).as_str()?))
     })
 }
 
@@ -33,10 +41,15 @@ mod tests {
     fn letters_of_every_script_are_converted_one_by_one() {
         assert_eq!(lower_case("ÄRGER Straße ΟΔΟΣ ЖУК"), "ärger straße οδοσ жук");
         let db = Connection::open_in_memory().unwrap();
-        replace_lower(&db).unwrap();
-        let lower = |sql: &str| db.query_row(sql, [], |row| row.get::<_, Option<String>>(0));
-        assert_eq!(lower("SELECT LOWER('ÄΣ')").unwrap().as_deref(), Some("äσ"));
-        assert_eq!(lower("SELECT LOWER(NULL)").unwrap(), None);
-        assert!(lower("SELECT LOWER(1)").is_err());
+        add_contains(&db).unwrap();
+        let contains = |text: &str, lower: &str| {
+            let sql = format!("SELECT contains_lower({text}, '{lower}')");
+            db.query_row(&sql, [], |row| row.get::<_, bool>(0))
+        };
+        assert!(contains("'Ein ÄΣ, 50%_'", "äσ, 50%_").unwrap());
+        assert!(contains("'PUSH'", "").unwrap());
+        assert!(!contains("'Ein ÄΣ'", "as").unwrap());
+        assert!(!contains("NULL", "").unwrap());
+        assert!(contains("1", "1").is_err());
     }
 }

@@ -42,6 +42,7 @@ mod delivery_pace;
 mod delivery_queue;
 mod delivery_replays;
 mod delivery_retention;
+mod delivery_search;
 mod delivery_waits;
 mod devices;
 mod dialect;

@@ -1,7 +1,7 @@
 //! SQLite: opening connections and running statements. Every call blocks, so callers run on dedicated
 //! threads; see `readers.rs` and `writer.rs`.
 
-use crate::letter_case::replace_lower;
+use crate::letter_case::add_contains;
 use crate::sql::{FromRow, Query, Row, Value};
 use crate::{OpenError, StoreError};
 use rusqlite::config::DbConfig;
@@ -66,7 +66,7 @@ impl SqliteFile {
         // value.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         db.set_prepared_statement_cache_capacity(STATEMENTS);
-        replace_lower(&db)?;
+        add_contains(&db)?;
         db.execute_batch(pragmas)?;
         Ok(db)
     }
