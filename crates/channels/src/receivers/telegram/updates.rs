@@ -58,8 +58,8 @@ struct Replied {
 }
 
 #[derive(Deserialize)]
-struct User {
-    id: i64,
+pub(super) struct User {
+    pub(super) id: i64,
     #[serde(default)]
     is_bot: bool,
     #[serde(default)]
@@ -71,10 +71,10 @@ struct User {
 }
 
 #[derive(Deserialize)]
-struct Chat {
-    id: i64,
+pub(super) struct Chat {
+    pub(super) id: i64,
     #[serde(rename = "type")]
-    kind: String,
+    pub(super) kind: String,
 }
 
 /// A range of a text, in UTF-16 code units.
