@@ -179,6 +179,7 @@ pub(crate) fn built_in(about: &About) -> Option<ChannelAccountRow> {
         enabled: true,
         created_at: Timestamp::default(),
         updated_at: Timestamp::default(),
+        tested_at: None,
     })
 }
 

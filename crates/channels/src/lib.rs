@@ -19,6 +19,7 @@ mod account_update;
 mod error;
 mod fences;
 mod fields;
+mod files;
 mod handle;
 mod inbox;
 mod live;
@@ -47,6 +48,7 @@ mod vendor;
 
 pub use account::{Account, AccountChange, ChannelField, ChannelType, ExtraKey, NewAccount};
 pub use error::{ChannelsError, SendError};
+pub use files::{FetchedFile, FileLimits, VoiceMessage, files_of};
 pub use handle::{Channels, ChannelsParts};
 pub use inbox::{InboxFilter, InboxMessage, InboxPage, PreparedInbox};
 pub use lookup::{AccountMark, TargetAccount};

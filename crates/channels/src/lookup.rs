@@ -17,10 +17,11 @@ pub struct TargetAccount {
     pub is_local: bool,
 }
 
-/// Differs after an account was changed, or accepted a message that is not a delivery.
+/// Differs after an account was changed or tested, or accepted another message that is not a delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccountMark {
     updated_at: Timestamp,
+    tested_at: Option<Timestamp>,
     accepted: u64,
 }
 
@@ -47,8 +48,8 @@ impl Channels {
         Some(live.found.row.label.clone())
     }
 
-    /// Returns a mark of each enabled account. Two marks of an account differ if it was changed in between, on any node,
-    /// or if this node sent a message with it that is not a delivery, such as a test.
+    /// Returns a mark of each enabled account. Two marks of an account differ if it was changed in between or tested with
+    /// success, on any node, or if this node sent a message with it that is not a delivery.
     pub async fn enabled_accounts(&self) -> Result<HashMap<String, AccountMark>, StoreError> {
         let accounts = self.0.live_accounts().await?;
         let accepted = self.0.accepted();
@@ -57,6 +58,7 @@ impl Channels {
             let row = &account.found.row;
             let mark = AccountMark {
                 updated_at: row.updated_at,
+                tested_at: row.tested_at,
                 accepted: accepted.get(&row.id).copied().unwrap_or(0),
             };
             (row.id.clone(), mark)

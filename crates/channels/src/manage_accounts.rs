@@ -96,6 +96,7 @@ impl Channels {
             enabled: new.enabled,
             created_at: now,
             updated_at: now,
+            tested_at: None,
         };
         for _ in 0..TRIES {
             let id = match &new.id {

@@ -12,6 +12,7 @@ use crate::target::OpenAccount;
 use gatehouse_domain::Timestamp;
 use gatehouse_secrets::SecretsError;
 use gatehouse_store::StoreError;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,8 +29,8 @@ pub struct InboundAccount {
     pub kind: String,
     /// The agent that answers; the default one if absent.
     pub agent: Option<String>,
-    /// Whether voice messages are answered with voice messages too.
-    pub speaks: bool,
+    /// The name of the audio format in which voice messages are answered too; `None` if they are answered in writing.
+    pub voice: Option<&'static str>,
     /// When the account was last changed.
     pub updated_at: Timestamp,
     /// A position that was stored longer ago must not be used.
@@ -70,7 +71,8 @@ pub struct ReceivedMessage {
     pub is_own: bool,
     /// `None` if the message has no text.
     pub text: Option<String>,
-    pub file: Option<ReceivedFile>,
+    /// At most ten.
+    pub files: Vec<ReceivedFile>,
     /// What is answered to a paired person without asking the agent.
     pub answer: Option<&'static str>,
     /// Whether it is no message but invites the bot to the conversation.
@@ -78,9 +80,9 @@ pub struct ReceivedMessage {
 }
 
 /// A picture, a document or a recording that came with a message.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceivedFile {
-    /// What [`Channels::fetch_file`] needs to find the file.
+    /// What [`Channels::fetch_files`] needs to find the file.
     pub id: String,
     /// As the person's program named it.
     pub name: String,
@@ -166,8 +168,12 @@ impl Channels {
                     id: row.id.clone(),
                     kind: row.kind.clone(),
                     agent: fields.get(AGENT).and_then(Value::as_str).map(str::to_owned),
-                    speaks: receiver_of(account).is_some_and(Receiver::can_speak)
-                        && fields.get(VOICE_ANSWERS).and_then(Value::as_bool) == Some(true),
+                    voice: receiver_of(account)
+                        .and_then(Receiver::voice)
+                        .filter(|_| {
+                            fields.get(VOICE_ANSWERS).and_then(Value::as_bool) == Some(true)
+                        })
+                        .map(|format| format.name),
                     updated_at: row.updated_at,
                     forgets_after: receiver_of(account).and_then(Receiver::forgets_after),
                 }
@@ -249,34 +255,6 @@ impl Channels {
         let (opened, receiver) = self.0.open_receiver(account_id).await?;
         let source = self.0.source(&opened);
         Ok(receiver.show_typing(source, chat, thread).await?)
-    }
-
-    /// Fetches a file that came with a message, within `time`; `None` if it is larger than `max_bytes`.
-    pub async fn fetch_file(
-        &self,
-        account_id: &str,
-        file_id: &str,
-        max_bytes: usize,
-        time: Duration,
-    ) -> Result<Option<Vec<u8>>, SendError> {
-        let (opened, receiver) = self.0.open_receiver(account_id).await?;
-        let source = self.0.source(&opened);
-        let work = receiver.fetch_file(source, file_id, max_bytes);
-        let in_time = tokio::time::timeout(time, work).await;
-        Ok(in_time.map_err(|_| Failure::unreachable("The file was not fetched in time."))??)
-    }
-
-    /// Sends a voice message, Opus in Ogg, to a conversation.
-    pub async fn send_voice(
-        &self,
-        account_id: &str,
-        chat: &str,
-        thread: Option<&str>,
-        audio: Vec<u8>,
-    ) -> Result<(), SendError> {
-        let (opened, receiver) = self.0.open_receiver(account_id).await?;
-        let source = self.0.source(&opened);
-        Ok(receiver.send_voice(source, chat, thread, audio).await?)
     }
 }
 

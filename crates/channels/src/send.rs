@@ -10,6 +10,7 @@ use crate::split::split;
 use crate::target::{Found, OpenAccount, TargetError};
 use data_encoding::HEXLOWER;
 use gatehouse_domain::trace::{self, SpanKind};
+use gatehouse_store::StoreError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -80,7 +81,9 @@ impl Channels {
             let response = LastResponse::default();
             inner.deliver(&account, &message, &id, &response).await
         };
-        sent.await.map_err(|failure| failure.of_one_attempt(kind))
+        sent.await.map_err(|failure| failure.of_one_attempt(kind))?;
+        self.0.note_tested(id).await;
+        Ok(())
     }
 
     /// Sends a text to a target, once. `source` is the sender's name. The text cannot mention people or
@@ -137,6 +140,21 @@ impl Found {
 }
 
 impl Inner {
+    /// Tells all nodes that a test message was accepted. A failure is only logged, because the message was sent.
+    async fn note_tested(&self, account_id: &str) {
+        let (id, now) = (account_id.to_owned(), self.clock.now());
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                conn.update_channel_tested(&id, now).await?;
+                conn.insert_change("channels", now).await
+            })
+        });
+        let noted: Result<(), StoreError> = write.await;
+        if let Err(error) = noted {
+            tracing::warn!(%error, account = account_id, "a test of a channel was not stored");
+        }
+    }
+
     /// Opens the account that the message goes to.
     async fn account_for(&self, message: &Outgoing<'_>) -> Result<Arc<OpenAccount>, Failure> {
         let live = self.find_target(message.target).await?;

@@ -1,5 +1,6 @@
 //! Stores received messages of paired people. A stranger's message stores at most the request to be paired.
 
+use crate::files::store_files;
 use crate::handle::{Channels, Inner};
 use crate::pairings::may_ask;
 use crate::receive::{Received, ReceivedMessage, StoredMessages};
@@ -161,27 +162,27 @@ impl Inner {
             );
             return Ok(());
         }
-        let is_empty = message.text.is_none() && message.file.is_none();
+        let is_empty = message.text.is_none() && message.files.is_empty();
         let answer = message.answer.or(is_empty.then_some(NO_TEXT));
         // PostgreSQL cannot store NUL characters.
-        let storable = |text: String| text.replace('\0', "\u{fffd}");
-        let is_voice = message.file.as_ref().is_some_and(|file| file.is_voice);
-        let (file_id, file_name) = message.file.map(|file| (file.id, file.name)).unzip();
-        let row = ReceivedMessageRow {
+        let storable = |text: &str| text.replace('\0', "\u{fffd}");
+        let mut row = ReceivedMessageRow {
             account_id: account_id.to_owned(),
-            message_id: message.message_id,
-            person: message.person,
-            chat: message.chat,
-            thread: message.thread,
+            message_id: message.message_id.clone(),
+            person: message.person.clone(),
+            chat: message.chat.clone(),
+            thread: message.thread.clone(),
             is_group: message.is_group,
             is_own: message.is_own,
-            text: storable(message.text.unwrap_or_default()),
-            file_id: file_id.map(storable),
-            file_name: file_name.map(storable),
-            is_voice,
+            text: message.text.as_deref().map(storable).unwrap_or_default(),
+            file_id: None,
+            file_name: None,
+            is_voice: false,
+            more_files: None,
             answer: answer.map(str::to_owned),
             received_at: at,
         };
+        store_files(&mut row, &message);
         if !conn.insert_received_message(&row).await? {
             tracing::info!(account_id, "a message that was received before is ignored");
         }

@@ -62,6 +62,7 @@ pub async fn checks(services: &Services, context: Option<&RequestContext>) -> Ve
     all.extend(provider_keys::provider_keys(services).await);
     all.extend(integrations::open_webhooks(services).await);
     all.extend(integrations::held_deliveries(services).await);
+    all.extend(integrations::received_messages(services).await);
     all.extend(integrations::approval_channels(services, settings).await);
     all.extend(integrations::mcp(&services.tools.mcp().status()));
     all.extend(integrations::mcp_variables(services, settings).await);

@@ -5,6 +5,7 @@
 //! a restart neither loses nor repeats it.
 
 mod answers;
+mod content;
 mod receiver;
 mod voice;
 

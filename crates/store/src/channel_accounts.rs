@@ -19,9 +19,11 @@ pub struct ChannelAccountRow {
     pub enabled: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+    /// When a test message was last accepted.
+    pub tested_at: Option<Timestamp>,
 }
 
-columns! { ChannelAccountRow: id, kind("type"), label, fields, enabled, created_at, updated_at }
+columns! { ChannelAccountRow: id, kind("type"), label, fields, enabled, created_at, updated_at, tested_at }
 
 /// A row of `channel_secrets`: one secret field of an account.
 #[derive(Clone, PartialEq, Eq)]
@@ -100,6 +102,17 @@ impl Conn {
             .bind(row.updated_at.as_millis())
             .bind(&row.id);
         Ok(self.run(query).await? > 0)
+    }
+
+    /// Stores when a test message was accepted.
+    pub async fn update_channel_tested(
+        &mut self,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let query = query("UPDATE channel_accounts SET tested_at = $2 WHERE id = $1");
+        let query = query.bind(id).bind(now.as_millis());
+        self.run(query).await.map(drop)
     }
 
     /// Deletes an account and its secrets; `false` if it did not exist.

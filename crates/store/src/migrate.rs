@@ -17,7 +17,7 @@ use sha2::{Digest, Sha384};
 type Migration = (i64, &'static str, &'static str);
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [Migration; 53] = [
+const MIGRATIONS: [Migration; 54] = [
     (
         1,
         "settings",
@@ -241,6 +241,11 @@ const MIGRATIONS: [Migration; 53] = [
         80,
         "receiver_answers",
         include_str!("../migrations/0080_receiver_answers.sql"),
+    ),
+    (
+        82,
+        "files_and_tests",
+        include_str!("../migrations/0082_files_and_tests.sql"),
     ),
     (
         86,

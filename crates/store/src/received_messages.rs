@@ -22,11 +22,13 @@ pub struct ReceivedMessageRow {
     /// Whether the person wrote the text. A forwarded text was written by someone else.
     pub is_own: bool,
     pub text: String,
-    /// The vendor's ID of a file that came with the text.
+    /// The vendor's ID of the first file that came with the text.
     pub file_id: Option<String>,
     pub file_name: Option<String>,
-    /// Whether the file is a recording of the person's voice.
+    /// Whether the first file is a recording of the person's voice.
     pub is_voice: bool,
+    /// The other files, as JSON.
+    pub more_files: Option<String>,
     /// The text to send; `None` until the agent has answered.
     pub answer: Option<String>,
     pub received_at: Timestamp,
@@ -34,8 +36,8 @@ pub struct ReceivedMessageRow {
 
 columns! {
     ReceivedMessageRow:
-    account_id, message_id, person, chat, thread, is_group, is_own, text, file_id, file_name, is_voice, answer,
-    received_at
+    account_id, message_id, person, chat, thread, is_group, is_own, text, file_id, file_name, is_voice, more_files,
+    answer, received_at
 }
 
 impl Conn {
@@ -85,9 +87,9 @@ impl Conn {
     ) -> Result<bool, StoreError> {
         let query = query(
             "INSERT INTO received_messages (account_id, message_id, number, person, chat, thread,
-                 is_group, is_own, text, answer, received_at, file_id, file_name, is_voice)
+                 is_group, is_own, text, answer, received_at, file_id, file_name, is_voice, more_files)
              VALUES ($1, $2, (SELECT COALESCE(MAX(number), 0) + 1 FROM received_messages
-                 WHERE account_id = $1), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                 WHERE account_id = $1), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
              ON CONFLICT DO NOTHING",
         );
         let query = query
@@ -103,7 +105,8 @@ impl Conn {
             .bind(row.received_at.as_millis())
             .bind(row.file_id.as_deref())
             .bind(row.file_name.as_deref())
-            .bind(i64::from(row.is_voice));
+            .bind(i64::from(row.is_voice))
+            .bind(row.more_files.as_deref());
         Ok(self.run(query).await? > 0)
     }
 
@@ -131,7 +134,7 @@ impl Conn {
     ) -> Result<(), StoreError> {
         let query = query(
             "UPDATE received_messages SET text = '', answer = NULL, file_id = NULL, file_name = NULL,
-                 ended_at = $3 WHERE account_id = $1 AND message_id = $2",
+                 more_files = NULL, ended_at = $3 WHERE account_id = $1 AND message_id = $2",
         );
         let query = query.bind(account_id).bind(message_id);
         self.run(query.bind(now.as_millis())).await.map(drop)

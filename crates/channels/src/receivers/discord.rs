@@ -4,11 +4,13 @@
 mod buttons;
 mod events;
 mod gateway;
+mod voice;
 
 use super::buttons::Buttons;
 use super::download::{download, file_url};
-use super::{PlaceKeys, Receiver, Receiving, Source};
+use super::{PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
 use crate::error::Failure;
+use crate::files::VoiceMessage;
 use crate::receive::{ReceiveError, Received};
 use crate::senders::discord::{AGENT, BASE_URL};
 use crate::vendor::{Answer, Limits, call_within, join_default};
@@ -61,6 +63,20 @@ impl Receiver for DiscordReceiver {
             let request = client.get(url).header(USER_AGENT, AGENT);
             download(source, NOUN, request, max_bytes).await
         })
+    }
+
+    fn voice(&self) -> Option<VoiceFormat> {
+        Some(voice::FORMAT)
+    }
+
+    fn send_voice<'a>(
+        &'a self,
+        source: Source<'a>,
+        chat: &'a str,
+        _thread: Option<&'a str>,
+        voice: VoiceMessage,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(voice::send(source, chat, voice))
     }
 
     fn show_typing<'a>(

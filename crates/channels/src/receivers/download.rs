@@ -1,4 +1,4 @@
-//! Downloads files that came with messages.
+//! Downloads files that came with messages, and how voice messages are uploaded.
 
 use super::Source;
 use crate::error::Failure;
@@ -9,6 +9,12 @@ use url::Url;
 
 /// How long fetching a file may take.
 const FILE_TIME: Duration = Duration::from_mins(2);
+
+/// The limits of a request with a voice message.
+pub(super) const UPLOAD: Limits = Limits {
+    timeout: FILE_TIME,
+    bytes: 64 * 1024,
+};
 
 /// Sends the request and returns the file; `None` if it is larger than `max_bytes`. Errors name the vendor as `noun`.
 pub(super) async fn download(

@@ -7,6 +7,7 @@
 mod connection;
 mod content;
 mod error;
+mod files;
 mod frame;
 mod header;
 mod login;
@@ -21,13 +22,13 @@ mod tokens;
 
 pub(crate) use self::reply::Reply;
 
-use self::content::MAX_MAIL;
 use self::error::ImapError;
 use self::reading::Reading;
 use self::session::Session;
 use self::settings::Settings;
 use super::{PlaceKeys, Receiver, Receiving, Source};
 use crate::error::Failure;
+use crate::files::{FetchedFile, FileLimits};
 use crate::receive::{ReceiveError, Received};
 use futures_util::future::BoxFuture;
 use std::time::Duration;
@@ -300,34 +301,12 @@ impl Receiver for EmailReceiver {
         }
     }
 
-    fn fetch_file<'a>(
+    fn fetch_files<'a>(
         &'a self,
         source: Source<'a>,
-        file_id: &'a str,
-        max_bytes: usize,
-    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Failure>> {
-        Box::pin(fetch_file(source, file_id, max_bytes))
+        file_ids: &'a [&'a str],
+        limits: FileLimits,
+    ) -> BoxFuture<'a, Result<Vec<Result<FetchedFile, Failure>>, Failure>> {
+        Box::pin(files::fetch(source, file_ids, limits))
     }
-}
-
-/// Reads the first file of a mail over a connection of its own. `file_id` is the ID of the message.
-async fn fetch_file(
-    source: Source<'_>,
-    file_id: &str,
-    max_bytes: usize,
-) -> Result<Option<Vec<u8>>, Failure> {
-    let settings = Settings::of(&source)?;
-    let mut session = settings.open(source).await?;
-    let place = format!("{}-{}-", settings.place(), session.mailbox.validity);
-    let gone = || Failure::refused("The mail is no longer in the mailbox.");
-    let uid = file_id
-        .strip_prefix(&place)
-        .and_then(|uid| uid.parse().ok());
-    let uid: u32 = uid.ok_or_else(gone)?;
-    let most = usize::try_from(MAX_MAIL).unwrap_or(usize::MAX);
-    let mail = session.fetch(uid, "", most).await?.ok_or_else(gone)?;
-    session.log_out().await;
-    let reading = tokio::task::spawn_blocking(move || content::file(&mail.bytes));
-    let file = reading.await.ok().flatten().ok_or_else(gone)?;
-    Ok(Some(file).filter(|file| file.len() <= max_bytes))
 }

@@ -79,10 +79,15 @@ impl Link {
         sent.map_err(|error| of_outbound(self.noun, error))
     }
 
+    /// How long the connection has been open, in milliseconds.
+    pub(super) fn age_ms(&self, source: Source<'_>) -> u64 {
+        let now = source.inner.clock.monotonic_ms();
+        now.saturating_sub(self.opened_at)
+    }
+
     /// Whether another connection may be opened at once. The error says to wait first.
     pub(super) fn may_reopen(&self, source: Source<'_>) -> Result<(), ReceiveError> {
-        let age = source.inner.clock.monotonic_ms() - self.opened_at;
-        if age >= SHORT_MS {
+        if self.age_ms(source) >= SHORT_MS {
             return Ok(());
         }
         let why = format!("{} ended the connection soon after it began.", self.noun);

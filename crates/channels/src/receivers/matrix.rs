@@ -11,8 +11,9 @@ mod gap;
 mod rooms;
 
 use super::buttons::Buttons;
-use super::{PlaceKeys, Receiver, Receiving, Source};
+use super::{MAX_VOICE, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
 use crate::error::Failure;
+use crate::files::VoiceMessage;
 use crate::receive::{ReceiveError, Received};
 use crate::vendor::{Answer, Limits, call, call_within, join};
 use buttons::MatrixButtons;
@@ -236,6 +237,20 @@ impl Receiver for MatrixReceiver {
         Box::pin(files::fetch(source, file_id, max_bytes))
     }
 
+    fn voice(&self) -> Option<VoiceFormat> {
+        Some(VoiceFormat::opus(MAX_VOICE))
+    }
+
+    fn send_voice<'a>(
+        &'a self,
+        source: Source<'a>,
+        chat: &'a str,
+        _thread: Option<&'a str>,
+        voice: VoiceMessage,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(files::send_voice(source, chat, voice))
+    }
+
     fn show_typing<'a>(
         &'a self,
         source: Source<'a>,
@@ -302,8 +317,12 @@ fn request_below(
 }
 
 /// A request below `/_matrix/media/v3`.
-fn request_media(source: Source<'_>, path: &[&str]) -> Result<RequestBuilder, Failure> {
-    request_at(source, &["media", "v3"], Method::GET, path)
+fn request_media(
+    source: Source<'_>,
+    method: Method,
+    path: &[&str],
+) -> Result<RequestBuilder, Failure> {
+    request_at(source, &["media", "v3"], method, path)
 }
 
 fn request_at(

@@ -12,8 +12,9 @@ pub(crate) mod telegram;
 
 use self::buttons::Buttons;
 use crate::error::Failure;
+use crate::files::{FetchedFile, FileLimits, VoiceMessage};
 use crate::handle::Inner;
-use crate::receive::{ReceiveError, Received};
+use crate::receive::{ReceiveError, Received, ReceivedFile};
 use crate::target::OpenAccount;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::visible;
@@ -23,6 +24,8 @@ use std::fmt;
 use std::time::Duration;
 
 const MAX_NAME_CHARS: usize = 64;
+/// How many files of a message are read. The agent accepts as many.
+pub(crate) const MAX_FILES: usize = 10;
 /// How many files are named that are not read.
 const MAX_NAMED: usize = 10;
 const MAX_FILE_NAME_CHARS: usize = 100;
@@ -87,6 +90,27 @@ pub(crate) struct PlaceKeys {
     pub(crate) thread: Option<&'static str>,
 }
 
+/// The form of a channel type's voice messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VoiceFormat {
+    /// The name of the audio format.
+    pub(crate) name: &'static str,
+    pub(crate) max_bytes: usize,
+}
+
+impl VoiceFormat {
+    /// Opus in Ogg, in which the vendors' programs record.
+    pub(crate) const fn opus(max_bytes: usize) -> Self {
+        Self {
+            name: "opus",
+            max_bytes,
+        }
+    }
+}
+
+/// The largest voice message that is sent, in bytes, if the vendor has no lower limit. It is Telegram's.
+pub(crate) const MAX_VOICE: usize = 50_000_000;
+
 /// Receives the messages of a channel type.
 pub(crate) trait Receiver: Send + Sync {
     /// Starts to receive for an account.
@@ -115,18 +139,47 @@ pub(crate) trait Receiver: Send + Sync {
         Box::pin(async { Err(Failure::refused("Files of this channel cannot be fetched.")) })
     }
 
-    /// Whether answers can be voice messages.
-    fn can_speak(&self) -> bool {
-        false
+    /// Fetches files of one message. Each has its own outcome, in the same order.
+    fn fetch_files<'a>(
+        &'a self,
+        source: Source<'a>,
+        file_ids: &'a [&'a str],
+        limits: FileLimits,
+    ) -> BoxFuture<'a, Result<Vec<Result<FetchedFile, Failure>>, Failure>> {
+        Box::pin(async move {
+            let (mut fetched, mut used) = (Vec::new(), 0_usize);
+            for &id in file_ids {
+                let at_most = limits.next(used);
+                let fetching = self.fetch_file(source, id, at_most);
+                let found = tokio::time::timeout(limits.time, fetching).await;
+                let found = found.unwrap_or_else(|_| {
+                    Err(Failure::unreachable("The file was not fetched in time."))
+                });
+                used += found
+                    .as_ref()
+                    .map_or(0, |data| data.as_ref().map_or(0, Vec::len));
+                fetched.push(
+                    found.map(|data| {
+                        data.map_or_else(|| limits.refused(at_most), FetchedFile::Data)
+                    }),
+                );
+            }
+            Ok(fetched)
+        })
     }
 
-    /// Sends a voice message: Opus in Ogg.
+    /// Returns the form of voice messages, if answers can be some.
+    fn voice(&self) -> Option<VoiceFormat> {
+        None
+    }
+
+    /// Sends a voice message in that form.
     fn send_voice<'a>(
         &'a self,
         _source: Source<'a>,
         _chat: &'a str,
         _thread: Option<&'a str>,
-        _audio: Vec<u8>,
+        _voice: VoiceMessage,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async { Err(Failure::refused("This channel has no voice messages.")) })
     }
@@ -172,7 +225,17 @@ pub(crate) fn file_name(name: &str) -> String {
     }
 }
 
-/// Adds the names of files that are not read to the text of their message. Only the first file of a message is read.
+/// Keeps the files of a message that are read, and names the others after its text.
+pub(crate) fn at_most_files(
+    text: String,
+    mut files: Vec<ReceivedFile>,
+) -> (String, Vec<ReceivedFile>) {
+    let others = files.split_off(files.len().min(MAX_FILES));
+    let names = others.into_iter().map(|file| file.name);
+    (with_unread(text, names), files)
+}
+
+/// Adds the names of files that are not read to the text of their message.
 pub(crate) fn with_unread(text: String, names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.take(MAX_NAMED).collect();
     if names.is_empty() {
@@ -186,6 +249,26 @@ pub(crate) fn with_unread(text: String, names: impl Iterator<Item = String>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn so_many_files_are_read_and_the_next_ones_are_named() {
+        let files = |count: usize| {
+            let named = (1..=count).map(|number| ReceivedFile {
+                name: number.to_string(),
+                ..ReceivedFile::default()
+            });
+            at_most_files("hi".to_owned(), named.collect())
+        };
+        let (text, read) = files(MAX_FILES);
+        assert_eq!((text.as_str(), read.len()), ("hi", MAX_FILES));
+        let (text, read) = files(MAX_FILES + 1);
+        assert_eq!(
+            (text.as_str(), read.len()),
+            ("hi\n\n(Not read: 11)", MAX_FILES)
+        );
+        let (text, _) = files(MAX_FILES + MAX_NAMED + 1);
+        assert!(text.ends_with(", 20)"), "{text}");
+    }
 
     #[test]
     fn a_name_is_short_and_visible() {

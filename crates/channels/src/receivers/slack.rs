@@ -7,8 +7,9 @@ mod files;
 
 use super::buttons::Buttons;
 use super::link::Link;
-use super::{PlaceKeys, Receiver, Receiving, Source, display_name};
+use super::{PlaceKeys, Receiver, Receiving, Source, VoiceFormat, display_name};
 use crate::error::Failure;
+use crate::files::VoiceMessage;
 use crate::receive::{ReceiveError, Received};
 use crate::senders::slack::BASE_URL;
 use crate::vendor::{Answer, Limits, ResponseJson, call_within, join_default};
@@ -16,6 +17,7 @@ use buttons::{SlackButtons, press_of};
 use events::{Envelope, message_of};
 use futures_util::future::BoxFuture;
 use gatehouse_outbound::{AddressSource, SocketEvent};
+use serde::Deserialize;
 use serde_json::json;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -62,6 +64,23 @@ struct Listening {
     unconfirmed: Vec<String>,
     /// Whether a ping has no answer yet.
     is_quiet: bool,
+    /// How many connections in a row were not the app's only one.
+    crowded: u32,
+}
+
+/// Slack sends each event to one of an app's connections. It counts a connection that has ended for a moment, so another
+/// program is reported when the next connection is not the only one either.
+const CROWDED: &str = "Another program is connected to Slack with this app and receives a part of its messages. Stop \
+                       it, or create another app.";
+/// After this time, in milliseconds, a connection is replaced to look again: when one was crowded, and when more were.
+const LOOK_AGAIN_MS: (u64, u64) = (60_000, 300_000);
+
+#[derive(Deserialize)]
+struct Hello {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    num_connections: u32,
 }
 
 impl Receiving for Listening {
@@ -105,7 +124,11 @@ impl Listening {
         self.me = Some(me.clone());
         // Slack sends the events of an earlier result again, if they were not confirmed.
         self.unconfirmed.clear();
-        let mut link = match self.link.take() {
+        let known = self
+            .link
+            .take()
+            .filter(|link| !self.must_look_again(source, link));
+        let mut link = match known {
             Some(link) => link,
             None => self.open(source).await?,
         };
@@ -117,7 +140,7 @@ impl Listening {
                 }
                 link.ping().await?;
                 self.link = Some(link);
-                return Ok(Received::default());
+                return Ok(self.received());
             };
             self.is_quiet = false;
             let text = match event? {
@@ -150,7 +173,7 @@ impl Listening {
                 self.link = Some(link);
                 return Ok(Received {
                     presses: vec![press],
-                    ..Received::default()
+                    ..self.received()
                 });
             }
             let Some(mut message) = message_of(&envelope, &me) else {
@@ -162,7 +185,7 @@ impl Listening {
             self.link = Some(link);
             return Ok(Received {
                 messages: vec![message],
-                ..Received::default()
+                ..self.received()
             });
         }
     }
@@ -173,11 +196,32 @@ impl Listening {
         let base = source.field("base_url").unwrap_or(BASE_URL);
         let mut link = Link::open(source, NOUN, base, opened.text("/url")).await?;
         let hello = link.read_first().await?;
-        let hello: Option<Envelope> = serde_json::from_str(&hello).ok();
-        if hello.is_none_or(|hello| hello.kind != "hello") {
-            return Err(not_slack().into());
-        }
+        let hello: Option<Hello> = serde_json::from_str(&hello).ok();
+        let hello = hello.filter(|hello| hello.kind == "hello");
+        let count = hello.ok_or_else(not_slack)?.num_connections;
+        self.crowded = if count > 1 {
+            self.crowded.saturating_add(1)
+        } else {
+            0
+        };
         Ok(link)
+    }
+
+    /// Whether the connection must be replaced to find out if it is the only one.
+    fn must_look_again(&self, source: Source<'_>, link: &Link) -> bool {
+        let (first, later) = LOOK_AGAIN_MS;
+        match self.crowded {
+            0 => false,
+            1 => link.age_ms(source) >= first,
+            _ => link.age_ms(source) >= later,
+        }
+    }
+
+    fn received(&self) -> Received {
+        Received {
+            warning: (self.crowded > 1).then_some(CROWDED),
+            ..Received::default()
+        }
     }
 
     /// The name of a person, or the ID if Slack does not tell the name.
@@ -231,6 +275,20 @@ impl Receiver for SlackReceiver {
         max_bytes: usize,
     ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Failure>> {
         Box::pin(files::fetch(source, file_id, max_bytes))
+    }
+
+    fn voice(&self) -> Option<VoiceFormat> {
+        Some(files::VOICE)
+    }
+
+    fn send_voice<'a>(
+        &'a self,
+        source: Source<'a>,
+        chat: &'a str,
+        thread: Option<&'a str>,
+        voice: VoiceMessage,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(files::send_voice(source, chat, thread, voice))
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
-use crate::fields::{FieldKind, FieldSpec, INBOUND, receiving_agent, receiving_switch};
+use crate::fields::{FieldKind, FieldSpec, INBOUND};
+use crate::fields::{receiving_agent, receiving_switch, speaking_switch};
 use crate::markup::Markup;
 use crate::receivers::{Receiver, discord::DiscordReceiver};
 use crate::split::Limit;
@@ -52,6 +53,7 @@ static ABOUT: About = About {
         ),
         receiving_switch(),
         receiving_agent(),
+        speaking_switch(),
     ],
     extra: &[
         Extra {

@@ -4,7 +4,7 @@
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
-use crate::fields::{FieldKind, FieldSpec, receiving_agent, receiving_switch};
+use crate::fields::{FieldKind, FieldSpec, receiving_agent, receiving_switch, speaking_switch};
 use crate::markup::Markup;
 use crate::receivers::{Receiver, matrix};
 use crate::split::Limit;
@@ -43,6 +43,7 @@ static ABOUT: About = About {
         ),
         receiving_switch(),
         receiving_agent(),
+        speaking_switch(),
     ],
     extra: &[Extra {
         name: "room_id",
@@ -103,7 +104,7 @@ impl Sender for Matrix {
     }
 }
 
-fn verdict(answer: &Answer) -> Result<(), Failure> {
+pub(crate) fn verdict(answer: &Answer) -> Result<(), Failure> {
     let response_json = answer.response_json();
     let after = response_json.milliseconds("/retry_after_ms");
     let sentence = match response_json.text("/errcode") {

@@ -6,7 +6,7 @@ mod email;
 mod http;
 mod inbox;
 mod log;
-mod matrix;
+pub(crate) mod matrix;
 mod ntfy;
 pub(crate) mod slack;
 pub(crate) mod telegram;

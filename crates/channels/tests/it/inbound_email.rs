@@ -9,7 +9,9 @@ mod replays;
 use self::mails::{authentic, date, mail, mail_at, sent};
 use crate::harness::{Harness, NOW_MS, actor, harness};
 use crate::imap::{ImapServer, Offers, PASSWORD, USER};
-use gatehouse_channels::{ReceiveError, Received, ReceivedMessage, ReceiverState};
+use gatehouse_channels::{
+    FetchedFile, FileLimits, ReceiveError, Received, ReceivedMessage, ReceiverState,
+};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -120,7 +122,7 @@ async fn a_mail_becomes_a_message_and_stays_as_it_is() {
     assert_eq!(message.name, "Ann Ä");
     assert_eq!(message.text.as_deref(), Some("Tea\n\nIs there tea?"));
     assert!(
-        message.is_own && !message.is_group && message.answer.is_none() && message.file.is_none()
+        message.is_own && !message.is_group && message.answer.is_none() && message.files.is_empty()
     );
     assert!(message.thread.is_some());
     // Nothing that changes the mailbox was sent, and nothing was malformed.
@@ -331,7 +333,7 @@ async fn a_mail_has_limits_with_an_answer() {
     mailbox.server.deliver_raw(of(limit));
     let most = mailbox.message().await;
     assert_eq!((most.text.as_deref(), most.answer), (Some("hello"), None));
-    assert_eq!(most.file.unwrap().name, "a.zip");
+    assert_eq!(most.files[0].name, "a.zip");
     mailbox.server.deliver_raw(of(limit + 1));
     let larger = mailbox.message().await;
     assert!(larger.answer.unwrap().contains("25 MiB") && larger.text.is_none());
@@ -351,42 +353,49 @@ async fn a_mail_has_limits_with_an_answer() {
 }
 
 #[tokio::test]
-async fn a_file_is_fetched_when_the_message_is_answered() {
+async fn files_are_fetched_when_the_message_is_answered() {
     let mut mailbox = Mailbox::open(Offers::default()).await;
     let body = "--b\nContent-Type: text/plain\n\nSee this.\n--b\nContent-Type: text/plain\n\
-                Content-Disposition: attachment; filename=note.txt\n\nBuy milk.\n--b--";
+                Content-Disposition: attachment; filename=note.txt\n\nBuy milk.\n--b\nContent-Type: text/csv\n\
+                Content-Disposition: attachment; filename=b.csv\n\n1,2\n--b--";
     mailbox.server.deliver(&mail(
         "ann@a.example",
         "Content-Type: multipart/mixed; boundary=b\n",
         body,
     ));
     let message = mailbox.message().await;
-    let file = message.file.unwrap();
-    assert_eq!(
-        (message.text.as_deref(), file.name.as_str()),
-        (Some("See this."), "note.txt")
-    );
+    let names: Vec<_> = message.files.iter().map(|file| &*file.name).collect();
+    assert_eq!(message.text.as_deref(), Some("See this."));
+    assert_eq!(names, ["note.txt", "b.csv"]);
     let channels = &mailbox.harness.channels;
-    let fetched = channels
-        .fetch_file("email", &file.id, 9, LONG)
-        .await
-        .unwrap();
-    assert_eq!(fetched.as_deref(), Some(&b"Buy milk."[..]));
+    let ids: Vec<_> = message.files.iter().map(|file| &*file.id).collect();
+    let limits = |each_bytes, total_bytes| FileLimits {
+        each_bytes,
+        total_bytes,
+        time: LONG,
+    };
+    let (milk, table) = (b"Buy milk.".to_vec(), b"1,2".to_vec());
+    let (milk, table) = (FetchedFile::Data(milk), FetchedFile::Data(table));
+    let before = mailbox.server.log().len();
+    for (limits, expected) in [
+        (limits(9, 12), [milk.clone(), table.clone()]),
+        (limits(8, 12), [FetchedFile::TooLarge, table]),
+        (limits(9, 11), [milk, FetchedFile::TooMuch]),
+    ] {
+        let fetched = channels.fetch_files("email", &ids, limits).await.unwrap();
+        let fetched: Vec<_> = fetched.into_iter().map(Result::unwrap).collect();
+        assert_eq!(fetched, expected, "{limits:?}");
+    }
+    let log = mailbox.server.log();
+    let fetches = log[before..].iter().filter(|it| it.contains("UID FETCH"));
     assert_eq!(
-        channels
-            .fetch_file("email", &file.id, 8, LONG)
-            .await
-            .unwrap(),
-        None,
-        "one past the limit"
+        fetches.count(),
+        3,
+        "the mail is fetched once for all its files"
     );
-    let of_other = file.id.replace("-7-", "-8-");
-    assert!(
-        channels
-            .fetch_file("email", &of_other, 9, LONG)
-            .await
-            .is_err()
-    );
+    let of_other = ids[0].replace("-7-", "-8-");
+    let failed = channels.fetch_files("email", &[of_other.as_str()], limits(9, 9));
+    assert!(failed.await.is_err());
     assert_eq!(mailbox.server.refused(), Vec::<String>::new());
 }
 
@@ -396,11 +405,17 @@ async fn a_file_that_does_not_arrive_in_time_is_given_up() {
     let body = "--b\nContent-Type: text/plain\nContent-Disposition: attachment; filename=a.txt\n\nhi\n--b--";
     let more = "Content-Type: multipart/mixed; boundary=b\n";
     mailbox.server.deliver(&mail("ann@a.example", more, body));
-    let file = mailbox.message().await.file.unwrap();
+    let file = mailbox.message().await.files.remove(0);
     mailbox.server.set(|offers| offers.stops = true);
     let channels = &mailbox.harness.channels;
-    let time = Duration::from_millis(50);
-    let failed = channels.fetch_file("email", &file.id, 9, time).await;
+    let limits = FileLimits {
+        each_bytes: 9,
+        total_bytes: 9,
+        time: Duration::from_millis(50),
+    };
+    let failed = channels
+        .fetch_files("email", &[file.id.as_str()], limits)
+        .await;
     assert!(failed.unwrap_err().to_string().contains("in time"));
 }
 

@@ -26,3 +26,4 @@ mod smtp;
 mod telegram;
 mod vault;
 mod vendor;
+mod voices;

@@ -3,7 +3,7 @@
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::State;
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
@@ -71,6 +71,7 @@ impl Vendor {
         let address = listener.local_addr().unwrap();
         let app = Router::new()
             .fallback(receive)
+            .layer(DefaultBodyLimit::max(64 << 20))
             .with_state(Arc::clone(&shared));
         TaskTracker::new().spawn(async move { axum::serve(listener, app).await });
         Self { shared, address }

@@ -1,5 +1,11 @@
 //! Presses of the buttons of questions.
 
+mod state;
+
+pub(crate) use self::state::Presses;
+
+pub(super) use self::state::MessageAt;
+
 use super::ButtonPlace;
 use super::text::GONE;
 use crate::{APPROVAL_PRESS_REFUSED, Services};
@@ -9,222 +15,16 @@ use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Actor, ErrorCode};
 use gatehouse_store::StoreError;
 use serde_json::json;
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Notify, Semaphore};
 use tokio_util::task::TaskTracker;
 
-/// How many presses of an account wait at most. Presses beyond that are dropped; people press again.
-const MAX_QUEUED: usize = 200;
-/// How many presses are acknowledged at a time. Others have their effect without an acknowledgement.
-const NOTES: usize = 32;
 /// How long an acknowledgement may take.
 const NOTE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The note to a person if a press could not be worked on.
 const FAILED: &str = "This cannot be answered right now. Try again.";
 /// The note to a person who may not answer.
 const REFUSED: &str = "You cannot answer this call.";
-/// How long a refused person causes no further audit row and gets no further note.
-const REFUSED_MS: u64 = 3_600_000;
-/// How many answers are remembered until their questions show them.
-const MAX_ANSWERS: usize = 1_000;
-/// How long a question waits for the effect of an answer in its chat.
-const DECISION_TIMEOUT: Duration = Duration::from_secs(2);
-/// How many messages with a result are remembered. A press of a button that an older one had writes over the result.
-const MAX_CLOSED: usize = 1_000;
-/// How many refused people are remembered. Further ones cause no audit row and get no note.
-const MAX_REFUSED: usize = 1_000;
-
-/// What the work on presses shares.
-#[derive(Debug)]
-pub(crate) struct Presses {
-    /// The presses that wait, by account. An account has a queue while a task works on it.
-    queues: Mutex<HashMap<String, VecDeque<Press>>>,
-    notes: Arc<Semaphore>,
-    /// When the last audit row about a person of an account was written, in monotonic milliseconds.
-    refused: Mutex<HashMap<(String, String), u64>>,
-    /// The answers of people here, until the questions show their names; the oldest first.
-    answers: Mutex<VecDeque<Answer>>,
-    /// Wakes those who wait for an answer to be decided.
-    decided: Notify,
-    /// The questions that show their result, or soon will; the oldest first.
-    closed: Mutex<VecDeque<MessageAt>>,
-}
-
-/// An answer with a button.
-#[derive(Debug)]
-struct Answer {
-    id: ApprovalId,
-    place: ButtonPlace,
-    name: String,
-    /// Whether it took effect. Until then, another answer may.
-    is_decided: bool,
-}
-
-impl Answer {
-    fn is(&self, id: &ApprovalId, place: &ButtonPlace) -> bool {
-        self.id == *id && self.place == *place
-    }
-}
-
-/// A message of the bot.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MessageAt {
-    account: String,
-    chat: String,
-    message_id: String,
-}
-
-impl MessageAt {
-    pub(super) fn of(place: &ButtonPlace, message_id: &str) -> Self {
-        Self {
-            account: place.account.clone(),
-            chat: place.chat.clone(),
-            message_id: message_id.to_owned(),
-        }
-    }
-}
-
-impl Default for Presses {
-    fn default() -> Self {
-        Self {
-            queues: Mutex::default(),
-            notes: Arc::new(Semaphore::new(NOTES)),
-            refused: Mutex::default(),
-            answers: Mutex::default(),
-            decided: Notify::new(),
-            closed: Mutex::default(),
-        }
-    }
-}
-
-impl Presses {
-    fn queues(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Press>>> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds presses to the account's queue. Returns whether the caller must work on it.
-    fn push(&self, account: &str, presses: Vec<Press>) -> bool {
-        let mut queues = self.queues();
-        let is_new = !queues.contains_key(account);
-        let queue = queues.entry(account.to_owned()).or_default();
-        let room = MAX_QUEUED.saturating_sub(queue.len());
-        if presses.len() > room {
-            tracing::warn!(account, "too many presses of buttons; some are dropped");
-        }
-        queue.extend(presses.into_iter().take(room));
-        is_new
-    }
-
-    /// Takes the oldest press of an account. `None` ends the work on its queue.
-    fn pop(&self, account: &str) -> Option<Press> {
-        let mut queues = self.queues();
-        let press = queues.get_mut(account).and_then(VecDeque::pop_front);
-        if press.is_none() {
-            queues.remove(account);
-        }
-        press
-    }
-
-    fn answers(&self) -> MutexGuard<'_, VecDeque<Answer>> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Remembers who answers a call in a chat, before the answer takes effect.
-    fn note_answer(&self, id: &ApprovalId, place: &ButtonPlace, name: String) {
-        let mut answers = self.answers();
-        // The person presses again.
-        answers.retain(|answer| answer.is_decided || !answer.is(id, place));
-        if answers.len() >= MAX_ANSWERS {
-            answers.pop_front();
-        }
-        answers.push_back(Answer {
-            id: id.clone(),
-            place: place.clone(),
-            name,
-            is_decided: false,
-        });
-    }
-
-    /// Keeps the answer that was noted in a chat if it took effect, and forgets it otherwise.
-    fn decide_answer(&self, id: &ApprovalId, place: &ButtonPlace, has_effect: bool) {
-        let mut answers = self.answers();
-        let mut noted = answers.iter();
-        let noted = noted.position(|answer| !answer.is_decided && answer.is(id, place));
-        match noted {
-            Some(at) if has_effect => {
-                if let Some(answer) = answers.get_mut(at) {
-                    answer.is_decided = true;
-                }
-            }
-            Some(at) => {
-                answers.remove(at);
-            }
-            None => {}
-        }
-        drop(answers);
-        self.decided.notify_waiters();
-    }
-
-    /// The name of the person who answered a call with a button in a chat on this node. Forgets it.
-    pub(super) async fn take_answer(&self, id: &ApprovalId, place: &ButtonPlace) -> Option<String> {
-        let take = async {
-            loop {
-                let changed = self.decided.notified();
-                tokio::pin!(changed);
-                changed.as_mut().enable();
-                {
-                    let mut answers = self.answers();
-                    let at = answers.iter().position(|answer| answer.is(id, place))?;
-                    if answers.get(at).is_some_and(|answer| answer.is_decided) {
-                        return answers.remove(at).map(|answer| answer.name);
-                    }
-                }
-                changed.await;
-            }
-        };
-        let taken = tokio::time::timeout(DECISION_TIMEOUT, take).await;
-        taken.ok().flatten()
-    }
-
-    fn closed(&self) -> MutexGuard<'_, VecDeque<MessageAt>> {
-        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Remembers that a message shows its result, or soon will.
-    pub(super) fn note_closed(&self, at: MessageAt) {
-        let mut closed = self.closed();
-        if closed.contains(&at) {
-            return;
-        }
-        if closed.len() >= MAX_CLOSED {
-            closed.pop_front();
-        }
-        closed.push_back(at);
-    }
-
-    /// Forgets a message that could not show its result, so that a press removes its buttons.
-    pub(super) fn forget_closed(&self, at: &MessageAt) {
-        self.closed().retain(|known| known != at);
-    }
-
-    fn is_closed(&self, at: &MessageAt) -> bool {
-        self.closed().contains(at)
-    }
-
-    /// Whether to record a refusal of this person.
-    fn is_recorded(&self, account: &str, person: &str, now_ms: u64) -> bool {
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.retain(|_, at| now_ms.saturating_sub(*at) < REFUSED_MS);
-        let key = (account.to_owned(), person.to_owned());
-        if refused.len() >= MAX_REFUSED || refused.contains_key(&key) {
-            return false;
-        }
-        refused.insert(key, now_ms);
-        true
-    }
-}
 
 /// What a button answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Checks of MCP servers, of webhooks without authentication, and of the channels for approvals.
 
-use super::Check;
+use super::{Check, Subject};
 use crate::Services;
 use gatehouse_config::{McpServer, McpVariable, Settings};
 use gatehouse_sources::AuthMode;
@@ -21,6 +21,40 @@ pub(super) async fn approval_channels(services: &Services, settings: &Settings) 
         let message = format!("{count} channel(s) hear of calls that wait for approval.");
         Check::fine("approval_channels", message)
     })
+}
+
+/// Reports channels that receive no messages, or not all of them. Returns `None` if no channel receives messages.
+pub(super) async fn received_messages(services: &Services) -> Option<Check> {
+    // The check of the database reports an error.
+    let accounts = services.channels.list().await.ok()?;
+    let receiving = services.channels.inbound_accounts().await.ok()?;
+    if receiving.is_empty() {
+        return None;
+    }
+    let failing: Vec<(String, String)> = accounts
+        .into_iter()
+        .filter(|account| account.enabled)
+        .filter_map(|account| Some((account.id, account.inbound_error?)))
+        .collect();
+    Some(received_finding(&failing))
+}
+
+/// `failing` are the channels and what is wrong.
+fn received_finding(failing: &[(String, String)]) -> Check {
+    let id = "received_messages";
+    if failing.is_empty() {
+        return Check::fine(id, "Every channel with received messages works.");
+    }
+    let sentence = |(id, why): &(String, String)| format!("The channel {id}: {why}");
+    let sentences: Vec<String> = failing.iter().map(sentence).collect();
+    let hint = "Look at the channel on the page Channels. If another program uses its bot, stop that program or create \
+                another bot.";
+    let subjects = failing.iter().map(|failed| Subject {
+        id: failed.0.clone(),
+        name: failed.0.clone(),
+        message: sentence(failed),
+    });
+    Check::bad(id, sentences.join(" "), hint).about(subjects.collect())
 }
 
 /// Reports deliveries that a restored backup holds. Returns `None` if there are none.
@@ -161,6 +195,15 @@ mod tests {
             is_unauthorized: false,
             problem: None,
         }
+    }
+
+    #[test]
+    fn a_channel_that_receives_nothing_is_named_with_the_reason() {
+        assert!(received_finding(&[]).ok);
+        let why = "Another program receives the messages of this bot.";
+        let check = received_finding(&[("bot".to_owned(), why.to_owned())]);
+        assert!(!check.ok && check.message == format!("The channel bot: {why}"));
+        assert_eq!(check.subjects[0].id, "bot");
     }
 
     #[test]

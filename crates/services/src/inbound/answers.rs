@@ -1,14 +1,11 @@
 //! Answers stored messages: one turn per message, one message of a session at a time.
 
 use super::Inbound;
-use gatehouse_agents::{
-    AgentsError, MessageOrigin, NewAttachment, Origin, SendRequest, Target, TurnReport,
-};
-use gatehouse_channels::{InboundAccount, Outgoing, Pairing, SendError, session_key};
+use gatehouse_agents::{AgentsError, MessageOrigin, Origin, SendRequest, Target, TurnReport};
+use gatehouse_channels::{InboundAccount, Outgoing, Pairing, SendError, files_of, session_key};
 use gatehouse_domain::trace::{ActiveSpan, SpanContext, SpanId, SpanKind};
 use gatehouse_domain::{Actor, DeliveryId};
 use gatehouse_store::{ReceivedMessageRow, StoreError};
-use gatehouse_tools::FileError;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +14,6 @@ use std::time::Duration;
 const RETRY: Duration = Duration::from_secs(10);
 /// Telegram shows for 5 seconds that someone is typing.
 const TYPING: Duration = Duration::from_secs(4);
-/// How long a file may take to arrive. Later messages of the person wait for it.
-const FILE_TIME: Duration = Duration::from_mins(2);
 /// An answer to an older message is no longer expected. Telegram keeps messages for the same time.
 const MAX_AGE: Duration = Duration::from_hours(24);
 /// The answer of a turn that failed. The reason is for the owner, who finds it in the conversation.
@@ -176,12 +171,12 @@ impl Inbound {
             name: format!("channel {}", account.id),
             ..Actor::system()
         };
-        let (text, new_files) = match self.content_of(account, message).await {
+        let content = match self.content_of(account, message).await {
             Ok(content) => content,
             Err(turn) => return self.keep(message, turn).await,
         };
         let request = SendRequest {
-            new_files,
+            new_files: content.files,
             session: Target::Person {
                 key: session_key(message),
                 label: pairing.name.clone(),
@@ -195,7 +190,7 @@ impl Inbound {
                     MessageOrigin::Stranger
                 },
             },
-            ..SendRequest::new(&text, actor)
+            ..SendRequest::new(&content.text, actor)
         };
         let ended = match self.services.agents.send_reported(request).await {
             Ok(ended) => self.while_typing(message, ended).await,
@@ -224,54 +219,6 @@ impl Inbound {
             channels.set_message_answer(message, answer.clone()).await?;
         }
         Ok(turn)
-    }
-
-    /// Returns the text of a message, with what was said in a voice message, and the file that came with it. The error
-    /// is what becomes of a message whose file cannot be used.
-    async fn content_of(
-        &self,
-        account: &InboundAccount,
-        message: &ReceivedMessageRow,
-    ) -> Result<(String, Vec<NewAttachment>), Turn> {
-        let text = message.text.clone();
-        let Some(id) = &message.file_id else {
-            return Ok((text, Vec::new()));
-        };
-        let data = self.fetch_file(account, id).await?;
-        if message.is_voice {
-            let said = self.transcribe(account, data).await?;
-            let parts = [text, said].into_iter().filter(|part| !part.is_empty());
-            return Ok((parts.collect::<Vec<_>>().join("\n\n"), Vec::new()));
-        }
-        let name = message.file_name.clone().unwrap_or_default();
-        match self.services.tools.read_file(name, data.into()).await {
-            Ok(file) => Ok((text, vec![file])),
-            Err(FileError::TooSlow) => Err(Turn::Later),
-            Err(error) => Err(Turn::Answer(error.to_string())),
-        }
-    }
-
-    async fn fetch_file(&self, account: &InboundAccount, id: &str) -> Result<Vec<u8>, Turn> {
-        let services = &self.services;
-        let max_bytes = services.agents.attachment_max_bytes();
-        let at_most = usize::try_from(max_bytes).unwrap_or(usize::MAX);
-        let fetched = services
-            .channels
-            .fetch_file(&account.id, id, at_most, FILE_TIME);
-        match fetched.await {
-            Ok(Some(data)) => Ok(data),
-            Ok(None) => {
-                let mib = max_bytes >> 20;
-                Err(Turn::Answer(format!("The file is larger than {mib} MiB.")))
-            }
-            Err(error) => {
-                tracing::warn!(account = account.id, %error, "a file was not fetched");
-                Err(match error {
-                    SendError::GiveUp { .. } => Turn::Answer(FAILED.to_owned()),
-                    _ => Turn::Later,
-                })
-            }
-        }
     }
 
     fn answer_of(&self, report: TurnReport) -> Turn {
@@ -316,6 +263,23 @@ impl Inbound {
         }
     }
 
+    /// Whether the message is from a group, or only its person reads the conversation.
+    pub(super) async fn may_answer(
+        &self,
+        account: &InboundAccount,
+        message: &ReceivedMessageRow,
+    ) -> Result<bool, SendError> {
+        let (id, chat, person) = (&account.id, &message.chat, &message.person);
+        let is_private = message.is_group || {
+            let channels = &self.services.channels;
+            channels.is_private(id, chat, person).await?
+        };
+        if !is_private {
+            tracing::warn!(account = id, "others would read an answer");
+        }
+        Ok(is_private)
+    }
+
     /// Sends the answer, unless it is for one person and others would read it. Returns whether it was sent.
     async fn try_send(
         &self,
@@ -324,13 +288,11 @@ impl Inbound {
         text: &str,
     ) -> Result<bool, SendError> {
         let (channels, id) = (&self.services.channels, &account.id);
-        let (chat, person) = (&message.chat, &message.person);
-        if !message.is_group && !channels.is_private(id, chat, person).await? {
-            tracing::warn!(account = id, "others would read an answer");
+        if !self.may_answer(account, message).await? {
             return Ok(false);
         }
         let extra = channels
-            .address(id, chat, message.thread.as_deref())
+            .address(id, &message.chat, message.thread.as_deref())
             .await?;
         let target = format!("{}:{}", account.kind, account.id);
         // Text of an agent must neither notify people nor hide where a link leads.
@@ -358,8 +320,9 @@ impl Inbound {
         loop {
             let error = match self.try_send(account, message, text).await {
                 Ok(was_sent) => {
-                    if was_sent && account.speaks && message.is_voice {
-                        self.speak(account, message, text).await;
+                    let was_spoken = || files_of(message).iter().any(|file| file.is_voice);
+                    if let Some(format) = account.voice.filter(|_| was_sent && was_spoken()) {
+                        self.speak(account, message, (text, format)).await;
                     }
                     return Outcome::Ended;
                 }

@@ -5,6 +5,8 @@ use super::Inbound;
 use super::answers::FAILED;
 use super::answers::Turn;
 use gatehouse_channels::InboundAccount;
+#[cfg(feature = "voice")]
+use gatehouse_channels::SendError;
 use gatehouse_store::ReceivedMessageRow;
 
 #[cfg(feature = "voice")]
@@ -50,12 +52,14 @@ impl Inbound {
         &self,
         account: &InboundAccount,
         message: &ReceivedMessageRow,
-        answer: &str,
+        (answer, format): (&str, &str),
     ) {
+        use gatehouse_channels::VoiceMessage;
         use gatehouse_voice::SpeechRequest;
+        use std::time::Duration;
 
         let request = SpeechRequest {
-            format: Some("opus".to_owned()),
+            format: Some(format.to_owned()),
             ..SpeechRequest::new(answer)
         };
         let spoken = match self.services.voice.convert(request).await {
@@ -65,10 +69,22 @@ impl Inbound {
                 return;
             }
         };
+        let voice = VoiceMessage {
+            audio: spoken.audio.to_vec(),
+            duration: Duration::from_millis(spoken.duration_ms),
+        };
         let (chat, thread) = (&message.chat, message.thread.as_deref());
         let channels = &self.services.channels;
-        let sent = channels.send_voice(&account.id, chat, thread, spoken.audio.to_vec());
-        if let Err(error) = sent.await {
+        let sending = async {
+            // Others may have joined while the answer was spoken.
+            if self.may_answer(account, message).await? {
+                channels
+                    .send_voice(&account.id, chat, thread, voice)
+                    .await?;
+            }
+            Ok::<_, SendError>(())
+        };
+        if let Err(error) = sending.await {
             tracing::warn!(account = account.id, %error, "a voice message was not sent");
         }
     }
@@ -91,7 +107,7 @@ impl Inbound {
         &self,
         _account: &InboundAccount,
         _message: &ReceivedMessageRow,
-        _answer: &str,
+        _answer: (&str, &str),
     ) {
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the gateway's payloads (<https://docs.discord.com/developers/events/gateway-events>).
 
-use super::super::{display_name, file_name, with_unread};
+use super::super::{at_most_files, display_name, file_name};
 use crate::receive::{ReceivedFile, ReceivedMessage};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -111,13 +111,12 @@ pub(super) fn message_of(message: Message, me: &str) -> Option<ReceivedMessage> 
     let text = message.content.replace(&format!("<@{me}>"), "");
     let text = text.replace(&format!("<@!{me}>"), "").trim().to_owned();
     let is_voice = message.flags & IS_VOICE_MESSAGE != 0;
-    let mut attachments = message.attachments.into_iter();
-    let file = attachments.next().map(|attachment| ReceivedFile {
-        name: file_name(&attachment.filename),
-        id: attachment.url,
+    let files = message.attachments.into_iter().map(|it| ReceivedFile {
+        name: file_name(&it.filename),
+        id: it.url,
         is_voice,
     });
-    let text = with_unread(text, attachments.map(|it| file_name(&it.filename)));
+    let (text, files) = at_most_files(text, files.collect());
     let reference = message.message_reference.as_ref();
     let name = author.global_name.as_deref().unwrap_or(&author.username);
     Some(ReceivedMessage {
@@ -132,7 +131,7 @@ pub(super) fn message_of(message: Message, me: &str) -> Option<ReceivedMessage> 
         is_group,
         is_own: reference.is_none_or(|it| it.kind != FORWARD),
         text: (!text.is_empty()).then_some(text),
-        file,
+        files,
         ..ReceivedMessage::default()
     })
 }
@@ -181,21 +180,23 @@ mod tests {
     }
 
     #[test]
-    fn the_first_attachment_is_read() {
+    fn all_attachments_are_read() {
         let url = "https://cdn.discordapp.com/attachments/1/2/a.png?ex=1";
         let attachments = json!([{ "id": "1", "filename": "a.png", "url": url },
             { "id": "2", "filename": "b.png", "url": url }]);
         let message = read_with(json!({ "attachments": attachments })).unwrap();
-        let file = message.file.unwrap();
-        assert_eq!(
-            (file.id.as_str(), file.name.as_str(), file.is_voice),
-            (url, "a.png", false)
-        );
-        assert_eq!(message.text.as_deref(), Some("hi\n\n(Not read: b.png)"));
+        let read: Vec<_> = message
+            .files
+            .iter()
+            .map(|it| (&*it.id, &*it.name))
+            .collect();
+        assert_eq!(read, [(url, "a.png"), (url, "b.png")]);
+        assert!(message.files.iter().all(|file| !file.is_voice));
+        assert_eq!(message.text.as_deref(), Some("hi"));
         let recording = json!([{ "id": "1", "filename": "voice-message.ogg", "url": url }]);
         let voice = json!({ "attachments": recording, "content": "", "flags": 8192 });
         let voice = read_with(voice).unwrap();
-        assert!(voice.file.unwrap().is_voice && voice.text.is_none());
+        assert!(voice.files[0].is_voice && voice.text.is_none());
     }
 
     #[test]
@@ -211,7 +212,7 @@ mod tests {
         let forward =
             read_with(json!({ "message_reference": { "type": 1 }, "content": "" })).unwrap();
         assert!(!forward.is_own);
-        assert_eq!((forward.text, forward.file), (None, None));
+        assert_eq!((forward.text, forward.files), (None, Vec::new()));
         assert!(
             read_with(json!({ "message_reference": { "type": 0 } }))
                 .unwrap()

@@ -1,8 +1,8 @@
-//! The text and the file of a mail (RFC 2045 to 2049).
+//! The text and the files of a mail (RFC 2045 to 2049).
 
 use super::reply::{is_forwarded, is_reply};
 use super::text::{Form, own_text};
-use crate::receivers::{file_name, with_unread};
+use crate::receivers::{MAX_FILES, file_name, with_unread};
 use mail_parser::decoders::html::html_to_text;
 use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
@@ -27,8 +27,8 @@ pub(super) struct Content {
     pub(super) text: Option<String>,
     /// Whether the person wrote the text.
     pub(super) is_own: bool,
-    /// The name of the file that comes with it.
-    pub(super) file: Option<String>,
+    /// The names of the files that come with it and are read.
+    pub(super) files: Vec<String>,
     /// What is answered without asking the agent.
     pub(super) answer: Option<&'static str>,
 }
@@ -89,20 +89,23 @@ pub(super) fn read(bytes: &[u8], size: u32, subject: &str, is_first: bool) -> Co
         return Content::refused(TOO_LONG);
     }
     let mut names = files(&message).map(name_of);
-    let file = names.next();
+    let read = names.by_ref().take(MAX_FILES).collect();
     text = with_unread(text, names);
     Content {
         text: Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
         is_own: own.is_own && !is_forwarded && !has_names,
-        file,
+        files: read,
         answer: None,
     }
 }
 
-/// Returns the first file of a whole mail.
-pub(super) fn file(bytes: &[u8]) -> Option<Vec<u8>> {
-    let message = parse(bytes).ok()?;
-    files(&message).next().map(|part| part.contents().to_vec())
+/// Returns the files of a whole mail that are read.
+pub(super) fn contents(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let Ok(message) = parse(bytes) else {
+        return Vec::new();
+    };
+    let files = files(&message).take(MAX_FILES);
+    files.map(|part| part.contents().to_vec()).collect()
 }
 
 fn parse(bytes: &[u8]) -> Result<Message<'_>, &'static str> {

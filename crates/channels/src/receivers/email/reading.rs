@@ -146,11 +146,14 @@ impl Reading<'_> {
         let read = reading.await.unwrap_or_else(|_| Read::unreadable());
         let content = read.content;
         Ok(Some(ReceivedMessage {
-            file: content.file.map(|name| ReceivedFile {
-                id: file_id,
-                name,
-                is_voice: false,
-            }),
+            files: (0..)
+                .zip(content.files)
+                .map(|(number, name): (u32, String)| ReceivedFile {
+                    id: format!("{file_id}-{number}"),
+                    name,
+                    is_voice: false,
+                })
+                .collect(),
             message_id: id,
             name: display_name(&read.name, &sender),
             chat: sender.clone(),

@@ -103,6 +103,8 @@ struct Content {
     /// Present in a recording made in a Matrix program (MSC3245).
     #[serde(rename = "org.matrix.msc3245.voice")]
     voice: Option<IgnoredAny>,
+    /// The key and the address of an encrypted file.
+    file: Option<IgnoredAny>,
     /// What an edit makes of the message.
     #[serde(rename = "m.new_content")]
     new: Option<Box<RawValue>>,
@@ -161,6 +163,10 @@ pub(super) enum What {
     File {
         file: ReceivedFile,
         caption: Option<String>,
+        names_bot: bool,
+    },
+    /// A file of an encrypted room that was forwarded.
+    EncryptedFile {
         names_bot: bool,
     },
     /// A place or something else without a text and a file.
@@ -314,6 +320,11 @@ fn what(content: &Content, me: &str) -> Option<What> {
 
 /// A picture, file or recording (<https://spec.matrix.org/latest/client-server-api/#mfile>).
 fn file(content: &Content, me: &str) -> What {
+    let mut mentioned = content.mentions.iter().flat_map(|it| &it.user_ids);
+    let names_bot = mentioned.any(|user| user == me);
+    if content.file.is_some() {
+        return What::EncryptedFile { names_bot };
+    }
     let media = content
         .url
         .as_deref()
@@ -331,7 +342,6 @@ fn file(content: &Content, me: &str) -> What {
         let has_own_name = content.filename.is_some();
         has_own_name && *body != name && !body.is_empty()
     });
-    let mut mentioned = content.mentions.iter().flat_map(|it| &it.user_ids);
     What::File {
         file: ReceivedFile {
             id: format!("{server}/{id}"),
@@ -339,7 +349,7 @@ fn file(content: &Content, me: &str) -> What {
             is_voice: content.voice.is_some(),
         },
         caption: caption.map(str::to_owned),
-        names_bot: mentioned.any(|user| user == me),
+        names_bot,
     }
 }
 

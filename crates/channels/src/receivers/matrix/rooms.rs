@@ -28,6 +28,9 @@ const LOOKUP_TIME: Duration = Duration::from_secs(10);
 const ENCRYPTED: &str =
     "Messages of encrypted rooms cannot be read here. Write in a room without encryption.";
 
+const ENCRYPTED_FILE: &str =
+    "Encrypted files cannot be read here. Send the file itself in a room without encryption.";
+
 #[derive(Debug, Deserialize)]
 struct Members {
     joined: BTreeMap<String, Box<RawValue>>,
@@ -199,7 +202,11 @@ fn message(room: &str, said: Said, member: &Member, is_group: bool) -> Option<Re
             names_bot,
         } => (names_bot || !is_group).then_some(ReceivedMessage {
             text: caption,
-            file: Some(file),
+            files: vec![file],
+            ..message
+        }),
+        What::EncryptedFile { names_bot } => (names_bot || !is_group).then_some(ReceivedMessage {
+            answer: Some(ENCRYPTED_FILE),
             ..message
         }),
         // A message without text or file gets an answer that says so.

@@ -2,7 +2,7 @@
 //! (<https://docs.slack.dev/reference/events/message.im>) and `app_mention` elsewhere
 //! (<https://docs.slack.dev/reference/events/app_mention>).
 
-use super::super::{file_name, with_unread};
+use super::super::{at_most_files, file_name};
 use crate::receive::{ReceivedFile, ReceivedMessage};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -120,15 +120,13 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
     // Another person made this recording; it was shared again.
     let mut uploaders = event.files.iter().filter_map(|file| file.user.as_ref());
     let is_own = uploaders.all(|user| *user == person);
-    let mut files = event.files.into_iter();
-    let file = files.next().map(|file| ReceivedFile {
+    let files = event.files.into_iter().map(|file| ReceivedFile {
         name: file_name(file.name.as_deref().unwrap_or_default()),
         // A recording made in Slack.
         is_voice: file.subtype.as_deref() == Some("slack_audio"),
         id: file.id,
     });
-    let others = files.map(|file| file_name(file.name.as_deref().unwrap_or_default()));
-    let text = with_unread(text, others);
+    let (text, files) = at_most_files(text, files.collect());
     let thread = match event.thread_ts {
         None if is_group => Some(event.ts.clone()),
         thread => thread,
@@ -142,7 +140,7 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
         is_group,
         is_own,
         text: (!text.is_empty()).then_some(text),
-        file,
+        files,
         ..ReceivedMessage::default()
     })
 }
@@ -214,7 +212,7 @@ mod tests {
             assert_eq!(read(&with(more.clone())), None, "{more}");
         }
         let empty = read(&with(json!({ "text": "" }))).unwrap();
-        assert_eq!((empty.text, empty.file), (None, None));
+        assert_eq!((empty.text, empty.files), (None, Vec::new()));
     }
 
     #[test]
@@ -245,23 +243,23 @@ mod tests {
     }
 
     #[test]
-    fn the_first_file_is_read() {
+    fn all_files_are_read() {
         let file =
             |id: &str, name: &str| json!({ "id": id, "name": name, "mimetype": "image/png" });
         let files = json!({ "subtype": "file_share", "text": "", "files": [file("F1", "a.png"), file("F2", "b.png")] });
         let message = read(&with(files)).unwrap();
-        let first = ReceivedFile {
-            id: "F1".to_owned(),
-            name: "a.png".to_owned(),
+        let expected = |id: &str, name: &str| ReceivedFile {
+            id: id.to_owned(),
+            name: name.to_owned(),
             is_voice: false,
         };
-        assert_eq!(message.file, Some(first));
-        assert_eq!(message.text.as_deref(), Some("(Not read: b.png)"));
+        let both = [expected("F1", "a.png"), expected("F2", "b.png")];
+        assert_eq!((message.files.as_slice(), message.text), (&both[..], None));
         let recording =
             json!({ "id": "F3", "subtype": "slack_audio", "file_access": "check_file_info" });
         let message = read(&with(json!({ "text": "", "files": [recording] }))).unwrap();
         assert!(message.is_own && message.text.is_none());
-        assert!(message.file.unwrap().is_voice);
+        assert!(message.files[0].is_voice);
         for (user, is_own) in [("U1", true), ("U2", false)] {
             let recording = json!({ "id": "F3", "subtype": "slack_audio", "user": user });
             let message = read(&with(json!({ "text": "", "files": [recording] }))).unwrap();

@@ -1,13 +1,16 @@
-//! The files of messages. Their addresses need the bot token
+//! The files of messages, and voice messages of the bot. The addresses of files need the bot token
 //! (<https://docs.slack.dev/reference/objects/file-object#authentication>).
 
-use super::super::Source;
-use super::super::download::{download, file_url};
+use super::super::download::{UPLOAD, download, file_url};
+use super::super::{MAX_VOICE, Source, VoiceFormat};
 use super::{NOUN, ask};
 use crate::error::Failure;
+use crate::files::VoiceMessage;
 use crate::senders::slack::BASE_URL;
-use crate::vendor::Limits;
+use crate::vendor::{Answer, Limits, ResponseJson, call_within};
 use gatehouse_outbound::AddressSource;
+use reqwest::header::CONTENT_TYPE;
+use serde_json::json;
 use std::time::Duration;
 
 const HOSTS: [&str; 1] = ["files.slack.com"];
@@ -17,6 +20,12 @@ const LIMITS: Limits = Limits {
     bytes: 2 * 1024 * 1024,
 };
 const NO_SCOPE: &str = "Slack refused a file: the app needs the scope files:read.";
+const NO_UPLOADS: &str = "Slack refused a voice message: the app needs the scope files:write.";
+/// Slack's programs play it. They record in a form of MPEG-4, which is not made here.
+pub(super) const VOICE: VoiceFormat = VoiceFormat {
+    name: "mp3",
+    max_bytes: MAX_VOICE,
+};
 const UNKNOWN: &str = "Slack no longer has the file.";
 
 /// Fetches a file; `None` if it is larger than `max_bytes`.
@@ -52,4 +61,58 @@ pub(super) async fn fetch(
         .get(url)
         .bearer_auth(source.need_secret("bot_token")?);
     download(source, NOUN, request, max_bytes).await
+}
+
+/// Sends a voice message as a file (<https://docs.slack.dev/messaging/working-with-files#upload>).
+pub(super) async fn send_voice(
+    source: Source<'_>,
+    chat: &str,
+    thread: Option<&str>,
+    voice: VoiceMessage,
+) -> Result<(), Failure> {
+    let length = voice.audio.len().to_string();
+    let form = [("filename", "answer.mp3"), ("length", length.as_str())];
+    let ticket = upload_step(source, "files.getUploadURLExternal", &form).await?;
+    let base = source.field("base_url").unwrap_or(BASE_URL);
+    // The address is signed. The bot token is not sent to it.
+    let url = file_url(ticket.text("/upload_url"), &HOSTS, base, NOUN)?;
+    let inner = source.inner;
+    let request = inner.outbound.client(AddressSource::Owner).post(url);
+    let request = request
+        .header(CONTENT_TYPE, "application/octet-stream")
+        .body(voice.audio);
+    let answer = call_within(&inner.outbound, &*inner.clock, NOUN, request, UPLOAD).await?;
+    answer.check(NOUN, None)?;
+    let files = json!([{ "id": ticket.text("/file_id"), "title": "Voice message" }]).to_string();
+    let mut form = vec![("files", files.as_str()), ("channel_id", chat)];
+    form.extend(thread.map(|thread| ("thread_ts", thread)));
+    upload_step(source, "files.completeUploadExternal", &form)
+        .await
+        .map(drop)
+}
+
+/// Calls a method of an upload.
+async fn upload_step(
+    source: Source<'_>,
+    method: &str,
+    form: &[(&str, &str)],
+) -> Result<ResponseJson, Failure> {
+    let (answer, body) = ask(source, method, "bot_token", form, LIMITS).await?;
+    match refusal(&answer, &body, method) {
+        Some(failure) => Err(failure),
+        None => Ok(body),
+    }
+}
+
+fn refusal(answer: &Answer, body: &ResponseJson, method: &str) -> Option<Failure> {
+    if body.is_true("/ok") {
+        return None;
+    }
+    Some(match body.text("/error") {
+        "missing_scope" | "no_permission" | "not_allowed_token_type" => {
+            Failure::refused(NO_UPLOADS)
+        }
+        "ratelimited" => answer.later(NOUN, None),
+        _ => Failure::refused(format!("Slack refused `{method}`.")),
+    })
 }

@@ -1,6 +1,7 @@
 //! Inline keyboards (<https://core.telegram.org/bots/api#inlinekeyboardmarkup>). A press arrives as a `callback_query`.
 
-use super::{NOUN, User, call, not_the_api};
+use super::updates::{Chat, User};
+use super::{NOUN, call, not_the_api};
 use crate::error::Failure;
 use crate::receivers::Source;
 use crate::receivers::buttons::{
@@ -31,7 +32,7 @@ pub(super) struct CallbackQuery {
 #[derive(Deserialize)]
 struct PressedMessage {
     message_id: i64,
-    chat: super::Chat,
+    chat: Chat,
 }
 
 /// The press of a button in a message of the bot.

@@ -1,21 +1,18 @@
 //! The photo, document or voice message of a message, and voice messages of the bot.
 
-use super::super::Source;
-use super::super::download::download;
+use super::super::download::{UPLOAD, download};
+use super::super::{Source, file_name};
 use super::{NOUN, call};
 use crate::error::Failure;
+use crate::files::VoiceMessage;
 use crate::receive::ReceivedFile;
 use crate::senders::telegram::{BASE_URL, verdict};
-use crate::vendor::{Limits, call_within, join};
+use crate::vendor::{call_within, join};
 use gatehouse_outbound::AddressSource;
 use reqwest::RequestBuilder;
 use reqwest::multipart::{Form, Part};
 use serde::Deserialize;
 use serde_json::json;
-use std::time::Duration;
-
-/// How long sending a voice message may take.
-const VOICE_TIME: Duration = Duration::from_mins(2);
 
 #[derive(Deserialize)]
 pub(super) struct PhotoSize {
@@ -45,7 +42,7 @@ pub(super) fn file_of(
     if let Some(document) = document {
         return Some(ReceivedFile {
             id: document.file_id,
-            name: document.file_name.unwrap_or_default(),
+            name: file_name(&document.file_name.unwrap_or_default()),
             is_voice: false,
         });
     }
@@ -103,12 +100,12 @@ pub(super) async fn send_voice(
     source: Source<'_>,
     chat: &str,
     thread: Option<&str>,
-    audio: Vec<u8>,
+    voice: VoiceMessage,
 ) -> Result<(), Failure> {
     let bot = format!("bot{}", source.need_secret("bot_token")?);
     let base = source.field("base_url").unwrap_or(BASE_URL);
     let url = join(base, &[&bot, "sendVoice"])?;
-    let voice = Part::bytes(audio).file_name("answer.ogg");
+    let voice = Part::bytes(voice.audio).file_name("answer.ogg");
     let voice = voice
         .mime_str("audio/ogg")
         .map_err(|_| Failure::refused("The voice message could not be sent."))?;
@@ -120,11 +117,7 @@ pub(super) async fn send_voice(
     }
     let outbound = &source.inner.outbound;
     let request = outbound.client(AddressSource::Owner).post(url);
-    let limits = Limits {
-        timeout: VOICE_TIME,
-        bytes: 64 * 1024,
-    };
     let request = request.multipart(form);
-    let answer = call_within(outbound, &*source.inner.clock, NOUN, request, limits).await?;
+    let answer = call_within(outbound, &*source.inner.clock, NOUN, request, UPLOAD).await?;
     verdict(&answer)
 }

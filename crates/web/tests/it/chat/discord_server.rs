@@ -2,6 +2,7 @@
 //! refuses. A session keeps its events, so a bot that resumes from an earlier number gets them again.
 
 mod messages;
+mod voices;
 
 use super::sockets::{Client, listen};
 use axum::extract::{Path, State};
@@ -48,6 +49,26 @@ struct Gateway {
     files: Vec<Vec<u8>>,
     /// Messages with buttons lose their digits.
     is_garbled: bool,
+    /// The voice messages of the bot with their channels.
+    voices: Vec<(String, Vec<u8>)>,
+    /// The bot may not attach files.
+    is_mute: bool,
+    /// What the gateway tells current connections about the session, with the number of the order.
+    order: (usize, Option<Order>),
+    /// The session ended, so it cannot be resumed.
+    is_over: bool,
+    /// How many attempts to resume it were refused.
+    refused: usize,
+}
+
+/// What the gateway tells a connection
+/// (<https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway>).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Op 7.
+    Reconnect,
+    /// Op 9, and whether the session can be resumed.
+    Invalid(bool),
 }
 
 #[derive(Clone)]
@@ -93,7 +114,26 @@ impl Discord {
     }
 
     pub fn fields(&self, token: &str) -> Value {
-        json!({ "bot_token": token, "base_url": self.url, "inbound": true })
+        json!({ "bot_token": token, "base_url": self.url, "inbound": true, "voice_answers": true })
+    }
+
+    /// Tells the bot something about its session.
+    pub fn order(&self, order: Order) {
+        let mut gateway = self.shared.gateway.lock().unwrap();
+        gateway.order = (gateway.order.0 + 1, Some(order));
+        gateway.is_over |= order == Order::Invalid(false);
+        drop(gateway);
+        self.shared.changed.send_replace(());
+    }
+
+    /// The session ends without the bot being told.
+    pub fn forget_session(&self) {
+        self.shared.gateway.lock().unwrap().is_over = true;
+    }
+
+    /// How many attempts to resume were refused.
+    pub fn refused(&self) -> usize {
+        self.shared.gateway.lock().unwrap().refused
     }
 
     pub fn set_silent(&self) {
@@ -252,6 +292,7 @@ fn opened(gateway: &mut Gateway, first: &Value) -> Result<usize, u16> {
                 assert!(data["properties"][name].is_string());
             }
             gateway.identified += 1;
+            gateway.is_over = false;
             // A session begins with what happens after it.
             Ok(gateway.events.len())
         }
@@ -278,10 +319,21 @@ async fn serve(shared: Shared, mut client: Client) {
             break read;
         }
     };
-    let (begun, is_silent) = {
+    let is_refused = {
+        let mut gateway = shared.gateway.lock().unwrap();
+        let is_refused = first["op"] == 6 && gateway.is_over;
+        gateway.refused += usize::from(is_refused);
+        is_refused
+    };
+    if is_refused {
+        client.send(json!({ "op": 9, "d": false })).await;
+        return client.wait_for_end().await;
+    }
+    let (begun, is_silent, orders) = {
         let mut gateway = shared.gateway.lock().unwrap();
         let begun = opened(&mut gateway, &first);
-        (begun, std::mem::take(&mut gateway.is_silent))
+        let is_silent = std::mem::take(&mut gateway.is_silent);
+        (begun, is_silent, gateway.order.0)
     };
     let mut next = match begun {
         Ok(next) => next,
@@ -319,6 +371,17 @@ async fn serve(shared: Shared, mut client: Client) {
             client
                 .send(json!({ "op": 0, "t": "RESUMED", "s": next + FIRST, "d": {} }))
                 .await;
+        }
+        let order = shared.gateway.lock().unwrap().order;
+        if let (number, Some(order)) = order
+            && number > orders
+        {
+            let told = match order {
+                Order::Reconnect => json!({ "op": 7, "d": null }),
+                Order::Invalid(is_resumable) => json!({ "op": 9, "d": is_resumable }),
+            };
+            client.send(told).await;
+            return client.wait_for_end().await;
         }
         tokio::select! {
             _ = changed.changed() => {}

@@ -1,10 +1,10 @@
 //! Conversations through Discord's gateway: pairing, mentions, and sessions that continue.
 
-use super::discord_server::{BOT, Discord, TOKEN};
+use super::discord_server::{BOT, Discord, Order, TOKEN};
 use super::inbound::{
     approve, code_of, inbound_error, receive_through, session_of, settled, unlocked,
 };
-use gatehouse_testkit::Actor;
+use gatehouse_testkit::{Actor, TestServer};
 use serde_json::json;
 
 pub(super) async fn pair(owner: &Actor, discord: &Discord, person: &str) {
@@ -115,4 +115,50 @@ async fn an_edited_message_is_answered_again() {
     assert_eq!(discord.wait_for(4).await.1, "three");
     settled(&server, "discord").await;
     assert_eq!(discord.sent().len(), 4);
+}
+
+/// A bot whose person is paired, after the gateway gave an order.
+async fn ordered(order: Order) -> (TestServer, Discord) {
+    let discord = Discord::start().await;
+    let (server, owner) = receive_through("discord", discord.fields(TOKEN)).await;
+    discord.connected(1, 0).await;
+    pair(&owner, &discord, "42").await;
+    discord.order(order);
+    (server, discord)
+}
+
+#[tokio::test]
+async fn an_ordered_reconnection_resumes_the_session() {
+    for order in [Order::Reconnect, Order::Invalid(true)] {
+        let (server, discord) = ordered(order).await;
+        // Written while the bot is not connected.
+        discord.write("42", "hello", json!({}));
+        discord.connected(1, 1).await;
+        assert_eq!(discord.wait_for(2).await.1, "pong");
+        settled(&server, "discord").await;
+        assert_eq!((discord.sessions(), discord.sent().len()), ((1, 1), 2));
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_the_gateway_ended_is_replaced_without_an_attempt_to_resume_it() {
+    let (_server, discord) = ordered(Order::Invalid(false)).await;
+    discord.connected(2, 0).await;
+    assert_eq!((discord.sessions(), discord.refused()), ((2, 0), 0));
+    discord.write("42", "hello", json!({}));
+    assert_eq!(discord.wait_for(2).await.1, "pong");
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_be_resumed_is_replaced() {
+    let discord = Discord::start().await;
+    let (_server, owner) = receive_through("discord", discord.fields(TOKEN)).await;
+    discord.connected(1, 0).await;
+    pair(&owner, &discord, "42").await;
+    discord.forget_session();
+    discord.order(Order::Reconnect);
+    discord.connected(2, 0).await;
+    assert_eq!((discord.sessions(), discord.refused()), ((2, 0), 1));
+    discord.write("42", "hello", json!({}));
+    assert_eq!(discord.wait_for(2).await.1, "pong");
 }

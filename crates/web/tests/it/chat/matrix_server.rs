@@ -2,6 +2,7 @@
 //! refuses. It keeps all events, so a bot that asks with an earlier token gets them again.
 
 mod reactions;
+mod voices;
 
 pub use reactions::BROKEN;
 
@@ -32,6 +33,7 @@ enum Entry {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 struct Home {
     log: Vec<Entry>,
     members: HashMap<String, BTreeSet<String>>,
@@ -53,6 +55,10 @@ struct Home {
     has_typed: bool,
     /// The contents of media, by their IDs.
     media: Vec<Vec<u8>>,
+    /// The voice messages of the bot with their rooms.
+    voices: Vec<(String, Value)>,
+    /// Nothing can be uploaded.
+    is_mute: bool,
     /// Whether the server has the address of media before version 1.11 of the specification.
     is_old: bool,
     /// How often the bot asked for its user ID.
@@ -87,6 +93,7 @@ impl Matrix {
                 get(media),
             )
             .route("/_matrix/media/v3/download/{server}/{id}", get(old_media))
+            .route("/_matrix/media/v3/upload", post(voices::upload))
             .route(&format!("{rooms}/joined_members"), get(joined_members))
             .route(&format!("{rooms}/messages"), get(messages))
             .route(&format!("{rooms}/join"), post(join))

@@ -2,6 +2,7 @@
 //! what Slack refuses. It sends an envelope on each connection until it is acknowledged.
 
 mod blocks;
+mod uploads;
 
 use super::sockets::{Client, listen};
 use axum::body::Bytes;
@@ -32,6 +33,8 @@ struct Workspace {
     acknowledged: BTreeSet<String>,
     /// How many acknowledgements are lost, each with its connection.
     lost: usize,
+    /// How many connections other programs have.
+    others: usize,
     /// Tells the current connections to end.
     goodbye: usize,
     sent: Vec<Value>,
@@ -41,8 +44,12 @@ struct Workspace {
     notes: Vec<String>,
     /// Names, subtypes and contents of uploaded files.
     files: Vec<(String, Option<&'static str>, Vec<u8>)>,
-    /// The app lacks the scope `files:read`.
+    /// The app lacks the scopes `files:read` and `files:write`.
     has_no_files: bool,
+    /// What the bot uploads.
+    uploads: Vec<uploads::Upload>,
+    /// The shared uploads: channel and thread, and the content.
+    voices: Vec<(Value, Vec<u8>)>,
     /// Texts of sections lose their digits.
     is_garbled: bool,
 }
@@ -79,6 +86,7 @@ impl Slack {
         let app = Router::new()
             .route("/api/{method}", post(call))
             .route("/files/{id}", get(download))
+            .route("/upload/{id}", post(uploads::receive))
             .with_state(shared.clone());
         #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
         tokio::spawn(async move { axum::serve(listener, app).await });
@@ -86,7 +94,8 @@ impl Slack {
     }
 
     pub fn fields(&self) -> Value {
-        json!({ "bot_token": BOT_TOKEN, "app_token": APP_TOKEN, "base_url": self.url, "inbound": true })
+        json!({ "bot_token": BOT_TOKEN, "app_token": APP_TOKEN, "base_url": self.url, "inbound": true,
+            "voice_answers": true })
     }
 
     /// Something happens. Returns the ID of its envelope.
@@ -128,17 +137,31 @@ impl Slack {
         (name, subtype): (&str, Option<&'static str>),
         data: Vec<u8>,
     ) {
-        let id = {
-            let mut workspace = self.shared.workspace.lock().unwrap();
-            workspace.files.push((name.to_owned(), subtype, data));
-            format!("F{}", workspace.files.len() - 1)
-        };
-        let file = json!({ "id": id, "name": name, "subtype": subtype });
-        self.event(json!({ "type": "message", "subtype": "file_share", "channel": format!("D{person}"),
-            "channel_type": "im", "user": person, "text": text, "ts": self.next_ts(), "files": [file] }));
+        self.upload_all(person, text, vec![(name, subtype, data)]);
     }
 
-    /// The app loses the scope `files:read`.
+    /// A person sends files directly, with a text.
+    pub fn upload_all(
+        &self,
+        person: &str,
+        text: &str,
+        files: Vec<(&str, Option<&'static str>, Vec<u8>)>,
+    ) {
+        let mut workspace = self.shared.workspace.lock().unwrap();
+        let files: Vec<Value> = files
+            .into_iter()
+            .map(|(name, subtype, data)| {
+                workspace.files.push((name.to_owned(), subtype, data));
+                let id = format!("F{}", workspace.files.len() - 1);
+                json!({ "id": id, "name": name, "subtype": subtype })
+            })
+            .collect();
+        drop(workspace);
+        self.event(json!({ "type": "message", "subtype": "file_share", "channel": format!("D{person}"),
+            "channel_type": "im", "user": person, "text": text, "ts": self.next_ts(), "files": files }));
+    }
+
+    /// The app loses the scopes for files.
     pub fn take_files_scope(&self) {
         self.shared.workspace.lock().unwrap().has_no_files = true;
     }
@@ -151,6 +174,11 @@ impl Slack {
             "text": format!("<@{BOT}> hello"), "ts": ts }),
         );
         (ts, id)
+    }
+
+    /// Other programs connect with the same app.
+    pub fn set_others(&self, count: usize) {
+        self.shared.workspace.lock().unwrap().others = count;
     }
 
     /// The next acknowledgement is lost with its connection.
@@ -270,7 +298,11 @@ async fn call(
         }
         "chat.update" => workspace.update(&serde_json::from_slice(&body).unwrap()),
         "chat.postEphemeral" => workspace.note(&serde_json::from_slice(&body).unwrap()),
-        "files.info" if workspace.has_no_files => refuse("missing_scope"),
+        "files.info" | "files.getUploadURLExternal" if workspace.has_no_files => {
+            refuse("missing_scope")
+        }
+        "files.getUploadURLExternal" => workspace.offer(&body, headers["host"].to_str().unwrap()),
+        "files.completeUploadExternal" => workspace.share(&body),
         "files.info" => {
             let id = String::from_utf8(body.to_vec()).unwrap();
             let id = id.strip_prefix("file=F").unwrap();
@@ -316,17 +348,17 @@ async fn download(
 }
 
 async fn serve(shared: Shared, mut client: Client) {
-    let goodbye = {
+    let (goodbye, count) = {
         let mut workspace = shared.workspace.lock().unwrap();
         if !workspace.tickets.remove(&client.target) {
             return;
         }
         workspace.opened += 1;
-        workspace.goodbye
+        (workspace.goodbye, workspace.others + 1)
     };
     let mut changed = shared.changed.subscribe();
     client
-        .send(json!({ "type": "hello", "num_connections": 1 }))
+        .send(json!({ "type": "hello", "num_connections": count }))
         .await;
     shared.changed.send_replace(());
     let mut next = 0;

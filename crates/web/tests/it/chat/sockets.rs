@@ -31,6 +31,11 @@ impl Client {
         drop(self.socket.send(Message::text(message.to_string())).await);
     }
 
+    /// Waits until the client has gone.
+    pub async fn wait_for_end(&mut self) {
+        while self.read().await.is_some() {}
+    }
+
     pub async fn close(mut self, code: u16) {
         let reason = "".into();
         let frame = CloseFrame {

@@ -32,6 +32,10 @@ enum Fault {
 #[derive(Default)]
 struct Bot {
     updates: Vec<Value>,
+    /// What arrives when the bot asks without waiting.
+    later: Vec<Value>,
+    /// Voice messages are refused.
+    is_mute: bool,
     sent: Vec<Value>,
     /// The voice messages that the bot sent, with their fields.
     voices: Vec<(Value, Vec<u8>)>,
@@ -44,7 +48,8 @@ struct Bot {
     /// The offset of the last `getUpdates`.
     offset: i64,
     has_typed: bool,
-    has_webhook: bool,
+    /// Why `getUpdates` is refused.
+    conflict: Option<&'static str>,
     /// How long `getUpdates` asks to wait, in seconds.
     retry_after: Option<u64>,
     /// How often it did.
@@ -91,7 +96,16 @@ impl Telegram {
 
     /// Telegram refuses `getUpdates` from now on.
     pub fn set_webhook(&self) {
-        self.shared.bot.lock().unwrap().has_webhook = true;
+        self.shared.bot.lock().unwrap().conflict = Some(
+            "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+        );
+    }
+
+    /// Another program asks for updates from now on.
+    pub fn set_rival(&self) {
+        self.shared.bot.lock().unwrap().conflict = Some(
+            "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",
+        );
     }
 
     /// Telegram asks to wait for this many seconds.
@@ -144,6 +158,34 @@ impl Telegram {
         drop(bot);
         self.shared.changed.send_replace(());
         id
+    }
+
+    /// A person sends photos together. All but the first one arrive when the bot asks for the rest.
+    pub fn write_album(&self, person: i64, parts: &[Value]) {
+        let mut bot = self.shared.bot.lock().unwrap();
+        let first = 100 + i64::try_from(bot.updates.len()).unwrap();
+        for (id, part) in (first..).zip(parts) {
+            let mut message = json!({
+                "message_id": id, "date": 1, "media_group_id": first.to_string(),
+                "from": { "id": person, "is_bot": false, "first_name": "Person", "last_name": person.to_string() },
+                "chat": { "id": person, "type": "private" },
+            });
+            let fields = message.as_object_mut().unwrap();
+            fields.extend(part.as_object().unwrap().clone());
+            let update = json!({ "update_id": id, "message": message });
+            if id == first {
+                bot.updates.push(update);
+            } else {
+                bot.later.push(update);
+            }
+        }
+        drop(bot);
+        self.shared.changed.send_replace(());
+    }
+
+    /// Voice messages are refused from now on.
+    pub fn mute(&self) {
+        self.shared.bot.lock().unwrap().is_mute = true;
     }
 
     /// A person presses a button of the bot's message with this number. Returns the update's ID.
@@ -335,7 +377,9 @@ async fn send_voice(
         }
     }
     let fields = Value::Object(fields);
-    if !has_only(&fields, &["chat_id", "message_thread_id"]) || !audio.starts_with(b"OggS") {
+    let is_mute = shared.bot.lock().unwrap().is_mute;
+    let has_known = has_only(&fields, &["chat_id", "message_thread_id"]);
+    if is_mute || !has_known || !audio.starts_with(b"OggS") {
         return refuse(400, "Bad Request: wrong parameters");
     }
     shared.bot.lock().unwrap().voices.push((fields, audio));
@@ -384,7 +428,8 @@ impl Drop for Waiting {
 async fn get_updates(shared: &Shared, body: &Value) -> Response {
     let known = ["offset", "timeout", "limit", "allowed_updates"];
     assert!(has_only(body, &known), "{body}");
-    assert_eq!(body["timeout"], 30);
+    let waits = body["timeout"] == 30;
+    assert!(waits || body["timeout"] == 0, "{body}");
     assert_eq!(
         body["allowed_updates"],
         json!(["message", "edited_message", "callback_query"])
@@ -393,11 +438,8 @@ async fn get_updates(shared: &Shared, body: &Value) -> Response {
     let mut changed = shared.changed.subscribe();
     {
         let mut bot = shared.bot.lock().unwrap();
-        if bot.has_webhook {
-            return refuse(
-                409,
-                "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
-            );
+        if let Some(conflict) = bot.conflict {
+            return refuse(409, conflict);
         }
         if let Some(seconds) = bot.retry_after {
             bot.limited += 1;
@@ -407,6 +449,10 @@ async fn get_updates(shared: &Shared, body: &Value) -> Response {
                 "parameters": { "retry_after": seconds },
             });
             return (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response();
+        }
+        if !waits {
+            let later = std::mem::take(&mut bot.later);
+            bot.updates.extend(later);
         }
         bot.offset = offset;
         bot.open += 1;
@@ -422,7 +468,7 @@ async fn get_updates(shared: &Shared, body: &Value) -> Response {
                 .cloned()
                 .collect()
         };
-        if !ready.is_empty() {
+        if !ready.is_empty() || !waits {
             return result(&Value::Array(ready));
         }
         let waited = tokio::time::timeout(Duration::from_secs(30), changed.changed());

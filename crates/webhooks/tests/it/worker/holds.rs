@@ -184,6 +184,40 @@ async fn a_channel_responds_again_when_it_is_tested_disabled_changed_or_deleted(
 }
 
 #[tokio::test]
+async fn a_test_on_another_node_ends_the_wait_for_a_channel() {
+    everywhere(|database, model| async move {
+        let harness = Harness::open(&database, &model).await;
+        if !harness.store.engine().is_shared() {
+            return harness.stop().await;
+        }
+        let other = Harness::open(&database.for_another_node(), &model).await;
+        let receiver = Receiver::start().await;
+        let target = receiver.account(&harness, json!({})).await;
+        receiver.hang_up(true);
+        let more = json!({ "deliver_only": true, "deliver_to": target });
+        let webhook = harness.webhook("a", more).await;
+        let all = [(1, "a"), (2, "b"), (3, "c")];
+        harness.arrive(&webhook, &all).await;
+        harness.work();
+        harness.until_all(&[1, 2, 3], DeliveryStatus::Queued).await;
+        harness.worker_has_looked().await;
+        // As after a change on another node.
+        let unresponsive = async || {
+            harness.channels.forget_accounts();
+            harness.webhooks.unresponsive_channels().await.unwrap()
+        };
+        other.channels.test("there", None).await.unwrap_err();
+        assert_eq!(unresponsive().await, ["there"]);
+        receiver.hang_up(false);
+        other.channels.test("there", None).await.unwrap();
+        assert!(unresponsive().await.is_empty());
+        harness.stop().await;
+        other.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_channel_in_use_is_deleted_only_by_force_and_then_its_deliveries_fail() {
     everywhere(|database, model| async move {
         let harness = Harness::open(&database, &model).await;

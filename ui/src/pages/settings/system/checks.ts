@@ -125,6 +125,13 @@ export const CHECKS: Record<string, Texts> = {
     hint: m.about_check_hint_queue,
     whole: ['good'],
   },
+  received_messages: {
+    name: m.about_check_name_received_messages,
+    good: m.about_check_good_received_messages,
+    bad: m.about_check_bad_received_messages,
+    hint: m.about_check_hint_received_messages,
+    whole: ['good'],
+  },
   senders: {
     name: m.about_check_name_senders,
     good: m.about_check_good_senders,

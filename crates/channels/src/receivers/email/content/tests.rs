@@ -39,7 +39,7 @@ fn plain_text_is_preferred_and_decoded() {
 }
 
 #[test]
-fn the_first_file_is_read_and_others_are_named() {
+fn the_files_are_read() {
     let note = "Content-Type: text/plain\n\nSee these.";
     let file = "Content-Type: application/pdf\nContent-Disposition: attachment; filename=\"a\u{202e}.pdf\"\n\
                 Content-Transfer-Encoding: base64\n\naGk=";
@@ -49,17 +49,28 @@ fn the_first_file_is_read_and_others_are_named() {
     let signature = "Content-Type: application/pgp-signature; name=s.asc\n\nxyz";
     let mail = mixed(&[note, logo, signature, file, other]);
     let content = read_all(&mail);
-    assert_eq!(content.file.as_deref(), Some("a\\u{202E}.pdf"));
-    assert_eq!(
-        content.text.as_deref(),
-        Some("See these.\n\n(Not read: b.csv)")
-    );
+    assert_eq!(content.files, ["a\\u{202E}.pdf", "b.csv"]);
+    assert_eq!(content.text.as_deref(), Some("See these."));
     let bytes = mail.replace('\n', "\r\n");
-    assert_eq!(super::file(bytes.as_bytes()).as_deref(), Some(&b"hi"[..]));
+    assert_eq!(contents(bytes.as_bytes()), [&b"hi"[..], b"1,2"]);
+    let most = |count| {
+        let mail = mixed(&[&[note][..], &vec![other; count]].concat());
+        let read = read_all(&mail);
+        let bytes = mail.replace('\n', "\r\n");
+        (
+            read.files.len(),
+            contents(bytes.as_bytes()).len(),
+            read.text,
+        )
+    };
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(most(10), (10, 10, text("See these.")));
+    let named = text("See these.\n\n(Not read: b.csv)");
+    assert_eq!(most(11), (10, 10, named));
     let shown = read_all(&mixed(&[note, logo]));
     assert_eq!(
-        (shown.text.as_deref(), shown.file),
-        (Some("See these."), None)
+        (shown.text.as_deref(), shown.files),
+        (Some("See these."), Vec::new())
     );
 }
 
@@ -116,8 +127,8 @@ fn a_text_that_was_cut_is_not_half_read() {
     let content = read(&mail.as_bytes()[..mail.len() - 50], size, "", true);
     assert_eq!(content.text.as_deref(), Some("See this."));
     assert_eq!(
-        (content.file.as_deref(), content.answer),
-        (Some("a.pdf"), None)
+        (content.files, content.answer),
+        (vec!["a.pdf".to_owned()], None)
     );
 }
 

@@ -1,11 +1,11 @@
 //! The messages of the bot as Discord shows them, with their components
 //! (<https://docs.discord.com/developers/components/reference>).
 
-use super::{Discord, Gateway, Shared, TOKEN, is_bot, refuse};
+use super::{Discord, Gateway, Shared, TOKEN, is_bot, refuse, voices};
 use crate::chat::button_vendors::{ButtonVendor, Seen};
 use crate::chat::has_only;
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{FromRequest, Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
@@ -74,10 +74,14 @@ fn message_id(number: usize) -> String {
 pub(super) async fn send(
     State(shared): State<Shared>,
     Path(channel): Path<String>,
-    headers: HeaderMap,
-    Json(body): Json<Value>,
+    request: Request,
 ) -> Response {
-    assert!(is_bot(&headers));
+    assert!(is_bot(request.headers()));
+    let kind = request.headers()["content-type"].to_str().unwrap();
+    if kind.starts_with("multipart/form-data") {
+        return voices::receive(shared, channel, request).await;
+    }
+    let Json(body) = Json::<Value>::from_request(request, &()).await.unwrap();
     let nonce = body["nonce"].as_str().unwrap();
     if !is_message(&body)
         || body["content"].is_null()

@@ -71,7 +71,10 @@ impl Home {
         }
         if kind == "m.room.message" {
             let kind = content["msgtype"].as_str().unwrap();
-            assert!(matches!(kind, "m.text" | "m.notice"), "{content}");
+            match kind {
+                "m.audio" => self.check_voice(content),
+                other => assert!(matches!(other, "m.text" | "m.notice"), "{content}"),
+            }
             assert!(content["body"].is_string(), "{content}");
         }
         if content.to_string().len() > 65_000 {
@@ -116,6 +119,8 @@ pub(super) async fn send(
     let is_edit = body["m.relates_to"]["rel_type"] == "m.replace";
     if kind == "m.room.message" && body["msgtype"] == "m.text" && !is_edit {
         home.sent.push((room, body));
+    } else if body["msgtype"] == "m.audio" {
+        home.voices.push((room, body));
     }
     drop(home);
     shared.changed.send_replace(());

@@ -1,0 +1,288 @@
+//! Reads the updates of the Bot API (<https://core.telegram.org/bots/api#update>).
+
+use super::super::display_name;
+use super::Bot;
+use super::albums::Album;
+use super::buttons::CallbackQuery;
+use super::files;
+use super::texts::Texts;
+use crate::receive::ReceivedMessage;
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the Bot API")]
+pub(super) struct Update {
+    update_id: i64,
+    message: Option<Message>,
+    edited_message: Option<Message>,
+    pub(super) callback_query: Option<CallbackQuery>,
+}
+
+#[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the Bot API")]
+struct Message {
+    message_id: i64,
+    from: Option<User>,
+    /// Set if a chat wrote the message instead of a person.
+    sender_chat: Option<Value>,
+    chat: Chat,
+    text: Option<String>,
+    caption: Option<String>,
+    /// The same photo in several sizes.
+    #[serde(default)]
+    photo: Vec<files::PhotoSize>,
+    document: Option<files::Document>,
+    voice: Option<files::Voice>,
+    #[serde(default)]
+    entities: Vec<Entity>,
+    #[serde(default)]
+    caption_entities: Vec<Entity>,
+    reply_to_message: Option<Box<Replied>>,
+    /// Set if someone else wrote the text.
+    forward_origin: Option<Value>,
+    /// The same before version 7.0 of the Bot API, on a server of the owner's.
+    forward_date: Option<Value>,
+    /// Set if a bot wrote the text.
+    via_bot: Option<Value>,
+    /// Set if the message is one of several that were sent together.
+    media_group_id: Option<String>,
+    message_thread_id: Option<i64>,
+    #[serde(default)]
+    is_topic_message: bool,
+}
+
+#[derive(Deserialize)]
+struct Replied {
+    from: Option<User>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct User {
+    pub(super) id: i64,
+    #[serde(default)]
+    is_bot: bool,
+    #[serde(default)]
+    first_name: String,
+    #[serde(default)]
+    last_name: String,
+    #[serde(default)]
+    username: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Chat {
+    pub(super) id: i64,
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+}
+
+/// A range of a text, in UTF-16 code units.
+#[derive(Deserialize)]
+struct Entity {
+    #[serde(rename = "type")]
+    kind: String,
+    offset: usize,
+    length: usize,
+    user: Option<User>,
+}
+
+impl Update {
+    /// The album that a new message belongs to, if it belongs to one.
+    pub(super) fn album(&self) -> Option<Album> {
+        let message = self.message.as_ref()?;
+        let group = message.media_group_id.clone()?;
+        Some(Album {
+            chat: message.chat.id,
+            group,
+        })
+    }
+
+    /// Whether a message in a group names the bot or replies to it.
+    pub(super) fn names(&self, bot: &Bot) -> bool {
+        let message = self.message.as_ref().or(self.edited_message.as_ref());
+        message.is_some_and(|message| is_named(message, bot))
+    }
+}
+
+/// The message of an update, if it is from a person and meant for the bot. `is_named` is whether it names the bot.
+pub(super) fn message_of(
+    update: Update,
+    is_named: bool,
+    texts: &mut Texts,
+) -> Option<ReceivedMessage> {
+    let is_edit = update.message.is_none();
+    let message = update.message.or(update.edited_message)?;
+    let from = message.from.as_ref()?;
+    let is_group = match message.chat.kind.as_str() {
+        "private" => false,
+        "group" | "supergroup" => true,
+        _ => return None,
+    };
+    if from.is_bot || message.sender_chat.is_some() || (is_group && !is_named) {
+        return None;
+    }
+    let text = message.text.clone().or_else(|| message.caption.clone());
+    let key = (message.chat.id, message.message_id);
+    let before = texts.remember(key, text.as_deref().unwrap_or_default());
+    // Telegram also reports edits that do not change the text, such as the preview of a link.
+    if is_edit && before.is_none_or(|before| before == text.as_deref().unwrap_or_default()) {
+        return None;
+    }
+    let thread = message
+        .message_thread_id
+        .filter(|_| message.is_topic_message);
+    Some(ReceivedMessage {
+        message_id: update.update_id.to_string(),
+        person: from.id.to_string(),
+        name: name_of(from),
+        chat: message.chat.id.to_string(),
+        thread: thread.map(|thread| thread.to_string()),
+        is_group,
+        is_own: message.forward_origin.is_none()
+            && message.forward_date.is_none()
+            && message.via_bot.is_none(),
+        text: text.filter(|text| !text.trim().is_empty()),
+        files: files::file_of(message.document, message.voice, message.photo)
+            .into_iter()
+            .collect(),
+        ..ReceivedMessage::default()
+    })
+}
+
+fn name_of(user: &User) -> String {
+    let whole = format!("{} {}", user.first_name, user.last_name);
+    let name = match whole.trim() {
+        "" => user.username.as_str(),
+        whole => whole,
+    };
+    display_name(name, &user.id.to_string())
+}
+
+/// Whether a message in a group names the bot or replies to it.
+fn is_named(message: &Message, bot: &Bot) -> bool {
+    let replied = message.reply_to_message.as_ref();
+    let replied = replied.and_then(|replied| replied.from.as_ref());
+    if replied.is_some_and(|user| user.id == bot.id) {
+        return true;
+    }
+    let (text, entities) = match &message.text {
+        Some(text) => (text, &message.entities),
+        None => match &message.caption {
+            Some(caption) => (caption, &message.caption_entities),
+            None => return false,
+        },
+    };
+    let units: Vec<u16> = text.encode_utf16().collect();
+    let named = |entity: &Entity| {
+        let range = entity.offset..entity.offset.saturating_add(entity.length);
+        let marked = String::from_utf16_lossy(units.get(range).unwrap_or_default());
+        match entity.kind.as_str() {
+            "mention" | "bot_command" => marked
+                .rsplit_once('@')
+                .is_some_and(|(_, name)| name.eq_ignore_ascii_case(&bot.username)),
+            "text_mention" => entity.user.as_ref().is_some_and(|user| user.id == bot.id),
+            _ => false,
+        }
+    };
+    !bot.username.is_empty() && entities.iter().any(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(update: Value, texts: &mut Texts) -> Option<ReceivedMessage> {
+        let bot = Bot {
+            id: 7,
+            username: "gate_bot".to_owned(),
+        };
+        let update: Update = serde_json::from_value(update).unwrap();
+        let is_named = update.names(&bot);
+        message_of(update, is_named, texts)
+    }
+
+    fn update(kind: &str, chat: &str, more: Value) -> Value {
+        let mut message = json!({
+            "message_id": 5, "date": 1,
+            "from": { "id": 42, "is_bot": false, "first_name": "Ada", "last_name": "L\u{202e}" },
+            "chat": { "id": -100, "type": chat },
+        });
+        let fields = message.as_object_mut().unwrap();
+        let Value::Object(more) = more else {
+            panic!("the fields of a message");
+        };
+        fields.extend(more);
+        json!({ "update_id": 1, kind: message })
+    }
+
+    #[test]
+    fn a_group_must_name_the_bot() {
+        let group = |more| {
+            let mut texts = Texts::default();
+            read(update("message", "supergroup", more), &mut texts).is_some()
+        };
+        assert!(!group(json!({ "text": "gate_bot?" })));
+        let mention = |offset: usize, length: usize| json!([{ "type": "mention", "offset": offset, "length": length }]);
+        assert!(group(
+            json!({ "text": "😀 @Gate_Bot hi", "entities": mention(3, 9) })
+        ));
+        assert!(!group(
+            json!({ "text": "😀 @gate_bots hi", "entities": mention(3, 10) })
+        ));
+        assert!(!group(
+            json!({ "text": "x", "entities": mention(3, usize::MAX) })
+        ));
+        let reply = |id: i64| json!({ "text": "x", "reply_to_message": { "from": { "id": id } } });
+        assert!(group(reply(7)) && !group(reply(8)));
+        let someone = json!({ "text": "x", "entities": [{ "type": "text_mention", "offset": 0,
+            "length": 1, "user": { "id": 7 } }] });
+        assert!(group(someone));
+    }
+
+    #[test]
+    fn only_people_are_received_and_forwards_are_not_their_own() {
+        let private = |more| {
+            let mut texts = Texts::default();
+            read(update("message", "private", more), &mut texts)
+        };
+        let message = private(json!({ "text": "hi" })).unwrap();
+        assert_eq!(message.name, "Ada L\\u{202E}");
+        assert!(message.is_own && !message.is_group);
+        assert!(private(json!({ "text": "hi", "sender_chat": {} })).is_none());
+        assert!(private(json!({ "text": "hi", "from": { "id": 1, "is_bot": true } })).is_none());
+        let forwarded = private(json!({ "text": "hi", "forward_origin": { "type": "user" } }));
+        assert!(!forwarded.unwrap().is_own);
+        assert_eq!(private(json!({ "sticker": {} })).unwrap().text, None);
+        let mut texts = Texts::default();
+        assert!(
+            read(
+                update("message", "channel", json!({ "text": "x" })),
+                &mut texts
+            )
+            .is_none()
+        );
+    }
+
+    #[test]
+    fn an_edit_counts_if_it_changed_the_text_of_a_known_message() {
+        let mut texts = Texts::default();
+        let edit = |text: &str, texts: &mut Texts| {
+            read(
+                update("edited_message", "private", json!({ "text": text })),
+                texts,
+            )
+        };
+        assert!(edit("a", &mut texts).is_none());
+        let mut texts = Texts::default();
+        read(
+            update("message", "private", json!({ "text": "a" })),
+            &mut texts,
+        )
+        .unwrap();
+        assert!(edit("a", &mut texts).is_none());
+        assert_eq!(edit("b", &mut texts).unwrap().text.as_deref(), Some("b"));
+        assert!(edit("b", &mut texts).is_none());
+    }
+}

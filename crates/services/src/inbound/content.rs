@@ -1,0 +1,141 @@
+//! What a received message brings into the conversation: its text, what was said in its recordings, and its files.
+
+use super::Inbound;
+use super::answers::{FAILED, Turn};
+use gatehouse_agents::NewAttachment;
+use gatehouse_channels::{
+    FetchedFile, FileLimits, InboundAccount, ReceivedFile, SendError, files_of,
+};
+use gatehouse_store::ReceivedMessageRow;
+use gatehouse_tools::FileError;
+use std::time::Duration;
+
+/// How long a file may take to arrive. Later messages of the person wait for it.
+const FILE_TIME: Duration = Duration::from_mins(2);
+/// The most bytes that the files of a message have together.
+const MAX_TOTAL: usize = 50 << 20;
+const TOO_MUCH: &str = "The files of the message are larger than 50 MiB together.";
+const NOT_FETCHED: &str = "The file could not be fetched.";
+
+/// The text of a message and the files that came with it.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    pub(super) text: String,
+    pub(super) files: Vec<NewAttachment>,
+}
+
+impl Content {
+    fn add(&mut self, paragraph: &str) {
+        if !self.text.is_empty() && !paragraph.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(paragraph);
+    }
+}
+
+/// What a file is for the agent.
+enum Usable {
+    Said(String),
+    File(NewAttachment),
+}
+
+impl Inbound {
+    /// Returns what a message brings. Of several files, those that cannot be used are named after the text with the
+    /// reasons. The error is what becomes of a message without a usable file.
+    pub(super) async fn content_of(
+        &self,
+        account: &InboundAccount,
+        message: &ReceivedMessageRow,
+    ) -> Result<Content, Turn> {
+        let mut content = Content {
+            text: message.text.clone(),
+            ..Content::default()
+        };
+        let files = files_of(message);
+        if files.is_empty() {
+            return Ok(content);
+        }
+        let fetched = self.fetch_files(account, &files).await?;
+        let (mut unused, mut is_usable) = (Vec::new(), false);
+        for (file, fetched) in files.iter().zip(fetched) {
+            match self.usable(account, file, fetched).await {
+                Ok(Usable::Said(said)) => content.add(&said),
+                Ok(Usable::File(file)) => content.files.push(file),
+                Err(Turn::Answer(reason)) => {
+                    unused.push((file, reason));
+                    continue;
+                }
+                Err(turn) => return Err(turn),
+            }
+            is_usable = true;
+        }
+        if !is_usable {
+            let first = unused.into_iter().next();
+            let reason = first.map_or_else(|| FAILED.to_owned(), |(_, reason)| reason);
+            return Err(Turn::Answer(reason));
+        }
+        for (file, reason) in unused {
+            let reason = if reason == FAILED {
+                NOT_FETCHED
+            } else {
+                &reason
+            };
+            content.add(&format!("(Not read: {}. {reason})", file.name));
+        }
+        Ok(content)
+    }
+
+    async fn fetch_files(
+        &self,
+        account: &InboundAccount,
+        files: &[ReceivedFile],
+    ) -> Result<Vec<Result<FetchedFile, SendError>>, Turn> {
+        let max_bytes = self.services.agents.attachment_max_bytes();
+        let limits = FileLimits {
+            each_bytes: usize::try_from(max_bytes).unwrap_or(usize::MAX),
+            total_bytes: MAX_TOTAL,
+            time: FILE_TIME,
+        };
+        let ids: Vec<&str> = files.iter().map(|file| &*file.id).collect();
+        let channels = &self.services.channels;
+        let fetched = channels.fetch_files(&account.id, &ids, limits).await;
+        fetched.map_err(|error| not_fetched(account, &error))
+    }
+
+    /// Reads or transcribes a file. The error says why it cannot be used.
+    async fn usable(
+        &self,
+        account: &InboundAccount,
+        file: &ReceivedFile,
+        fetched: Result<FetchedFile, SendError>,
+    ) -> Result<Usable, Turn> {
+        let data = match fetched.map_err(|error| not_fetched(account, &error))? {
+            FetchedFile::Data(data) => data,
+            FetchedFile::TooLarge => {
+                let mib = self.services.agents.attachment_max_bytes() >> 20;
+                return Err(Turn::Answer(format!("The file is larger than {mib} MiB.")));
+            }
+            FetchedFile::TooMuch => return Err(Turn::Answer(TOO_MUCH.to_owned())),
+        };
+        if file.is_voice {
+            return self.transcribe(account, data).await.map(Usable::Said);
+        }
+        let read = self
+            .services
+            .tools
+            .read_file(file.name.clone(), data.into());
+        match read.await {
+            Ok(file) => Ok(Usable::File(file)),
+            Err(FileError::TooSlow) => Err(Turn::Later),
+            Err(error) => Err(Turn::Answer(error.to_string())),
+        }
+    }
+}
+
+fn not_fetched(account: &InboundAccount, error: &SendError) -> Turn {
+    tracing::warn!(account = account.id, %error, "a file was not fetched");
+    match error {
+        SendError::GiveUp { .. } => Turn::Answer(FAILED.to_owned()),
+        _ => Turn::Later,
+    }
+}

@@ -1,0 +1,89 @@
+//! Other programs that read the messages of the same bot.
+
+use super::inbound::inbound_error;
+use super::slack_server::Slack;
+use super::telegram::{TOKEN, Telegram};
+use crate::steps::light_owner;
+use gatehouse_domain::{Clock, ManualClock, SystemClock};
+use gatehouse_testkit::{Actor, Options};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+async fn create(owner: &Actor, kind: &str, fields: Value) {
+    let account = json!({ "type": kind, "label": "Bot", "fields": fields });
+    owner.rpc("channels.create", account).await.unwrap();
+}
+
+/// The check of received messages in the doctor's report.
+async fn check(owner: &Actor) -> Value {
+    let report = owner.rpc("system.doctor", json!({})).await.unwrap();
+    let checks = report["checks"].as_array().unwrap();
+    let found = checks.iter().find(|it| it["id"] == "received_messages");
+    found.cloned().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_program_that_asks_telegram_for_the_same_messages_is_reported() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    assert_eq!(check(&owner).await, Value::Null);
+    let telegram = Telegram::start().await;
+    telegram.set_rival();
+    let fields = json!({ "bot_token": TOKEN, "base_url": telegram.url(), "inbound": true });
+    create(&owner, "telegram", fields).await;
+    inbound_error(&owner, "telegram", "Another program").await;
+    let check = check(&owner).await;
+    assert_eq!(
+        (&check["ok"], &check["subjects"][0]["id"]),
+        (&json!(false), &json!("telegram"))
+    );
+    let message = check["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("The channel telegram: Another program"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn a_program_that_is_connected_to_slack_with_the_same_app_is_reported_until_it_leaves() {
+    let system: &dyn Clock = &SystemClock::new();
+    let clock = Arc::new(ManualClock::at(system.now()));
+    let (_server, owner) = light_owner(Options::default().clock(Arc::clone(&clock))).await;
+    let slack = Slack::start().await;
+    slack.set_others(1);
+    create(&owner, "slack", slack.fields()).await;
+    slack.connected(1).await;
+    // Each event ends a wait for events.
+    let mut person = 1;
+    let mut news = async || {
+        person += 1;
+        let event = slack.write(&format!("U{person}"), "hello?");
+        slack.confirmed(&event).await;
+    };
+    news().await;
+    news().await;
+    assert_eq!(
+        check(&owner).await["ok"],
+        true,
+        "a connection that ended may still count"
+    );
+    assert_eq!(slack.opened(), 1);
+    clock.advance(Duration::from_secs(60));
+    news().await;
+    slack.connected(2).await;
+    news().await;
+    inbound_error(&owner, "slack", "Another program").await;
+    assert_eq!(check(&owner).await["ok"], false);
+    slack.set_others(0);
+    clock.advance(Duration::from_mins(5));
+    news().await;
+    slack.connected(3).await;
+    news().await;
+    let gone = async {
+        while check(&owner).await["ok"] != true {
+            tokio::task::yield_now().await;
+        }
+    };
+    let in_time = tokio::time::timeout(Duration::from_mins(1), gone).await;
+    in_time.expect("the report ends in time");
+}
