@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::age::{Identity, Recipient};
-use gatehouse_domain::SeededRandom;
+use gatehouse_domain::{SeededRandom, Timestamp};
 use gatehouse_store::testing::rows::auth_session;
 use gatehouse_store::testing::{TestDatabase, databases, migrate, run_sql};
 use gatehouse_store::{AuthSessionRow, Conn, Import, ImportError, Snapshot, StoreError};

@@ -394,8 +394,9 @@ async fn files_are_fetched_when_the_message_is_answered() {
         "the mail is fetched once for all its files"
     );
     let of_other = ids[0].replace("-7-", "-8-");
-    let failed = channels.fetch_files("email", &[of_other.as_str()], limits(9, 9));
-    assert!(failed.await.is_err());
+    let of_other = [of_other.as_str()];
+    let failed = channels.fetch_files("email", &of_other, limits(9, 9)).await;
+    assert!(failed.is_err());
     assert_eq!(mailbox.server.refused(), Vec::<String>::new());
 }
 

@@ -11,7 +11,6 @@ use super::text::GONE;
 use crate::{APPROVAL_PRESS_REFUSED, Services};
 use gatehouse_agents::{Approval, PressedCall, Remember};
 use gatehouse_channels::{Button, Note, Press};
-use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Actor, ErrorCode};
 use gatehouse_store::StoreError;
 use serde_json::json;

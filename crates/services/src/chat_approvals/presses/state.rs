@@ -58,9 +58,9 @@ impl Answer {
 /// A message of the bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct MessageAt {
-    account: String,
-    chat: String,
-    message_id: String,
+    pub(super) account: String,
+    pub(super) chat: String,
+    pub(super) message_id: String,
 }
 
 impl MessageAt {
