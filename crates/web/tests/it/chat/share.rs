@@ -90,7 +90,7 @@ async fn pages_for_strangers_are_in_the_language_of_their_browser() {
             "de",
             "Eine Unterhaltung mit einem Agenten",
         ),
-        (&known, "fr", "en", "A conversation with an agent"),
+        (known.as_str(), "fr", "en", "A conversation with an agent"),
         ("/share/x", "de", "de", "Link nicht gefunden"),
         ("/share/x", "en-GB, de;q=0.9", "en", "Link not found"),
     ] {
