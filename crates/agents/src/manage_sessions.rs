@@ -129,7 +129,11 @@ impl Agents {
         let after = query.cursor.as_deref().map(read_cursor).transpose()?;
         let limit = query.limit;
         let searched = [q, query.tag.as_deref()];
-        if searched.into_iter().flatten().any(|text| text.contains('\0')) {
+        if searched
+            .into_iter()
+            .flatten()
+            .any(|text| text.contains('\0'))
+        {
             return Ok(SessionPage {
                 sessions: Vec::new(),
                 next_cursor: None,

@@ -1,8 +1,8 @@
 //! Tags of sessions: reading, checking and counting them.
 
-use crate::line::is_line;
 use crate::error::AgentsError;
 use crate::handle::Agents;
+use crate::line::is_line;
 use gatehouse_store::{TaggedChatSessions, lower_case};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,12 +34,14 @@ pub(crate) fn stored_tags(tags: &[String]) -> Result<String, AgentsError> {
     for tag in tags {
         let tag = tag.trim();
         if !is_line(tag, MAX_TAG_CHARACTERS) || tag.contains(',') {
-            let reason = format!(
-                "each is one line of 1 to {MAX_TAG_CHARACTERS} characters without a comma"
-            );
+            let reason =
+                format!("each is one line of 1 to {MAX_TAG_CHARACTERS} characters without a comma");
             return Err(AgentsError::invalid("tags", reason));
         }
-        if !kept.iter().any(|known| lower_case(known) == lower_case(tag)) {
+        if !kept
+            .iter()
+            .any(|known| lower_case(known) == lower_case(tag))
+        {
             kept.push(tag);
         }
     }
@@ -107,7 +109,10 @@ mod tests {
 
     #[test]
     fn spellings_of_a_tag_are_one_tag() {
-        assert_eq!(check(&["Büro", " büro ", "Home"]).unwrap(), "\nBüro\nHome\n");
+        assert_eq!(
+            check(&["Büro", " büro ", "Home"]).unwrap(),
+            "\nBüro\nHome\n"
+        );
         assert_eq!(check(&[]).unwrap(), "");
         let row = |tags: &str, sessions| TaggedChatSessions {
             tags: tags.to_owned(),
@@ -115,7 +120,10 @@ mod tests {
         };
         let rows = [row("\nBüro\nHome\n", 2), row("\nBÜRO\n", 1)];
         let counts = count(&rows);
-        let named: Vec<_> = counts.iter().map(|c| (c.tag.as_str(), c.sessions)).collect();
+        let named: Vec<_> = counts
+            .iter()
+            .map(|c| (c.tag.as_str(), c.sessions))
+            .collect();
         assert_eq!(named, [("Büro", 3), ("Home", 2)]);
     }
 }

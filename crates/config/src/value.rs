@@ -5,8 +5,8 @@ use crate::invalid_value::{InvalidValue, MAX_ENTRIES, check_line, check_secret};
 use crate::key::{Kind, Rule};
 use crate::section::voice::providers;
 use crate::section::{
-    audit::Syslog, database::DatabaseUrl, log, mcp::IN_VAULT, model_table, models, proxy, server::AllowedOrigin,
-    tls,
+    audit::Syslog, database::DatabaseUrl, log, mcp::IN_VAULT, model_table, models, proxy,
+    server::AllowedOrigin, tls,
 };
 use gatehouse_domain::env_names::steers_a_program;
 use gatehouse_domain::{Cidr, Zone};

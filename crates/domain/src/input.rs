@@ -136,7 +136,10 @@ mod tests {
     fn types_have_the_names_of_json() {
         let reason = |body: &str| from_slice::<Login>(body.as_bytes()).unwrap_err().message;
         for (body, expected) in [
-            (r#"{"password":"x","scopes":["a"]}"#, "expected a whole number"),
+            (
+                r#"{"password":"x","scopes":["a"]}"#,
+                "expected a whole number",
+            ),
             (r#"{"password":"x","scopes":1}"#, "expected a list"),
             ("[1]", "expected a string"),
             ("1", "expected an object"),

@@ -251,9 +251,7 @@ impl Conn {
     }
 
     /// Each combination of tags and how many sessions have it.
-    pub async fn count_chat_session_tags(
-        &mut self,
-    ) -> Result<Vec<TaggedChatSessions>, StoreError> {
+    pub async fn count_chat_session_tags(&mut self) -> Result<Vec<TaggedChatSessions>, StoreError> {
         let query = query(
             "SELECT tags, CAST(COUNT(*) AS BIGINT) AS sessions FROM chat_sessions
              WHERE tags <> '' GROUP BY tags ORDER BY tags",

@@ -256,7 +256,9 @@ async fn pinned_and_archived_sessions_are_listed_apart() {
         // One flag leaves the other as it is.
         let session = place(0, None, Some(true)).await.unwrap();
         assert!(session.pinned && session.archived);
-        let refused = harness.agents.update_session("ses_none", SessionChanges::default());
+        let refused = harness
+            .agents
+            .update_session("ses_none", SessionChanges::default());
         assert_eq!(problem_of(refused.await.unwrap_err()).0, "NOT_FOUND");
     }
 }
@@ -296,7 +298,10 @@ async fn sessions_are_found_by_their_tags() {
         assert_eq!(listed("50%", None).await, ["first"]);
         assert!(listed("none\0", None).await.is_empty());
         let counts = harness.agents.list_tags().await.unwrap();
-        let counts: Vec<_> = counts.iter().map(|c| (c.tag.as_str(), c.sessions)).collect();
+        let counts: Vec<_> = counts
+            .iter()
+            .map(|c| (c.tag.as_str(), c.sessions))
+            .collect();
         let named = [("50%", 1), ("500", 1), ("Büro", 2), ("Büro am Markt", 1)];
         assert!(counts == named || counts[2] == ("büro", 2), "{counts:?}");
         // An update without tags keeps them; an empty list removes them.
@@ -304,7 +309,11 @@ async fn sessions_are_found_by_their_tags() {
             pinned: Some(true),
             ..SessionChanges::default()
         };
-        let kept = harness.agents.update_session(&ids[0], pinned).await.unwrap();
+        let kept = harness
+            .agents
+            .update_session(&ids[0], pinned)
+            .await
+            .unwrap();
         assert_eq!(kept.tags.len(), 2);
         assert!(tag(0, &[]).await.unwrap().tags.is_empty());
         let eleven: Vec<String> = (0..11).map(|at| at.to_string()).collect();

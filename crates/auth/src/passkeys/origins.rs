@@ -106,7 +106,10 @@ mod tests {
     fn a_loopback_page_may_use_tls_only_behind_a_configured_proxy() {
         let found = |has_proxy| origins_with(has_proxy, "localhost:8420", false, None, "localhost");
         assert_eq!(found(false), ["http://localhost:8420"]);
-        assert_eq!(found(true), ["https://localhost:8420", "http://localhost:8420"]);
+        assert_eq!(
+            found(true),
+            ["https://localhost:8420", "http://localhost:8420"]
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `[audit]`: retention of the audit log, and copies of it outside of the database.
 
+use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
-use crate::invalid_value::InvalidValue;
 use crate::value::host_and_port;
 use std::fmt;
 use std::path::PathBuf;

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 const README: &str = "README.md";
 const OPERATIONS: &str = "docs/OPERATIONS.md";
@@ -161,10 +161,7 @@ impl Stage {
         let group = rustix::process::Pid::from_child(&child);
         let status = child.wait().unwrap();
         // What runs in the background.
-        drop(rustix::process::kill_process_group(
-            group,
-            rustix::process::Signal::KILL,
-        ));
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         let stdout = tokio::fs::read_to_string(stdout).await.unwrap();
         let stderr = tokio::fs::read_to_string(stderr).await.unwrap();
         assert!(status.success(), "{document}: {block}\n{stdout}\n{stderr}");

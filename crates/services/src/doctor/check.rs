@@ -28,6 +28,7 @@ pub const IDS: &[&str] = &[
     "provider_keys",
     "proxy",
     "queue",
+    "received_messages",
     "senders",
     "setup",
     "shared_unseal",
@@ -87,7 +88,10 @@ impl Check {
     }
 
     fn new(id: &'static str, message: String, hint: Option<String>) -> Self {
-        debug_assert!(IDS.contains(&id), "add the check `{id}` to `doctor::check::IDS`");
+        debug_assert!(
+            IDS.contains(&id),
+            "add the check `{id}` to `doctor::check::IDS`"
+        );
         Self {
             id,
             ok: hint.is_none(),

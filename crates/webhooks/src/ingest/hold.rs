@@ -34,9 +34,12 @@ pub(crate) const OF_CLIENT: HoldLimit = HoldLimit {
 /// The most that is held for this client of a webhook. Senders behind a proxy on the same machine that adds no forwarding
 /// header all have the loopback address, so it has no share of its own.
 fn share_of(client: ClientKey) -> HoldLimit {
-    let is_loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)]
-        .into_iter()
-        .any(|ip| ClientKey::of(ip) == client);
+    let is_loopback = [
+        IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(Ipv6Addr::LOCALHOST),
+    ]
+    .into_iter()
+    .any(|ip| ClientKey::of(ip) == client);
     if is_loopback { OF_WEBHOOK } else { OF_CLIENT }
 }
 

@@ -120,6 +120,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/backup/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a backup and sends it as the answer */
+        post: operations["backup.stream"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/": {
         parameters: {
             query?: never;
@@ -1248,6 +1265,13 @@ export interface components {
             /** @description Why the server is not available: `sealed`, `migrating`, `draining`, `database`, `writer`. */
             reasons: string[];
         };
+        /** @description The body of `POST /api/backup/stream`. Without `recipient` and `passphrase`, the setting `backup.recipient` applies. */
+        StreamParams: {
+            /** @description An age recipient, `age1…`. */
+            recipient?: string | null;
+            /** @description Encrypts the backup instead of a recipient. */
+            passphrase?: string | null;
+        };
         /** @description Response of `GET /api/gon`. */
         Gon: {
             /** @description `Gatehouse`. */
@@ -1412,6 +1436,8 @@ export interface components {
             pinned: boolean;
             /** @description Whether the owner keeps it out of the list. */
             archived: boolean;
+            /** @description Words by which the owner groups sessions. */
+            tags: string[];
             /** @description Whether a turn runs in it now, on the node that handles the request. */
             running: boolean;
             /** @description In a search: the text around the match in the first message that contains it. */
@@ -2753,6 +2779,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "backup.stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StreamParams"];
+            };
+        };
+        responses: {
+            /** @description The file or audio. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
             };
             /** @description The request was refused or failed. */
             default: {

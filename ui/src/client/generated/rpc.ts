@@ -1011,7 +1011,7 @@ export interface Interface {
     'sessions.list': {
       params: {
         /**
-         * Return only sessions whose label, key, ID or messages contain this text of at most 200 characters. Results of
+         * Return only sessions whose label, key, ID, tags or messages contain this text of at most 200 characters. Results of
          * tools are not searched, nor are messages for a credential whose `only` does not permit reading them.
          */
         q?: string | null;
@@ -1027,6 +1027,10 @@ export interface Interface {
          * Return only archived sessions, or only the others.
          */
         archived?: boolean | null;
+        /**
+         * Return only sessions with this tag. The case of letters does not matter.
+         */
+        tag?: string | null;
         /**
          * Return only sessions whose last message was added at this time or later.
          */
@@ -1117,7 +1121,7 @@ export interface Interface {
       result: Session;
     };
     /**
-     * Pins or archives a session. Fields that are absent keep their values.
+     * Pins, archives or tags a session. Fields that are absent keep their values.
      */
     'sessions.update': {
       params: {
@@ -1137,8 +1141,20 @@ export interface Interface {
          * Whether to keep it out of the list.
          */
         archived?: boolean | null;
+        /**
+         * Its tags, which replace the present ones: at most 10, each one line of at most 40 characters without a
+         * comma. Tags that differ only in the case of letters are one tag.
+         */
+        tags?: string[] | null;
       };
       result: Session;
+    };
+    /**
+     * Lists all tags of sessions, in alphabetical order.
+     */
+    'sessions.tags': {
+      params: {};
+      result: TagsResult;
     };
     /**
      * Clears the taint of a session after a person has looked at it: calls with an effect no longer need approval until the session reads a stranger's text again.
@@ -1721,7 +1737,7 @@ export interface Interface {
     'inbox.list': {
       params: {
         /**
-         * Only messages whose text or sender contains this text.
+         * Only messages whose text or sender contains this text of at most 200 characters.
          */
         q?: string | null;
         /**
@@ -3916,6 +3932,10 @@ export interface Session {
    */
   archived: boolean;
   /**
+   * Words by which the owner groups sessions.
+   */
+  tags: string[];
+  /**
    * Whether a turn runs in it now, on the node that handles the request.
    */
   running: boolean;
@@ -3923,6 +3943,28 @@ export interface Session {
    * In a search: the text around the match in the first message that contains it.
    */
   excerpt?: string | null;
+}
+/**
+ * Result of `sessions.tags`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "TagsResult".
+ */
+export interface TagsResult {
+  tags: TagCount[];
+}
+/**
+ * A tag and the number of sessions with it.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "TagCount".
+ */
+export interface TagCount {
+  tag: string;
+  /**
+   * How many sessions have it, including archived ones.
+   */
+  sessions: number;
 }
 /**
  * Result of `sessions.share`.
@@ -6867,6 +6909,7 @@ export const READS: ReadonlySet<string> = new Set([
   'agents.get',
   'sessions.list',
   'sessions.get',
+  'sessions.tags',
   'chat.history',
   'tools.list',
   'mcp.list',

@@ -3,7 +3,8 @@
 use super::{ADMIN, PUBLIC, READ, WRITE, row};
 use crate::route::{Access, Route, StepUp, Verb};
 use crate::routes::{
-    approve, attachments, backup, documents, health, mcp, mcp_callback, rpc, sessions, share, status,
+    approve, attachments, backup, documents, health, mcp, mcp_callback, rpc, sessions, share,
+    status,
 };
 use crate::{manual, pages, socket};
 use axum::routing::{delete, get, post};
