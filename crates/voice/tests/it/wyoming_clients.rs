@@ -227,7 +227,7 @@ async fn speech_for_a_client_that_leaves_in_the_middle_ends() {
     let vendor = OpenAiTts::start().await;
     vendor.set_behavior(Behavior::Stall(40_000));
     let mut settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);
-    settings.timeouts.idle = Duration::from_secs(60);
+    settings.timeouts.idle = Duration::from_mins(1);
     let served = Served::with(settings).await;
     let mut client = BufReader::new(served.connect(1).await);
     client.write_all(&synthesize()).await.unwrap();

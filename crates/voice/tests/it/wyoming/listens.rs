@@ -217,7 +217,7 @@ async fn a_broken_transcript_in_pieces_is_an_error() {
             let sent = Behavior::Raw([before.clone(), bad.clone()].concat());
             bench.program.set_behavior(sent);
             let (texts, error) = streamed(&bench).await;
-            let expected = if before.is_empty() { 0 } else { 1 };
+            let expected = usize::from(!before.is_empty());
             assert_eq!(texts.len(), expected);
             let message = failed(error.unwrap_err());
             assert!(message.contains("invalid response"), "{message}");
