@@ -212,7 +212,7 @@ pub struct Store {
     /// Counts notifications from a database that other processes may write to.
     heard: watch::Receiver<u64>,
     /// Whether notifications arrive.
-    hears: Arc<AtomicBool>,
+    is_hearing: Arc<AtomicBool>,
     to_nodes: mpsc::Sender<String>,
     from_nodes: broadcast::Sender<NodeMessage>,
     /// Stops the task that listens for notifications.
@@ -247,7 +247,7 @@ impl Store {
     /// and without them, changes of other nodes are only found by polling. [`Self::notified`] counts the moment when this
     /// becomes `false`.
     pub fn hears_nodes(&self) -> bool {
-        self.hears.load(Ordering::Acquire)
+        self.is_hearing.load(Ordering::Acquire)
     }
 
     /// Sends a message to the other nodes that are connected now. An empty one arrives as [`NodeMessage::Missed`]. Returns `false` if too many messages wait to be sent,

@@ -34,14 +34,14 @@ impl Store {
         let (hear, heard) = watch::channel(0);
         let (to_nodes, outgoing) = mpsc::channel(MESSAGES);
         let from_nodes = broadcast::Sender::new(MESSAGES);
-        let hears = Arc::new(AtomicBool::new(false));
+        let is_hearing = Arc::new(AtomicBool::new(false));
         let (stop, listener) = (CancellationToken::new(), TaskTracker::new());
         if let LocationKind::Postgres(server) = &location.0 {
             let link = NodeLink {
                 heard: hear,
                 received: from_nodes.clone(),
                 outgoing,
-                hears: Arc::clone(&hears),
+                is_hearing: Arc::clone(&is_hearing),
             };
             // The task also ends when the last receiver of `heard` is dropped.
             let link = postgres_link::link(PostgresServer::clone(server), link);
@@ -54,7 +54,7 @@ impl Store {
             outdated,
             changed,
             heard,
-            hears,
+            is_hearing,
             to_nodes,
             from_nodes,
             stop,

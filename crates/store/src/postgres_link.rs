@@ -41,7 +41,7 @@ pub(crate) struct NodeLink {
     /// Messages to other nodes.
     pub(crate) outgoing: mpsc::Receiver<String>,
     /// Whether the last check proved that notifications arrive.
-    pub(crate) hears: Arc<AtomicBool>,
+    pub(crate) is_hearing: Arc<AtomicBool>,
 }
 
 /// Passes notifications on until the last receiver is dropped. A reconnection counts as a notification, because
@@ -56,7 +56,7 @@ pub(crate) async fn link(server: PostgresServer, mut link: NodeLink) {
             );
         }
         is_again = true;
-        note_check(&link.hears, &link.heard, false);
+        note_check(&link.is_hearing, &link.heard, false);
         tokio::time::sleep(RECONNECT).await;
     }
 }
@@ -77,13 +77,13 @@ async fn link_once(
         heard,
         received,
         outgoing,
-        hears,
+        is_hearing,
     } = link;
     let listener = Listener {
         own: AtomicI32::new(0),
         heard,
         received,
-        hears,
+        is_hearing,
         arrived: Notify::new(),
         is_again,
     };
@@ -106,8 +106,8 @@ async fn answered<T>(
 
 /// Stores whether notifications arrive. If they no longer do, those who wait for one look once more, and then at shorter
 /// intervals.
-fn note_check(hears: &AtomicBool, heard: &watch::Sender<u64>, arrived: bool) {
-    if hears.swap(arrived, Ordering::AcqRel) && !arrived {
+fn note_check(is_hearing: &AtomicBool, heard: &watch::Sender<u64>, arrived: bool) {
+    if is_hearing.swap(arrived, Ordering::AcqRel) && !arrived {
         heard.send_modify(|count| *count = count.wrapping_add(1));
     }
 }
@@ -122,7 +122,7 @@ struct Listener<'a> {
     own: AtomicI32,
     heard: &'a watch::Sender<u64>,
     received: &'a broadcast::Sender<NodeMessage>,
-    hears: &'a AtomicBool,
+    is_hearing: &'a AtomicBool,
     /// Signals the notification of a check.
     arrived: Notify,
     /// Whether an earlier connection failed.
@@ -219,7 +219,7 @@ impl Listener<'_> {
         let arrived = self.arrived.notified();
         answered(client.batch_execute(CHECK)).await?;
         let arrived = timeout(CHECK_ARRIVAL, arrived).await.is_ok();
-        note_check(self.hears, self.heard, arrived);
+        note_check(self.is_hearing, self.heard, arrived);
         Ok(())
     }
 }

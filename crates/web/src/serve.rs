@@ -82,12 +82,13 @@ pub async fn serve(app: App, options: ServeOptions) {
     let slots = ConnectionSlots::new(limits);
     let connections = TaskTracker::new();
     loop {
-        let accepted = match waiting.pop() {
-            Some(accepted) => Some(accepted),
-            None => tokio::select! {
+        let accepted = if let Some(accepted) = waiting.pop() {
+            Some(accepted)
+        } else {
+            tokio::select! {
                 () = shutdown.cancelled() => break,
                 accepted = accept(&listener) => accepted,
-            },
+            }
         };
         let Some((stream, address)) = accepted else {
             // Usually no file descriptors are left.

@@ -163,7 +163,7 @@ fn without_password(text: &str) -> String {
         match pair.split_once('=') {
             // A percent-encoded name may be any name, so its value is masked.
             Some((name, _)) if name.to_ascii_lowercase().contains("pass") || name.contains('%') => {
-                let _ = write!(shown, "{name}={}", MASK);
+                let _ = write!(shown, "{name}={MASK}");
             }
             _ => shown.push_str(pair),
         }

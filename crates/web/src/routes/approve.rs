@@ -14,7 +14,7 @@ use gatehouse_agents::Approval;
 use gatehouse_config::ApprovalLinks;
 use gatehouse_domain::{Actor, ErrorCode, Problem};
 use gatehouse_services::to_problem;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use serde::Deserialize;
 use std::fmt::Write as _;
 
@@ -37,13 +37,12 @@ type Token = Result<Path<String>, PathRejection>;
 /// Shows the call. Programs that preview links fetch this address, so it changes nothing.
 pub(super) async fn get(
     State(app): State<App>,
-    headers: HeaderMap,
+    language: Language,
     token: Token,
 ) -> Result<Response, Refusal> {
     if !is_bearer(&app) {
         return Ok(shell(&app));
     }
-    let language = Language::of(&headers);
     Ok(match find(&app, token).await? {
         Some(asked) => respond(question(language, &asked).into(), Forms::Own),
         None => gone(language),
@@ -54,7 +53,7 @@ pub(super) async fn get(
 pub(super) async fn post(
     State(app): State<App>,
     requester: Requester,
-    headers: HeaderMap,
+    language: Language,
     token: Token,
     given: Result<Query<Given>, QueryRejection>,
 ) -> Result<Response, Refusal> {
@@ -64,7 +63,6 @@ pub(super) async fn post(
     let Ok(Query(given)) = given else {
         return Err(Problem::invalid_params("answer", "must be allow or deny").into());
     };
-    let language = Language::of(&headers);
     let Some(asked) = find(&app, token).await? else {
         return Ok(gone(language));
     };

@@ -8,7 +8,7 @@ use crate::body::Requester;
 use crate::pages::escape_attribute as escape;
 use crate::standalone::{END, Forms, Language, head, respond};
 use axum::body::Body;
-use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use gatehouse_auth::{BeforeSetup, Subject};
@@ -16,7 +16,7 @@ use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_services::to_problem;
 use gatehouse_tools::{Callback, OAuthError};
 use http::header::{CACHE_CONTROL, LOCATION};
-use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use http::{HeaderValue, Method, StatusCode, Uri};
 
 /// The page that shows the result.
 const PAGE: HeaderValue = HeaderValue::from_static("/settings/mcp");
@@ -28,11 +28,10 @@ pub(super) async fn get(
     requester: Requester,
     method: Method,
     uri: Uri,
-    headers: HeaderMap,
+    language: Language,
     server: Result<Path<String>, PathRejection>,
-    callback: Result<Query<Callback>, QueryRejection>,
 ) -> Response {
-    let language = Language::of(&headers);
+    let callback = Query::<Callback>::try_from_uri(&uri);
     let (Ok(Path(server)), Ok(Query(callback)), Method::GET) = (server, callback, method) else {
         return refusal(language, &to_problem(OAuthError::NoFlow));
     };

@@ -92,7 +92,7 @@ where
 
     fn call(&mut self, request: Request) -> Self::Future {
         let Authorise { app, place, route } = &self.rule;
-        match check(app, *place, *route, request.extensions().get()) {
+        match check(app, *place, route, request.extensions().get()) {
             Ok(None) => Either::Right(unguarded(self.handler.call(request))),
             Ok(Some(identity)) => {
                 let guard = app.auth().guard(&identity, before_setup(route));

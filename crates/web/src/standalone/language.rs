@@ -1,13 +1,24 @@
 //! The language of the pages without a script, chosen by the browser's `Accept-Language` (RFC 9110, 12.5.4).
 
+use axum::extract::FromRequestParts;
 use http::HeaderMap;
 use http::header::ACCEPT_LANGUAGE;
+use http::request::Parts;
+use std::convert::Infallible;
 
 /// A language of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
     English,
     German,
+}
+
+impl<S: Sync> FromRequestParts<S> for Language {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.headers))
+    }
 }
 
 impl Language {

@@ -71,6 +71,15 @@ pub enum Order {
     Invalid(bool),
 }
 
+impl Order {
+    fn message(self) -> Value {
+        match self {
+            Self::Reconnect => json!({ "op": 7, "d": null }),
+            Self::Invalid(is_resumable) => json!({ "op": 9, "d": is_resumable }),
+        }
+    }
+}
+
 #[derive(Clone)]
 struct Shared {
     gateway: Arc<Mutex<Gateway>>,
@@ -306,34 +315,43 @@ fn opened(gateway: &mut Gateway, first: &Value) -> Result<usize, u16> {
     }
 }
 
+/// Whether the session that the client resumes is over.
+fn is_refused(gateway: &mut Gateway, first: &Value) -> bool {
+    let is_refused = first["op"] == 6 && gateway.is_over;
+    gateway.refused += usize::from(is_refused);
+    is_refused
+}
+
+/// The first message that is no heartbeat; `None` at the end of the connection.
+async fn first_but_heartbeats(client: &mut Client) -> Option<Value> {
+    loop {
+        let read = client.read().await?;
+        if read["op"] != 1 {
+            return Some(read);
+        }
+    }
+}
+
 async fn serve(shared: Shared, mut client: Client) {
     assert!(client.target.contains("v=10") && client.target.contains("encoding=json"));
     client
         .send(json!({ "op": 10, "d": { "heartbeat_interval": 100 }, "s": null, "t": null }))
         .await;
-    let first = loop {
-        let Some(read) = client.read().await else {
-            return;
-        };
-        if read["op"] != 1 {
-            break read;
-        }
+    let Some(first) = first_but_heartbeats(&mut client).await else {
+        return;
     };
-    let is_refused = {
-        let mut gateway = shared.gateway.lock().unwrap();
-        let is_refused = first["op"] == 6 && gateway.is_over;
-        gateway.refused += usize::from(is_refused);
-        is_refused
-    };
-    if is_refused {
+    if is_refused(&mut shared.gateway.lock().unwrap(), &first) {
         client.send(json!({ "op": 9, "d": false })).await;
         return client.wait_for_end().await;
     }
     let (begun, is_silent, orders) = {
         let mut gateway = shared.gateway.lock().unwrap();
         let begun = opened(&mut gateway, &first);
-        let is_silent = std::mem::take(&mut gateway.is_silent);
-        (begun, is_silent, gateway.order.0)
+        (
+            begun,
+            std::mem::take(&mut gateway.is_silent),
+            gateway.order.0,
+        )
     };
     let mut next = match begun {
         Ok(next) => next,
@@ -376,11 +394,7 @@ async fn serve(shared: Shared, mut client: Client) {
         if let (number, Some(order)) = order
             && number > orders
         {
-            let told = match order {
-                Order::Reconnect => json!({ "op": 7, "d": null }),
-                Order::Invalid(is_resumable) => json!({ "op": 9, "d": is_resumable }),
-            };
-            client.send(told).await;
+            client.send(order.message()).await;
             return client.wait_for_end().await;
         }
         tokio::select! {

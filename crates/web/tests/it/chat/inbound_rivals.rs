@@ -68,7 +68,7 @@ async fn a_program_that_is_connected_to_slack_with_the_same_app_is_reported_unti
         "a connection that ended may still count"
     );
     assert_eq!(slack.opened(), 1);
-    clock.advance(Duration::from_secs(60));
+    clock.advance(Duration::from_mins(1));
     news().await;
     slack.connected(2).await;
     news().await;

@@ -245,6 +245,23 @@ fn refuse(error: &str) -> Response {
     answer(json!({ "ok": false, "error": error }))
 }
 
+/// Whether `chat.postMessage` accepts these arguments.
+fn is_valid_message(message: &Value) -> bool {
+    let known = [
+        "channel",
+        "text",
+        "thread_ts",
+        "unfurl_links",
+        "unfurl_media",
+        "blocks",
+    ];
+    for preview in ["unfurl_links", "unfurl_media"] {
+        assert_eq!(message[preview], false, "{message}");
+    }
+    let mut keys = message.as_object().unwrap().keys();
+    keys.all(|key| known.contains(&key.as_str())) && message["text"] != ""
+}
+
 async fn call(
     State(shared): State<Shared>,
     Path(method): Path<String>,
@@ -279,19 +296,7 @@ async fn call(
         }
         "chat.postMessage" => {
             let message: Value = serde_json::from_slice(&body).unwrap();
-            let known = [
-                "channel",
-                "text",
-                "thread_ts",
-                "unfurl_links",
-                "unfurl_media",
-                "blocks",
-            ];
-            for preview in ["unfurl_links", "unfurl_media"] {
-                assert_eq!(message[preview], false, "{message}");
-            }
-            let mut keys = message.as_object().unwrap().keys();
-            if !keys.all(|key| known.contains(&key.as_str())) || message["text"] == "" {
+            if !is_valid_message(&message) {
                 return refuse("invalid_arguments");
             }
             workspace.post(message)
