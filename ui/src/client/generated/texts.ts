@@ -25,6 +25,7 @@ export const TEXTS = {
     "provider_keys",
     "proxy",
     "queue",
+    "received_messages",
     "senders",
     "setup",
     "shared_unseal",
