@@ -91,7 +91,7 @@ pub struct ChatSessionPage {
 fn list(engine: Engine) -> String {
     let [label, key, id, tags, content] = ["s.label", "s.key", "s.id", "s.tags", "m.content"]
         .map(|column| engine.contains(column, 3, 4));
-    let tag = engine.contains("s.tags", 12, 12);
+    let tag = engine.contains("s.tags", 13, 12);
     format!(
         "SELECT s.*, h.id AS share_id FROM chat_sessions s
          LEFT JOIN chat_shares h ON h.session_id = s.id
@@ -103,7 +103,7 @@ fn list(engine: Engine) -> String {
                 OR $6 < 0)
            AND (s.pinned = $7 OR $7 < 0) AND (s.archived = $8 OR $8 < 0)
            AND s.updated_at >= $9 AND s.updated_at < $10
-           AND ($12 = '' OR (s.tags <> '' AND {tag}))
+           AND ($12 = '' OR (s.tags <> '' AND $13 <> '' AND {tag}))
          ORDER BY s.updated_at DESC, s.id DESC LIMIT $5"
     )
 }
@@ -174,9 +174,9 @@ impl Conn {
         let until = page.until.map_or(i64::MAX, Timestamp::as_millis);
         let query = query.bind(from).bind(until);
         let query = query.bind(i64::from(page.in_names_only));
-        let line = |tag: &String| format!("\n{}\n", lower_case(tag));
+        let line = |tag: &String| format!("\n{tag}\n");
         let tag = page.tag.as_ref().map(line).unwrap_or_default();
-        self.list(query.bind(tag)).await
+        self.list(query.bind(lower_case(&tag)).bind(tag)).await
     }
 
     /// Returns the first message of a session, of a person or the agent, that contains this text.
@@ -341,7 +341,7 @@ mod tests {
         let database = crate::testing::sqlite();
         let store = database.open().await;
         // The highest number first, so that `$1` does not change `$10`.
-        let sql = (1..=12).rev().fold(list(Engine::Sqlite), |sql, at| {
+        let sql = (1..=13).rev().fold(list(Engine::Sqlite), |sql, at| {
             sql.replace(&format!("${at}"), "1")
         });
         let plan = crate::plan::plan_of(&store, &sql).await;

@@ -2,13 +2,15 @@
 //! with octet counting) or TLS (RFC 5425).
 //!
 //! Syslog has no acknowledgments. Over TCP and TLS, rows count as sent once the server has closed the connection that
-//! this side ended, so a connection that breaks loses none; they may be sent again.
+//! this side ended. Rows over a connection that breaks are sent again. A proxy that accepts the connection and has no
+//! server behind it cannot be told from a server that has read the rows.
 
 use super::record;
 use super::syslog::{MAX_RECORD_BYTES, PRIORITY, TAG};
 use gatehouse_config::{RemoteSyslog, SyslogTransport};
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError};
 use gatehouse_store::AuditRow;
+use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -59,8 +61,10 @@ pub(super) async fn send(
                 while stream.io.read(&mut ignored).await? > 0 {}
                 Ok::<_, std::io::Error>(())
             };
-            if let Ok(closed) = tokio::time::timeout(CLOSE_TIMEOUT, closed).await {
-                closed?;
+            match tokio::time::timeout(CLOSE_TIMEOUT, closed).await {
+                // Many servers close the connection without ending TLS first.
+                Ok(Err(error)) if error.kind() != ErrorKind::UnexpectedEof => return Err(error.into()),
+                Ok(_) | Err(_) => {}
             }
             if let Some(last) = rows.last() {
                 *through = last.seq;

@@ -183,12 +183,13 @@ impl Services {
         Ok(())
     }
 
-    /// The newest backup in the directory that is not encrypted; `None` if there is none, or the directory cannot be read.
+    /// The newest backup in the directory; `None` if there is none, if it is encrypted, or if the directory cannot be
+    /// read. An older backup would say nothing about those that are made now.
     async fn newest_backup(&self) -> Option<Entry> {
         let directory = self.backup_directory();
         let list = tokio::task::spawn_blocking(move || folder::list(&directory));
-        let mut all = list.await.ok()?.ok()?.into_iter();
-        all.find(|it| !it.is_encrypted)
+        let newest = list.await.ok()?.ok()?.into_iter().next()?;
+        (!newest.is_encrypted).then_some(newest)
     }
 
     /// Whether the disk has room for the restored database.

@@ -47,7 +47,7 @@ pub(super) struct Last {
 struct Offer {
     /// When the backup was made.
     created_at: Timestamp,
-    /// When it was first offered.
+    /// When the first of the offers that it replaced was made.
     at: Timestamp,
 }
 
@@ -90,23 +90,19 @@ impl State {
         let offer = self.offer.as_ref();
         let offer = offer.filter(|offer| !passed(offer.at, OFFER_MS, now));
         let gather_ms = i64::try_from(GATHER.as_millis()).unwrap_or(i64::MAX);
-        match offer {
-            Some(offer) if offer.created_at > created_at => false,
-            Some(offer) if offer.created_at == created_at => {
-                let is_newest = passed(offer.at, gather_ms, now);
-                if is_newest {
-                    self.begin(now);
-                }
-                is_newest
-            }
-            _ => {
-                self.offer = Some(Offer {
-                    created_at,
-                    at: now,
-                });
-                false
-            }
+        let first = offer.map_or(now, |offer| offer.at);
+        if offer.is_some_and(|offer| offer.created_at > created_at) {
+            return false;
         }
+        if passed(first, gather_ms, now) {
+            self.begin(now);
+            return true;
+        }
+        self.offer = Some(Offer {
+            created_at,
+            at: first,
+        });
+        false
     }
 
     /// Stores the end of a drill.
@@ -221,18 +217,19 @@ mod tests {
         let mut state = State::default();
         assert!(!state.begin_with_newest(old, at("2026-01-03T00:00:00Z")));
         assert!(!state.begin_with_newest(new, at("2026-01-03T00:19:59Z")));
-        // Each newer offer waits for others.
-        for minute in ["2026-01-03T00:20:00Z", "2026-01-03T01:19:58Z"] {
+        for minute in ["2026-01-03T00:20:00Z", "2026-01-03T00:59:59Z"] {
             assert!(!state.begin_with_newest(old, at(minute)), "{minute}");
         }
-        assert!(!state.begin_with_newest(new, at("2026-01-03T00:39:58Z")));
         let mut other = state.clone();
-        assert!(other.begin_with_newest(new, at("2026-01-03T00:39:59Z")));
-        assert_eq!(other.started, Some(at("2026-01-03T00:39:59Z")));
+        assert!(other.begin_with_newest(new, at("2026-01-03T00:20:00Z")));
+        assert_eq!(other.started, Some(at("2026-01-03T00:20:00Z")));
+        // A backup that was made in the meantime does not start the wait again.
+        let mut other = state.clone();
+        assert!(other.begin_with_newest(at("2026-01-03T00:19:00Z"), at("2026-01-03T00:20:00Z")));
         // The node with the newest one is gone.
+        assert!(!state.begin_with_newest(old, at("2026-01-03T01:00:00Z")));
         assert!(!state.begin_with_newest(old, at("2026-01-03T01:19:59Z")));
-        assert!(!state.begin_with_newest(old, at("2026-01-03T01:39:58Z")));
-        assert!(state.begin_with_newest(old, at("2026-01-03T01:39:59Z")));
+        assert!(state.begin_with_newest(old, at("2026-01-03T01:20:00Z")));
     }
 
     #[test]
