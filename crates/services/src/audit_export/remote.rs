@@ -63,7 +63,9 @@ pub(super) async fn send(
             };
             match tokio::time::timeout(CLOSE_TIMEOUT, closed).await {
                 // Many servers close the connection without ending TLS first.
-                Ok(Err(error)) if error.kind() != ErrorKind::UnexpectedEof => return Err(error.into()),
+                Ok(Err(error)) if error.kind() != ErrorKind::UnexpectedEof => {
+                    return Err(error.into());
+                }
                 Ok(_) | Err(_) => {}
             }
             if let Some(last) = rows.last() {
