@@ -61,7 +61,7 @@ impl Key<'_> {
                 format!("models.providers.{id}.api_key"),
                 format!(
                     "The key of the model provider {id} was entered for another service; enter it again in the \
-                     settings."
+                     settings, or delete it."
                 ),
             ));
         }

@@ -58,7 +58,11 @@ async fn a_webhooks_text_waits_outside_until_the_vault_is_open() {
 
     let unsealed = secrets.unseal_with_password(&actor, &password()).await;
     unsealed.unwrap();
-    models.update_settings(settings(harness.model.url.as_str()));
+    let near = harness.model.url.as_str();
+    let key = SecretString::from("sk-stored");
+    let set = secrets.set_provider_key(&actor, "fake", key, ("openai", near));
+    set.await.unwrap();
+    models.update_settings(settings(near));
     let report = agents.send_sync(webhook("webhook:a", "event", None)).await;
     assert!(report.unwrap().error.is_none());
     let spoken: Vec<_> = harness.spoken("webhook:a").await;

@@ -231,7 +231,7 @@ pub(crate) fn at_most_files(
     mut files: Vec<ReceivedFile>,
 ) -> (String, Vec<ReceivedFile>) {
     let others = files.split_off(files.len().min(MAX_FILES));
-    let names = others.into_iter().map(|file| file.name);
+    let names = others.iter().map(|file| file_name(&file.name));
     (with_unread(text, names), files)
 }
 

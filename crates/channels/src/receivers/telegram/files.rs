@@ -42,7 +42,7 @@ pub(super) fn file_of(
     if let Some(document) = document {
         return Some(ReceivedFile {
             id: document.file_id,
-            name: file_name(&document.file_name.unwrap_or_default()),
+            name: document.file_name.unwrap_or_default(),
             is_voice: false,
         });
     }
