@@ -141,8 +141,7 @@ mod tests {
                 "expected a whole number",
             ),
             (r#"{"password":"x","scopes":1}"#, "expected a list"),
-            ("[1]", "expected a string"),
-            ("1", "expected an object"),
+            (r#"{"password":[]}"#, "expected a string"),
         ] {
             let reason = reason(body);
             assert!(reason.contains(expected), "{body}: {reason}");

@@ -56,8 +56,13 @@ async fn a_stored_key_goes_only_where_it_was_entered_for() {
     harness
         .store_key("p", "sk-stored", "https://models.example.com/v1")
         .await;
-    collected(&harness.models(settings("p", &vendor.url, None)), hello()).await;
-    assert_eq!(vendor.only().header("authorization"), None);
+    let models = harness.models(settings("p", &vendor.url, None));
+    let (_, error) = listen(&models, &model_of("p", "m"), hello()).await;
+    assert!(
+        matches!(error, Some(ModelError::NotConfigured { .. })),
+        "{error:?}"
+    );
+    assert!(vendor.asked().is_empty());
 }
 
 #[tokio::test]
