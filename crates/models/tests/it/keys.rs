@@ -1,6 +1,6 @@
 //! Which key is sent, and to which provider.
 
-use crate::harness::{Harness, collected, hello, listen, model_of, provider, tuning};
+use crate::harness::{Harness, hello, listen, model_of, provider, tuning};
 use crate::vendor::{Answer, Vendor, events};
 use gatehouse_domain::Actor;
 use gatehouse_models::ProviderKind::Openai;
