@@ -55,6 +55,11 @@ impl Inbound {
         if files.is_empty() {
             return Ok(content);
         }
+        // Held until the files are read, because they are in memory until then.
+        let permit = self.fetches.acquire();
+        let Some(Ok(_permit)) = self.shutdown.run_until_cancelled(permit).await else {
+            return Err(Turn::Later);
+        };
         let fetched = self.fetch_files(account, &files).await?;
         let (mut unused, mut is_usable) = (Vec::new(), false);
         for (file, fetched) in files.iter().zip(fetched) {
