@@ -174,6 +174,14 @@ impl Failure {
         )
     }
 
+    /// Returns whether only a change can help. It is then a [`SendError::GiveUp`].
+    pub(crate) const fn is_lasting(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused(_) | Self::Incomplete { .. } | Self::Ours(SecretsError::Damaged(_))
+        )
+    }
+
     pub(crate) fn refused(why: impl Into<String>) -> Self {
         Self::Refused(why.into())
     }

@@ -22,6 +22,8 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     headers: HeaderMap,
     body: Bytes,
+    /// Whether the body was read. Otherwise the connection broke, and the body is empty.
+    is_read: bool,
     at: Timestamp,
 }
 
@@ -64,16 +66,17 @@ pub(crate) async fn call_within(
         .await
         .map_err(failed)?;
     let (status, headers) = (response.status(), response.headers().clone());
-    let body = match read_capped(response, limits.bytes).await {
-        Ok((body, _)) => body,
+    let (body, is_read) = match read_capped(response, limits.bytes).await {
+        Ok((body, _)) => (body, true),
         // The vendor accepted the message; the response body is not needed.
-        Err(_) if status.is_success() => Vec::new(),
+        Err(_) if status.is_success() => (Vec::new(), false),
         Err(error) => return Err(failed(error)),
     };
     Ok(Answer {
         status,
         headers,
         body: body.into(),
+        is_read,
         at: clock.now(),
     })
 }
@@ -104,6 +107,11 @@ pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
 }
 
 impl Answer {
+    /// Whether the body arrived. It is empty if it did not.
+    pub(crate) const fn is_read(&self) -> bool {
+        self.is_read
+    }
+
     pub(crate) fn into_body(self) -> Vec<u8> {
         self.body.into()
     }
@@ -243,6 +251,7 @@ mod tests {
             status: StatusCode::from_u16(status).unwrap(),
             headers: map,
             body: Bytes::new(),
+            is_read: true,
             // Wed, 18 Nov 2026 11:06:40 GMT
             at: Timestamp::from_millis(1_795_000_000_000),
         }

@@ -49,6 +49,12 @@ impl Socket {
         sent.map_err(|_| OutboundError::Interrupted)
     }
 
+    /// Sends a close frame. The server's answer is a [`SocketEvent::Closed`].
+    pub async fn close(&mut self) -> Result<(), OutboundError> {
+        let sent = self.0.send(Message::Close(None)).await;
+        sent.map_err(|_| OutboundError::Interrupted)
+    }
+
     /// Sends a ping, which the server answers with a pong.
     pub async fn ping(&mut self) -> Result<(), OutboundError> {
         let sent = self.0.send(Message::Ping(Bytes::new())).await;

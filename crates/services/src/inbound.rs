@@ -17,15 +17,17 @@ use gatehouse_domain::Timestamp;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// How often the accounts are read at least, because another node may have changed them.
 const POLL: Duration = Duration::from_secs(15);
+/// The files of how many messages are fetched and read at the same time. Those of a message may have 50 MiB.
+const FETCHES: usize = 3;
 
 /// What receivers and answers share.
 struct Inbound {
@@ -36,6 +38,8 @@ struct Inbound {
     tasks: TaskTracker,
     /// Notified when messages may wait for an answer.
     arrived: Notify,
+    /// Permits to fetch the files of a message.
+    fetches: Semaphore,
     state: Mutex<State>,
 }
 
@@ -65,6 +69,7 @@ impl Services {
             shutdown,
             tasks: tasks.clone(),
             arrived: Notify::new(),
+            fetches: Semaphore::new(FETCHES),
             state: Mutex::default(),
         });
         tasks.spawn(Arc::clone(&inbound).answer_messages());

@@ -16,7 +16,8 @@ pub(super) const UPLOAD: Limits = Limits {
     bytes: 64 * 1024,
 };
 
-/// Sends the request and returns the file; `None` if it is larger than `max_bytes`. Errors name the vendor as `noun`.
+/// Sends the request and returns the file, which may be empty; `None` if it is larger than `max_bytes`. Errors name the
+/// vendor as `noun`.
 pub(super) async fn download(
     source: Source<'_>,
     noun: &str,
@@ -30,11 +31,11 @@ pub(super) async fn download(
     let inner = source.inner;
     let answer = call_within(&inner.outbound, &*inner.clock, noun, request, limits).await?;
     answer.check(noun, None)?;
-    let data = answer.into_body();
-    // Also if the connection broke.
-    if data.is_empty() {
-        return Err(Failure::later(format!("{noun} sent an empty file.")));
+    if !answer.is_read() {
+        let why = format!("The connection to {noun} broke before the file arrived.");
+        return Err(Failure::unreachable(why));
     }
+    let data = answer.into_body();
     Ok((data.len() <= max_bytes).then_some(data))
 }
 

@@ -12,6 +12,8 @@ use url::Url;
 /// The longest message that is read, in bytes.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 const OPENING: Duration = Duration::from_secs(10);
+/// How long the vendor has to end a connection that is closed.
+const CLOSING: Duration = Duration::from_secs(2);
 /// A connection that ends earlier is not replaced at once, in milliseconds.
 const SHORT_MS: u64 = 60_000;
 
@@ -77,6 +79,17 @@ impl Link {
     pub(super) async fn ping(&mut self) -> Result<(), Failure> {
         let sent = self.socket.ping().await;
         sent.map_err(|error| of_outbound(self.noun, error))
+    }
+
+    /// Tells the vendor that the connection ends, and waits a moment until it has. What arrives meanwhile is lost.
+    pub(super) async fn close(mut self) {
+        let closing = async {
+            self.socket.close().await?;
+            while !matches!(self.socket.read().await?, SocketEvent::Closed(_)) {}
+            Ok::<(), OutboundError>(())
+        };
+        // A connection that fails has ended too.
+        drop(tokio::time::timeout(CLOSING, closing).await);
     }
 
     /// How long the connection has been open, in milliseconds.

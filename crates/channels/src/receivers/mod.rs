@@ -139,7 +139,8 @@ pub(crate) trait Receiver: Send + Sync {
         Box::pin(async { Err(Failure::refused("Files of this channel cannot be fetched.")) })
     }
 
-    /// Fetches files of one message. Each has its own outcome, in the same order.
+    /// Fetches files of one message. Each has its own outcome, in the same order. Ends after the first failure that may
+    /// pass, because all files are then fetched again.
     fn fetch_files<'a>(
         &'a self,
         source: Source<'a>,
@@ -158,11 +159,15 @@ pub(crate) trait Receiver: Send + Sync {
                 used += found
                     .as_ref()
                     .map_or(0, |data| data.as_ref().map_or(0, Vec::len));
+                let is_last = found.as_ref().is_err_and(|failure| !failure.is_lasting());
                 fetched.push(
                     found.map(|data| {
                         data.map_or_else(|| limits.refused(at_most), FetchedFile::Data)
                     }),
                 );
+                if is_last {
+                    break;
+                }
             }
             Ok(fetched)
         })

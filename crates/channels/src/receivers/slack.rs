@@ -66,6 +66,8 @@ struct Listening {
     is_quiet: bool,
     /// How many connections in a row were not the app's only one.
     crowded: u32,
+    /// Whether Slack counted several connections while one of this receiver ended, which `crowded` leaves out.
+    is_unsure: bool,
 }
 
 /// Slack sends each event to one of an app's connections. It counts a connection that has ended for a moment, so another
@@ -74,6 +76,10 @@ const CROWDED: &str = "Another program is connected to Slack with this app and r
                        it, or create another app.";
 /// After this time, in milliseconds, a connection is replaced to look again: when one was crowded, and when more were.
 const LOOK_AGAIN_MS: (u64, u64) = (60_000, 300_000);
+/// How long Slack may count a connection that was closed, in milliseconds. A connection that opens later counts alone.
+const UNCOUNTED_MS: u64 = 5_000;
+/// How often the clock is read during that time.
+const STEP: Duration = Duration::from_millis(100);
 
 #[derive(Deserialize)]
 struct Hello {
@@ -124,11 +130,10 @@ impl Listening {
         self.me = Some(me.clone());
         // Slack sends the events of an earlier result again, if they were not confirmed.
         self.unconfirmed.clear();
-        let known = self
-            .link
-            .take()
-            .filter(|link| !self.must_look_again(source, link));
-        let mut link = match known {
+        let mut link = match self.link.take() {
+            Some(link) if self.must_look_again(source, &link) => {
+                self.look_again(source, link).await?
+            }
             Some(link) => link,
             None => self.open(source).await?,
         };
@@ -147,8 +152,7 @@ impl Listening {
                 SocketEvent::Text(text) => text,
                 SocketEvent::Alive => continue,
                 SocketEvent::Closed(_) => {
-                    link.may_reopen(source)?;
-                    link = self.open(source).await?;
+                    link = self.replace(source, link).await?;
                     continue;
                 }
             };
@@ -161,8 +165,7 @@ impl Listening {
                     let why = "Socket Mode is turned off for the Slack app. Turn it on.".to_owned();
                     return Err(ReceiveError::Stopped { why });
                 }
-                link.may_reopen(source)?;
-                link = self.open(source).await?;
+                link = self.replace(source, link).await?;
                 continue;
             }
             let Some(id) = &envelope.envelope_id else {
@@ -190,15 +193,10 @@ impl Listening {
         }
     }
 
+    /// Opens a connection and counts whether it is the only one.
     async fn open(&mut self, source: Source<'_>) -> Result<Link, ReceiveError> {
-        self.is_quiet = false;
-        let opened = call(source, "apps.connections.open", "app_token", &[]).await?;
-        let base = source.field("base_url").unwrap_or(BASE_URL);
-        let mut link = Link::open(source, NOUN, base, opened.text("/url")).await?;
-        let hello = link.read_first().await?;
-        let hello: Option<Hello> = serde_json::from_str(&hello).ok();
-        let hello = hello.filter(|hello| hello.kind == "hello");
-        let count = hello.ok_or_else(not_slack)?.num_connections;
+        let (link, count) = self.connect(source).await?;
+        self.is_unsure = false;
         self.crowded = if count > 1 {
             self.crowded.saturating_add(1)
         } else {
@@ -207,12 +205,49 @@ impl Listening {
         Ok(link)
     }
 
+    /// Replaces a connection that Slack ends. Slack may count it with the next one, so that one shows only
+    /// that there is no other program, and not that there is one.
+    async fn replace(&mut self, source: Source<'_>, old: Link) -> Result<Link, ReceiveError> {
+        old.may_reopen(source)?;
+        let (link, count) = self.connect(source).await?;
+        self.is_unsure = count > 1;
+        if !self.is_unsure {
+            self.crowded = 0;
+        }
+        old.close().await;
+        Ok(link)
+    }
+
+    /// Closes the connection and opens another when Slack no longer counts it.
+    async fn look_again(&mut self, source: Source<'_>, old: Link) -> Result<Link, ReceiveError> {
+        let clock = &source.inner.clock;
+        let until = clock.monotonic_ms().saturating_add(UNCOUNTED_MS);
+        old.close().await;
+        while clock.monotonic_ms() < until {
+            tokio::time::sleep(STEP).await;
+        }
+        self.open(source).await
+    }
+
+    /// Opens a connection. Returns with it how many Slack counts.
+    async fn connect(&mut self, source: Source<'_>) -> Result<(Link, u32), ReceiveError> {
+        self.is_quiet = false;
+        let opened = call(source, "apps.connections.open", "app_token", &[]).await?;
+        let base = source.field("base_url").unwrap_or(BASE_URL);
+        let mut link = Link::open(source, NOUN, base, opened.text("/url")).await?;
+        let hello = link.read_first().await?;
+        let hello: Option<Hello> = serde_json::from_str(&hello).ok();
+        let hello = hello.filter(|hello| hello.kind == "hello");
+        let count = hello.ok_or_else(not_slack)?.num_connections;
+        Ok((link, count))
+    }
+
     /// Whether the connection must be replaced to find out if it is the only one.
     fn must_look_again(&self, source: Source<'_>, link: &Link) -> bool {
         let (first, later) = LOOK_AGAIN_MS;
         match self.crowded {
-            0 => false,
-            1 => link.age_ms(source) >= first,
+            0 if !self.is_unsure => false,
+            0 | 1 => link.age_ms(source) >= first,
             _ => link.age_ms(source) >= later,
         }
     }

@@ -156,7 +156,7 @@ impl Inbound {
                 Turn::Later => return Ok(Outcome::Later),
             },
         };
-        Ok(self.send(account, message, &answer).await)
+        self.send(account, message, &answer).await
     }
 
     /// Runs the turn and stores its answer.
@@ -310,21 +310,23 @@ impl Inbound {
         Ok(true)
     }
 
-    /// Sends the answer until the channel accepts or refuses it.
+    /// Sends the answer until the channel accepts or refuses it. Speaks it too, if the message was spoken.
     async fn send(
         &self,
         account: &InboundAccount,
         message: &ReceivedMessageRow,
         text: &str,
-    ) -> Outcome {
+    ) -> Result<Outcome, StoreError> {
         loop {
             let error = match self.try_send(account, message, text).await {
                 Ok(was_sent) => {
                     let was_spoken = || files_of(message).iter().any(|file| file.is_voice);
                     if let Some(format) = account.voice.filter(|_| was_sent && was_spoken()) {
+                        // First, so that the text is not sent again if the process ends while this speaks.
+                        self.services.channels.end_message(message).await?;
                         self.speak(account, message, (text, format)).await;
                     }
-                    return Outcome::Ended;
+                    return Ok(Outcome::Ended);
                 }
                 Err(error) => error,
             };
@@ -332,12 +334,12 @@ impl Inbound {
             let wait = match error {
                 SendError::Retry { after, .. } => after.unwrap_or(RETRY),
                 SendError::Unreachable { .. } => RETRY,
-                SendError::Sealed | SendError::Disabled { .. } => return Outcome::Later,
-                SendError::GiveUp { .. } => return Outcome::Ended,
+                SendError::Sealed | SendError::Disabled { .. } => return Ok(Outcome::Later),
+                SendError::GiveUp { .. } => return Ok(Outcome::Ended),
             };
             self.pause(wait).await;
             if self.shutdown.is_cancelled() {
-                return Outcome::Later;
+                return Ok(Outcome::Later);
             }
         }
     }

@@ -55,6 +55,11 @@ impl Inbound {
         if files.is_empty() {
             return Ok(content);
         }
+        // Held until the files are read, because they are in memory until then.
+        let permit = self.fetches.acquire();
+        let Some(Ok(_permit)) = self.shutdown.run_until_cancelled(permit).await else {
+            return Err(Turn::Later);
+        };
         let fetched = self.fetch_files(account, &files).await?;
         let (mut unused, mut is_usable) = (Vec::new(), false);
         for (file, fetched) in files.iter().zip(fetched) {
@@ -85,11 +90,13 @@ impl Inbound {
         Ok(content)
     }
 
+    /// Fetches the files. The error is that of the message. A message that is tried again ends here, before a recording
+    /// is transcribed for nothing.
     async fn fetch_files(
         &self,
         account: &InboundAccount,
         files: &[ReceivedFile],
-    ) -> Result<Vec<Result<FetchedFile, SendError>>, Turn> {
+    ) -> Result<Vec<Result<FetchedFile, Turn>>, Turn> {
         let max_bytes = self.services.agents.attachment_max_bytes();
         let limits = FileLimits {
             each_bytes: usize::try_from(max_bytes).unwrap_or(usize::MAX),
@@ -98,8 +105,15 @@ impl Inbound {
         };
         let ids: Vec<&str> = files.iter().map(|file| &*file.id).collect();
         let channels = &self.services.channels;
+        let failed = |error: SendError| not_fetched(account, &error);
         let fetched = channels.fetch_files(&account.id, &ids, limits).await;
-        fetched.map_err(|error| not_fetched(account, &error))
+        let fetched = fetched.map_err(failed)?.into_iter();
+        let fetched: Vec<Result<FetchedFile, Turn>> =
+            fetched.map(|it| it.map_err(failed)).collect();
+        if fetched.iter().any(|it| matches!(it, Err(Turn::Later))) {
+            return Err(Turn::Later);
+        }
+        Ok(fetched)
     }
 
     /// Reads or transcribes a file. The error says why it cannot be used.
@@ -107,9 +121,12 @@ impl Inbound {
         &self,
         account: &InboundAccount,
         file: &ReceivedFile,
-        fetched: Result<FetchedFile, SendError>,
+        fetched: Result<FetchedFile, Turn>,
     ) -> Result<Usable, Turn> {
-        let data = match fetched.map_err(|error| not_fetched(account, &error))? {
+        let data = match fetched? {
+            FetchedFile::Data(data) if data.is_empty() => {
+                return Err(Turn::Answer(FileError::Empty.to_string()));
+            }
             FetchedFile::Data(data) => data,
             FetchedFile::TooLarge => {
                 let mib = self.services.agents.attachment_max_bytes() >> 20;

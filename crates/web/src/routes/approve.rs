@@ -120,7 +120,7 @@ async fn find(app: &App, token: Token) -> Result<Option<Approval>, Problem> {
 
 /// The page for a link that is unknown, answered or expired.
 fn gone(language: Language) -> Response {
-    let title = language.say("Nothing to approve", "Nichts zu erlauben");
+    let title = language.say("Nothing to approve", "Nichts freizugeben");
     let text = language.say(
         "This call no longer waits for approval: somebody answered it, or it expired and counts as denied. Nothing \
          was changed.",
@@ -142,7 +142,7 @@ fn question(language: Language, asked: &Approval) -> String {
             format!("The agent {agent} asks to call the tool {tool} with these arguments:")
         }
         Language::German => {
-            format!("Der Agent {agent} möchte das Werkzeug {tool} mit diesen Argumenten aufrufen:")
+            format!("Der Agent {agent} möchte das Tool {tool} mit diesen Argumenten aufrufen:")
         }
     };
     let arguments = escape(&asked.shown.arguments);

@@ -82,7 +82,7 @@ fn page(language: Language, shared: &SharedSession) -> String {
     }
     let how = language.say(
         "Shared read-only with Gatehouse. Anyone with the link can read it.",
-        "Mit Gatehouse nur zum Lesen geteilt. Jede Person mit dem Link kann sie lesen.",
+        "Mit Gatehouse nur zum Lesen geteilt. Jede Person mit dem Link kann die Unterhaltung lesen.",
     );
     let _ = write!(page, "</main>\n<footer>{how}</footer>\n</body>\n</html>\n");
     page

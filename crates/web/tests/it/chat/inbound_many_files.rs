@@ -34,6 +34,7 @@ async fn all_files_of_a_message_on_slack_reach_the_agent() {
     let files = vec![
         ("a.zip", None, b"PK\x05\x06".to_vec()),
         ("b.txt", None, text()),
+        ("c.txt", None, Vec::new()),
     ];
     slack.upload_all("U1", "And these?", files);
     assert_eq!(slack.wait_for(3).await["text"], "pong");
@@ -44,6 +45,8 @@ async fn all_files_of_a_message_on_slack_reach_the_agent() {
         content.starts_with("And these?\n\n(Not read: a.zip. "),
         "{content}"
     );
+    let empty = "(Not read: c.txt. The file is empty.)";
+    assert!(content.ends_with(empty), "{content}");
 
     // Without any that can be read, the answer is the reason.
     let files = vec![("a.zip", None, b"PK\x05\x06".to_vec()); 2];

@@ -60,6 +60,16 @@ async fn a_program_that_is_connected_to_slack_with_the_same_app_is_reported_unti
         let event = slack.write(&format!("U{person}"), "hello?");
         slack.confirmed(&event).await;
     };
+    // The bot closes its connection, and opens the next one when Slack no longer counts it.
+    let replaced = async |number: usize, age: Duration| {
+        clock.advance(age);
+        let event = slack.write(&format!("V{number}"), "hello?");
+        slack.closed(number).await;
+        assert_eq!(slack.opened(), number, "the closed one may still count");
+        clock.advance(Duration::from_secs(5));
+        slack.connected(number + 1).await;
+        slack.confirmed(&event).await;
+    };
     news().await;
     news().await;
     assert_eq!(
@@ -68,16 +78,12 @@ async fn a_program_that_is_connected_to_slack_with_the_same_app_is_reported_unti
         "a connection that ended may still count"
     );
     assert_eq!(slack.opened(), 1);
-    clock.advance(Duration::from_mins(1));
-    news().await;
-    slack.connected(2).await;
+    replaced(1, Duration::from_mins(1)).await;
     news().await;
     inbound_error(&owner, "slack", "Another program").await;
     assert_eq!(check(&owner).await["ok"], false);
     slack.set_others(0);
-    clock.advance(Duration::from_mins(5));
-    news().await;
-    slack.connected(3).await;
+    replaced(2, Duration::from_mins(5)).await;
     news().await;
     let gone = async {
         while check(&owner).await["ok"] != true {

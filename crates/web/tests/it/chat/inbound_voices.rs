@@ -63,9 +63,12 @@ async fn discord_gets_the_text_and_an_audio_file() {
     discord.mute();
     speak();
     assert_eq!(discord.wait_for(3).await.1, ANSWER);
+    // The next message is answered after the voice message was tried.
+    discord.write("42", "hello", json!({}));
+    discord.wait_for(4).await;
     settled(&server, "discord").await;
     assert_eq!(discord.voices(), 1);
-    assert_eq!(discord.sent().len(), 3, "the text is not sent again");
+    assert_eq!(discord.sent().len(), 4, "the text is not sent again");
 }
 
 #[tokio::test]
@@ -116,8 +119,11 @@ async fn a_voice_message_that_is_refused_leaves_the_text() {
     telegram.mute();
     telegram.write(42, voice(&telegram));
     assert_eq!(telegram.wait_for(2).await["text"], ANSWER);
+    // The next message is answered after the voice message was tried.
+    telegram.write(42, json!({ "text": "hello" }));
+    telegram.wait_for(3).await;
     settled(&server, "telegram").await;
-    assert_eq!((telegram.voices(), telegram.sent().len()), (0, 2));
+    assert_eq!((telegram.voices(), telegram.sent().len()), (0, 3));
 
     let matrix = Matrix::start().await;
     let (server, owner) = with_voice(&vendor, "matrix", matrix_fields(&matrix)).await;

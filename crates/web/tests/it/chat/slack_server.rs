@@ -28,6 +28,8 @@ struct Workspace {
     /// The tickets of connections that were not used yet.
     tickets: BTreeSet<String>,
     opened: usize,
+    /// How many connections the bot has closed.
+    closed: usize,
     /// What envelopes carry, with their kind.
     events: Vec<(&'static str, Value)>,
     acknowledged: BTreeSet<String>,
@@ -226,6 +228,12 @@ impl Slack {
             .await;
     }
 
+    /// Waits until the bot has closed so many connections.
+    pub async fn closed(&self, number: usize) {
+        self.until(|workspace| (workspace.closed >= number).then_some(()))
+            .await;
+    }
+
     /// Waits for the connection with this number, from 1.
     pub async fn connected(&self, number: usize) {
         self.until(|workspace| (workspace.opened >= number).then_some(()))
@@ -399,7 +407,11 @@ async fn serve(shared: Shared, mut client: Client) {
         tokio::select! {
             _ = changed.changed() => {}
             read = client.read() => {
-                let Some(read) = read else { return };
+                let Some(read) = read else {
+                    shared.workspace.lock().unwrap().closed += usize::from(client.has_closed);
+                    shared.changed.send_replace(());
+                    return;
+                };
                 let id = read["envelope_id"].as_str().unwrap().to_owned();
                 let mut workspace = shared.workspace.lock().unwrap();
                 if workspace.lost > 0 {

@@ -11,6 +11,8 @@ use tokio_tungstenite::{WebSocketStream, accept_hdr_async};
 /// A connection of a client, and the path and query that it asked for.
 pub struct Client {
     pub target: String,
+    /// Whether the client has said that the connection ends.
+    pub has_closed: bool,
     socket: WebSocketStream<TcpStream>,
 }
 
@@ -20,7 +22,10 @@ impl Client {
         loop {
             match self.socket.next().await?.ok()? {
                 Message::Text(text) => return Some(serde_json::from_str(text.as_str()).unwrap()),
-                Message::Close(_) => return None,
+                Message::Close(_) => {
+                    self.has_closed = true;
+                    return None;
+                }
                 _ => {}
             }
         }
@@ -66,7 +71,12 @@ where
                     Ok(response)
                 };
                 if let Ok(socket) = accept_hdr_async(stream, note).await {
-                    handle(Client { target, socket }).await;
+                    let client = Client {
+                        target,
+                        has_closed: false,
+                        socket,
+                    };
+                    handle(client).await;
                 }
             };
             #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
