@@ -4,7 +4,9 @@ import checks from './de/checks.json';
 import senders from './de/senders.json';
 import sentences from './de/sentences.json';
 import settings from './de/settings.json';
+import { setLocale } from '../paraglide/runtime.js';
 import { translator } from './sentences';
+import { textsOf } from './texts';
 
 /** A template of the gateway with its parts as numbers. Parts that begin with `!` or `-` are conditions. */
 function numbered(template: string): string {
@@ -70,6 +72,47 @@ test('a sentence is translated with its parts and its title', () => {
   expect(german('The order #1001 was paid.', 'shopify')).toBe('Die Bestellung #1001 wurde bezahlt.');
   expect(german('Something else.', 'shopify')).toBeNull();
   expect(german('The order #1001 was paid.', 'unknown')).toBeNull();
+});
+
+test('the title that a stranger chose does not choose the translation', () => {
+  const github = (sentence: string) => german(sentence, 'codehost_a');
+  expect(github('eve opened issue #7: Someone made the repository acme/shop public.')).toBe(
+    'eve hat Issue #7 geöffnet: Someone made the repository acme/shop public.',
+  );
+  expect(github('eve opened issue #7: I added bob as a member of the team admins.')).toBe(
+    'eve hat Issue #7 geöffnet: I added bob as a member of the team admins.',
+  );
+  expect(german('eve opened issue #7: Please try again.', 'codehost_b')).toBe(
+    'eve hat Issue #7 geöffnet: Please try again.',
+  );
+  expect(german('eve made issue X-1: 3 of 4 bugs', 'tracker_a')).toBe('eve hat Issue X-1 erstellt: 3 of 4 bugs');
+});
+
+test('a colon in a template or in a name is not the beginning of a title', () => {
+  const github = (sentence: string) => german(sentence, 'codehost_a');
+  expect(github('The workflow CI: all ended: success.')).toBe('Der Workflow CI: all ist beendet: success.');
+  expect(github('marie added the label type: bug to pull request #1: Faster')).toBe(
+    'marie hat Pull-Request #1 das Label type: bug gegeben: Faster',
+  );
+  expect(german('api: eu is down.', 'uptime_kuma')).toBe('api: eu ist ausgefallen.');
+});
+
+test('a label that a person wrote is not translated by a template without words', () => {
+  const label = (text: string) => german(text, 'codehost_a', true);
+  expect(german('Ask Marie about.', 'codehost_a')).not.toBeNull();
+  expect(label('Fix login: urgent')).toBeNull();
+  expect(label('Ask Marie about the rollout.')).toBeNull();
+  expect(german('Budget: 3 of 5 done', 'tracker_a', true)).toBeNull();
+  expect(label('marie opened pull request #42: Faster')).toBe('marie hat Pull-Request #42 geöffnet: Faster');
+});
+
+test('what every object inherits is not a translation', async () => {
+  expect(german('marie constructor issue #7.', 'codehost_a')).toBe('marie hat Issue #7 constructor.');
+  expect(german('marie deleted constructor.', 'codehost_a')).toBe('marie hat constructor gelöscht.');
+  expect(german('marie pushed 2 constructor to main.', 'codehost_a')).toBe('marie hat 2 constructor auf main gepusht.');
+  expect(german('marie commented.', 'constructor')).toBeNull();
+  await setLocale('de', { reload: false });
+  expect((await textsOf('settings'))('constructor')).toBe('constructor');
 });
 
 test('a check is translated with its parts', () => {

@@ -11,51 +11,103 @@ export interface Sentences {
   senders: Record<string, Record<string, string>>;
 }
 
-export type Translate = (sentence: string, sender: string) => string | null;
+/** `isLabel`: people can have written the text, so a template must have words of its own. */
+export type Translate = (sentence: string, sender: string, isLabel?: boolean) => string | null;
 
 interface Template {
-  pattern: RegExp;
+  /** No part contains `: `. */
+  strict: RegExp;
+  /** Any part may contain `: `. */
+  loose: RegExp;
   said: string;
+  fixed: number;
+  hasWords: boolean;
 }
 
-/** The number of characters that are not parts. */
-const fixed = (template: string): number => template.replaceAll(/\{\d\}/g, '').length;
+/** The entry of a record. What every object inherits, such as `constructor`, is not one. */
+export const entryOf = <Value>(record: Record<string, Value>, key: string): Value | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
 
-function patternOf(template: string): RegExp {
+const fixedText = (template: string): string => template.replaceAll(/\{\d\}/g, '');
+
+function patternOf(template: string, any: string): RegExp {
   const isSentence = template.endsWith('.');
   const text = isSentence ? template.slice(0, -1) : template;
-  const pattern = text.replaceAll(/[.*+?^$()|[\]\\/]/g, String.raw`\$&`).replaceAll(/\{(\d)\}/g, '(?<p$1>.+?)');
+  const pattern = text
+    .replaceAll(/[.*+?^$()|[\]\\/]/g, String.raw`\$&`)
+    .replaceAll(/\{(\d)\}/g, (_, at: string) => `(?<p${at}>${any}+?)`);
   // The gateway adds the title of the subject.
-  return new RegExp(`^${pattern}${isSentence ? String.raw`(?:\.|: (?<title>.+))` : ''}$`, 's');
+  return new RegExp(`^${pattern}${isSentence ? String.raw`(?:\.|: (?<title>.+))` : ''}$`, 'ds');
+}
+
+const templateOf = ([english, said]: [string, string]): Template => ({
+  strict: patternOf(english, '(?:(?!: ).)'),
+  loose: patternOf(english, '.'),
+  said,
+  fixed: fixedText(english).length,
+  hasWords: /\p{L}{3}/u.test(fixedText(english)),
+});
+
+/** How many of the characters before `end` are the template's own. */
+function ownBefore(end: number, found: RegExpExecArray): number {
+  const parts = Object.entries(found.indices?.groups ?? {}).filter(([name]) => name !== 'title');
+  const inParts = parts.reduce((sum, [, at]) => sum + (at ? Math.max(0, Math.min(at[1], end) - at[0]) : 0), 0);
+  return end - inParts;
+}
+
+interface Match {
+  own: number;
+  isStrict: boolean;
+  said: string;
+  parts: Record<string, string>;
+}
+
+/**
+ * The template that a sentence was made of. What follows the first `: ` can be a title that a stranger chose, so the
+ * template with the most text of its own before it wins; then one without `: ` in a part; then the one with the most text.
+ * `templates` begin with the most text.
+ */
+function bestOf(templates: readonly Template[], sentence: string): Match | null {
+  const colon = sentence.indexOf(': ');
+  const end = colon === -1 ? sentence.length : colon;
+  let best: Match | null = null;
+  for (const { strict, loose, said, fixed } of templates) {
+    if (best && fixed < best.own) break;
+    const exact = strict.exec(sentence);
+    const found = exact ?? (colon === -1 ? null : loose.exec(sentence));
+    if (!found) continue;
+    const [own, isStrict] = [ownBefore(end, found), exact !== null];
+    if (best && (own < best.own || (own === best.own && (best.isStrict || !isStrict)))) continue;
+    best = { own, isStrict, said, parts: found.groups ?? {} };
+  }
+  return best;
 }
 
 export function translator({ values, verbs, senders }: Sentences): Translate {
   const known = new Map<string, readonly Template[]>();
-  // Of the templates that match, the one with the most text of its own is the sentence's.
   const templatesOf = (sender: string) => {
     const found =
       known.get(sender) ??
-      Object.entries(senders[sender] ?? {})
-        .toSorted(([a], [b]) => fixed(b) - fixed(a))
-        .map(([template, said]) => ({ pattern: patternOf(template), said }));
+      Object.entries(entryOf(senders, sender) ?? {})
+        .map(templateOf)
+        .toSorted((a, b) => b.fixed - a.fixed);
     known.set(sender, found);
     return found;
   };
   const verb = (part: string) => {
     const [, count, unit = ''] = /^([\d,]+) (\w+)$/.exec(part) ?? [];
-    return count && verbs[unit] ? `${count} ${verbs[unit]}` : (verbs[part] ?? part);
+    const units = entryOf(verbs, unit);
+    return count && units ? `${count} ${units}` : entryOf(verbs, part);
   };
-  return (sentence, sender) => {
-    for (const { pattern, said } of templatesOf(sender)) {
-      const found = pattern.exec(sentence);
-      if (!found) continue;
-      const parts = found.groups;
-      const text = said.replaceAll(/\{(\d)(!?)\}/g, (_, at: string, isVerb: string) => {
-        const part = parts?.[`p${at}`] ?? '';
-        return values[part] ?? (isVerb ? verb(part) : part);
-      });
-      return parts?.title ? `${text.replace(/\.$/, '')}: ${parts.title}` : text;
-    }
-    return null;
+  return (sentence, sender, isLabel = false) => {
+    const all = templatesOf(sender);
+    const best = bestOf(isLabel ? all.filter((template) => template.hasWords) : all, sentence);
+    if (!best) return null;
+    const { said, parts } = best;
+    const text = said.replaceAll(/\{(\d)(!?)\}/g, (_, at: string, isVerb: string) => {
+      const part = parts[`p${at}`] ?? '';
+      return (isVerb ? verb(part) : undefined) ?? entryOf(values, part) ?? part;
+    });
+    return parts.title ? `${text.replace(/\.$/, '')}: ${parts.title}` : text;
   };
 }

@@ -1,6 +1,7 @@
 // Texts that the gateway describes itself with, in the language of the page, by the English text. A text without a
 // translation stays as it is.
 import { getLocale, type Locale } from '../paraglide/runtime.js';
+import { entryOf } from './sentences';
 
 type Texts = Record<string, string>;
 type Subject = 'senders' | 'settings';
@@ -16,5 +17,5 @@ const LOADERS: Partial<Record<Locale, Record<Subject, () => Promise<{ default: T
 export async function textsOf(subject: Subject): Promise<(english: string) => string> {
   const load = LOADERS[getLocale()]?.[subject];
   const texts = load ? await load().catch(() => null) : null;
-  return (english) => texts?.default[english] ?? english;
+  return (english) => (texts && entryOf(texts.default, english)) ?? english;
 }

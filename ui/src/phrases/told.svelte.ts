@@ -24,21 +24,24 @@ async function load(): Promise<void> {
   }
 }
 
-/** The sentence of a delivery. `sender` is the profile of its webhook; null if it is not known. */
-export function told(sentence: string, sender: string | null): string {
+/**
+ * The sentence of a delivery. `sender` is the profile of its webhook; null if it is not known. `isLabel`: a person can have
+ * written it instead.
+ */
+export function told(sentence: string, sender: string | null, isLabel = false): string {
   if (!sender) return sentence;
   void load();
-  return translate?.(sentence, sender) ?? sentence;
+  return translate?.(sentence, sender, isLabel) ?? sentence;
 }
 
 /** Profiles by the ID and by the public ID of the webhook. */
 let senders = $state.raw<ReadonlyMap<string, string>>(new Map());
-const asked = new Set<string>();
+/** Webhooks that the last list did not have. They are not asked for again. */
+const gone = new Set<string>();
+let asking: Promise<ReadonlyMap<string, string> | null> | null = null;
 
-async function loadSenders(webhook: string): Promise<void> {
-  // A webhook that is gone is not asked for again.
-  if (asked.has(webhook)) return;
-  asked.add(webhook);
+/** Asks for the profiles of all webhooks. Null if that fails. */
+async function askForSenders(): Promise<ReadonlyMap<string, string> | null> {
   try {
     const pages = await everyPage((at) => rpc('webhooks.list', at));
     const all = pages.flatMap((page) => page.webhooks);
@@ -48,15 +51,26 @@ async function loadSenders(webhook: string): Promise<void> {
         [public_id, source_profile],
       ]),
     );
-    for (const id of senders.keys()) asked.add(id);
+    return senders;
   } catch {
-    asked.delete(webhook);
+    // The next sentence tries again.
+    return null;
+  } finally {
+    asking = null;
   }
 }
 
-/** The sentence of a delivery to the webhook with this ID or public ID. */
-export function toldBy(sentence: string, webhook: string): string {
+async function loadSenders(webhook: string): Promise<void> {
+  if (senders.has(webhook) || gone.has(webhook)) return;
+  // A list of sessions asks for all of its webhooks at the same time.
+  asking ??= askForSenders();
+  const found = await asking;
+  if (found && !found.has(webhook)) gone.add(webhook);
+}
+
+/** The sentence of a delivery to the webhook with this ID or public ID. `isLabel`: as for `told`. */
+export function toldBy(sentence: string, webhook: string, isLabel = false): string {
   if (!LOADERS[getLocale()]) return sentence;
   void loadSenders(webhook);
-  return told(sentence, senders.get(webhook) ?? null);
+  return told(sentence, senders.get(webhook) ?? null, isLabel);
 }

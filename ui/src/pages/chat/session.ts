@@ -33,7 +33,7 @@ export function nameOf({ key, label }: Pick<Session, 'key' | 'label'>): string {
   const [, webhook] = /^webhook:([^:]+)/.exec(key) ?? [];
   if (!webhook) return label;
   // The label of a webhook's session is the sentence of its delivery until someone renames it.
-  if (label !== key) return toldBy(label, webhook);
+  if (label !== key) return toldBy(label, webhook, true);
   const about = key.split(':').slice(2).join(':');
   if (!about) return m.chat_from_webhook();
   return about.startsWith('del_') ? m.chat_of_delivery({ id: about.slice(-4) }) : subjectOf(about);
