@@ -124,7 +124,7 @@ mod tests {
     fn a_message_has_the_format_of_rfc_5424_and_a_frame_its_length_in_bytes() {
         let text = message(&row(1, "{}"), "gate");
         let start = format!(
-            "<85>1 2027-01-15T08:00:00.000Z gate gatehouse-audit {} audit - {{\"seq\":1,",
+            "<85>1 2027-01-15T08:00:00.123Z gate gatehouse-audit {} audit - {{\"seq\":1,",
             std::process::id()
         );
         assert!(text.starts_with(&start), "{text}");
