@@ -16,7 +16,7 @@ test.describe('settings', () => {
     const dialog = page.getByRole('dialog', { name: 'Change a setting' });
     // What it does, from where to where, in which unit, and what it is without a change.
     await expect(dialog).toContainText(/Days .*deliveries/i);
-    for (const part of ['1 to 3,650', 'In days', 'Default: 30 days']) await expect(dialog).toContainText(part);
+    for (const part of ['1 to 3,650 days', 'Default: 30 days']) await expect(dialog).toContainText(part);
     await dialog.getByLabel('Value').fill('0');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(dialog.getByLabel('Value')).toHaveAttribute('aria-invalid', 'true');

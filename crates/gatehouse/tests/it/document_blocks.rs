@@ -247,7 +247,9 @@ async fn conversations_and_secrets(stage: &mut Stage, server: &Server) {
             block.replace("invoice.pdf", "invoice.txt")
         })
         .await;
-    stage.run(OPERATIONS, "gatehouse channels create email").await;
+    stage
+        .run(OPERATIONS, "gatehouse channels create email")
+        .await;
     let variable = json!({ "key": "TOKEN", "value": "hunter2" });
     server.rpc(&key, "env.set", variable).await;
     stage

@@ -1,7 +1,7 @@
 //! The photo, document or voice message of a message, and voice messages of the bot.
 
-use super::super::download::{UPLOAD, download};
 use super::super::Source;
+use super::super::download::{UPLOAD, download};
 use super::{NOUN, call};
 use crate::error::Failure;
 use crate::files::VoiceMessage;
