@@ -33,7 +33,7 @@ pub struct ListenError {
     source: std::io::Error,
 }
 
-/// The ports besides that of the gateway.
+/// The listeners on other ports than the main one.
 struct OtherListeners {
     metrics: Option<TcpListener>,
     #[cfg(feature = "voice")]

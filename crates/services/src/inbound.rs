@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 
 /// How often the accounts are read at least, because another node may have changed them.
 const POLL: Duration = Duration::from_secs(15);
-/// The files of how many messages are fetched and read at the same time. Those of a message may have 50 MiB.
+/// How many messages may have their files fetched and read at the same time. A message has at most 50 MiB of files.
 const FETCHES: usize = 3;
 
 /// What receivers and answers share.

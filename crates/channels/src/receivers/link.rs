@@ -81,7 +81,8 @@ impl Link {
         sent.map_err(|error| of_outbound(self.noun, error))
     }
 
-    /// Tells the vendor that the connection ends, and waits a moment until it has. What arrives meanwhile is lost.
+    /// Sends a close frame and waits up to [`CLOSING`] until the vendor closes the connection. Messages that arrive
+    /// before that are discarded.
     pub(super) async fn close(mut self) {
         let closing = async {
             self.socket.close().await?;

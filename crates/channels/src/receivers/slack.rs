@@ -229,7 +229,7 @@ impl Listening {
         self.open(source).await
     }
 
-    /// Opens a connection. Returns with it how many Slack counts.
+    /// Opens a connection. Also returns how many connections Slack counts.
     async fn connect(&mut self, source: Source<'_>) -> Result<(Link, u32), ReceiveError> {
         self.is_quiet = false;
         let opened = call(source, "apps.connections.open", "app_token", &[]).await?;

@@ -2,8 +2,8 @@
 //! with octet counting) or TLS (RFC 5425).
 //!
 //! Syslog has no acknowledgments. Over TCP and TLS, rows count as sent once the server has closed the connection that
-//! this side ended. Rows over a connection that breaks are sent again. A proxy that accepts the connection and has no
-//! server behind it cannot be told from a server that has read the rows.
+//! this side ended. If the connection breaks, its rows are sent again. A proxy that accepts connections while its server
+//! is down looks like a server that has read the rows, so these rows are lost.
 
 use super::record;
 use super::syslog::{MAX_RECORD_BYTES, PRIORITY, TAG};
@@ -16,8 +16,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UdpSocket;
 
-/// How long the server may take to close the connection. A server that leaves it open has read the rows, as far as can
-/// be known.
+/// How long the server may take to close the connection. If it leaves the connection open, the rows count as sent.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The name of a host has at most 255 characters (RFC 5424, section 6).
 const MAX_HOST_CHARS: usize = 255;

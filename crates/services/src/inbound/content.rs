@@ -90,8 +90,7 @@ impl Inbound {
         Ok(content)
     }
 
-    /// Fetches the files. The error is that of the message. A message that is tried again ends here, before a recording
-    /// is transcribed for nothing.
+    /// Fetches the files. Fails if the whole message must be tried again, so that no recording is transcribed in vain.
     async fn fetch_files(
         &self,
         account: &InboundAccount,

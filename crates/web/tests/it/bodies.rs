@@ -88,6 +88,12 @@ const ROWS: &[Row] = &[
     row("POST", "/api/auth/vault/seal", &[], &[]),
     row("POST", "/api/auth/vault/rotate", &["password"], &[]),
     row("POST", "/api/auth/vault/recovery-key", &["password"], &[]),
+    row(
+        "POST",
+        "/api/backup/stream",
+        &[],
+        &["recipient", "passphrase"],
+    ),
 ];
 
 const SETUP: Row = row("POST", "/api/auth/setup", &["password"], &["setup_code"]);

@@ -5,7 +5,7 @@
 //! - The index page below its request path exists in all versions, `/health` only in newer ones.
 //! - The fields of a form replace the values of the command line, in older versions for later requests too. Each
 //!   request therefore contains all fields that differ between requests.
-//! - Its own defaults are other than those of `whisper-cli`: it searches less, and cuts segments after 60 characters.
+//! - Its defaults differ from those of `whisper-cli`: it searches less, and cuts segments after 60 characters.
 //! - `no_language_probabilities` saves a second run of the encoder. Older versions ignore it.
 
 use super::answer;

@@ -31,6 +31,23 @@ async fn all_files_of_a_message_on_slack_reach_the_agent() {
     let key = "channel:slack:U1";
     assert_eq!(names(&owner, key, 0).await, ["a.png", "b.txt"]);
     assert_eq!(history(&owner, key).await[0]["content"], "These?");
+
+    // One that cannot be read does not lose the others.
+    let files = vec![
+        ("a.txt", None, Vec::new()),
+        ("b.txt", None, b"Buy milk.".to_vec()),
+    ];
+    slack.upload_all("U1", "And these?", files);
+    assert_eq!(slack.wait_for(3).await["text"], "pong");
+    assert_eq!(names(&owner, key, 2).await, ["b.txt"]);
+    let content = "And these?\n\n(Not read: a.txt. The file is empty.)";
+    assert_eq!(history(&owner, key).await[2]["content"], content);
+
+    // Without any that can be read, the answer is the reason.
+    let files = vec![("a.txt", None, Vec::new()), ("b.txt", None, Vec::new())];
+    slack.upload_all("U1", "And these?", files);
+    assert_eq!(slack.wait_for(4).await["text"], "The file is empty.");
+    assert_eq!(history(&owner, key).await.len(), 4);
 }
 
 #[tokio::test]
