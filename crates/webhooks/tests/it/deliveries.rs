@@ -234,10 +234,14 @@ async fn a_search_that_has_looked_long_enough_says_where_it_goes_on() {
             )
             .await
         };
-        let first = search(None).await;
-        assert!(first.deliveries.is_empty());
-        let second = search(Some(first.next_cursor.unwrap())).await;
-        assert_eq!((second.deliveries.len(), second.next_cursor), (1, None));
+        let mut page = search(None).await;
+        assert!(page.deliveries.is_empty());
+        assert!(page.next_cursor.is_some());
+        // Each page may end early on a slow machine, because its time is limited too.
+        while let Some(cursor) = page.next_cursor {
+            page = search(Some(cursor)).await;
+        }
+        assert_eq!(page.deliveries.len(), 1);
         harness.stop().await;
     })
     .await;

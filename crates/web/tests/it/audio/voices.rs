@@ -152,7 +152,10 @@ async fn a_provider_is_tested_and_a_new_key_is_untested() {
     assert_eq!(listed().await, Value::Null);
     let unreachable = test("tts", "elevenlabs").await.unwrap();
     assert_eq!(unreachable["message"], "tts_cloud_1 could not be reached.");
-    assert_eq!(listed().await, unreachable);
+    let last_use = listed().await;
+    for field in ["ok", "tested", "code", "message"] {
+        assert_eq!(last_use[field], unreachable[field], "{field}");
+    }
     let key = json!({ "id": "elevenlabs", "key": "el-test-abcdefgh-5678" });
     call("providers.set_key", key).await.unwrap();
     assert_eq!(listed().await, Value::Null);
