@@ -1,5 +1,5 @@
 // Ten things that a new user wants, each from the overview with what the pages show: at most three clicks and 20 seconds.
-import type { Page } from '@playwright/test';
+import type { Page, TestInfo } from '@playwright/test';
 import { heading, isLive } from './fixtures/entering';
 import { ModelServer } from './fixtures/model';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
@@ -52,6 +52,17 @@ class Tasks {
       this.done.push({ task, ms: Date.now() - began, ...this.#input });
       await finish?.();
     });
+  }
+
+  judge(info: TestInfo): void {
+    expect(this.done).toHaveLength(10);
+    for (const { task, clicks, keys, loads, ms } of this.done) {
+      info.annotations.push({ type: 'task', description: `${task} ${clicks} clicks, ${ms} ms` });
+      expect(clicks, task).toBeLessThanOrEqual(MOST_CLICKS);
+      // Nothing was typed, no address was entered, and no page was loaded again.
+      expect([keys, loads], task).toEqual([0, 0]);
+      expect(ms, task).toBeLessThan(MOST_MS);
+    }
   }
 }
 
@@ -137,12 +148,75 @@ test('ten tasks take at most three clicks each', async ({ home, page }, info) =>
     await expect(asked).toHaveCount(0);
   });
 
-  expect(tasks.done).toHaveLength(10);
-  for (const { task, clicks, keys, loads, ms } of tasks.done) {
-    info.annotations.push({ type: 'task', description: `${task} ${clicks} clicks, ${ms} ms` });
-    expect(clicks, task).toBeLessThanOrEqual(MOST_CLICKS);
-    // Nothing was typed, no address was entered, and no page was loaded again.
-    expect([keys, loads], task).toEqual([0, 0]);
-    expect(ms, task).toBeLessThan(MOST_MS);
-  }
+  tasks.judge(info);
+});
+
+test('ten tasks of the first days take at most three clicks each', async ({ home, page }, info) => {
+  test.setTimeout(180_000);
+  const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
+  model.next({ text: ['Looks good.'] });
+  await deliver(home, hook, pullRequest(7), { event: 'pull_request' });
+  const completed = async () => (await home.rpc<{ deliveries: unknown[] }>('webhooks.deliveries', { status: 'completed' })).deliveries.length;
+  await expect.poll(completed).toBe(1);
+
+  const tasks = new Tasks(page);
+  await tasks.start();
+  const settings = (name: string) => page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name });
+  await tasks.do('Ask an agent something', async () => {
+    await nav(page, 'Chat').click();
+    const message = page.getByRole('textbox', { name: 'Message', exact: true });
+    await message.click();
+    await expect(message).toBeFocused();
+  });
+  await tasks.do('What did the agent answer to a delivery?', async () => {
+    await nav(page, 'Deliveries').click();
+    await row(page, 'Mend the gate').click();
+    await expect(page.getByRole('region', { name: /Mend the gate/ }).getByText('Looks good.').first()).toBeVisible();
+  });
+  await tasks.do('Where is the URL of a webhook?', async () => {
+    await nav(page, 'Webhooks').click();
+    await page.getByRole('main').getByRole('link', { name: 'House' }).click();
+    await expect(page.getByRole('button', { name: 'Copy URL' })).toBeVisible();
+  });
+  await tasks.do('Send a test to a webhook', async () => {
+    await nav(page, 'Webhooks').click();
+    await page.getByRole('main').getByRole('link', { name: 'House' }).click();
+    model.next({ text: ['It was a test.'] });
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await expect.poll(completed).toBe(2);
+  });
+  await tasks.do('Enter the key of a model provider', async () => {
+    await nav(page, 'Settings').click();
+    await settings('Providers and models').click();
+    await page.getByRole('button', { name: 'Add key for Anthropic' }).click();
+    await expect(page.getByRole('dialog').getByLabel(/^API key/)).toBeVisible();
+  });
+  await tasks.do('Get messages on Telegram', async () => {
+    await nav(page, 'Channels').click();
+    await page.getByRole('link', { name: 'New channel' }).first().click();
+    await page.getByRole('main').getByRole('link', { name: /^Telegram/ }).click();
+    await expect(page.getByLabel(/token/i).first()).toBeVisible();
+  });
+  await tasks.do('Where are backups made?', async () => {
+    await nav(page, 'Settings').click();
+    await settings('System').click();
+    await page.getByRole('link', { name: 'Backups', exact: true }).click();
+    await expect(page.getByRole('button', { name: 'Back up now' })).toBeVisible();
+  });
+  await tasks.do('Change the password', async () => {
+    await nav(page, 'Settings').click();
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await expect(page.getByRole('dialog')).toBeVisible();
+  });
+  await tasks.do('Use the dark theme', async () => {
+    await page.getByRole('button', { name: 'Account and theme' }).click();
+    await page.getByRole('menuitem', { name: 'Dark' }).click();
+    await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  });
+  await tasks.do('Who changed what?', async () => {
+    await nav(page, 'Settings').click();
+    await page.getByRole('link', { name: 'Audit log', exact: true }).click();
+    await expect(page.getByRole('list', { name: 'Audit log' })).toContainText('House');
+  });
+  tasks.judge(info);
 });

@@ -12,6 +12,7 @@ mod page;
 mod postgres;
 mod prometheus;
 mod report;
+mod servers;
 mod voice;
 
 use std::path::Path;
@@ -70,6 +71,8 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     // Held until the function returns, because dropping it stops the server.
     let _server = session.prepare_postgres(args.no_postgres);
     session.prepare_openssh();
+    session.prepare_sshd();
+    session.prepare_dovecot();
     session.prepare_python(&target);
     session.prepare_webhooks(&target);
     session.prepare_voice(&target);

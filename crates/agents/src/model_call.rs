@@ -11,15 +11,17 @@ use crate::line::is_line;
 use crate::one_off::{AnswerPiece, AnswerStream};
 use crate::start::MAX_MODEL_CHARACTERS;
 use crate::tokens::{tokens_beside, tokens_in, tokens_of};
-use crate::usage::{Cause, count};
+use crate::usage::{Cause, Used, count};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use gatehouse_domain::trace::{self, ActiveSpan, SpanKind};
 use gatehouse_domain::{Actor, Problem, UtcDay};
-use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ProviderKind, Reason, Usage};
+use gatehouse_models::{
+    CallProgress, ChatRequest, Chunk, ModelError, ModelRef, ProviderKind, Reason, Usage,
+};
 use gatehouse_store::StoreError;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 /// How many pieces of an answer wait for a slow reader.
 const PIECES: usize = 64;
@@ -103,12 +105,14 @@ impl Agents {
         };
         inner.check_call(&cause, &model).await?;
         inner.models.learn_facts(&model, false).await;
-        let messages = call.request.messages.iter().map(tokens_in).sum::<u64>();
-        let system = call.request.system.as_deref();
+        let request = call.request;
+        let messages = request.messages.iter().map(tokens_in).sum::<u64>();
+        let system = request.system.as_deref();
         let running = RunningCall {
             inner: Arc::clone(inner),
-            sent_tokens: messages + tokens_beside(system, &call.request.tools),
+            sent_tokens: messages + tokens_beside(system, &request.tools),
             said: String::new(),
+            progress: CallProgress::default(),
             cause,
             model,
             span: inner.tracer.begin(
@@ -118,10 +122,13 @@ impl Agents {
             ),
             _permit: permit,
         };
-        let chunks = inner.models.chat(&running.model, call.request);
-        let chunks = running.span.run(chunks).await?;
+        let (begins, begun) = oneshot::channel();
         let (pieces, answer) = mpsc::channel(PIECES);
-        inner.tasks.spawn(running.pass_on(chunks, pieces));
+        // What the call uses is also stored if the caller drops this future.
+        inner.tasks.spawn(running.run(request, begins, pieces));
+        begun
+            .await
+            .unwrap_or_else(|_| Err(AgentsError::ShuttingDown.into()))?;
         let answer = stream::unfold(answer, |mut answer| async move {
             let piece = answer.recv().await?;
             Some((piece, answer))
@@ -151,6 +158,7 @@ struct RunningCall {
     sent_tokens: u64,
     /// The reasoning, text and arguments received so far.
     said: String,
+    progress: CallProgress,
     /// The request of the caller.
     span: ActiveSpan,
     _permit: OwnedSemaphorePermit,
@@ -158,7 +166,30 @@ struct RunningCall {
 
 type Pieces = mpsc::Sender<Result<AnswerPiece, Problem>>;
 
+type Begins = oneshot::Sender<Result<(), ModelCallError>>;
+
 impl RunningCall {
+    /// Asks the model and passes its answer on.
+    async fn run(self, request: ChatRequest, mut begins: Begins, pieces: Pieces) {
+        let cancel = self.inner.model_calls.cancel.clone();
+        let models = &self.inner.models;
+        let asking = models.chat_noting(&self.model, request, &self.progress);
+        let asked = tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            () = begins.closed() => None,
+            asked = self.span.run(asking) => Some(asked),
+        };
+        match asked {
+            None => self.store_part().await,
+            Some(Err(error)) => drop(begins.send(Err(error.into()))),
+            Some(Ok(chunks)) => match begins.send(Ok(())) {
+                Ok(()) => self.pass_on(chunks, pieces).await,
+                Err(_) => self.store_part().await,
+            },
+        }
+    }
+
     /// Passes the answer on, and stores what it used before its end is passed on.
     async fn pass_on(
         mut self,
@@ -202,25 +233,28 @@ impl RunningCall {
             }
         };
         drop(chunks);
-        let usage = match &last {
-            Ok(AnswerPiece::End { usage, .. }) => *usage,
-            _ => Usage::default(),
-        };
-        self.store_usage(usage).await;
+        match &last {
+            Ok(AnswerPiece::End { usage, .. }) => {
+                let estimate = Usage {
+                    input_tokens: self.sent_tokens,
+                    output_tokens: tokens_of(&self.said),
+                    ..Usage::default()
+                };
+                self.store_usage(Used::by_whole(*usage, estimate)).await;
+            }
+            _ => self.store_part().await,
+        }
         drop(tokio::time::timeout(STALLED, pieces.send(last)).await);
     }
 
-    /// Stores what the call used, or an estimate if the provider does not report it.
-    async fn store_usage(&self, usage: Usage) {
-        let used = if usage.input_tokens == 0 && usage.output_tokens == 0 {
-            Usage {
-                input_tokens: self.sent_tokens,
-                output_tokens: tokens_of(&self.said),
-                ..Usage::default()
-            }
-        } else {
-            usage
-        };
+    /// Stores what a call used that ended early.
+    async fn store_part(&self) {
+        if let Some(used) = Used::by_part(&self.progress, self.sent_tokens) {
+            self.store_usage(used).await;
+        }
+    }
+
+    async fn store_usage(&self, used: Used) {
         let (inner, cause) = (&self.inner, self.cause.clone());
         let (now, random) = (inner.clock.now(), Arc::clone(&inner.random));
         let facts = inner.models.facts(&self.model);

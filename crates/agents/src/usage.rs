@@ -1,5 +1,9 @@
 //! What models used: which row a call counts for, what it cost, and sums over the rows.
 
+mod used;
+
+pub(crate) use used::Used;
+
 use crate::budget_values::{NANOS, cost_of};
 use crate::error::AgentsError;
 use crate::handle::Agents;
@@ -30,13 +34,8 @@ impl Cause {
     }
 
     /// The row of one call.
-    pub(crate) fn row(
-        &self,
-        day: UtcDay,
-        model: &str,
-        usage: Usage,
-        facts: &ModelFacts,
-    ) -> UsageRow {
+    pub(crate) fn row(&self, day: UtcDay, model: &str, used: Used, facts: &ModelFacts) -> UsageRow {
+        let usage = used.usage;
         let stored = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         UsageRow {
             day: day.number(),
@@ -48,6 +47,7 @@ impl Cause {
             output_tokens: stored(usage.output_tokens),
             cached_tokens: stored(usage.cached_tokens),
             reasoning_tokens: stored(usage.reasoning_tokens),
+            estimated_tokens: stored(used.estimated_tokens),
             cost_nanos: cost_nanos(usage, facts),
             turns: 0,
         }
@@ -81,6 +81,7 @@ pub(crate) fn count(row: &UsageRow) {
         ("output", row.output_tokens),
         ("cached", row.cached_tokens),
         ("reasoning", row.reasoning_tokens),
+        ("estimated", row.estimated_tokens),
     ];
     for (kind, tokens) in kinds {
         metrics::counter!("model_tokens_total", "model" => row.model.clone(), "kind" => kind)
@@ -147,6 +148,10 @@ pub struct UsageStat {
     pub cached_tokens: i64,
     /// Output tokens of reasoning.
     pub reasoning_tokens: i64,
+    /// How many of the input and output tokens are estimates, because the provider did not report them, such as those
+    /// of an answer that was stopped. Absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated_tokens: Option<i64>,
     /// In the unit of the prices. Contains only calls of models with prices; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
@@ -160,6 +165,7 @@ impl UsageStat {
             output_tokens: sum.output_tokens,
             cached_tokens: sum.cached_tokens,
             reasoning_tokens: sum.reasoning_tokens,
+            estimated_tokens: Some(sum.estimated_tokens).filter(|tokens| *tokens > 0),
             cost: sum.cost_nanos.map(cost_of),
             turns: sum.turns,
             ..Self::default()

@@ -8,6 +8,7 @@ use crate::family_of_kind::family;
 use crate::handle::{Inner, Models};
 use crate::keys::Key;
 use crate::model_ref::ModelRef;
+use crate::progress::{Arrived, CallProgress};
 use crate::refusal::{self, Refusal};
 use crate::reply::{Failure, Reply};
 use crate::retry::{RETRIES, asked_wait, own_wait};
@@ -45,10 +46,27 @@ impl Models {
         model: &ModelRef,
         request: ChatRequest,
     ) -> Result<ChunkStream, ModelError> {
-        traced::call(model, self.ask(model, request)).await
+        self.chat_noting(model, request, &CallProgress::default())
+            .await
     }
 
-    async fn ask(&self, model: &ModelRef, request: ChatRequest) -> Result<ChunkStream, ModelError> {
+    /// Like [`Models::chat`], and notes what arrives, for a caller that may end the call early. Nothing is noted of
+    /// attempts that failed.
+    pub async fn chat_noting(
+        &self,
+        model: &ModelRef,
+        request: ChatRequest,
+        progress: &CallProgress,
+    ) -> Result<ChunkStream, ModelError> {
+        traced::call(model, self.ask(model, request, progress)).await
+    }
+
+    async fn ask(
+        &self,
+        model: &ModelRef,
+        request: ChatRequest,
+        progress: &CallProgress,
+    ) -> Result<ChunkStream, ModelError> {
         let inner = &self.inner;
         let settings = inner.settings.load_full();
         let endpoint = inner
@@ -77,10 +95,11 @@ impl Models {
         let mut body = make_body(learned);
         let mut retry = 0;
         loop {
-            let failure = match inner.attempt(&prepared, body.clone()).await {
+            let failure = match inner.attempt(&prepared, body.clone(), progress).await {
                 Ok(reply) => return Ok(reply.into_stream()),
                 Err(failure) => failure,
             };
+            progress.set(None);
             if let Some(Refusal { reason, .. }) = failure.refusal
                 && learned.learn(reason, &request, endpoint.kind)
             {
@@ -134,7 +153,12 @@ impl Inner {
     }
 
     /// One attempt. Returns once the first chunk has arrived.
-    async fn attempt(&self, prepared: &Prepared<'_>, body: Bytes) -> Result<Reply, Failure> {
+    async fn attempt(
+        &self,
+        prepared: &Prepared<'_>,
+        body: Bytes,
+        progress: &CallProgress,
+    ) -> Result<Reply, Failure> {
         let timed_out = || Failure::timeout(prepared.provider);
         let mut request = Request::new(Method::POST, prepared.url.clone());
         *request.headers_mut() = prepared.headers.clone();
@@ -148,12 +172,13 @@ impl Inner {
         if !response.status().is_success() {
             return Err(self.refused(prepared, response).await);
         }
+        progress.set(Some(Arrived::default()));
         let mut reply = Reply::new(
             response,
             prepared.provider.to_owned(),
             prepared.kind,
             &self.tuning,
-            prepared.deadline,
+            (prepared.deadline, progress),
         )?;
         reply.await_first(timeouts.first).await?;
         Ok(reply)

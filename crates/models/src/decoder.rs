@@ -2,6 +2,7 @@
 
 use crate::Limits;
 use crate::chat::{Chunk, ToolCall};
+use crate::progress::Arrived;
 use crate::refusal::Refusal;
 use crate::think::{Piece, ThinkSplitter};
 use gatehouse_outbound::event_stream::{Event, TooLong};
@@ -37,6 +38,9 @@ pub(crate) trait Decoder: Send {
 
     /// Decodes a whole answer from one document, including its `End`.
     fn document(&mut self, body: &[u8], out: &mut Vec<Chunk>) -> Result<(), ReadError>;
+
+    /// What was decoded so far.
+    fn arrived(&self) -> Arrived;
 }
 
 /// Parses a document, distinguishing truncated from invalid input.
@@ -57,6 +61,9 @@ pub(crate) struct Counter {
     text_bytes: usize,
     reasoning_bytes: usize,
     calls: usize,
+    call_bytes: usize,
+    /// The bytes of reasoning that is not shown.
+    hidden_bytes: usize,
     think: ThinkSplitter,
 }
 
@@ -67,6 +74,8 @@ impl Counter {
             text_bytes: 0,
             reasoning_bytes: 0,
             calls: 0,
+            call_bytes: 0,
+            hidden_bytes: 0,
             think: ThinkSplitter::default(),
         }
     }
@@ -85,7 +94,7 @@ impl Counter {
 
     /// Pushes reasoning unless it is empty; fails when it exceeds the limit of text.
     pub(crate) fn reasoning(&mut self, text: &str, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
-        self.hidden(text.len())?;
+        self.count_reasoning(text.len())?;
         if !text.is_empty() {
             out.push(Chunk::Reasoning(text.to_owned()));
         }
@@ -94,6 +103,11 @@ impl Counter {
 
     /// Counts reasoning that is not shown, such as a signature.
     pub(crate) const fn hidden(&mut self, bytes: usize) -> Result<(), ReadError> {
+        self.hidden_bytes = self.hidden_bytes.saturating_add(bytes);
+        self.count_reasoning(bytes)
+    }
+
+    const fn count_reasoning(&mut self, bytes: usize) -> Result<(), ReadError> {
         self.reasoning_bytes = self.reasoning_bytes.saturating_add(bytes);
         if self.reasoning_bytes > self.limits.text_bytes {
             return Err(ReadError::TooLarge);
@@ -125,9 +139,16 @@ impl Counter {
         Ok(self.calls - 1)
     }
 
+    /// The bytes of text, reasoning and calls, without what is not shown.
+    pub(crate) const fn written_bytes(&self) -> usize {
+        let reasoning = self.reasoning_bytes.saturating_sub(self.hidden_bytes);
+        let written = self.text_bytes.saturating_add(reasoning);
+        written.saturating_add(self.call_bytes)
+    }
+
     /// Appends to a part of a call while the whole call stays within its limit.
     pub(crate) fn grow(
-        &self,
+        &mut self,
         call: &mut ToolCall,
         part: impl FnOnce(&mut ToolCall) -> &mut String,
         more: &str,
@@ -136,6 +157,7 @@ impl Counter {
         if length.saturating_add(more.len()) > self.limits.call_bytes {
             return Err(ReadError::TooLarge);
         }
+        self.call_bytes = self.call_bytes.saturating_add(more.len());
         part(call).push_str(more);
         Ok(())
     }

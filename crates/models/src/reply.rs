@@ -2,6 +2,7 @@
 
 use crate::call_error::{outbound_error, vendor_error};
 use crate::chat::Chunk;
+use crate::progress::CallProgress;
 use crate::refusal::Refusal;
 use crate::reply_reader::{ReadError, ReplyReader};
 use crate::{ModelError, ProviderKind, Tuning};
@@ -96,6 +97,7 @@ pub(crate) struct Reply {
     is_over: bool,
     idle: Duration,
     deadline: Instant,
+    progress: CallProgress,
 }
 
 impl Reply {
@@ -105,7 +107,7 @@ impl Reply {
         provider: String,
         kind: ProviderKind,
         tuning: &Tuning,
-        deadline: Instant,
+        (deadline, progress): (Instant, &CallProgress),
     ) -> Result<Self, Failure> {
         let reader = match Shape::of(response.headers()) {
             Shape::Events => ReplyReader::new(kind, tuning.limits),
@@ -121,6 +123,7 @@ impl Reply {
             is_over: false,
             idle: tuning.timeouts.idle,
             deadline,
+            progress: progress.clone(),
         })
     }
 
@@ -168,6 +171,7 @@ impl Reply {
             Ok(Some(Err(_))) => Some(Failure::read(&self.provider, ReadError::Cut)),
             Ok(None) => self.read_error(|reader| reader.end(&mut out)),
         };
+        self.progress.set(Some(self.reader.arrived()));
         self.ready.extend(out);
         if failure.is_some() || self.reader.is_complete() {
             self.failure = failure;

@@ -5,6 +5,7 @@ use crate::chat::Chunk;
 use crate::decoder::Decoder;
 pub use crate::decoder::ReadError;
 use crate::family_of_kind::family;
+use crate::progress::Arrived;
 pub use crate::refusal::Refusal;
 use crate::{Limits, ProviderKind};
 use gatehouse_outbound::event_stream::EventStream;
@@ -43,6 +44,11 @@ impl ReplyReader {
     /// Whether `End` was pushed. Everything after it is ignored.
     pub const fn is_complete(&self) -> bool {
         self.complete
+    }
+
+    /// What was decoded so far. An answer in one document is decoded at its end.
+    pub(crate) fn arrived(&self) -> Arrived {
+        self.decoder.arrived()
     }
 
     /// Takes the next bytes. `out` also receives the chunks that precede an error.

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha384};
 type Migration = (i64, &'static str, &'static str);
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [Migration; 54] = [
+const MIGRATIONS: [Migration; 55] = [
     (
         1,
         "settings",
@@ -251,6 +251,11 @@ const MIGRATIONS: [Migration; 54] = [
         86,
         "session_tags",
         include_str!("../migrations/0086_session_tags.sql"),
+    ),
+    (
+        88,
+        "estimated_tokens",
+        include_str!("../migrations/0088_estimated_tokens.sql"),
     ),
 ];
 

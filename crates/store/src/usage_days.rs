@@ -21,6 +21,8 @@ pub struct UsageRow {
     pub output_tokens: i64,
     pub cached_tokens: i64,
     pub reasoning_tokens: i64,
+    /// How many of the input and output tokens are estimates.
+    pub estimated_tokens: i64,
     /// In billionths of the unit of the prices; `None` without prices.
     pub cost_nanos: Option<i64>,
     pub turns: i64,
@@ -57,13 +59,14 @@ pub struct UsageSum {
     pub output_tokens: i64,
     pub cached_tokens: i64,
     pub reasoning_tokens: i64,
+    pub estimated_tokens: i64,
     pub cost_nanos: Option<i64>,
     pub turns: i64,
 }
 
 columns! {
     UsageSum:
-    name, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nanos, turns
+    name, input_tokens, output_tokens, cached_tokens, reasoning_tokens, estimated_tokens, cost_nanos, turns
 }
 
 /// The sums that a budget is compared with.
@@ -77,13 +80,14 @@ pub struct Spent {
 columns! { Spent: tokens, cost_nanos }
 
 const ADD: &str = "INSERT INTO usage_days (day, agent, model, webhook, api_key, input_tokens,
-         output_tokens, cached_tokens, reasoning_tokens, cost_nanos, turns)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+         output_tokens, cached_tokens, reasoning_tokens, estimated_tokens, cost_nanos, turns)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
      ON CONFLICT (day, agent, model, webhook, api_key) DO UPDATE SET
          input_tokens = usage_days.input_tokens + excluded.input_tokens,
          output_tokens = usage_days.output_tokens + excluded.output_tokens,
          cached_tokens = usage_days.cached_tokens + excluded.cached_tokens,
          reasoning_tokens = usage_days.reasoning_tokens + excluded.reasoning_tokens,
+         estimated_tokens = usage_days.estimated_tokens + excluded.estimated_tokens,
          cost_nanos = CASE WHEN excluded.cost_nanos IS NULL THEN usage_days.cost_nanos
              ELSE COALESCE(usage_days.cost_nanos, 0) + excluded.cost_nanos END,
          turns = usage_days.turns + excluded.turns";
@@ -101,6 +105,7 @@ impl Conn {
             .bind(row.output_tokens)
             .bind(row.cached_tokens)
             .bind(row.reasoning_tokens)
+            .bind(row.estimated_tokens)
             .bind(row.cost_nanos)
             .bind(row.turns);
         self.run(query).await.map(drop)
@@ -121,6 +126,7 @@ impl Conn {
             "output_tokens",
             "cached_tokens",
             "reasoning_tokens",
+            "estimated_tokens",
             "cost_nanos",
             "turns",
         ]

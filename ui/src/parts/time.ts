@@ -38,6 +38,8 @@ export const day = (at: string): string => asDay().format(new Date(at));
 
 /** A duration, such as "340 ms", "2.1 s" or "3 min 5 s". */
 export function span(ms: number): string {
+  // Durations are stored in whole milliseconds: 0 is less than one.
+  if (ms === 0) return '< 1 ms';
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${tenths(ms / 1000)} s`;
   const seconds = Math.round(ms / 1000);

@@ -178,9 +178,9 @@ impl Running<'_> {
         taking: &mut IncomingReply,
     ) -> Result<(), TurnFailure> {
         let cancel = &self.turn.cancel;
-        let asked = cancel
-            .run_until_cancelled(self.inner.models.chat(model, request))
-            .await;
+        let progress = taking.reply.progress.clone();
+        let asking = self.inner.models.chat_noting(model, request, &progress);
+        let asked = cancel.run_until_cancelled(asking).await;
         let stream = asked.ok_or(TurnFailure::Stopped)??;
         taking.has_begun = true;
         let mut pieces = stream.ready_chunks(PIECES_AT_ONCE);
@@ -238,10 +238,7 @@ impl Running<'_> {
     /// Keeps the partial answer of a turn that ends early. Calls are left out: they may be incomplete and
     /// will not be made.
     fn keep(&mut self, setup: &Setup, mut said: Reply, sent_tokens: u64) {
-        // A provider that sent nothing may not have read the request.
-        if !said.text.is_empty() || !said.calls.is_empty() {
-            self.spend(&setup.model, said.usage, said.estimate(sent_tokens));
-        }
+        self.spend_part(&setup.model, &said.progress, sent_tokens);
         said.calls.clear();
         if !said.text.is_empty() {
             self.partial = Some(self.assistant_row(&setup.model, &said));

@@ -6,7 +6,7 @@ use crate::stop::Stop;
 use crate::tokens::tokens_of;
 use gatehouse_domain::Problem;
 use gatehouse_domain::id::MessageId;
-use gatehouse_models::Usage;
+use gatehouse_models::{CallProgress, Usage};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +22,8 @@ pub(super) struct Reply {
     pub(super) speech: Option<Speech>,
     pub(super) calls: Vec<ToolCallRecord>,
     pub(super) usage: Usage,
+    /// What of it arrived.
+    pub(super) progress: CallProgress,
     pub(super) stop: Stop,
     /// What the model thought before; not a part of the answer.
     pub(super) reasoning: String,
@@ -35,7 +37,7 @@ impl Reply {
         let calls = self.calls.iter().map(|call| tokens_of(&call.arguments));
         Usage {
             input_tokens: sent_tokens,
-            output_tokens: tokens_of(&self.text) + calls.sum::<u64>(),
+            output_tokens: tokens_of(&self.text) + tokens_of(&self.reasoning) + calls.sum::<u64>(),
             ..Usage::default()
         }
     }

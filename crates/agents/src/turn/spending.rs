@@ -8,9 +8,9 @@ use crate::budget_values::BudgetWarning;
 use crate::budgets::find_exhausted;
 use crate::handle::Inner;
 use crate::send::Origin;
-use crate::usage::{Cause, count};
+use crate::usage::{Cause, Used, count};
 use gatehouse_domain::{Random, Timestamp, UtcDay};
-use gatehouse_models::{ModelRef, Usage};
+use gatehouse_models::{CallProgress, ModelRef, Usage};
 use gatehouse_store::{Conn, StoreError, UsageRow};
 use std::sync::Arc;
 
@@ -71,15 +71,25 @@ impl Running<'_> {
         })
     }
 
-    /// Notes what a call used. `estimate` replaces a report without any tokens, such as that of an answer that was
-    /// stopped.
-    pub(super) fn spend(&mut self, model: &ModelRef, usage: Usage, estimate: Usage) {
-        self.add_usage(usage);
-        let used = if usage.input_tokens == 0 && usage.output_tokens == 0 {
-            estimate
-        } else {
-            usage
-        };
+    /// Notes what a call used whose answer is complete.
+    pub(super) fn spend(&mut self, model: &ModelRef, reported: Usage, estimate: Usage) {
+        self.add_usage(reported);
+        self.count(model, Used::by_whole(reported, estimate));
+    }
+
+    /// Notes what a call used that ended early.
+    pub(super) fn spend_part(
+        &mut self,
+        model: &ModelRef,
+        progress: &CallProgress,
+        sent_tokens: u64,
+    ) {
+        if let Some(used) = Used::by_part(progress, sent_tokens) {
+            self.count(model, used);
+        }
+    }
+
+    fn count(&mut self, model: &ModelRef, used: Used) {
         let Some(cause) = &self.spending.cause else {
             return;
         };

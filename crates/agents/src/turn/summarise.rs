@@ -8,7 +8,9 @@ use crate::prompt;
 use crate::request;
 use crate::tokens::tokens_of;
 use futures_util::StreamExt;
-use gatehouse_models::{ChatMessage, ChatRequest, Chunk, ModelError, ModelRef, Usage};
+use gatehouse_models::{
+    CallProgress, ChatMessage, ChatRequest, Chunk, ModelError, ModelRef, Usage,
+};
 
 /// How many characters of the older part are summarized when the model's limit is unknown.
 const USUAL_CHARACTERS: u64 = 60_000;
@@ -63,8 +65,12 @@ impl Running<'_> {
             return Ok(None);
         }
         let sent_tokens = tokens_of(&transcript);
-        let asking = summarise(&self.inner.models, &setup.model, transcript);
+        let progress = CallProgress::default();
+        let asking = summarise(&self.inner.models, &setup.model, transcript, &progress);
         let asked = self.turn.cancel.run_until_cancelled(asking).await;
+        if !matches!(asked, Some(Ok(_))) {
+            self.spend_part(&setup.model, &progress, sent_tokens);
+        }
         let (text, usage) = asked.ok_or(TurnFailure::Stopped)??;
         let estimate = Usage {
             input_tokens: sent_tokens,
@@ -94,13 +100,14 @@ async fn summarise(
     models: &gatehouse_models::Models,
     model: &ModelRef,
     transcript: String,
+    progress: &CallProgress,
 ) -> Result<(String, Usage), ModelError> {
     let request = ChatRequest {
         system: Some(prompt::SUMMARISE.to_owned()),
         messages: vec![ChatMessage::user(transcript)],
         ..ChatRequest::default()
     };
-    let mut stream = models.chat(model, request).await?;
+    let mut stream = models.chat_noting(model, request, progress).await?;
     let (mut text, mut usage) = (String::new(), Usage::default());
     while let Some(chunk) = stream.next().await {
         match chunk? {

@@ -3,6 +3,22 @@
 use super::*;
 
 #[test]
+fn an_estimate_replaces_only_a_report_without_tokens() {
+    let usage = |input_tokens, output_tokens| Usage {
+        input_tokens,
+        output_tokens,
+        ..Usage::default()
+    };
+    let whole = |reported| {
+        let used = Used::by_whole(reported, usage(7, 3));
+        (used.usage, used.estimated_tokens)
+    };
+    assert_eq!(whole(usage(0, 0)), (usage(7, 3), 10));
+    assert_eq!(whole(usage(0, 1)), (usage(0, 1), 0));
+    assert_eq!(whole(usage(1, 0)), (usage(1, 0), 0));
+}
+
+#[test]
 fn cached_tokens_have_a_price_of_their_own_or_that_of_the_input() {
     let usage = Usage {
         input_tokens: 1000,

@@ -13,6 +13,7 @@ mod approvals;
 mod attachments;
 mod context;
 mod edits;
+mod ended_early;
 mod harness;
 mod lanes;
 mod long_history;

@@ -1,12 +1,13 @@
 //! Mail from a local IMAP server: logins, positions, which senders are believed, and which parts of a mail are read.
 
 mod answers;
+mod dovecot;
 mod failures;
 mod logins;
 mod mails;
 mod replays;
 
-use self::mails::{authentic, date, mail, mail_at, sent};
+use self::mails::{authentic, date, fields_at, mail, mail_at, sent};
 use crate::harness::{Harness, NOW_MS, actor, harness};
 use crate::imap::{ImapServer, Offers, PASSWORD, USER};
 use gatehouse_channels::{
@@ -20,11 +21,7 @@ const LONG: Duration = Duration::from_mins(1);
 const AUTHENTIC: &str = "mx.example.com; dmarc=pass header.from=a.example";
 
 fn fields(server: &ImapServer) -> Value {
-    json!({
-        "host": "localhost", "port": 25, "from": "Gatehouse <gatehouse@example.com>",
-        "inbound": true, "imap_host": "localhost", "imap_port": server.port, "imap_security": "none",
-        "imap_user": USER, "imap_password": PASSWORD, "authserv_id": "mx.example.com",
-    })
+    fields_at(server.port)
 }
 
 fn with(mut fields: Value, name: &str, value: Value) -> Value {

@@ -9,6 +9,7 @@
 
 mod accounts;
 mod discord;
+mod dovecot;
 mod email;
 mod harness;
 mod http;

@@ -18,6 +18,8 @@ pub enum Part {
     Call(String, String, String),
     /// A delta as it is.
     Delta(Value),
+    /// A frame as it is.
+    Frame(Value),
     /// Nothing until there is a permit, which it takes.
     Wait(Arc<Semaphore>),
 }
@@ -75,6 +77,7 @@ impl Frames {
             Part::Thought(text) => self.delta(&json!({ "reasoning_content": text })),
             Part::Call(id, name, arguments) => self.call(&id, &name, &arguments),
             Part::Delta(delta) => self.delta(&delta),
+            Part::Frame(frame) => self.frame(&frame),
             Part::Wait(permits) => self.wait(permits),
         }
     }

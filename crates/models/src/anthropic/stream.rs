@@ -7,6 +7,7 @@ use super::thinking::{BlockCollector, OpenThinking};
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
 use crate::decoder::{Counter, Decoder, ReadError, finished, read_document};
+use crate::progress::Arrived;
 use crate::refusal;
 use gatehouse_outbound::event_stream::Event;
 use serde::Deserialize;
@@ -159,6 +160,17 @@ impl AnthropicDecoder {
         take(usage.output_tokens, &mut self.output);
     }
 
+    fn usage(&self) -> Usage {
+        let input = self.fresh.saturating_add(self.written_to_cache);
+        Usage {
+            input_tokens: input.saturating_add(self.read_from_cache),
+            output_tokens: self.output,
+            cached_tokens: self.read_from_cache,
+            // The vendor counts thinking as output and does not report it separately.
+            reasoning_tokens: 0,
+        }
+    }
+
     fn begin_block(
         &mut self,
         index: u64,
@@ -284,15 +296,8 @@ impl AnthropicDecoder {
             return Err(ReadError::Garbage);
         }
         out.extend(self.blocks.finish().map(Chunk::State));
-        let input = self.fresh.saturating_add(self.written_to_cache);
         out.push(Chunk::End {
-            usage: Usage {
-                input_tokens: input.saturating_add(self.read_from_cache),
-                output_tokens: self.output,
-                cached_tokens: self.read_from_cache,
-                // The vendor counts thinking as output and does not report it separately.
-                reasoning_tokens: 0,
-            },
+            usage: self.usage(),
             stop: self.stop.unwrap_or(StopReason::End),
         });
         Ok(true)
@@ -355,6 +360,13 @@ impl Decoder for AnthropicDecoder {
 
     fn end(&mut self, _: &mut Vec<Chunk>) -> Result<bool, ReadError> {
         Ok(false)
+    }
+
+    fn arrived(&self) -> Arrived {
+        Arrived {
+            usage: self.usage(),
+            bytes: self.counter.written_bytes(),
+        }
     }
 }
 

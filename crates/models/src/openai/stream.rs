@@ -7,6 +7,7 @@ use super::state::StateCollector;
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
 use crate::decoder::{Counter, Decoder, ReadError, finished, read_document};
+use crate::progress::Arrived;
 use crate::refusal;
 use gatehouse_outbound::event_stream::Event;
 use serde::Deserialize;
@@ -318,6 +319,13 @@ impl Decoder for OpenaiDecoder {
             self.delta(message, out)?;
         }
         self.finish(out).map(drop)
+    }
+
+    fn arrived(&self) -> Arrived {
+        Arrived {
+            usage: self.usage,
+            bytes: self.counter.written_bytes(),
+        }
     }
 
     /// Some servers omit `[DONE]`; a finish reason ends the answer as well.

@@ -1,11 +1,12 @@
 //! Anthropic Messages, after the examples in <https://platform.claude.com/docs/en/api/messages> and
 //! <https://platform.claude.com/docs/en/build-with-claude/streaming>.
 
-use crate::harness::{Collected, Harness, ask, call, collected, hello, one, usage, user};
+use crate::harness::{Collected, Harness, ask, call, collected, hello, model, one, usage, user};
 use crate::vendor::{Answer, Vendor, events};
+use futures_util::StreamExt;
 use gatehouse_models::ProviderKind::Anthropic;
 use gatehouse_models::{
-    ChatMessage, ChatRequest, ModelError, StopReason, ToolChoice, ToolSpec, Usage,
+    CallProgress, ChatMessage, ChatRequest, ModelError, StopReason, ToolChoice, ToolSpec, Usage,
 };
 use serde_json::json;
 
@@ -42,6 +43,24 @@ fn hello_said() -> Collected {
         end: Some((usage(25, 15), StopReason::End)),
         ..Collected::default()
     }
+}
+
+/// The vendor reports the input first.
+#[tokio::test]
+async fn what_arrived_is_known_before_the_end() {
+    let half = HELLO.find("event: content_block_stop").unwrap();
+    let vendor = Vendor::new([Answer::stream([&HELLO[..half], &HELLO[half..]])]).await;
+    let harness = Harness::new().await;
+    let models = harness.models(one(Anthropic, &vendor.url));
+    let progress = CallProgress::default();
+    assert_eq!(progress.arrived(), None);
+    let chunks = models.chat_noting(&model(), hello(), &progress).await;
+    let mut chunks = chunks.unwrap();
+    let first = progress.arrived().unwrap();
+    assert_eq!(first.usage.input_tokens, 25);
+    while chunks.next().await.is_some() {}
+    let all = progress.arrived().unwrap();
+    assert_eq!((all.usage, all.bytes), (usage(25, 15), "Hello!".len()));
 }
 
 #[tokio::test]

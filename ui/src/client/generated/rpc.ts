@@ -3713,6 +3713,11 @@ export interface UsageStat {
    */
   reasoning_tokens: number;
   /**
+   * How many of the input and output tokens are estimates, because the provider did not report them, such as those
+   * of an answer that was stopped. Absent without any.
+   */
+  estimated_tokens?: number | null;
+  /**
    * In the unit of the prices. Contains only calls of models with prices; absent without any.
    */
   cost?: number | null;

@@ -13,6 +13,7 @@ import type { PageComponent } from '../../shell/routes';
 export interface Section {
   path: string;
   label: () => string;
+  about: () => string;
   icon: Component<{ size?: number; 'aria-hidden'?: boolean | 'true' | 'false' }>;
   load: () => Promise<{ default: PageComponent }>;
   /** Only in gateways built with voice support. */
@@ -20,16 +21,48 @@ export interface Section {
 }
 
 export const SECTIONS: readonly Section[] = [
-  { path: 'security', label: m.settings_security, icon: ShieldCheck, load: () => import('./security/Security.svelte') },
-  { path: 'providers', label: m.settings_providers, icon: Brain, load: () => import('./providers/Providers.svelte') },
-  { path: 'voice', label: m.settings_voice, icon: Mic, load: () => import('./voice/Voice.svelte'), voice: true },
-  { path: 'usage', label: m.settings_usage, icon: ChartColumn, load: () => import('./usage/Usage.svelte') },
+  {
+    path: 'security',
+    label: m.settings_security,
+    about: m.security_intro,
+    icon: ShieldCheck,
+    load: () => import('./security/Security.svelte'),
+  },
+  {
+    path: 'providers',
+    label: m.settings_providers,
+    about: m.providers_intro,
+    icon: Brain,
+    load: () => import('./providers/Providers.svelte'),
+  },
+  {
+    path: 'voice',
+    label: m.settings_voice,
+    about: m.voice_intro,
+    icon: Mic,
+    load: () => import('./voice/Voice.svelte'),
+    voice: true,
+  },
+  {
+    path: 'usage',
+    label: m.settings_usage,
+    about: m.usage_intro,
+    icon: ChartColumn,
+    load: () => import('./usage/Usage.svelte'),
+  },
   {
     path: 'notifications',
     label: m.settings_notifications,
+    about: m.notifications_intro,
     icon: Bell,
     load: () => import('./notifications/Notifications.svelte'),
   },
-  { path: 'mcp', label: m.settings_mcp, icon: Plug, load: () => import('./mcp/Mcp.svelte') },
-  { path: 'system', label: m.settings_system, icon: Info, load: () => import('./system/System.svelte') },
+  { path: 'mcp', label: m.settings_mcp, about: m.mcp_intro, icon: Plug, load: () => import('./mcp/Mcp.svelte') },
+  {
+    path: 'system',
+    label: m.settings_system,
+    about: m.about_intro,
+    icon: Info,
+    load: () => import('./system/System.svelte'),
+  },
 ];

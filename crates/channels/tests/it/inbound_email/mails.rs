@@ -1,8 +1,18 @@
 //! Mails as a server stores them.
 
 use crate::harness::NOW_MS;
-use crate::imap::USER;
+use crate::imap::{PASSWORD, USER};
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The fields of an account whose mail server is on this port.
+pub(super) fn fields_at(imap_port: u16) -> Value {
+    json!({
+        "host": "localhost", "port": 25, "from": "Gatehouse <gatehouse@example.com>",
+        "inbound": true, "imap_host": "localhost", "imap_port": imap_port, "imap_security": "none",
+        "imap_user": USER, "imap_password": PASSWORD, "authserv_id": "mx.example.com",
+    })
+}
 
 /// The fields of a mail to this account, with an ID of its own.
 pub(super) fn sent(ms: i64) -> String {

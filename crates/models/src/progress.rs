@@ -1,0 +1,28 @@
+//! How far a call has come. A caller that ends a call early reads here what to count.
+
+use crate::chat::Usage;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What arrived of an answer, complete or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrived {
+    /// The provider's counts so far; zero for those that it has not reported.
+    pub usage: Usage,
+    /// The bytes of text, reasoning and tool calls, including calls that are incomplete.
+    pub bytes: usize,
+}
+
+/// The progress of one call. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct CallProgress(Arc<Mutex<Option<Arrived>>>);
+
+impl CallProgress {
+    /// What arrived; `None` unless the provider has accepted the request.
+    pub fn arrived(&self) -> Option<Arrived> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set(&self, arrived: Option<Arrived>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = arrived;
+    }
+}
