@@ -60,7 +60,7 @@ impl<'a> Scope<'a> {
         (!id.is_empty()).then_some(Self::Of(column, id))
     }
 
-    /// The column and value that select its use; `None` for all.
+    /// The column and value that select the usage it counts; `None` for all usage.
     const fn selected(&self) -> Option<(UsageColumn, &'a str)> {
         match self {
             Self::All => None,

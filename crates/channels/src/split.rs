@@ -27,7 +27,7 @@ impl Limit {
         }
     }
 
-    /// The same limit with less room.
+    /// The same limit, reduced by this weight.
     const fn less(self, weight: usize) -> Self {
         match self {
             Self::None => Self::None,
@@ -125,7 +125,7 @@ fn next_part<'t, 'b>(
         .unwrap_or(0);
     let added = opening_weight.saturating_add(closing_weight);
     if added > limit.max() / 2 {
-        // The fences leave too little room.
+        // The added fences leave too little space.
         let end = at + cut(rest, limit);
         return Next {
             text: text.get(at..end).unwrap_or_default().into(),
@@ -156,7 +156,7 @@ fn next_part<'t, 'b>(
     let body = end.min(block.closing);
     let left = text.get(body..block.closing).unwrap_or_default();
     if left.trim().is_empty() && block.closing < block.end {
-        // Only the closing line is left. It may be longer than this one.
+        // Only the closing line of the block is left. It may be longer than the added one.
         return Next {
             end: block.end,
             ..part(body, &block.close, None)
@@ -363,7 +363,7 @@ mod tests {
                 });
                 prop_assert!(is_last || !open, "{text:?}: {parts:?}");
             }
-            // Nothing but fences is added or lost.
+            // Only fences are added or lost.
             let words = |text: &str| -> Vec<String> {
                 let lines = text.lines().filter(|line| !line.contains("```") && !line.contains("~~~"));
                 lines.flat_map(str::split_whitespace).map(str::to_owned).collect()

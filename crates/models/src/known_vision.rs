@@ -1,5 +1,5 @@
-//! Which models read images, for providers whose model list does not say it. Only what the vendors publish is listed;
-//! any other model counts as unknown, and is sent no images.
+//! Which models read images, for providers whose model list does not report it. Only what the vendors
+//! publish is listed; any other model counts as unknown, and is sent no images.
 
 /// Single models. A snapshot of one, whose name continues with its date, reads images as well.
 const MODELS: &[&str] = &[

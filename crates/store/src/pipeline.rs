@@ -25,7 +25,7 @@ const ANSWER: Duration = Duration::from_secs(12);
 /// What is known about the transaction of a connection.
 #[derive(Debug)]
 enum Transaction {
-    /// There is none, or it was begun and its `BEGIN` waits: the server has run nothing of it.
+    /// There is no transaction, or its `BEGIN` was not sent yet: the server has run nothing of it.
     Unsent,
     /// The server has begun it and has the savepoints that were sent.
     Begun(TransactionId),
@@ -103,7 +103,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Whether statements of a job wait, apart from those that frame it.
+    /// Whether statements of a job are waiting, besides the ones that begin and end it.
     pub(crate) fn has_statements(&self) -> bool {
         self.waiting.iter().any(Waiting::is_statement)
     }

@@ -69,7 +69,7 @@ pub(crate) struct Job {
     pub(crate) variables: &'static [(&'static str, &'static str)],
     /// The input, which the program may ignore.
     pub(crate) stdin: Bytes,
-    /// The most bytes of output. The program is killed if it exceeds them.
+    /// The maximum number of bytes of output. The program is killed if it exceeds them.
     pub(crate) most_output: usize,
     /// Whether the end of stderr is appended to the output. Otherwise stderr is discarded.
     pub(crate) with_stderr: bool,

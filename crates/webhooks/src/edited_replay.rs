@@ -40,8 +40,8 @@ impl Edit {
         *self == Self::default()
     }
 
-    /// What differs from what the sender sent and the webhook does. A payload that was edited before is still not
-    /// the sender's.
+    /// The parts that differ from what the sender sent and from the webhook's settings. A payload that was
+    /// edited for an earlier replay still counts as edited.
     fn parts(&self, original: &DeliveryRow) -> Vec<EditedPart> {
         let has_payload = self.payload.is_some() || has_edited_payload(original);
         let has_target = self.agent.is_some() || self.deliver_to.is_some();
@@ -77,7 +77,7 @@ impl Edit {
             config.template_format = TemplateFormat::default();
         }
         if config.deliver_to != is_target_before.1 {
-            // These values name a place within the other channel.
+            // These values refer to a destination within the webhook's own channel.
             config.deliver_extra = None;
         }
     }

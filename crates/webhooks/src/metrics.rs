@@ -160,7 +160,7 @@ pub(crate) fn taken_over(deliveries: usize) {
     counter!(LEASE_TAKEOVERS).increment(u64::try_from(deliveries).unwrap_or(u64::MAX));
 }
 
-/// Sets how long the delivery has waited that waits longest; `None` if it is unknown.
+/// Sets the waiting time of the delivery that has waited longest; `None` if it is unknown.
 pub fn oldest_waiting(wait: Option<Duration>) {
     gauge!(OLDEST_WAITING).set(wait.map_or(f64::NAN, |wait| wait.as_secs_f64()));
 }

@@ -200,7 +200,7 @@ fn after_turn(
     }
 }
 
-/// When the budget resets that stopped a turn.
+/// When the budget that stopped a turn resets.
 fn resets_at(problem: &Problem) -> Option<Timestamp> {
     if problem.code != ErrorCode::BudgetExhausted {
         return None;

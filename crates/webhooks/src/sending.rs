@@ -66,7 +66,7 @@ pub(crate) async fn run(
     // The outcome of a delivery with an agent is the agent's answer.
     if config.deliver_only {
         delivered.channel = inner.channels.label_of(target).await;
-        // JSON says less than the summary.
+        // The summary is easier to read than the JSON.
         let is_text = config.template_format == TemplateFormat::Text;
         if is_text && config.prompt_template.is_some() {
             // As people read it, without what the channel's markup escapes.

@@ -91,7 +91,7 @@ pub const DELIVERIES_RELEASE: Method = method!(
     audit: Audit::row("deliveries.released", &[], &["released"])
 );
 
-// Admin: where the sender proves itself by a token, its header is the webhook's secret.
+// Requires admin: a sender that authenticates with a token sends the webhook's secret in a header.
 pub const DELIVERY_REQUEST: Method = method!(
     "webhooks.delivery.request",
     "Returns the HTTP request of a delivery: as it arrived if `webhooks.forward` keeps it, otherwise made from \

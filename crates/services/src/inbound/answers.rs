@@ -21,7 +21,7 @@ pub(super) const FAILED: &str = "This cannot be answered right now.";
 /// The sender's name in messages.
 const SOURCE: &str = "Gatehouse";
 
-/// What became of a message.
+/// The outcome of handling a message.
 enum Outcome {
     /// It is answered, or needs no answer.
     Ended,
@@ -96,7 +96,7 @@ impl Inbound {
         key: &str,
     ) -> Result<Outcome, StoreError> {
         let channels = &self.services.channels;
-        // The list that the key is from may contain a message that has been answered since.
+        // The list of keys may be out of date: the message may have been answered since.
         let messages = channels.list_waiting_messages(&account.id).await?;
         let Some(message) = messages.iter().find(|it| session_key(it) == key) else {
             return Ok(Outcome::Ended);

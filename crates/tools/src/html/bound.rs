@@ -178,8 +178,8 @@ impl Rewriter {
         }
     }
 
-    /// Keeps what follows an end tag apart where only the tag did so: lines of a code block, blocks in a link, cells
-    /// of a row.
+    /// Inserts a separator after an end tag if only the tag separated the texts: lines of a code block, blocks
+    /// in a link, cells of a row.
     fn separate(&mut self, ended: &str) {
         if !breaks_line(ended) && !matches!(ended, "td" | "th") {
             return;

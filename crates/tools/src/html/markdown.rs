@@ -11,7 +11,7 @@ const SKIPPED: [&str; 5] = ["head", "title", "meta", "script", "style"];
 const MAX_COLUMNS: usize = 30;
 /// How far above a code block its language is looked for.
 const LANGUAGE_LEVELS: usize = 2;
-/// Before the name of a language in a class. Longer prefixes come before those that they begin with.
+/// The prefixes of a language's name in a class. Longer prefixes come before those that they begin with.
 const LANGUAGE_PREFIXES: [&str; 5] = [
     "language-",
     "lang-",

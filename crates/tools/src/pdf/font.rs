@@ -35,7 +35,7 @@ struct Widths {
     other: f32,
 }
 
-/// What a string takes on the page.
+/// The space that a string takes on the page.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Shown {
     /// In em.

@@ -87,7 +87,7 @@ fn load(cert: &Path, key: &Path) -> Result<CertifiedKey, LoadError> {
 impl CertificateFiles {
     /// Reads the files. Blocks.
     pub(super) fn open(cert: &Path, key: &Path) -> Result<(Self, CertifiedKey), LoadError> {
-        // Before they are read, so that a change during that is noticed.
+        // Taken before the files are read, so that a change while they are read is noticed.
         let seen = [stamp(cert), stamp(key)];
         let found = load(cert, key)?;
         let files = Self {

@@ -145,7 +145,7 @@ impl Buttons for DiscordButtons {
                 "components": components(question.buttons),
                 "allowed_mentions": { "parse": [] },
                 "flags": SUPPRESS_EMBEDS,
-                // Another try sends the same message.
+                // Another attempt sends the same nonce, so Discord posts the message once.
                 "nonce": nonce,
                 "enforce_nonce": true,
             });

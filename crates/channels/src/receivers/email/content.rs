@@ -10,9 +10,9 @@ use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
 pub(super) const MAX_MAIL: u32 = 25 * 1024 * 1024;
 /// How much of a mail is read for its text, in bytes.
 pub(super) const MAX_READ: usize = 256 * 1024;
-/// The longest text, in bytes, without what it answers.
+/// The maximum length of a text in bytes, without the quoted mail.
 const MAX_TEXT: usize = 64 * 1024;
-/// Each part names its type. The limit is also one of how deep parts are nested.
+/// Each part has its own type. The limit also bounds how deeply parts are nested.
 const MAX_PARTS: usize = 100;
 
 const TOO_LARGE: &str = "This mail was not read, because it is larger than 25 MiB.";
@@ -21,7 +21,7 @@ const TOO_LONG: &str =
 const TOO_MANY: &str = "This mail was not read, because it has more than 100 parts.";
 const UNREADABLE: &str = "This mail could not be read.";
 
-/// What a mail says.
+/// The content of a mail.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) text: Option<String>,
@@ -46,7 +46,7 @@ impl Content {
     }
 }
 
-/// Whether a mail of this size is read at all. The error says what is answered.
+/// Checks whether a mail of this size is read at all. The error is the answer to its sender.
 pub(super) fn check_size(size: u32) -> Result<(), Content> {
     if size > MAX_MAIL {
         return Err(Content::refused(TOO_LARGE));
@@ -160,7 +160,7 @@ fn html_text(html: &str) -> String {
             text.push_str(&converted);
             continue;
         }
-        // A mark remains of a part without text.
+        // A part without text becomes a single mark.
         let mut lines = converted.trim().lines();
         text.push_str("> ");
         text.push_str(lines.next().unwrap_or_default());

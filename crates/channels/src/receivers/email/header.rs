@@ -11,7 +11,7 @@ const MARKS: [char; 9] = ['<', '>', '@', ',', ';', ':', '[', ']', '\\'];
 pub(super) struct Header(Vec<(String, String)>);
 
 impl Header {
-    /// Reads the fields up to an empty line. `None` if a line is no field, or ends in another way than with CR LF.
+    /// Reads the fields up to an empty line. `None` if a line is not a field or does not end with CR LF.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let mut fields: Vec<(String, String)> = Vec::new();
         let mut rest = bytes;
@@ -63,7 +63,8 @@ impl Header {
         Some(first.to_ascii_lowercase())
     }
 
-    /// Whether a program wrote the mail, or it went to many, so that it is not answered (RFC 3834, section 2).
+    /// Whether the mail was written by a program or sent to a list. Such a mail is not answered (RFC 3834,
+    /// section 2).
     pub(super) fn is_automatic(&self) -> bool {
         let is_of_list = self.0.iter().any(|(name, _)| name.starts_with("list-"));
         let submitted = self.first_word("auto-submitted");
@@ -142,7 +143,7 @@ fn one_address(tokens: &[Token], value: &str) -> Option<String> {
     let [Token::Word(local), Token::Mark('@'), Token::Word(domain)] = address else {
         return None;
     };
-    // The tokens of an address have nothing between them.
+    // No comment or white space may separate the tokens of an address.
     let whole = format!("{local}@{domain}");
     (is_local(local) && is_domain(domain) && value.contains(&whole))
         .then(|| whole.to_ascii_lowercase())

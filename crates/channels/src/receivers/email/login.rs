@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use gatehouse_outbound::{AddressSource, Outbound};
 use imap_proto::{Response, ResponseCode, Status};
 
-/// Codes of refusals that may end without the owner (RFC 5530, section 3).
+/// Response codes of temporary refusals, which need no action by the owner (RFC 5530, section 3).
 const TEMPORARY: [&str; 5] = [
     "[UNAVAILABLE]",
     "[INUSE]",
@@ -56,7 +56,7 @@ impl Session {
             return Err(ImapError::later(refused));
         }
         self.connection = self.connection.secure(outbound, host).await?;
-        // What was said before TLS could be another's.
+        // Anything that arrived before TLS may be from an attacker.
         self.read_capabilities().await?;
         Ok(self)
     }

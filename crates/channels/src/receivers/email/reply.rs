@@ -7,8 +7,8 @@ use mail_parser::MessageParser;
 use serde::{Deserialize, Serialize};
 
 const MAX_SUBJECT_CHARS: usize = 200;
-/// How many mails an answer refers to: the first, and the last ones. RFC 5536, section 3.2.10, allows to leave out
-/// others.
+/// How many mails an answer refers to: the first, and the last ones. RFC 5536, section 3.2.10, allows
+/// omitting the others.
 const MAX_REFERENCES: usize = 6;
 
 /// The fields of an answer (RFC 5322, section 3.6.4).
@@ -85,8 +85,8 @@ pub(super) fn is_reply(subject: &str) -> bool {
     prefix(subject).is_some_and(|(word, _)| is_answered(word))
 }
 
-/// Whether a subject says that the mail is forwarded, or answers a forwarded one. Each language has other words for it,
-/// so any short word before a colon counts that is none of an answer.
+/// Whether a subject says that the mail is forwarded, or answers a forwarded one. The word for it depends
+/// on the language, so every short word before a colon counts, except the words for answers.
 pub(super) fn is_forwarded(subject: &str) -> bool {
     let mut rest = subject;
     while let Some((word, after)) = prefix(rest) {

@@ -12,7 +12,8 @@ const ORIGINAL: [&str; 2] = [
     "-----original message-----",
     "-----ursprüngliche nachricht-----",
 ];
-/// The first field of a header within a text, and a field that follows soon. Outlook puts one before the other mail.
+/// The first field of a mail header inside a text, and a field that must follow soon. Outlook inserts such
+/// a header before the quoted mail.
 const FROM: [&str; 5] = ["from", "von", "de", "da", "van"];
 const SENT: [&str; 10] = [
     "sent",
@@ -28,11 +29,13 @@ const SENT: [&str; 10] = [
 ];
 /// How many lines after the first one of a header may have the second one.
 const NEAR: usize = 3;
-/// How many fields of any names, one of them with a mail address, are the header of another mail.
+/// This many fields with any names, one of which contains a mail address, count as the header of another
+/// mail.
 const MIN_FIELDS: usize = 3;
-/// How many of them are, in an answer, removed with what follows. A person's own list of three is not.
+/// In an answer, this many fields are removed together with the text after them. Three could be a list that
+/// the sender wrote.
 const MIN_REMOVED: usize = 4;
-/// How many lines of a header are looked at.
+/// How many lines of a header are examined.
 const MAX_LINES: usize = 12;
 /// The longest name of a field, in characters, and in words.
 const MAX_NAME: (usize, usize) = (30, 3);
@@ -45,7 +48,7 @@ const RULE: usize = 8;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct OwnText {
     pub(super) text: String,
-    /// Whether nothing of what is left is recognizably someone else's.
+    /// Whether no part of the remaining text is recognizably from someone else.
     pub(super) is_own: bool,
 }
 
@@ -106,7 +109,7 @@ fn is_quoted(line: &str) -> bool {
     line.trim_start().starts_with('>')
 }
 
-/// Whether a line is more than empty or a rule.
+/// Whether a line is neither empty nor a rule.
 fn is_text(line: &str) -> bool {
     !line.trim().chars().all(|c| matches!(c, '_' | '-'))
 }
@@ -261,7 +264,7 @@ mod tests {
         )
     }
 
-    /// A time that grows with the square of their number would be minutes.
+    /// Quadratic time would take minutes.
     #[test]
     fn a_mail_may_consist_of_blank_lines() {
         let text = format!("a{}b", "\n".repeat(200_000));
@@ -329,7 +332,7 @@ mod tests {
             assert!(!own(&mail).1, "{header}");
             assert_eq!(own(&mail).0, mail, "it may be forwarded");
             assert_eq!(reply(&mail), ("Yes.".to_owned(), true), "{header}");
-            // Nothing of one's own is above it.
+            // There is no text of the sender above it.
             let below = format!("{header}\n\nObey me.\n\nYes.");
             assert_eq!(reply(&below), (below, false), "{header}");
         }
@@ -390,7 +393,7 @@ mod tests {
             assert_eq!(own(text), (text.to_owned(), true));
             assert_eq!(reply(&format!("x\n{text}")).0, format!("x\n{text}"));
         }
-        // Three are not removed, but may be another's.
+        // Three fields are not removed, but may be from someone else.
         let three = "Book it.\nName: Ann\nMail: a@a.example\nTown: C\nThanks.";
         assert_eq!(reply(three), (three.to_owned(), false));
     }

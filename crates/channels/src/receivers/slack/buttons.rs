@@ -214,7 +214,7 @@ impl Buttons for SlackButtons {
             let blocks = blocks(text, buttons);
             let answer = update(source, at, SUMMARY, &blocks).await?;
             let stored: Option<Value> = answer.parse();
-            // The answer need not have the blocks.
+            // The response may omit the blocks.
             match stored.as_ref().and_then(|it| it.pointer("/message/blocks")) {
                 Some(stored) if !are_stored(&blocks, stored) => {
                     Err(Failure::refused("Slack shows another text."))

@@ -36,7 +36,7 @@ pub struct Args {
     revoke_credentials: bool,
 }
 
-/// What was changed after the rows were written.
+/// The changes that were made after the rows were written.
 struct Outcome {
     held: u64,
     revoked: u64,
@@ -75,7 +75,7 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
     } else {
         0
     };
-    // Otherwise the copy would make the backup that the original has made since.
+    // The copy must not claim the backups that the original has made since then.
     for state in [STATE_KEY, DRILL_KEY] {
         restored.import.delete_setting(state).await?;
     }

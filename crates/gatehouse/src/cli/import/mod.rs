@@ -1,5 +1,5 @@
-//! `import`: takes over what other products have configured. The sources are only read. Each file is planned
-//! completely before anything is made, so a file that cannot be read leaves nothing behind.
+//! `import`: imports the configuration of other products. The sources are only read. Each file is planned
+//! completely before anything is created, so a file that cannot be read leaves nothing behind.
 
 mod apply;
 mod dotenv;
@@ -110,7 +110,7 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
                     existing.add(&planned.item);
                     said.unwrap_or_else(|| "made".to_owned())
                 }
-                // The others can still be made.
+                // The other items can still be created.
                 Err(error) if apply::concerns_item(&error) => {
                     failed.push(error);
                     "refused".to_owned()
