@@ -152,7 +152,7 @@ impl Channels {
             Some(_) => {
                 return Err(ChannelsError::invalid(
                     "cursor",
-                    "not one that was given out",
+                    "not a cursor of this list",
                 ));
             }
         };

@@ -131,7 +131,7 @@ impl ByteBudget {
 }
 
 /// Bytes charged to a holder until the share is dropped.
-#[must_use = "the bytes are given back when this is dropped"]
+#[must_use = "the bytes are released when this is dropped"]
 pub struct Share {
     budget: ByteBudget,
     holder: Holder,

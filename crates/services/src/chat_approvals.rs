@@ -45,7 +45,7 @@ impl Services {
         let message = self.agents.approval_message(&asked.id)?;
         let found = self.find_asker(&message).await;
         found.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the person who asks could not be read");
+            tracing::warn!(%error, "the person whose turn asks could not be read");
             None
         })
     }
@@ -55,7 +55,7 @@ impl Services {
         let direct = match self.channels.find_direct_chat(target).await {
             Ok(direct) => direct?,
             Err(error) => {
-                tracing::warn!(%error, target, "the chat of a channel could not be looked at");
+                tracing::warn!(%error, target, "the chat of a channel could not be read");
                 return None;
             }
         };

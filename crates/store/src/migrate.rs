@@ -338,8 +338,8 @@ impl Store {
         {
             tracing::error!(
                 migration,
-                "a newer version of Gatehouse has migrated the database; this node writes nothing more to it: \
-                 restart it with that version"
+                "a newer version of Gatehouse has migrated the database; this node no longer \
+                 writes to it: restart it with that version"
             );
         }
         Ok(())

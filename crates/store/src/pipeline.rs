@@ -142,7 +142,7 @@ impl Pipeline {
     /// Fails if the transaction can only be rolled back as a whole.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         if self.is_silent {
-            return Err(StoreError::unavailable("the connection was given up"));
+            return Err(StoreError::unavailable("the connection was abandoned"));
         }
         if matches!(self.transaction, Transaction::Unknown) {
             return Err(StoreError::unavailable(

@@ -52,7 +52,7 @@ pub(crate) async fn link(server: PostgresServer, mut link: NodeLink) {
         if let Err(error) = link_once(&server, &mut link, is_again).await {
             tracing::debug!(
                 error = &error as &dyn std::error::Error,
-                "changes of other nodes are not heard; the feed is read in intervals"
+                "notifications of other nodes do not arrive; the feed is read at intervals"
             );
         }
         is_again = true;

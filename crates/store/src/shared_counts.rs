@@ -38,7 +38,7 @@ pub struct SharedCounts<K: RateKey> {
 
 /// The permits of a request. They count unless they are returned.
 #[derive(Debug)]
-#[must_use = "places that are not given back count"]
+#[must_use = "permits that are not returned count"]
 pub struct Permits<K: RateKey>(Vec<RatePermit<K>>);
 
 impl<K: RateKey> Permits<K> {

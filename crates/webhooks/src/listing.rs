@@ -78,7 +78,7 @@ impl Webhooks {
             .as_deref()
             .is_some_and(|cursor| !is_cursor("del_", cursor))
         {
-            let reason = "not one that was given out";
+            let reason = "not a cursor of this list";
             return Err(WebhooksError::invalid("cursor", reason));
         }
         let filter = DeliveryFilter {

@@ -72,11 +72,11 @@ pub fn describe() {
     describe_gauge!(QUEUE_DEPTH, "Deliveries that wait for a worker.");
     describe_gauge!(
         OLDEST_WAITING,
-        "How long the delivery has waited that waits longest for a worker, in seconds."
+        "The longest time that a delivery has been waiting for a worker, in seconds."
     );
     describe_counter!(
         LEASE_TAKEOVERS,
-        "Deliveries that were taken over from a process that no longer renewed their leases."
+        "Deliveries whose leases their process no longer renewed, so that another one took over."
     );
     // Initialize the series without labels, so that each metric exists with value 0.
     for name in [

@@ -128,7 +128,7 @@ async fn send(
         Ok(None) => {}
         Ok(inbox) => return Outcome::Completed(Trace { inbox, ..delivered }),
         Err(_) => {
-            let why = "The database could not be used when the message was to be written.";
+            let why = "The database was unavailable when the message was about to be written.";
             return Outcome::Retry(Trace::default(), why.to_owned(), None);
         }
     }
@@ -170,7 +170,8 @@ async fn stored_answer(inner: &Inner, work: &DeliveryWork) -> Result<String, Out
             Err(Outcome::Failed(Trace::default(), why))
         }
         Err(_) => {
-            let why = "The database could not be used when the answer was to be read.".to_owned();
+            let why =
+                "The database was unavailable when the answer was about to be read.".to_owned();
             Err(Outcome::Retry(Trace::default(), why, None))
         }
     }

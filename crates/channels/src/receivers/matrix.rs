@@ -297,7 +297,7 @@ async fn new_messages(
 
 fn not_matrix() -> Failure {
     Failure::later(
-        "What answers at the homeserver's address is not a Matrix server, or its answer is too large.",
+        "The server at the homeserver's address is not a Matrix server, or its answer is too large.",
     )
 }
 

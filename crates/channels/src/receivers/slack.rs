@@ -330,7 +330,7 @@ impl Receiver for SlackReceiver {
 }
 
 fn not_slack() -> Failure {
-    Failure::later("What answers at Slack's address is not Slack.")
+    Failure::later("The server at Slack's address is not Slack.")
 }
 
 /// Calls a method of the Web API with one of the account's tokens.

@@ -109,20 +109,20 @@ fn three_times(place: &Place, args: &[&str]) -> Value {
     assert!(
         planned
             .iter()
-            .all(|(_, outcome)| outcome == "would be made"),
+            .all(|(_, outcome)| outcome == "would be created"),
         "{planned:?}"
     );
     let made = place.import(args).json();
     for (what, outcome) in Place::outcomes(&made) {
         assert!(
-            outcome.starts_with("made") || outcome.starts_with("not made: no such provider"),
+            outcome.starts_with("created") || outcome.starts_with("not created: no such provider"),
             "{what}: {outcome}"
         );
     }
     let again = place.import(args).json();
     for (what, outcome) in Place::outcomes(&again) {
         assert!(
-            outcome == "exists" || outcome.starts_with("not made: no such provider"),
+            outcome == "exists" || outcome.starts_with("not created: no such provider"),
             "{what}: {outcome}"
         );
     }

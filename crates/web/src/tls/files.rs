@@ -134,7 +134,7 @@ impl CertificateFiles {
                     let error = error.summary();
                     tracing::warn!(
                         error,
-                        "the changed certificate files cannot be used; the certificate before stays in use"
+                        "the changed certificate files cannot be used; the previous certificate stays in use"
                     );
                     report(Err(error));
                 }

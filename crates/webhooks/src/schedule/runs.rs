@@ -40,7 +40,7 @@ enum RunError {
     Store(#[from] StoreError),
     #[error(transparent)]
     NoRuns(#[from] NoRuns),
-    #[error("the calculation was broken off")]
+    #[error("the calculation did not complete")]
     BrokenOff,
 }
 

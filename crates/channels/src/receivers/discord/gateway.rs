@@ -310,7 +310,7 @@ fn of_close_code(code: Option<u16>) -> Result<Next, ReceiveError> {
             "Discord demands that this bot connects in several parts (shards), which is not supported."
         }
         Some(4012) => "Discord no longer supports this version of its gateway. Update Gatehouse.",
-        Some(4013) => "Discord refused the kinds of events that were asked for (4013).",
+        Some(4013) => "Discord refused the kinds of events that were requested (4013).",
         Some(4014) => {
             "Discord refused to send the texts of messages (4014). Turn on the Message Content Intent of the bot in the developer portal."
         }

@@ -80,7 +80,9 @@ impl Session {
         } else if !self.can("LOGINDISABLED") {
             let quoted = quoted(settings.user).zip(quoted(settings.password));
             let (user, password) = quoted.ok_or_else(|| {
-                ImapError::stopped("The mail server takes user names and passwords only in ASCII.")
+                ImapError::stopped(
+                    "The mail server accepts user names and passwords only in ASCII.",
+                )
             })?;
             self.command(&format!("LOGIN {user} {password}"), SMALL)
                 .await?
@@ -137,8 +139,10 @@ async fn greeted(connection: &mut Connection) -> Result<(), ImapError> {
         Some(Response::Data {
             status: Status::Bye,
             ..
-        }) => Err(ImapError::later("The mail server takes no connection now.")),
-        _ => Err(ImapError::later("What answers is not an IMAP server.")),
+        }) => Err(ImapError::later(
+            "The mail server does not accept a connection right now.",
+        )),
+        _ => Err(ImapError::later("The server is not an IMAP server.")),
     }
 }
 

@@ -105,7 +105,7 @@ impl Reading<'_> {
         let header = Header::read(&mail.bytes).ok_or("its header is not valid or too long")?;
         let sender = header
             .sender()
-            .ok_or("it has not one sender with one address")?;
+            .ok_or("it does not have exactly one sender with one address")?;
         let (local, domain) = sender.split_once('@').unwrap_or_default();
         if !results::is_authenticated(&header, self.settings.authserv_id, domain) {
             return Err("its sender is not authenticated");

@@ -28,7 +28,7 @@ pub(super) fn identify(
     let date = header
         .one("date")
         .and_then(|date| DATES.parse_timestamp(date).ok());
-    let date = date.ok_or("it has not one valid date")?;
+    let date = date.ok_or("it does not have exactly one valid date")?;
     // A date has no fractions of a second.
     let now = now.as_millis().div_euclid(1000);
     if date.as_second().abs_diff(now) > NEAR_SECONDS {
@@ -38,7 +38,7 @@ pub(super) fn identify(
     // White space can change on the way without an effect on a signature.
     let id: String = id.split_ascii_whitespace().collect();
     if id.is_empty() {
-        return Err("it has not one Message-ID");
+        return Err("it does not have exactly one Message-ID");
     }
     let digest = Sha256::digest(format!("{sender}\0{id}"));
     Ok(HEXLOWER.encode(&digest))

@@ -13,7 +13,7 @@ pub(super) const SMALL: usize = 64 * 1024;
 const UIDS: usize = 1024 * 1024;
 /// Maximum number of responses to one command. Each takes more memory than its bytes.
 const MAX_RESPONSES: usize = 10_000;
-const TOO_MUCH: &str = "The mail server sent more than was asked for.";
+const TOO_MUCH: &str = "The mail server sent more than was requested.";
 
 /// The opened mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Session {
         if self.can("IMAP4REV1") || self.can("IMAP4REV2") {
             return Ok(());
         }
-        Err(ImapError::later("What answers is not an IMAP server."))
+        Err(ImapError::later("The server is not an IMAP server."))
     }
 
     /// Returns the UIDs of a set, ascending.

@@ -207,7 +207,7 @@ fn report(out: &Output, layers: &Layers, manifest: &Manifest, outcome: &Outcome)
         note(format!(
             "This is the state of {}. The password, passkeys, API keys, devices, sessions and share links of that \
              time are valid, also those that were changed or removed since. --revoke-credentials deletes all but \
-             the password and passkeys. Deliveries since then are unknown: a repetition is not recognized.",
+             the password and passkeys. Deliveries received since then are unknown, so repeated ones are not recognized.",
             manifest.created_at
         ));
         note("The vault opens with the password or the recovery key of that time.");

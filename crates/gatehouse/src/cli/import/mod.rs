@@ -101,14 +101,14 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         let done = if existing.has(&planned.item) {
             "exists".to_owned()
         } else if args.dry_run {
-            "would be made".to_owned()
+            "would be created".to_owned()
         } else if outcome.is_err() {
-            "not made".to_owned()
+            "not created".to_owned()
         } else {
             match apply::make(&client, planned).await {
                 Ok(said) => {
                     existing.add(&planned.item);
-                    said.unwrap_or_else(|| "made".to_owned())
+                    said.unwrap_or_else(|| "created".to_owned())
                 }
                 // The other items can still be created.
                 Err(error) if apply::concerns_item(&error) => {

@@ -251,7 +251,7 @@ fn schedule(plan: &mut Plan, workflow: &str, step: &Node, from: &Place, names: &
                     plan.webhook(&title, params, from.clone());
                 }
             }
-            None => plan.leave(name, from.clone(), "only cron expressions are taken over"),
+            None => plan.leave(name, from.clone(), "only cron expressions are imported"),
         }
     }
 }

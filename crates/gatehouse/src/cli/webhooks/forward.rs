@@ -210,11 +210,7 @@ impl Forwarder<'_> {
             .await
         {
             Err(ClientError::Refused(refusal)) if refusal.code == "NOT_FOUND" => {
-                self.show(
-                    item,
-                    "",
-                    &Sent::failed("its payload is not stored any more"),
-                );
+                self.show(item, "", &Sent::failed("its payload is no longer stored"));
                 return Ok(());
             }
             answer => answer?,

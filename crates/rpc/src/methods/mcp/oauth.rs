@@ -137,7 +137,7 @@ async fn authorize(call: Call, params: AuthorizeParams) -> Result<AuthorizeResul
     let Subject::Session(session) = &call.identity.subject else {
         return Err(Problem::new(
             ErrorCode::Forbidden,
-            "This requires a login session, because the person comes back to it. Log in with a browser.",
+            "This requires a login session, because the person returns to it from the authorization server. Log in with a browser.",
         ));
     };
     let AuthorizeParams {

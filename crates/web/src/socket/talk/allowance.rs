@@ -36,7 +36,7 @@ impl Allowance {
         // A pause does not allow the client to send more later.
         self.taken = self.taken.max(allowed.saturating_sub(self.usual()));
         if self.taken > allowed {
-            let message = "More audio arrived than one microphone records.";
+            let message = "More audio arrived than one microphone can record.";
             return Err(Problem::new(ErrorCode::RateLimited, message));
         }
         Ok(())
