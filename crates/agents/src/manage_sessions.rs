@@ -270,8 +270,8 @@ impl Agents {
         Ok(self.0.shown(row))
     }
 
-    /// Clears the taint of a session, for a person who has looked at its messages. Fails with `TurnRunning`
-    /// while a turn waits or runs: the turn may add text that the person has not seen.
+    /// Clears the taint of a session, for a person who has read its messages. Fails with `TurnRunning` while a turn
+    /// waits or runs: the turn may add text that the person has not seen.
     pub async fn clear_taint(&self, actor: &Actor, name: &str) -> Result<Session, AgentsError> {
         let (name, actor) = (name.to_owned(), actor.clone());
         let (now, random) = (self.0.clock.now(), Arc::clone(&self.0.random));

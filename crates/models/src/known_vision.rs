@@ -29,8 +29,8 @@ const MODELS: &[&str] = &[
     "gemini-2.0-flash-lite",
 ];
 
-/// All models whose names begin like this. <https://platform.claude.com/docs/en/build-with-claude/vision>: "the Claude 3
-/// and 4 families". Anthropic's own list says it too.
+/// All models whose names begin like this. <https://platform.claude.com/docs/en/build-with-claude/vision>: "the
+/// Claude 3 and 4 families". Anthropic's own list reports it too.
 const FAMILIES: &[&str] = &[
     "claude-3",
     "claude-haiku-4",

@@ -108,12 +108,12 @@ impl Pipeline {
         self.waiting.iter().any(Waiting::is_statement)
     }
 
-    /// Whether a transaction was begun in which no statement was run.
+    /// Whether a transaction was started in which no statement was run.
     pub(crate) fn is_untouched(&self) -> bool {
         self.is_open && !self.is_sent() && !self.has_statements()
     }
 
-    /// Whether a transaction was begun here.
+    /// Whether a transaction was started here.
     pub(crate) const fn is_open(&self) -> bool {
         self.is_open
     }

@@ -96,8 +96,8 @@ pub(crate) struct ProgramPermit {
 #[derive(Debug)]
 pub(crate) struct Rest {
     pub(crate) job: Job,
-    /// Whether the kept process failed before it had answered anything. If the job then succeeds, the program
-    /// does not work as a kept process and is not tried again.
+    /// Whether the kept process failed before it had answered anything. If the job then succeeds, the program does
+    /// not work as a kept process and is not retried.
     pub(crate) is_new: bool,
 }
 

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Wait before a message is tried again.
+/// Wait before a message is retried.
 const RETRY: Duration = Duration::from_secs(10);
 /// Telegram shows for 5 seconds that someone is typing.
 const TYPING: Duration = Duration::from_secs(4);
@@ -25,7 +25,7 @@ const SOURCE: &str = "Gatehouse";
 enum Outcome {
     /// It is answered, or needs no answer.
     Ended,
-    /// It stays stored and is tried again.
+    /// It stays stored and is retried.
     Later,
 }
 
@@ -353,7 +353,7 @@ pub(super) enum Turn {
     Later,
 }
 
-/// Identifies the message. One that is tried again continues its turn.
+/// Identifies the message. One that is retried continues its turn.
 pub(crate) fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
     DeliveryId::from_text(format!(
         "inbound:{}:{}",

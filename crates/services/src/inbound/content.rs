@@ -91,7 +91,8 @@ impl Inbound {
         Ok(content)
     }
 
-    /// Fetches the files. Fails if the whole message must be tried again, so that no recording is transcribed in vain.
+    /// Fetches the files. Fails if the whole message must be retried, so that no recording is transcribed
+    /// needlessly.
     async fn fetch_files(
         &self,
         account: &InboundAccount,

@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often the files are looked at.
+/// How often the files are checked.
 const POLL: Duration = Duration::from_secs(2);
 
 /// The files cannot be used.

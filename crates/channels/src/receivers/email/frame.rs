@@ -17,7 +17,7 @@ pub(super) enum Framed {
     TooLong,
 }
 
-/// How far the first response of a buffer was searched for its end, so that no byte is looked at twice.
+/// How far the first response of a buffer was searched for its end, so that no byte is examined twice.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// Where the current line begins.

@@ -39,9 +39,9 @@ pub const DISCONNECT: Method = method!(
 pub struct AuthorizeParams {
     /// The server.
     name: String,
-    /// The ID of a client that was registered at the authorization server by hand, with `redirect_url` of `mcp.list`.
-    /// Needed where the authorization server offers no registration. It replaces the earlier client when
-    /// the person has authorized it.
+    /// The ID of a client that was registered at the authorization server manually, with `redirect_url` of
+    /// `mcp.list`. Needed where the authorization server offers no registration. It replaces the earlier client
+    /// when the person has authorized it.
     client_id: Option<String>,
     /// The secret of that client.
     #[schemars(with = "Option<String>")]
