@@ -12,7 +12,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// The ID of the agent that always exists.
 pub const DEFAULT_AGENT: &str = "default";
-/// Default for `max_turns`.
 const DEFAULT_MAX_TURNS: u32 = 12;
 /// Upper limit for `max_turns`.
 const MAX_MAX_TURNS: u32 = 100;

@@ -41,7 +41,6 @@ impl Webhooks {
     }
 }
 
-/// The `webhook` tool.
 #[derive(Debug)]
 struct WebhookTool(Webhooks);
 

@@ -10,6 +10,7 @@ mod error;
 mod files;
 mod frame;
 mod header;
+mod html;
 mod login;
 mod reading;
 mod replay;

@@ -14,7 +14,6 @@ const MAX_CODE: u32 = 1 << 24;
 /// Widths in a document are in thousandths of an em.
 const PER_EM: f32 = 1000.0;
 
-/// A font.
 pub(super) struct Font<'d> {
     meaning: Meaning<'d>,
     widths: Widths,

@@ -27,7 +27,6 @@ impl Limits {
     };
 }
 
-/// An event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Event {
     pub(super) kind: String,
