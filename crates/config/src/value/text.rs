@@ -13,6 +13,7 @@ use url::Url;
 
 /// The maximum length of a text value.
 const MAX_TEXT_BYTES: usize = 8192;
+
 pub(super) fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
     let text = value
         .as_str()
