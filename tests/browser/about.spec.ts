@@ -14,7 +14,7 @@ test.describe('settings', () => {
     await expect(settings.getByRole('listitem')).toHaveCount(1);
     await settings.getByRole('button', { name: 'Change webhooks.retention_days' }).click();
     const dialog = page.getByRole('dialog', { name: 'Change a setting' });
-    // What it does, from where to where, in which unit, and what it is without a change.
+    // The description, the range, the unit and the default of the setting.
     await expect(dialog).toContainText(/Days .*deliveries/i);
     for (const part of ['1 to 3,650 days', 'Default: 30 days']) await expect(dialog).toContainText(part);
     await dialog.getByLabel('Value').fill('0');

@@ -29,7 +29,7 @@ test('a payload is edited and replayed: marked, not verified, and the original u
   await payload.fill((await payload.inputValue()).replace('Mend the gate', 'Paint the gate').replace('}', ''));
   await expect(dialog(page).getByText('The replay will be marked as edited')).toBeVisible();
   expect(await violations(page)).toEqual([]);
-  // A mistake keeps what was typed.
+  // An invalid entry keeps the typed text.
   await dialog(page).getByRole('button', { name: 'Replay' }).click();
   await expect(payload).toHaveAttribute('aria-invalid', 'true');
   await payload.fill(JSON.stringify(pullRequest(8, 'Paint the gate')));

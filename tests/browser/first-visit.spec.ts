@@ -38,7 +38,7 @@ test('local first visit: from a password to a webhook that an agent answers', as
   const downloading = page.waitForEvent('download');
   await press(page, 'Download');
   const file = await downloading;
-  // Years later, the file still says what it is and where it belongs.
+  // The file must say what it is for, even when it is opened years later.
   const { host } = new URL(gateway.origin);
   const today = new Date().toISOString().slice(0, 10);
   expect(file.suggestedFilename()).toBe(`gatehouse-recovery-key-${host.replace(':', '-')}-${today}.txt`);

@@ -128,7 +128,7 @@ test('a Telegram account: its owner pairs, asks, and approves from there', async
   await expect.poll(() => telegram.sent.at(-1)).toEqual({ chat_id: 42, text: 'It is 42.' });
   expect(JSON.stringify(model.asked.at(-1)!.messages)).toContain('42');
 
-  // The conversation is in the page, with who allowed the call.
+  // The conversation is in the page, with the name of the person who allowed the call.
   await nav(page, 'Chat');
   await page.getByRole('list', { name: 'Conversations' }).getByRole('link', { name: /^Ada/ }).click();
   const card = page.getByRole('region', { name: 'Messages' }).getByRole('group').filter({ hasText: 'calc' });

@@ -59,7 +59,7 @@ test('the main button of a long dialog is in view, and so is why it failed', asy
     const dialog = page.getByRole('dialog');
     const action = dialog.getByRole('button', { name: 'Create', exact: true });
     await expect(action).toBeInViewport({ ratio: 1 });
-    // What is wrong with a field is beside it, and the rest is above the button.
+    // The error of a field is next to it, and all other errors are above the button.
     await action.click();
     await expect(dialog.getByRole('textbox', { name: 'Label' })).toBeFocused();
     await expect(dialog.getByRole('textbox', { name: 'Label' })).toBeInViewport({ ratio: 1 });

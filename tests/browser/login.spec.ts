@@ -200,7 +200,7 @@ test('logout: no window of the browser keeps user data', async ({ home, page, co
   await page.getByRole('button', { name: 'Account and theme' }).click();
   await page.getByRole('menuitem', { name: 'Log out' }).click();
   for (const window of [page, other]) {
-    // The other window may hear that its session ended before it hears of the logout, and shows the login meanwhile.
+    // The other window may receive the end of its session before the logout, and shows the login meanwhile.
     const remembers = () => window.evaluate(() => 'remembered' in globalThis).catch(() => null);
     if (window === other) await expect.poll(remembers).toBe(false);
     await expect(heading(window, 'Log in to Gatehouse')).toBeVisible();

@@ -97,7 +97,7 @@ test('a delivery passes the gate on the overview as it arrives, and moves only w
   await page.emulateMedia({ reducedMotion: 'no-preference' });
   await page.goto('/overview');
   await isLive(page);
-  const way = page.getByRole('region', { name: 'Deliveries at the gate' });
+  const way = page.getByRole('region', { name: 'Incoming deliveries' });
   await expect(way.getByText('New deliveries appear here as they arrive.')).toBeVisible();
   await page.evaluate(() => {
     const counts = { passed: 0 };

@@ -1,4 +1,4 @@
-// The overview: what came in, what needs the owner, and the charts, updated live.
+// The overview: received deliveries, what needs the owner, and the charts, updated live.
 import type { Page } from '@playwright/test';
 import { heading, isLive, isSound } from './fixtures/entering';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';

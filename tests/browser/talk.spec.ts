@@ -63,7 +63,7 @@ test('talk with an agent, interrupt it, and hang up', async ({ home, page, vendo
   await expect(panel).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Talk' })).toBeFocused();
   const heard = vendor.listened.length;
-  // The microphone is closed: the next time, nothing is heard.
+  // The microphone is closed: the next attempt receives no audio.
   await page.waitForTimeout((SILENCE_SECONDS + 4) * 1000);
   expect(vendor.listened.length).toBe(heard);
 });

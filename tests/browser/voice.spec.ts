@@ -358,7 +358,7 @@ test.describe('a key in the vault', () => {
     await expect(row.getByText('Works', { exact: true })).toBeVisible();
     await expect(row.getByText(/^Tested .*: spoke one short word$/)).toBeVisible();
     expect(vendor.spoken.map(({ input }) => input)).toEqual(['Test']);
-    // What is known of a key does not apply to the next one.
+    // The test result of one key does not apply to the next key.
     await home.rpc('providers.set_key', { id: 'tts_cloud_2', key: 'sk-wrong-0123456789-abcdef' });
     await expect(row.getByText('Set up, not tested', { exact: true })).toBeVisible();
     await page.getByRole('button', { name: 'Test OpenAI' }).click();

@@ -14,11 +14,11 @@ const SLOW: Duration = Duration::from_millis(25);
 pub enum Fault {
     /// A node is killed and started again.
     KillNode,
-    /// A node is stopped for a while and goes on.
+    /// A node is paused for a while and then continues.
     FreezeNode,
     /// A node's connections to the database are closed.
     Cut,
-    /// A node's connections to the database deliver nothing anymore, without being closed.
+    /// A node's connections to the database stop delivering data, without being closed.
     Silence,
     /// The same in one direction: the database still receives what the node sends.
     LoseAnswers,
@@ -26,7 +26,7 @@ pub enum Fault {
     Slow,
     /// The database server is killed and started again.
     KillDatabase,
-    /// The database server is stopped for a while and goes on.
+    /// The database server is paused for a while and then continues.
     FreezeDatabase,
 }
 
@@ -58,7 +58,8 @@ impl Fault {
         }
     }
 
-    /// Makes the fault and undoes it. Returns when it was undone, or when it was made if nothing undoes it.
+    /// Injects the fault and undoes it. Returns once it is undone, or right after the injection if nothing
+    /// needs undoing.
     pub async fn make(
         self,
         cluster: &mut Cluster,

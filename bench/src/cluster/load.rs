@@ -99,7 +99,8 @@ pub fn stop(senders: &Senders) {
     senders.stop.cancel();
 }
 
-/// Sends until a node has accepted, beginning with the node of this number.
+/// Offers a delivery to one node after another, beginning with the node of this number, until a node
+/// accepts it.
 async fn deliver(addresses: &Addresses, message: &Message, first: usize) -> Result<()> {
     let begun = Instant::now();
     let mut next = first;

@@ -109,7 +109,7 @@ impl Cluster {
         self.nodes.get(number).context("no such node")
     }
 
-    /// Makes faults one after the other, each after all nodes have recovered from the one before.
+    /// Makes faults one after the other, each after all nodes have recovered from the previous one.
     async fn fail_often(&mut self, args: &Args, probed: &Lane) -> Result<Recoveries> {
         use gatehouse_domain::{Random, SeededRandom};
         let seeded = SeededRandom::new(args.seed);

@@ -200,7 +200,7 @@ async fn deliver(
     Ok(())
 }
 
-/// Returns requests the pages of a user one after another.
+/// Requests the pages of a user one after another.
 async fn look(
     mut client: Client,
     installation: Arc<Installation>,

@@ -29,12 +29,12 @@ pub enum Plan {
     Tokens(usize),
     /// With this many tokens, one every 5 ms.
     Paced(usize),
-    /// With this many calls of the tool `calc` after each other, then with one token.
+    /// With this many calls of the tool `calc`, one after another, and then with one token.
     Steps(usize),
 }
 
 impl Plan {
-    /// The text that asks for it.
+    /// The user's text that requests this kind of answer.
     pub fn text(self) -> String {
         match self {
             Self::Ping => "ping".to_owned(),
@@ -62,7 +62,7 @@ impl Plan {
 #[derive(Clone, Copy, Debug)]
 pub struct Double {
     pub address: SocketAddr,
-    /// Paced tokens count from here.
+    /// Paced tokens measure time from this moment.
     pub epoch: Instant,
 }
 

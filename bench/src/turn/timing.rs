@@ -16,7 +16,7 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 /// Timeout for the next bytes or the next frame.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// What is before a token in the double's events.
+/// The bytes before a token in the double's events.
 const BEFORE_TOKEN: &[u8] = b"\"content\":\"";
 
 /// When the parts of an answer arrived, counted from the request.

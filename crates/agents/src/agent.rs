@@ -12,7 +12,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// The ID of the agent that always exists.
 pub const DEFAULT_AGENT: &str = "default";
-/// Default for `max_turns`.
 const DEFAULT_MAX_TURNS: u32 = 12;
 /// Upper limit for `max_turns`.
 const MAX_MAX_TURNS: u32 = 100;
@@ -32,8 +31,8 @@ pub struct Agent {
     pub name: String,
     #[serde(flatten)]
     pub config: AgentConfig,
-    /// Its own budget, which is the budget with the scope `agent:<id>`. `budgets.list` also says what is used. If there
-    /// is one per day and one per month, the one per day.
+    /// The agent's own budget, which has the scope `agent:<id>`. If it has a daily and a monthly budget, this
+    /// is the daily one. `budgets.list` also reports how much is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<AgentBudget>,
     pub created_at: Timestamp,

@@ -1,9 +1,10 @@
 //! The tokens in buttons that answer a waiting tool call from a chat.
 //!
-//! A token is derived from the call's link token, the button's choice, and who may press it where. It fits into 64
-//! bytes with the choice, needs no table, and any node recognizes it from what the nodes share about the call. It ends
-//! with the call. Someone who reads the database could compute one, but that answers nothing: the vendor says who
-//! pressed.
+//! A token is derived from the call's link token, the button's choice, and the person and chat that may
+//! press it. Together with the choice it fits into 64 bytes. It needs no table: every node can check it
+//! with the data that the nodes share about the call. It becomes invalid when the call ends. Reading the
+//! database is enough to compute a token, but not to use it, because the vendor reports who pressed the
+//! button.
 
 use crate::error::AgentsError;
 use crate::event::Approval;

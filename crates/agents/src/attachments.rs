@@ -1,5 +1,5 @@
-//! Files of sessions. A caller stores a file with a session, then sends a text that names it. The caller has
-//! already found its type and made what models receive of it.
+//! Files of sessions. A caller stores a file with a session and then sends a text that names it. Before
+//! that, the caller detects the file's type and prepares what models receive of it.
 //!
 //! Files count as a stranger's, even those that the owner sends, because their author is not known.
 
@@ -36,7 +36,7 @@ impl NewFile {
         self.row.id.to_string()
     }
 
-    /// Stores it; `false` if its session does not exist.
+    /// Stores the file. Returns `false` if its session does not exist.
     pub(crate) async fn insert(self, conn: &mut Conn) -> Result<bool, StoreError> {
         conn.insert_session_attachment(&self.row, self.content, self.data, self.max_bytes)
             .await
@@ -184,7 +184,8 @@ async fn find(
     Ok(conn.find_session_attachment(session, id).await?)
 }
 
-/// Checks the IDs of a request with so many new files, without looking them up.
+/// Checks the number and form of the file IDs in a request that also brings `new` files. Does not look them
+/// up.
 pub(crate) fn check(ids: &[String], new: usize) -> Result<(), AgentsError> {
     let refuse = |reason: &str| Err(AgentsError::invalid("attachments", reason));
     if ids.len() + new > MAX_FILES {

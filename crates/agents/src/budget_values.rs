@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Cost is counted in billionths of the unit of the prices.
 pub(crate) const NANOS: f64 = 1e9;
 
-/// How long a budget counts: a calendar day or month in UTC.
+/// The period of a budget: a calendar day or month in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BudgetPeriod {

@@ -60,7 +60,7 @@ impl<'a> Scope<'a> {
         (!id.is_empty()).then_some(Self::Of(column, id))
     }
 
-    /// The column and value that select its use; `None` for all.
+    /// The column and value that select the usage it counts; `None` for all usage.
     const fn selected(&self) -> Option<(UsageColumn, &'a str)> {
         match self {
             Self::All => None,
@@ -215,7 +215,7 @@ impl Agents {
     }
 
     /// Stores a budget, replacing that of the same scope and period. What was used in the current period counts.
-    /// Deliveries that wait for a budget are tried again.
+    /// Deliveries that wait for a budget are retried.
     pub async fn set_budget(&self, new: NewBudget) -> Result<Budget, AgentsError> {
         let row = checked(new)?;
         let now = self.0.clock.now();
@@ -231,7 +231,7 @@ impl Agents {
         write.await
     }
 
-    /// Deletes a budget. Deliveries that wait for a budget are tried again.
+    /// Deletes a budget. Deliveries that wait for a budget are retried.
     pub async fn delete_budget(&self, name: BudgetName) -> Result<(), AgentsError> {
         let now = self.0.clock.now();
         let write = self.0.store.write(move |conn| {

@@ -223,8 +223,9 @@ impl Conversation {
         vec![user(note), summary]
     }
 
-    /// The start of the newest turns that together fit into `budget`, if that is more than the running turn.
-    /// Callers pass less than what would fit, so that not every turn has to leave out a little more.
+    /// Returns where the newest turns begin that together fit into `budget`; `None` if only the running turn
+    /// fits. Callers pass a `budget` below the real limit, so that not every turn has to leave out a little
+    /// more.
     fn newest_within(&self, budget: u64) -> Option<usize> {
         let running = self.end_of(self.turn - 1);
         let mut room = budget.checked_sub(self.lead().iter().map(tokens_in).sum())?;

@@ -107,7 +107,7 @@ impl Inner {
                     let now = message.created_at;
                     row.id.clone_from(&earlier.turn_id);
                     row.turn_no = earlier.turn_no;
-                    // Its process may have died a moment ago.
+                    // The process of the earlier attempt may have died a moment ago.
                     end_lost(conn, &row, interrupted, now).await?;
                     conn.insert_chat_turn(&row).await?;
                     return Ok(Stored {

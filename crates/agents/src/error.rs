@@ -12,7 +12,7 @@ pub enum AgentsError {
     /// The text is a noun.
     #[error("the {0} does not exist")]
     NotFound(&'static str),
-    /// A file with this size limit in bytes.
+    /// The file exceeds this limit in bytes.
     #[error("the file is over the limit of {0} bytes")]
     FileTooLarge(u64),
     #[error("the ID is already in use")]

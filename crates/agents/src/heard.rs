@@ -20,8 +20,8 @@ pub struct HeardMessage {
 }
 
 impl Agents {
-    /// Stores what was heard of an interrupted turn, once the turn has ended. Of messages that are not listed
-    /// nothing was heard. Publishes the changed messages again.
+    /// Stores what was heard of an interrupted turn, once the turn has ended. Messages that are not listed
+    /// count as not heard. Publishes the changed messages again.
     pub async fn note_heard(
         &self,
         session: &SessionId,

@@ -136,7 +136,8 @@ impl Inner {
     }
 }
 
-/// Ends a turn that its process did not end, and returns its last message. Does nothing if the process did after all.
+/// Ends a turn that its process did not end, and returns its last message. Does nothing if the turn has
+/// already ended.
 pub(crate) async fn end_lost(
     conn: &mut Conn,
     turn: &ChatTurnRow,

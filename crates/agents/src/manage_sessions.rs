@@ -30,8 +30,7 @@ pub struct SessionPage {
 pub struct SessionQuery {
     /// Only sessions whose label, key, ID, tag or text contains this text. Results of tools are not searched.
     pub q: Option<String>,
-    /// Whether `q` is not searched for in messages, and sessions have no excerpts: for callers that may not read
-    /// messages.
+    /// Searches names only, and returns no excerpts: for callers that may not read messages.
     pub in_names_only: bool,
     /// Only sessions that a webhook started, or only the others.
     pub of_webhooks: Option<bool>,
@@ -107,7 +106,7 @@ async fn find_excerpts(
 /// The text around the first match, on one line.
 fn excerpt(content: &str, q: &str) -> String {
     let lower = || lower_case(content).find(&lower_case(q));
-    // Lower case can have other lengths. The excerpt is then a little off.
+    // Converting to lower case can change the length of the text, which shifts the excerpt slightly.
     let at = content.find(q).or_else(lower).unwrap_or(0);
     let start = content.floor_char_boundary(at.saturating_sub(EXCERPT_BYTES));
     let end = content.ceil_char_boundary(at.saturating_add(q.len() + EXCERPT_BYTES));
@@ -271,8 +270,8 @@ impl Agents {
         Ok(self.0.shown(row))
     }
 
-    /// Clears the taint of a session, for a person who has looked at its messages. Fails with `TurnRunning`
-    /// while a turn waits or runs: the turn may add text that the person has not seen.
+    /// Clears the taint of a session, for a person who has read its messages. Fails with `TurnRunning` while a turn
+    /// waits or runs: the turn may add text that the person has not seen.
     pub async fn clear_taint(&self, actor: &Actor, name: &str) -> Result<Session, AgentsError> {
         let (name, actor) = (name.to_owned(), actor.clone());
         let (now, random) = (self.0.clock.now(), Arc::clone(&self.0.random));

@@ -222,7 +222,7 @@ impl RunningCall {
                 AnswerPiece::ToolCall(call) => self.said.push_str(&call.arguments),
                 AnswerPiece::NextStep | AnswerPiece::End { .. } => {}
             }
-            // A reader that stands still must not hold the call.
+            // A stalled reader must not keep the call open.
             let sent = tokio::select! {
                 biased;
                 () = cancel.cancelled() => break Err(AgentsError::ShuttingDown.into()),

@@ -117,7 +117,8 @@ pub(crate) fn messages(
     messages
 }
 
-/// What an agent said. Of an interrupted message only what the person heard: the next text answers that.
+/// What an agent said. For an interrupted message, only the part that the person heard, because the next
+/// text answers that part.
 pub(crate) fn said(row: &ChatMessageRow) -> String {
     match row.heard.as_deref() {
         None => row.content.clone(),

@@ -29,8 +29,8 @@ impl fmt::Debug for SpeechOutput {
 
 /// Removes markup from answers and speaks them.
 pub trait Speaker: Send + Sync + fmt::Debug {
-    /// Creates a filter for one model answer. Every answer of every turn has one, whatever its origin. One
-    /// that may be spoken comes with `start`.
+    /// Creates a filter for one model answer. Every answer gets a filter, whatever the origin of its turn.
+    /// `start` is set only for answers that may be spoken.
     fn begin(&self, start: Option<AnswerStart>) -> Box<dyn AnswerFilter>;
 
     /// Ends the speech of a turn's final answer, which may have begun while the model wrote. Returns the ID of
@@ -108,7 +108,8 @@ pub struct AudioParts {
     events: broadcast::Sender<AgentEvent>,
     session: SessionId,
     message: MessageId,
-    /// Whether there are events. Speech that goes elsewhere has none: who listens to them would play it twice.
+    /// Whether events are published. Speech that is sent elsewhere has none, because a client that follows the
+    /// events would play it twice.
     is_published: bool,
     sent: Mutex<SentParts>,
 }
@@ -162,7 +163,7 @@ impl AudioParts {
         self.publish(part);
     }
 
-    /// Publishes the end of the speech. Without a part, a recording and an error there is nothing to publish.
+    /// Publishes the end of the speech. Does nothing if there is no part, no recording and no error.
     pub(crate) fn close(&self, recording: Option<String>, error: Option<Failure>) {
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut sent.is_closed, true) {

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The most tags of a session.
+/// Maximum number of tags per session.
 const MAX_TAGS: usize = 10;
 
 /// The longest tag.

@@ -112,7 +112,7 @@ pub struct UsageQuery {
     pub from: Option<Timestamp>,
     /// The last UTC day is the one that contains this moment; today by default.
     pub until: Option<Timestamp>,
-    /// What each row is about. Use that has none, such as that of no webhook, is left out.
+    /// What each row is about. Usage without it is left out, for example usage without a webhook.
     pub by: UsageBy,
 }
 

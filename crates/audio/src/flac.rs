@@ -48,8 +48,8 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
     })
 }
 
-/// The most positions at which a frame could begin. Three hours at 48 kHz with blocks of 2,048 samples have
-/// fewer.
+/// The maximum number of positions at which a frame could begin. Three hours at 48 kHz with blocks of 2,048 samples
+/// have fewer.
 const MAX_PLACES: usize = 256 * 1024;
 
 /// The number of positions at which a frame could begin (RFC 9639, 9.1).

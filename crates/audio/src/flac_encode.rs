@@ -11,7 +11,7 @@ const MIN_BLOCK: u32 = 16;
 const MAX_BLOCK: u32 = 4_608;
 /// The highest order of the fixed predictors (section 9.2.5).
 const MAX_ORDER: usize = 4;
-/// The most partitions, as a power of two. Speech gains little from more.
+/// The maximum number of partitions, as a power of two. Speech gains little from more.
 const MAX_PARTITION_ORDER: usize = 4;
 /// The highest Rice parameter of four bits (section 9.2.7.1). The next value is an escape.
 const MAX_RICE: u32 = 14;

@@ -26,7 +26,7 @@ enum State {
     },
     Compressed {
         kind: Kind,
-        /// What later parts need to be read; `None` before the first part.
+        /// The bytes needed to read later parts; `None` before the first part.
         head: Option<Vec<u8>>,
         waiting: Vec<u8>,
         total_ms: u64,
@@ -50,7 +50,7 @@ impl Meter {
         })
     }
 
-    /// Takes the next bytes. What cannot be read does not count.
+    /// Takes the next bytes. Bytes that cannot be read are not counted.
     pub fn push(&mut self, more: &[u8]) {
         match &mut self.0 {
             State::Pcm { bytes, .. } => *bytes = bytes.saturating_add(wide(more.len())),

@@ -17,7 +17,7 @@ const MPEG_1: u32 = 32_000;
 const QUALITY: Quality = Quality::VeryNice;
 /// Samples to pass to LAME at a time, which keeps its buffer small.
 const PIECE: usize = 8_192;
-/// The most bytes that a flush may write, according to `lame.h`.
+/// The maximum number of bytes that a flush may write, according to `lame.h`.
 const FLUSH_BYTES: usize = 7_200;
 
 /// An encoder for mono at a constant bit rate, which lets readers compute the duration from any part of the

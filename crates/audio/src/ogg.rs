@@ -93,7 +93,7 @@ struct Tally {
     counter: Counter,
     skip: u64,
     rate: u32,
-    /// The most samples that a packet can contain.
+    /// The maximum number of samples that a packet can contain.
     most: u64,
     packets: u64,
     /// Samples in the packets up to the first position.
@@ -176,7 +176,7 @@ impl Tally {
 #[cfg(test)]
 mod tests;
 
-/// The most consecutive streams to read, because parsing stream headers is expensive.
+/// The maximum number of consecutive streams to read, because parsing stream headers is expensive.
 const MAX_STREAMS: usize = 100;
 
 /// The length of each stream.

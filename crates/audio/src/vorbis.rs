@@ -9,7 +9,7 @@ mod books;
 
 use bits::Bits;
 
-/// The most bytes that the decoder's tables may take. Real files need a few million.
+/// The maximum number of bytes that the decoder's tables may take. Real files need a few million.
 const MAX_TABLES: u64 = 64 * 1024 * 1024;
 
 /// Facts from the first and the third header.
@@ -83,7 +83,7 @@ impl Setup {
         self.weight
     }
 
-    /// The most samples in a packet, over all channels.
+    /// The maximum number of samples in a packet, over all channels.
     pub(crate) fn most(&self) -> u64 {
         self.blocks[1] / 2 * u64::from(self.channels)
     }

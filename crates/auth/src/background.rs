@@ -137,7 +137,7 @@ impl Auth {
         Duty::new("credentials.sweep", SWEEP_LEASE)
     }
 
-    /// A name for this node that no other one has.
+    /// A unique name for this node.
     fn random_node(&self) -> String {
         format!("{:016x}", u64::from_be_bytes(self.0.random.bytes()))
     }

@@ -214,7 +214,6 @@ fn agree<'a>(target: &'a [u8], host: &'a [u8], default: Option<u16>) -> HostFind
     }
 }
 
-/// The default port of a scheme.
 pub(crate) fn default_port(scheme: Option<&str>) -> Option<u16> {
     let scheme = scheme?;
     let is = |name: &str| scheme.eq_ignore_ascii_case(name);

@@ -24,7 +24,7 @@ impl MetricsToken {
         let Some((scheme, given)) = given.and_then(|text| text.split_once(' ')) else {
             return false;
         };
-        // Hashes have equal lengths, so the comparison does not reveal the token's.
+        // Hashes have equal lengths, so the comparison does not reveal the token's length.
         let digest = |text: &str| Sha256::digest(text.as_bytes());
         scheme.eq_ignore_ascii_case("bearer")
             && bool::from(digest(self.0.expose_secret()).ct_eq(&digest(given.trim())))

@@ -51,7 +51,7 @@ pub(crate) fn password_mark(stored: &str) -> PasswordMark {
 /// The public facts about the authentication state.
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "independent facts, as the status tells them"
+    reason = "independent facts, as the status reports them"
 )]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AuthFacts {

@@ -74,7 +74,7 @@ type WindowKeys = [Option<WindowKey<Bucket>>; 2];
 
 /// A slot reserved before it is known whether the request counts. It counts unless it is released.
 #[derive(Debug)]
-#[must_use = "a place that is not given back counts"]
+#[must_use = "a permit that is not returned counts"]
 pub struct Reserved<'a> {
     throttle: &'a Throttle,
     at_ms: u64,
@@ -104,7 +104,7 @@ fn shared_buckets(places: &WindowKeys) -> Vec<(Bucket, u32)> {
 
 /// A slot reserved on all nodes. It counts unless it is released.
 #[derive(Debug)]
-#[must_use = "a place that is not given back counts"]
+#[must_use = "a permit that is not returned counts"]
 pub(crate) struct ReservedByAll<'a> {
     here: Reserved<'a>,
     everywhere: Permits<Bucket>,

@@ -53,7 +53,7 @@ impl WrongPasswords {
 
 /// The reserved slot of one attempt.
 #[derive(Debug)]
-#[must_use = "a try that is not given back counts as a wrong password"]
+#[must_use = "an attempt that is not released counts as a wrong password"]
 pub struct Try<'a> {
     counts: &'a WrongPasswords,
     place: WindowKey<Box<str>>,
@@ -79,7 +79,7 @@ impl RateKey for Credential {
 
 /// The reserved slot of one attempt on all nodes.
 #[derive(Debug)]
-#[must_use = "a try that is not given back counts as a wrong password"]
+#[must_use = "an attempt that is not released counts as a wrong password"]
 pub(crate) struct TryByAll<'a> {
     pub(crate) here: Try<'a>,
     pub(crate) everywhere: Permits<Credential>,

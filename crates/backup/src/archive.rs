@@ -23,7 +23,7 @@ pub struct Manifest {
     /// The version of the archive format.
     #[serde(rename = "gatehouse_backup")]
     pub format: u32,
-    /// When the backup was begun.
+    /// When the backup was started.
     pub created_at: Timestamp,
     /// The version of Gatehouse that made it.
     pub version: String,

@@ -209,7 +209,7 @@ mod tests {
         let left = list(directory.path()).unwrap();
         assert_eq!(left.len(), 2);
         assert_eq!(left[0].created_at, days[2]);
-        // The clock was set back: the new one is not the newest.
+        // If the clock was set back, the new backup is not the newest by name.
         let made = &left[1].path;
         assert_eq!(prune(directory.path(), 1, made).unwrap().len(), 0);
         assert!(path("notes.backup").exists());

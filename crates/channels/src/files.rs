@@ -18,12 +18,12 @@ pub struct FileLimits {
 }
 
 impl FileLimits {
-    /// How large the next file may be when `used` bytes of the files before it are kept.
+    /// The maximum size of the next file, after `used` bytes of earlier files were kept.
     pub(crate) fn next(self, used: usize) -> usize {
         self.each_bytes.min(self.total_bytes.saturating_sub(used))
     }
 
-    /// Returns what became of a file that is not kept, because it is larger than `at_most`.
+    /// Returns the outcome for a file that is not kept because it is larger than `at_most`.
     pub(crate) const fn refused(self, at_most: usize) -> FetchedFile {
         if at_most < self.each_bytes {
             FetchedFile::TooMuch
@@ -39,7 +39,7 @@ pub enum FetchedFile {
     Data(Vec<u8>),
     /// It is larger than a file may be.
     TooLarge,
-    /// It exceeds, with the files before it, what the files of a message may have together.
+    /// Together with the files before it, it exceeds the limit for all files of a message.
     TooMuch,
 }
 

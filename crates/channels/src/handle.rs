@@ -38,7 +38,7 @@ pub(crate) struct Inner {
     pub(crate) random: Arc<dyn Random>,
     pub(crate) inbox: broadcast::Sender<InboxMessage>,
     pub(crate) live: Live,
-    /// By account, how many messages without a delivery the vendor accepted.
+    /// The number of messages outside of deliveries that the vendor accepted, by account.
     pub(crate) accepted: Mutex<HashMap<String, u64>>,
     /// The clock that decides which progress rows are old enough to delete.
     pub(crate) sweep_clock: SweepClock,

@@ -152,7 +152,7 @@ impl Channels {
             Some(_) => {
                 return Err(ChannelsError::invalid(
                     "cursor",
-                    "not one that was given out",
+                    "not a cursor of this list",
                 ));
             }
         };
@@ -201,7 +201,6 @@ impl Channels {
         write.await.map_err(ChannelsError::Store)
     }
 
-    /// Deletes a message.
     pub async fn delete_inbox(&self, id: &InboxMessageId) -> Result<(), ChannelsError> {
         let (id, now) = (id.clone(), self.0.clock.now());
         let write = self.0.store.write(move |conn| {
@@ -220,7 +219,6 @@ impl Channels {
         }
     }
 
-    /// Marks a message as read.
     pub async fn mark_read(&self, id: &InboxMessageId) -> Result<(), ChannelsError> {
         let (id, now) = (id.clone(), self.0.clock.now());
         let write = self.0.store.write(move |conn| {

@@ -17,7 +17,8 @@ pub struct TargetAccount {
     pub is_local: bool,
 }
 
-/// Differs after an account was changed or tested, or accepted another message that is not a delivery.
+/// Changes when the account is changed or tested, or when it accepts another message that is not a
+/// delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccountMark {
     updated_at: Timestamp,

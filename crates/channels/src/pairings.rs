@@ -275,7 +275,7 @@ impl Channels {
                     conn.delete_channel_pairing(&id).await?;
                     withdraw_allowed(conn, &row.account_id, Some(&row.person)).await?;
                 } else {
-                    // The row stays until it expires, so that the person gets no other code before.
+                    // The row stays until it expires, so that the person gets no new code before then.
                     let refused = ChannelPairingRow {
                         code: None,
                         ..row.clone()

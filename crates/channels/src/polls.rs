@@ -20,7 +20,7 @@ pub struct PollHolder {
 pub enum Poll {
     /// This node receives.
     Own {
-        /// Where receiving continues, in the vendor's words.
+        /// The position at which receiving continues, in the vendor's format.
         position: Option<String>,
         /// When `position` was stored.
         received_at: Timestamp,

@@ -128,7 +128,7 @@ impl Channels {
         Ok(buttons.retire(source, press, result).await?)
     }
 
-    /// Tells the person who pressed a button what came of it.
+    /// Sends the result to the person who pressed a button.
     pub async fn acknowledge_press(
         &self,
         account_id: &str,

@@ -1,4 +1,4 @@
-//! Receives the messages of accounts from their vendors, and what an answer needs from a vendor.
+//! Receives messages from the vendors of accounts, fetches their files, and answers in their conversations.
 
 use crate::account::read_fields;
 use crate::error::{Failure, SendError};
@@ -33,22 +33,23 @@ pub struct InboundAccount {
     pub voice: Option<&'static str>,
     /// When the account was last changed.
     pub updated_at: Timestamp,
-    /// A position that was stored longer ago must not be used.
+    /// A position older than this must not be used.
     pub forgets_after: Option<Duration>,
 }
 
 /// Messages from the vendor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// Where receiving continues after these, in the vendor's words.
+    /// The position after these messages, in the vendor's format.
     pub position: Option<String>,
     /// Whether the position must be stored now, even if no message is.
     pub is_new_position: bool,
     pub messages: Vec<ReceivedMessage>,
     pub presses: Vec<Press>,
-    /// How many messages of one person are stored within a time. Further ones are dropped.
+    /// The maximum number of messages per person that are stored within each of these periods. Further ones are
+    /// dropped.
     pub at_most: &'static [(Duration, i64)],
-    /// What is wrong although messages are received, to show to the user.
+    /// A problem to show to the user, although messages are received.
     pub warning: Option<&'static str>,
 }
 
@@ -73,9 +74,9 @@ pub struct ReceivedMessage {
     pub text: Option<String>,
     /// At most ten.
     pub files: Vec<ReceivedFile>,
-    /// What is answered to a paired person without asking the agent.
+    /// The answer to a paired person that needs no agent.
     pub answer: Option<&'static str>,
-    /// Whether it is no message but invites the bot to the conversation.
+    /// Whether this is an invitation of the bot to the conversation instead of a message.
     pub is_invitation: bool,
 }
 
@@ -217,7 +218,7 @@ impl Channels {
         Ok(receiving.confirm(self.0.source(&opened), accepted).await?)
     }
 
-    /// Returns the values of `deliver_extra` that send to a conversation.
+    /// Returns the values of `deliver_extra` that address a conversation.
     pub async fn address(
         &self,
         account_id: &str,

@@ -13,9 +13,10 @@ use url::Url;
 
 /// Takes the place of a secret in a text.
 pub const REDACTED: &str = "[redacted]";
-/// Shorter parts of a secret, in bytes, are not removed: they occur in any text.
+/// Parts of a secret that are shorter than this, in bytes, are not removed: they occur in any text.
 const MIN_BYTES: usize = 4;
-/// Shorter segments of a URL's path, and shorter values of its query, in bytes, are names such as `webhooks`.
+/// Segments of a URL's path and values of its query that are shorter than this, in bytes, are names such as
+/// `webhooks`.
 const MIN_URL_BYTES: usize = 12;
 
 /// How a vendor responded to a message, over HTTP.
@@ -72,8 +73,8 @@ fn redactor(account: &OpenAccount) -> Redactor {
     Redactor::new(values.map(|value| (REDACTED.to_owned(), value.as_str())))
 }
 
-/// The parts of a secret: the values of headers with the credentials after their scheme, the path, the query and the
-/// password of a URL with what they consist of, the Base64 of a signing secret.
+/// The parts of a secret to remove. Of headers: the values, and the credentials after their scheme. Of a
+/// URL: the path, the query and the password, and their components. Of a signing secret: its Base64.
 fn parts_of(kind: FieldKind, secret: &str) -> Vec<String> {
     match kind {
         FieldKind::Headers => {

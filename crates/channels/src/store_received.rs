@@ -77,7 +77,7 @@ impl Channels {
                     inner
                         .store_message(conn, &id, message, at, &mut stored)
                         .await?;
-                    // The time tells answers with the same text apart.
+                    // The time distinguishes answers with the same text.
                     at = Timestamp::from_millis(at.as_millis().saturating_add(1));
                 }
                 let position = decided.position.as_deref();
@@ -201,7 +201,7 @@ fn has_plain_ids(message: &ReceivedMessage) -> bool {
     ids.into_iter().all(|id| is_plain(id, MAX_ID)) && thread.all(|id| is_plain(id, MAX_THREAD))
 }
 
-/// Whether a person has sent as many messages as are stored within a time.
+/// Whether a person has reached the maximum number of messages of a period.
 async fn is_over(
     conn: &mut Conn,
     (account_id, person): (&str, &str),

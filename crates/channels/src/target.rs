@@ -164,7 +164,7 @@ impl Channels {
     /// Returns how values inserted into a template must be escaped for this target.
     #[expect(
         clippy::unused_async,
-        reason = "a channel whose account says how its text is read may come"
+        reason = "the markup of a later channel may depend on its account"
     )]
     pub async fn markup(&self, target: &str, _extra: &BTreeMap<String, String>) -> Markup {
         let kind = target.split(':').next().unwrap_or_default();

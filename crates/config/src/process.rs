@@ -38,9 +38,10 @@ pub struct Process {
     pub child_variables: Vec<(String, OsString)>,
     /// Whether `NO_COLOR` is set.
     pub no_color: bool,
-    /// `NOTIFY_SOCKET`: where systemd hears of the state of the service. `@` begins an abstract name.
+    /// `NOTIFY_SOCKET`: the socket on which systemd receives the state of the service. `@` begins an abstract
+    /// name.
     pub notify_socket: Option<String>,
-    /// `WATCHDOG_USEC`: systemd ends the service if it does not hear of it for this long.
+    /// `WATCHDOG_USEC`: systemd ends the service if it receives no notification for this long.
     pub watchdog: Option<Duration>,
 }
 

@@ -78,7 +78,7 @@ fn reason_of(text: &str) -> String {
     }
 }
 
-/// The type that JSON has for what serde calls by a name of Rust.
+/// Returns the JSON type for the Rust type that serde names.
 fn json_type(expected: &str) -> &str {
     match expected {
         "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number",

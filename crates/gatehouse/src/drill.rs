@@ -33,7 +33,7 @@ struct Finding {
     message: String,
 }
 
-/// Makes the weekly drill until `shutdown`. Deletes first what one left that was killed.
+/// Runs the weekly drill until `shutdown`. First deletes what a killed drill left behind.
 pub(crate) async fn start(
     services: &Arc<Services>,
     shutdown: &CancellationToken,

@@ -138,8 +138,8 @@ impl App {
         let process = services.config.layers().process();
         let manager = Arc::new(ServiceManager::connect(process));
         manager.watch(services, process.watchdog, &shutdown, &tasks);
-        // Subscribes before the first poll for changes of other nodes.
-        // Ends later than the rest: other nodes hear how the last turns of this one end.
+        // Subscribes before the first poll for changes of other nodes. Ends after everything else, so that
+        // other nodes receive the events of this node's last turns.
         let events_end = CancellationToken::new();
         gatehouse_rpc::events::bridge(&self.0.rpc, &events_end, &tasks).await;
         services.auth.background(shutdown.clone(), &tasks);

@@ -33,7 +33,7 @@ impl ServiceManager {
     }
 
     fn send(&self, state: &str) {
-        // systemd may be restarting itself. It has no other way to hear of it.
+        // systemd may be restarting itself. The service has no other way to notify it.
         if let Some(socket) = &self.0
             && let Err(error) = socket.send(state.as_bytes())
         {

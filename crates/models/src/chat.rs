@@ -101,7 +101,6 @@ pub enum ChatMessage {
     },
     /// The result of a tool call.
     Tool {
-        /// The ID of the call.
         call_id: String,
         /// The tool's name.
         name: String,

@@ -1,5 +1,5 @@
-//! Which models read images, for providers whose model list does not say it. Only what the vendors publish is listed;
-//! any other model counts as unknown, and is sent no images.
+//! Which models read images, for providers whose model list does not report it. Only what the vendors
+//! publish is listed; any other model counts as unknown, and is sent no images.
 
 /// Single models. A snapshot of one, whose name continues with its date, reads images as well.
 const MODELS: &[&str] = &[
@@ -29,8 +29,8 @@ const MODELS: &[&str] = &[
     "gemini-2.0-flash-lite",
 ];
 
-/// All models whose names begin like this. <https://platform.claude.com/docs/en/build-with-claude/vision>: "the Claude 3
-/// and 4 families". Anthropic's own list says it too.
+/// All models whose names begin like this. <https://platform.claude.com/docs/en/build-with-claude/vision>: "the
+/// Claude 3 and 4 families". Anthropic's own list reports it too.
 const FAMILIES: &[&str] = &[
     "claude-3",
     "claude-haiku-4",

@@ -188,7 +188,7 @@ fn gemini_gets_only_the_fields_that_it_has() {
         json!({ "anyOf": [{ "type": "string" }, { "type": "integer" }] })
     );
     assert_eq!(made["required"], json!(["mode"]));
-    // The others get what they accept.
+    // Other dialects keep the fields that they accept.
     let other = normalized(&schema, Dialect::Openai);
     assert_eq!(other["properties"]["url"]["format"], "uri");
     assert_eq!(other["additionalProperties"], false);

@@ -43,7 +43,6 @@ impl Socket {
         }
     }
 
-    /// Sends a text.
     pub async fn send(&mut self, text: String) -> Result<(), OutboundError> {
         let sent = self.0.send(Message::text(text)).await;
         sent.map_err(|_| OutboundError::Interrupted)

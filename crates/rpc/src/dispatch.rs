@@ -146,9 +146,9 @@ impl Rpc {
         self.run_prepared(identity, prepared, listed, admitted)
     }
 
-    /// Runs the calls in order. The future finishes even when it is dropped, so a committed change is also
-    /// applied. Only a method whose work is useless without its response stops when the caller disconnects.
-    /// A message with a ticket waits for the one before it.
+    /// Runs the calls in order. The future finishes even when it is dropped, so a committed change is also applied.
+    /// Only a method whose work is useless without its response stops when the caller disconnects. A message with a
+    /// ticket waits for the previous one.
     pub(crate) fn run_prepared(
         &self,
         identity: &AuthIdentity,

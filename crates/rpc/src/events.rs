@@ -33,7 +33,6 @@ pub struct EventKind {
     /// Methods that return the same information. A credential with `only` receives the event if it may call
     /// one of them.
     pub returned_by: &'static [&'static str],
-    /// The schema of the params.
     pub params: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
 }
 

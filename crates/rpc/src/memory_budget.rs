@@ -32,8 +32,8 @@ pub struct Limits {
 
 impl Limits {
     /// The limits for a process with this maximum message size. The total is 256 MiB or seven messages,
-    /// whichever is larger. One credential may use half, all strangers together half, and one stranger a
-    /// quarter.
+    /// whichever is larger. One credential may use half of it, all unauthenticated clients together half, and a
+    /// single unauthenticated client a quarter.
     pub fn for_messages(max_message_bytes: usize) -> Self {
         let total = USUAL_BYTES.max(max_message_bytes.saturating_mul(LARGEST_MESSAGES));
         Self {
@@ -131,7 +131,7 @@ impl ByteBudget {
 }
 
 /// Bytes charged to a holder until the share is dropped.
-#[must_use = "the bytes are given back when this is dropped"]
+#[must_use = "the bytes are released when this is dropped"]
 pub struct Share {
     budget: ByteBudget,
     holder: Holder,

@@ -40,7 +40,6 @@ pub struct Method {
     pub errors: &'static [ErrorCode],
     /// The schema of the params, an object.
     pub params: fn(&mut SchemaGenerator) -> Schema,
-    /// The schema of the result.
     pub result: fn(&mut SchemaGenerator) -> Schema,
     /// Reads the params immediately and returns the work as a future.
     pub handler: fn(Call, Option<&RawValue>) -> Boxed<Outcome>,

@@ -1,5 +1,5 @@
-//! The order of a socket's messages. The calls of a socket run concurrently, except those whose method states
-//! an [`Order`]: each of them waits for the one before it. Contains no sockets and reads no clock.
+//! The order of a socket's messages. The calls of a socket run concurrently, except those whose method states an
+//! [`Order`]: each of them waits for the previous one. Contains no sockets and reads no clock.
 
 use std::sync::Arc;
 use tokio_util::sync::{CancellationToken, DropGuard};

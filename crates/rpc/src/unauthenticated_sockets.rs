@@ -96,7 +96,7 @@ impl UnauthenticatedSockets {
 
 /// A slot in the census.
 #[derive(Debug)]
-#[must_use = "the place is given back when this is dropped"]
+#[must_use = "the slot is released when this is dropped"]
 pub struct SocketGuard {
     census: UnauthenticatedSockets,
     number: u64,

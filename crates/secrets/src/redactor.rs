@@ -15,7 +15,7 @@ impl fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// Takes pairs of a text and the secret whose place it takes.
+    /// Takes pairs of a placeholder and the secret that it replaces.
     pub fn new<'v>(values: impl IntoIterator<Item = (String, &'v str)>) -> Self {
         let mut forms: Vec<(String, String)> = Vec::new();
         for (place, value) in values {
@@ -26,7 +26,7 @@ impl Redactor {
         Self(sorted(forms))
     }
 
-    /// Removes what both remove.
+    /// Combines two redactors.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self(sorted([self.0.clone(), other.0.clone()].concat()))
@@ -77,7 +77,7 @@ fn forms_of(value: &str) -> [String; 3] {
 
 /// Replaces a form in a text, also where its characters are escaped.
 fn replace_escaped(text: String, form: &str, place: &str) -> String {
-    // Backslashes are ignored, so nothing else would match everywhere.
+    // Backslashes are skipped, so a form of backslashes alone would match everywhere.
     if form.chars().all(|c| c == '\\') {
         return text;
     }

@@ -87,7 +87,6 @@ impl View {
         })
     }
 
-    /// The record of an enabled vault.
     pub(crate) fn enabled_record(&self) -> Result<&VaultRecord, VaultError> {
         if self.seen.disabled {
             return Err(VaultError::Disabled);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a setting of its own; they make no states together"
+    reason = "each is a separate setting; together they do not form a state"
 )]
 pub struct SecretsSettings {
     /// `auth.vault_enabled`.

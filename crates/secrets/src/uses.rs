@@ -130,7 +130,7 @@ impl Secrets {
         let rows = read.await?.into_iter().map(|row| (row.name, row.used_at));
         let mut all: BTreeMap<String, Timestamp> = rows.collect();
         if let Some(of_kind) = self.0.uses.lock().get_mut(&kind) {
-            // A use that is written but not in the database was that of a secret that another node deleted.
+            // If a use was written but is missing in the database, another node deleted its secret.
             of_kind.retain(|name, it| it.written.is_none() || all.contains_key(name));
             for (name, it) in of_kind.iter() {
                 let at = all.entry(name.clone()).or_insert(it.at);
@@ -147,7 +147,7 @@ impl Secrets {
         for group in due.chunks(WRITTEN_AT_ONCE) {
             let (inner, uses) = (Arc::clone(&self.0), group.to_vec());
             let write = self.0.store.write(move |conn| {
-                // Keys in files can be deleted since.
+                // The keys in files may have been deleted in the meantime.
                 let uses = uses.iter();
                 let known = uses.filter(|(kind, name, _)| inner.uses.contains(*kind, name));
                 let rows: Vec<_> = known

@@ -44,8 +44,8 @@ impl Services {
         tasks.spawn(work);
     }
 
-    /// Asks the person whose turn asks, if they may answer in their chat, and notifies the channels of
-    /// `approvals.notify`.
+    /// Asks the person whose turn needs the approval, if they may answer in their chat, and notifies the
+    /// channels of `approvals.notify`.
     async fn announce(
         self: &Arc<Self>,
         asked: &Arc<Approval>,
@@ -53,7 +53,8 @@ impl Services {
         tasks: &TaskTracker,
     ) {
         let own = self.chat_of_asker(asked).await;
-        // The chat to ask in, and the target that gets the link if there is none or it shows no question.
+        // The chats to ask in. Each has the target that gets a link instead, if there is no chat or it cannot
+        // show the question.
         let mut places: Vec<(Option<Chat>, Option<String>)> = Vec::new();
         for target in self.config.resolved().settings.approvals.notify.clone() {
             let chat = self.chat_of_target(&target).await.map(|chat| {

@@ -2,9 +2,9 @@
 //! committed rows, so no change waits for a copy or fails because of one. The position of each copy is in the
 //! database: a restart continues there, and of several nodes one at a time takes the next rows (`position`).
 //!
-//! A row is written once, with two exceptions: if a process is killed after it sent rows to syslog and before it stored
-//! the position, they are sent again; and a node that takes over from one that was killed writes its last rows
-//! again, into its own file. The sequence number of a record shows both.
+//! A row is written once, with two exceptions: if a process is killed after it sent rows to syslog and
+//! before it stored the position, they are sent again; and a node that takes over from one that was killed
+//! writes its last rows again, into its own file. The sequence numbers of the records reveal both cases.
 
 mod check;
 mod file;
@@ -135,7 +135,7 @@ struct Progress {
     is_cut_off: bool,
 }
 
-/// The rows up to `through` were written, and why not the others.
+/// The rows up to `through` were written. `error` is what prevented the others.
 struct Written {
     through: i64,
     error: Option<String>,

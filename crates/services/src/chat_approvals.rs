@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 /// How often the result is sent.
 const RESULT_TRIES: u32 = 5;
-/// How long a question waits for the end of its call after the shutdown began.
+/// After the shutdown began: how long a question waits for the end of its call.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
 /// Where a question is sent.
@@ -35,7 +35,7 @@ const LAST_WAIT: Duration = Duration::from_secs(5);
 pub(crate) struct Chat {
     pub(crate) place: ButtonPlace,
     pub(crate) thread: Option<String>,
-    /// Whether the call is of a turn of this conversation.
+    /// Whether a turn of this conversation made the call.
     pub(crate) is_own: bool,
 }
 
@@ -45,7 +45,7 @@ impl Services {
         let message = self.agents.approval_message(&asked.id)?;
         let found = self.find_asker(&message).await;
         found.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the person who asks could not be read");
+            tracing::warn!(%error, "the person whose turn asks could not be read");
             None
         })
     }
@@ -55,7 +55,7 @@ impl Services {
         let direct = match self.channels.find_direct_chat(target).await {
             Ok(direct) => direct?,
             Err(error) => {
-                tracing::warn!(%error, target, "the chat of a channel could not be looked at");
+                tracing::warn!(%error, target, "the chat of a channel could not be read");
                 return None;
             }
         };
@@ -113,7 +113,7 @@ impl Services {
         chat: &Chat,
         shutdown: &CancellationToken,
     ) -> bool {
-        // Before the first look at the call, so that its end is not missed.
+        // Subscribes before it first checks the call, so that the end of the call is not missed.
         let mut events = self.agents.subscribe();
         let Ok(Some(form)) = self.channels.question_form(&chat.place.account).await else {
             return false;
@@ -288,7 +288,7 @@ impl Services {
         let place = &chat.place;
         let (account, at) = (&place.account, (&*place.chat, &*sent.message_id));
         for _ in 0..RESULT_TRIES {
-            // People who joined since do not read the call.
+            // People who have joined since the question was sent must not read the call.
             let private = self
                 .channels
                 .is_private(account, &place.chat, &place.person);

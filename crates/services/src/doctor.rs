@@ -15,7 +15,7 @@ pub use check::{Check, IDS, Subject};
 use crate::Services;
 use gatehouse_auth::RequestContext;
 
-/// Runs the checks of the operation. A failed one is urgent.
+/// Runs the operational checks. A failed one is urgent.
 pub(crate) async fn operation_checks(services: &Services) -> Vec<Check> {
     let resolved = services.config.resolved();
     let mut all = vec![

@@ -21,7 +21,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How often messages are looked for that waited for further failures.
+/// How often the messages that wait for further failures are checked.
 const LOOK: Duration = Duration::from_secs(30);
 /// Maximum number of changes that are counted in one transaction.
 const AT_ONCE: usize = 100;
@@ -77,7 +77,8 @@ impl Services {
         tasks.spawn(work);
     }
 
-    /// Has a task of its own: a budget warns once per period, and the events of agents are too many to wait for writes.
+    /// Runs in a separate task, because a budget warns only once per period and agents publish too many events
+    /// to wait for writes.
     fn send_budget_warnings(self: &Arc<Self>, shutdown: &CancellationToken, tasks: &TaskTracker) {
         let (services, sends, stop) = (Arc::clone(self), tasks.clone(), shutdown.clone());
         let mut events = self.agents.subscribe();

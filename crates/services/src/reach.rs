@@ -22,7 +22,7 @@ use url::{Host, Url};
 const LIMIT: Duration = Duration::from_secs(10);
 /// How much of the answer is read, in bytes.
 const MAX_BYTES: usize = 4096;
-/// The most characters of a redirect's target in [`Reached::detail`].
+/// The maximum number of characters of a redirect's target in [`Reached::detail`].
 const MAX_LOCATION: usize = 200;
 
 /// The test that runs, if any.

@@ -10,6 +10,7 @@ mod secret;
 pub(crate) mod shell;
 mod sign;
 mod signed;
+mod time;
 mod token;
 
 use data_encoding::HEXLOWER;
@@ -238,7 +239,7 @@ fn signature<'a>(
         return Err(VerifyError::Wrong);
     }
     // Only a valid signature makes the timestamp trustworthy.
-    signed::check_time(scheme, &claim, input)?;
+    time::check_time(scheme, &claim, input)?;
     Ok(Proof {
         scheme: Some(scheme),
         id: claim.id,

@@ -9,7 +9,7 @@ use gatehouse_domain::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelPollRow {
     pub account_id: String,
-    /// Where receiving continues, in the vendor's words.
+    /// The position at which receiving continues, in the vendor's format.
     pub position: Option<String>,
     /// When `position` was last changed.
     pub received_at: Timestamp,

@@ -99,7 +99,7 @@ impl ChatMessageRow {
         }
     }
 
-    /// Returns total size of the texts in bytes.
+    /// Returns the total size of the texts in bytes.
     pub fn text_bytes(&self) -> usize {
         let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let besides = [

@@ -69,7 +69,7 @@ columns! { TaggedChatSessions: tags, sessions }
 pub struct ChatSessionPage {
     /// Only sessions whose label, key, ID, tag or text contains this text. Results of tools are not searched.
     pub q: Option<String>,
-    /// Whether `q` is not searched for in messages.
+    /// Whether messages are left out of the search for `q`.
     pub in_names_only: bool,
     /// Only sessions that a webhook started, or only the others.
     pub of_webhooks: Option<bool>,

@@ -120,7 +120,8 @@ impl Conn {
         self.list(query.bind(node)).await
     }
 
-    /// Whether a turn is still that of a process: no other one has ended it or taken it over.
+    /// Whether a turn still belongs to a process, which means that no other process has ended it or taken it
+    /// over.
     pub async fn has_chat_turn_of(&mut self, id: &TurnId, node: &str) -> Result<bool, StoreError> {
         let query =
             query("SELECT CAST(COUNT(*) AS BIGINT) FROM chat_turns WHERE id = $1 AND node = $2");

@@ -29,7 +29,8 @@ pub struct UntargetedDelivery {
 
 columns! { UntargetedDelivery: id, config }
 
-/// The condition of the index over lines, word for word: SQLite draws no conclusions.
+/// The condition of the index over lines. It must repeat that condition word for word, because SQLite does
+/// not infer that one condition implies another.
 const HAS_PLACE: &str =
     "status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL";
 

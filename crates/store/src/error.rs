@@ -195,7 +195,7 @@ impl From<StoreError> for Problem {
             StoreError::OutcomeUnknown => Self::new(
                 ErrorCode::StorageUnavailable,
                 "The connection to the database was lost during the change. It is not known whether the change \
-                 was made: look before you repeat it.",
+                 was made: check before you repeat it.",
             ),
             StoreError::Outdated => Self::new(
                 ErrorCode::StorageUnavailable,

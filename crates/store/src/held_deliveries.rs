@@ -18,7 +18,7 @@ pub struct HeldDelivery {
 
 columns! { HeldDelivery: id, webhook_id, client, size, sealed }
 
-/// The most that may be held, for a webhook or for one client of it.
+/// The limit for held deliveries, of a webhook or of one client of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HoldLimit {
     pub deliveries: i64,

@@ -132,7 +132,6 @@ impl Conn {
         self.list(query.bind(from).bind(until)).await
     }
 
-    /// Counts the unread messages.
     pub async fn count_unread_inbox_messages(&mut self) -> Result<i64, StoreError> {
         let query = query("SELECT CAST(COUNT(*) AS BIGINT) FROM inbox_messages WHERE read = 0");
         self.number(query).await

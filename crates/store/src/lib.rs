@@ -94,7 +94,7 @@ mod sweep_clock;
 #[expect(
     clippy::panic,
     clippy::missing_panics_doc,
-    reason = "a test without its database cannot go on"
+    reason = "a test cannot continue without its database"
 )]
 pub mod testing;
 mod tls_certificates;

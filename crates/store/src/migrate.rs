@@ -343,8 +343,8 @@ impl Store {
         {
             tracing::error!(
                 migration,
-                "a newer version of Gatehouse has migrated the database; this node writes nothing more to it: \
-                 restart it with that version"
+                "a newer version of Gatehouse has migrated the database; this node no longer \
+                 writes to it: restart it with that version"
             );
         }
         Ok(())
@@ -357,7 +357,7 @@ pub(crate) async fn version(conn: &mut Conn) -> Result<i64, StoreError> {
     conn.number(newest.bind(UNFINISHED_MOVE)).await
 }
 
-/// Whether a move into this database was begun and has not finished.
+/// Whether a move into this database was started and has not finished.
 pub(crate) async fn is_unfinished_move(conn: &mut Conn) -> Result<bool, StoreError> {
     Ok(find(conn, UNFINISHED_MOVE).await?.is_some())
 }

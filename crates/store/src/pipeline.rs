@@ -25,7 +25,7 @@ const ANSWER: Duration = Duration::from_secs(12);
 /// What is known about the transaction of a connection.
 #[derive(Debug)]
 enum Transaction {
-    /// There is none, or it was begun and its `BEGIN` waits: the server has run nothing of it.
+    /// There is no transaction, or its `BEGIN` was not sent yet: the server has run nothing of it.
     Unsent,
     /// The server has begun it and has the savepoints that were sent.
     Begun(TransactionId),
@@ -103,17 +103,17 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Whether statements of a job wait, apart from those that frame it.
+    /// Whether statements of a job are waiting, besides the ones that begin and end it.
     pub(crate) fn has_statements(&self) -> bool {
         self.waiting.iter().any(Waiting::is_statement)
     }
 
-    /// Whether a transaction was begun in which no statement was run.
+    /// Whether a transaction was started in which no statement was run.
     pub(crate) fn is_untouched(&self) -> bool {
         self.is_open && !self.is_sent() && !self.has_statements()
     }
 
-    /// Whether a transaction was begun here.
+    /// Whether a transaction was started here.
     pub(crate) const fn is_open(&self) -> bool {
         self.is_open
     }
@@ -142,7 +142,7 @@ impl Pipeline {
     /// Fails if the transaction can only be rolled back as a whole.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         if self.is_silent {
-            return Err(StoreError::unavailable("the connection was given up"));
+            return Err(StoreError::unavailable("the connection was abandoned"));
         }
         if matches!(self.transaction, Transaction::Unknown) {
             return Err(StoreError::unavailable(

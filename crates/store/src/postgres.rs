@@ -134,7 +134,7 @@ impl PostgresServer {
         let connected = self.config.connect(tls).await;
         let (client, connection) = connected.map_err(HookError::Backend)?;
         let asking = async move { shows_read_only(&client).await };
-        // The connection ends when its client is dropped. If it fails, so does the question.
+        // The connection ends when its client is dropped. If it fails, the query fails too.
         tokio::join!(asking, connection).0
     }
 }

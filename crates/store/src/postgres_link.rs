@@ -25,7 +25,7 @@ const CHECK: &str = "NOTIFY gatehouse_link";
 /// How often the connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
 /// notices a server that accepts packets and does not respond, and a pooler that does not forward notifications.
 const LINK_CHECK: Duration = Duration::from_secs(10);
-/// How long the server may take to answer on it.
+/// How long the server may take to answer on this connection.
 const LINK_ANSWER: Duration = Duration::from_secs(5);
 /// How long the notification of a check may take after the server's answer.
 const CHECK_ARRIVAL: Duration = Duration::from_secs(1);
@@ -52,7 +52,7 @@ pub(crate) async fn link(server: PostgresServer, mut link: NodeLink) {
         if let Err(error) = link_once(&server, &mut link, is_again).await {
             tracing::debug!(
                 error = &error as &dyn std::error::Error,
-                "changes of other nodes are not heard; the feed is read in intervals"
+                "notifications of other nodes do not arrive; the feed is read at intervals"
             );
         }
         is_again = true;

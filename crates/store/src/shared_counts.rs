@@ -21,7 +21,8 @@ const AT_ONCE: usize = 16;
 pub enum Purpose {
     /// Guesses of a password. In a flood from many addresses, they wait for their turn.
     Guesses,
-    /// The load, and what must not be delayed by others. In a flood from many addresses, each node counts for itself.
+    /// The load, and counts that a flood of other requests must not delay. In a flood from many addresses, each
+    /// node counts for itself.
     Load,
 }
 
@@ -35,13 +36,13 @@ pub struct SharedCounts<K: RateKey> {
     is_down: AtomicBool,
 }
 
-/// The places of a request. They count unless they are returned.
+/// The permits of a request. They count unless they are returned.
 #[derive(Debug)]
-#[must_use = "places that are not given back count"]
+#[must_use = "permits that are not returned count"]
 pub struct Permits<K: RateKey>(Vec<RatePermit<K>>);
 
 impl<K: RateKey> Permits<K> {
-    /// Returns the places: the request does not count.
+    /// Returns the permits: the request does not count.
     pub fn give_back(mut self) {
         for permit in &mut self.0 {
             permit.set_used(false);

@@ -39,8 +39,8 @@ impl SweepClock {
         if time.doubts_the_clock() && !was_doubted {
             tracing::warn!(
                 clock = %clock.now(), expected = %time.mark(),
-                "the clock is not where it should be by the time that passed; until it has been so for a \
-                 day, old records are removed by the expected time"
+                "the clock differs from the expected time; until it has differed for a day, old \
+                 records are removed by the expected time"
             );
         }
         let mark = time.mark();

@@ -4,7 +4,7 @@ use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
-/// The most rows that are read at once. Each sealed node has one.
+/// The maximum number of rows that are read at once. Each sealed node has one.
 const MAX_ROWS: i64 = 100;
 
 /// A row of `vault_shares`.

@@ -147,7 +147,6 @@ impl Conn {
         .await
     }
 
-    /// Lists the secrets of a webhook.
     pub async fn list_secrets_of_webhook(
         &mut self,
         id: &str,

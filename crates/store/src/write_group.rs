@@ -279,7 +279,7 @@ async fn look_up_once(
     let mut conn = connected.map_err(StoreError::unavailable)??;
     conn.wait_for(until.saturating_duration_since(Instant::now()));
     let looked = conn.was_committed(id).await;
-    // Not into the pool: it would lie there unused and could die in silence before the next look.
+    // Do not return it to the pool, where it would stay unused and could fail unnoticed before the next lookup.
     conn.discard();
     looked
 }

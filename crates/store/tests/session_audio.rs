@@ -297,7 +297,7 @@ async fn many_small_ones_make_room_for_a_large_one() {
                 })
             })
         };
-        // The most that 16 steps of 64 can remove.
+        // The maximum that 16 steps of 64 can remove.
         fill(1000, 2024).await;
         insert(&store, audio("ses_1", 2024, 100), vec![0; 100], 100).await;
         assert_eq!(left(&store).await, 1);

@@ -3,10 +3,10 @@
 //! where the texts are stored.
 //!
 //! A sealed node creates a key pair in memory and stores its public key, encrypted with the cluster key. An
-//! unsealed node that can decrypt it encrypts the data key with a key derived from the cluster key and from the
-//! Diffie-Hellman secret of the sealed node's key pair and one of its own. So a text can be neither read nor
-//! forged without the cluster secret, and not read later, after the key pairs are gone, with it.
-//! `docs/vault-format.md` specifies the bytes.
+//! unsealed node that can decrypt it encrypts the data key with a key derived from the cluster key and from
+//! the Diffie-Hellman secret of the sealed node's key pair and one of its own. Without the cluster secret,
+//! a text can be neither read nor forged. Once the key pairs are gone, it cannot be read even with the
+//! cluster secret. `docs/vault-format.md` specifies the bytes.
 
 use crate::cipher::{self, CryptoError, KEY_BYTES};
 use crate::hold::{HoldPrivateKey, HoldPublicKey};

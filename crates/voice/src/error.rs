@@ -188,7 +188,7 @@ impl VoiceError {
                 max_bytes: *max_bytes,
             },
             Self::Sealed => Self::Sealed,
-            _ => Self::Internal("the speech that was waited for failed"),
+            _ => Self::Internal("the speech of an identical request failed"),
         }
     }
 

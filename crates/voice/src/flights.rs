@@ -37,7 +37,7 @@ impl Flights {
         F: Future<Output = Result<Made, VoiceError>> + Send + 'static,
     {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Work that has ended has no result any more once everybody has it.
+        // The result of ended work is dropped once every waiter has it.
         running.retain(|_, work| work.upgrade().is_some());
         if let Some(work) = running.get(&name).and_then(WeakShared::upgrade) {
             return (work, true);

@@ -69,7 +69,7 @@ pub(crate) struct Job {
     pub(crate) variables: &'static [(&'static str, &'static str)],
     /// The input, which the program may ignore.
     pub(crate) stdin: Bytes,
-    /// The most bytes of output. The program is killed if it exceeds them.
+    /// The maximum number of bytes of output. The program is killed if it exceeds them.
     pub(crate) most_output: usize,
     /// Whether the end of stderr is appended to the output. Otherwise stderr is discarded.
     pub(crate) with_stderr: bool,
@@ -96,8 +96,8 @@ pub(crate) struct ProgramPermit {
 #[derive(Debug)]
 pub(crate) struct Rest {
     pub(crate) job: Job,
-    /// Whether the kept process failed before it had answered anything. If the job then succeeds, the program
-    /// does not work as a kept process and is not tried again.
+    /// Whether the kept process failed before it had answered anything. If the job then succeeds, the program does
+    /// not work as a kept process and is not retried.
     pub(crate) is_new: bool,
 }
 

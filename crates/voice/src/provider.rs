@@ -221,7 +221,6 @@ macro_rules! providers {
 }
 pub(crate) use providers;
 
-/// The schema of an ID.
 pub(crate) fn schema<Id: ProviderId>(description: &str) -> schemars::Schema {
     let ids = Id::ALL.iter().map(|id| {
         let about = id.about();

@@ -9,7 +9,7 @@ use crate::stt::{Segment, Word};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// The most characters per line, and lines per cue.
+/// The maximum number of characters per line, and lines per cue.
 const MAX_LINE: usize = 42;
 const MAX_LINES: usize = 2;
 /// The longest duration of a cue.

@@ -183,7 +183,6 @@ fn make_room(taken: &mut TakenSlots) -> bool {
     most.is_some_and(|client| taken.evict(client, false))
 }
 
-/// The state of a connection.
 struct ConnectionState {
     number: u64,
     client: ClientKey,

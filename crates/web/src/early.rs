@@ -22,7 +22,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
-/// The most connections at a time. Further ones wait until they are accepted.
+/// The maximum number of connections at a time. Further ones wait until they are accepted.
 const CONNECTIONS: usize = 256;
 /// How long a client may take to send its first byte, the TLS handshake, or its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);

@@ -99,7 +99,7 @@ pub fn install_metrics() -> Result<PrometheusHandle, BuildError> {
         .install_recorder();
     match handle {
         Ok(handle) => {
-            // A rate over a counter that appears with its first refusal misses that refusal.
+            // If a counter appears only with its first refusal, a rate over it misses that refusal.
             metrics::counter!(CONNECTIONS_REFUSED).increment(0);
             Ok(RECORDER.get_or_init(|| handle).clone())
         }

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 const PATH: &str = "/metrics";
-/// The most connections at a time on the port of the metrics.
+/// The maximum number of connections at a time on the port of the metrics.
 const CONNECTIONS: usize = 32;
 /// How long a connection may take for a request head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);

@@ -182,9 +182,7 @@ async fn acme_certificate(services: &Services, acme: &Acme) -> Result<CertifiedK
             Err(error) => tracing::error!(%error, "the stored certificate cannot be used"),
         }
     }
-    tracing::warn!(
-        "no certificate has been issued yet; a self-signed one is used until it is there"
-    );
+    tracing::warn!("no certificate has been issued yet; a self-signed one is used until then");
     self_signed::temporary(&acme.domains)
 }
 

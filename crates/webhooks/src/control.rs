@@ -96,7 +96,10 @@ fn ended(status: DeliveryStatus, what: &str) -> WebhooksError {
 fn runs() -> WebhooksError {
     let status = DeliveryStatus::Processing;
     WebhooksError::Refused(
-        Problem::new(ErrorCode::Conflict, "This delivery is being tried already.")
-            .with("status", status.as_str()),
+        Problem::new(
+            ErrorCode::Conflict,
+            "An attempt at this delivery is already in progress.",
+        )
+        .with("status", status.as_str()),
     )
 }

@@ -29,7 +29,7 @@ pub enum WebhooksError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The task was aborted or panicked.
-    #[error("the work was broken off")]
+    #[error("the work did not complete")]
     BrokenOff,
 }
 

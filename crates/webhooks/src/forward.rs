@@ -1,6 +1,7 @@
-//! Requests as senders sent them, for a program that forwards deliveries. A webhook's requests are kept in memory only,
-//! and only while someone forwards them: their headers contain signatures and secrets, which are never stored. A request
-//! that is not kept is made again from the stored payload and signed as its sender would sign it.
+//! Requests as senders sent them, for a program that forwards deliveries. A webhook's requests are kept in
+//! memory only, and only while someone forwards them: their headers contain signatures and secrets, which
+//! are never stored. A request that is not kept is rebuilt from the stored payload and signed as its sender
+//! would sign it.
 
 pub(crate) mod kept;
 mod remade;
@@ -32,9 +33,9 @@ pub struct Forwarding {
 pub enum RequestOrigin {
     /// As the sender sent them.
     Original,
-    /// Made from the stored payload, and signed with the webhook's secret and the current time.
+    /// Rebuilt from the stored payload, and signed with the webhook's secret and the current time.
     Signed,
-    /// Made from the stored payload. Only the sender can sign it.
+    /// Rebuilt from the stored payload. Only the sender can sign it.
     Unsigned,
 }
 

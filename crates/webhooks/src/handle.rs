@@ -136,7 +136,7 @@ pub(crate) struct Inner {
     pub(crate) node: String,
     /// Notified when the next run of a schedule may have changed.
     pub(crate) schedules_changed: Arc<Notify>,
-    /// How many times due runs were looked for.
+    /// How many times the schedules were checked for due runs.
     pub(crate) schedule_turns: tokio::sync::watch::Sender<u64>,
     /// How many passes the worker has completed.
     pub(crate) turns: tokio::sync::watch::Sender<u64>,

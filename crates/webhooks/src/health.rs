@@ -11,12 +11,13 @@ use gatehouse_domain::Timestamp;
 use gatehouse_store::StoreError;
 use verdicts::{REGULAR_OF_DAYS, day_of, has_sender, is_silent};
 
-/// Lines of the queue that are looked at.
+/// How many lines of the queue are examined.
 const LINES: i64 = 1024;
 
 impl Webhooks {
-    /// Returns since when the delivery is due that waits longest for a worker. Deliveries that wait for something else do
-    /// not count: a time, the vault, a budget, a disabled webhook or channel, or a channel that does not respond.
+    /// Returns the due time of the delivery that has waited longest for a worker. Deliveries that wait for
+    /// something else do not count: a time, the vault, a budget, a disabled webhook or channel, or a channel
+    /// that does not respond.
     pub async fn oldest_due(&self) -> Result<Option<Timestamp>, StoreError> {
         let inner = &self.0;
         let (now, disabled) = (inner.now(), inner.live.disabled());

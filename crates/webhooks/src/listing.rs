@@ -78,7 +78,7 @@ impl Webhooks {
             .as_deref()
             .is_some_and(|cursor| !is_cursor("del_", cursor))
         {
-            let reason = "not one that was given out";
+            let reason = "not a cursor of this list";
             return Err(WebhooksError::invalid("cursor", reason));
         }
         let filter = DeliveryFilter {
@@ -93,7 +93,8 @@ impl Webhooks {
         let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
-                // Before the list: what is listed meanwhile is not missing in both.
+                // Read before the list, so that a delivery that is released in between is in at least one of
+                // the two.
                 let held = match &filter.webhook {
                     Some(webhook) if filter.before.is_none() => {
                         conn.find_first_held_of(webhook).await?

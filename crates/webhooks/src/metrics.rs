@@ -72,11 +72,11 @@ pub fn describe() {
     describe_gauge!(QUEUE_DEPTH, "Deliveries that wait for a worker.");
     describe_gauge!(
         OLDEST_WAITING,
-        "How long the delivery has waited that waits longest for a worker, in seconds."
+        "The longest time that a delivery has been waiting for a worker, in seconds."
     );
     describe_counter!(
         LEASE_TAKEOVERS,
-        "Deliveries that were taken over from a process that no longer renewed their leases."
+        "Deliveries whose leases their process no longer renewed, so that another one took over."
     );
     // Initialize the series without labels, so that each metric exists with value 0.
     for name in [
@@ -160,7 +160,7 @@ pub(crate) fn taken_over(deliveries: usize) {
     counter!(LEASE_TAKEOVERS).increment(u64::try_from(deliveries).unwrap_or(u64::MAX));
 }
 
-/// Sets how long the delivery has waited that waits longest; `None` if it is unknown.
+/// Sets the waiting time of the delivery that has waited longest; `None` if it is unknown.
 pub fn oldest_waiting(wait: Option<Duration>) {
     gauge!(OLDEST_WAITING).set(wait.map_or(f64::NAN, |wait| wait.as_secs_f64()));
 }

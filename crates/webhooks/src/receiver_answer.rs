@@ -1,5 +1,5 @@
-//! What the receiver of a delivery answered, as it is stored with the attempt: without the secrets of the webhook, and
-//! cut.
+//! The receiver's response to a delivery, as stored with the attempt: shortened, and without the secrets of
+//! the webhook.
 
 use crate::handle::Inner;
 use gatehouse_channels::{REDACTED, SendResponse};

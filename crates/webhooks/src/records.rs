@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// How often a change is attempted when other nodes change the same webhook concurrently.
 pub(crate) const TRIES: usize = 3;
 /// Shown with a webhook that does not verify deliveries.
-const OPEN_WARNING: &str = "Anybody who knows this address can send deliveries: the mode `none` \
+const OPEN_WARNING: &str = "Anyone who knows this URL can send deliveries: the mode `none` \
     verifies nothing and is for testing only.";
 
 /// A created or changed webhook, with details that are shown only once.
@@ -143,7 +143,7 @@ impl Webhooks {
             work(inner).await
         }));
         task.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "a change of a webhook was broken off");
+            tracing::error!(%error, "a change of a webhook did not complete");
             Err(WebhooksError::BrokenOff)
         })
     }
@@ -161,7 +161,7 @@ impl Webhooks {
         cursor: Option<&str>,
     ) -> Result<WebhookPage, WebhooksError> {
         if cursor.is_some_and(|cursor| !is_cursor("hook_", cursor)) {
-            let reason = "not one that was given out";
+            let reason = "not a cursor of this list";
             return Err(WebhooksError::invalid("cursor", reason));
         }
         let after = cursor.unwrap_or_default().to_owned();
@@ -224,7 +224,7 @@ pub(crate) fn checked_secret(
 /// Rejects a secret for a mode that uses none; it would be silently discarded.
 pub(crate) fn no_secret(input: &WebhookInput) -> Result<(), WebhooksError> {
     if input.secret().value().is_some() {
-        let reason = "the auth mode none takes no secret";
+        let reason = "the auth mode none has no secret";
         return Err(WebhooksError::invalid("secret", reason));
     }
     Ok(())

@@ -185,8 +185,8 @@ fn too_many() -> WebhooksError {
     WebhooksError::Refused(Problem::new(
         ErrorCode::Conflict,
         format!(
-            "{} earlier secrets of this webhook are still good, and nothing was changed. Wait until \
-             one ends, or rotate with overlap_seconds 0, which ends all of them now.",
+            "{} earlier secrets of this webhook are still valid, and nothing was changed. Wait \
+             until one expires, or rotate with overlap_seconds 0, which ends all of them now.",
             PREVIOUS.len()
         ),
     ))

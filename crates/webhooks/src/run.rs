@@ -57,7 +57,7 @@ pub(crate) async fn run(
         .as_deref()
         .and_then(|text| Payload::from_json(text).ok())
     else {
-        let why = "The stored payload cannot be read any more.".to_owned();
+        let why = "The stored payload can no longer be read.".to_owned();
         return Outcome::Failed(Trace::default(), why);
     };
     // An answer changes the target of its delivery.
@@ -174,7 +174,10 @@ fn after_turn(
         return Outcome::Interrupted { began: has_sent };
     }
     if report.cancelled {
-        return Outcome::Failed(trace, "Somebody stopped the agent's turn.".to_owned());
+        return Outcome::Failed(
+            trace,
+            "The agent's turn was stopped by a person.".to_owned(),
+        );
     }
     let asked = report.error.as_ref().and_then(asked_wait);
     match report.error {
@@ -200,7 +203,7 @@ fn after_turn(
     }
 }
 
-/// When the budget resets that stopped a turn.
+/// When the budget that stopped a turn resets.
 fn resets_at(problem: &Problem) -> Option<Timestamp> {
     if problem.code != ErrorCode::BudgetExhausted {
         return None;
@@ -226,7 +229,7 @@ fn lack_of(report: &TurnReport) -> Option<&'static str> {
     match report.stop {
         Stop::Refused => Some("The model refused to answer."),
         Stop::Filtered => Some("The content filter of the model provider removed the answer."),
-        _ if !report.has_answer => Some("The answer of the agent is empty."),
+        _ if !report.has_answer => Some("The agent's answer is empty."),
         _ => None,
     }
 }
@@ -238,7 +241,7 @@ fn no_turn(error: AgentsError, stops: Stops<'_>) -> Outcome {
         AgentsError::Sealed => Outcome::Sealed(trace),
         AgentsError::Budget(exhausted) => Outcome::Exhausted(trace, exhausted.resets_at),
         AgentsError::ShuttingDown => {
-            let why = "The agents' part of Gatehouse took no turn.".to_owned();
+            let why = "The agent could not start a turn.".to_owned();
             Outcome::Retry(trace, why, None)
         }
         AgentsError::NotFound("agent") | AgentsError::Invalid { field: "agent", .. } => {
@@ -254,7 +257,7 @@ fn no_turn(error: AgentsError, stops: Stops<'_>) -> Outcome {
             Outcome::Retry(trace, why, None)
         }
         AgentsError::Store(error) if error.is_unavailable() => {
-            let why = "The database could not be used when the agent was to begin.".to_owned();
+            let why = "The database was unavailable when the agent was about to start.".to_owned();
             Outcome::Retry(trace, why, None)
         }
         other => Outcome::Failed(trace, Problem::from(other).message),
@@ -270,68 +273,4 @@ fn response_action(action: Action) -> ResponseAction {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use gatehouse_agents::Usage;
-    use gatehouse_domain::{SessionId, TurnId};
-
-    fn ended_with(problem: Problem) -> Outcome {
-        let report = TurnReport {
-            session: SessionId::from_text("ses_1"),
-            session_key: String::new(),
-            turn_id: TurnId::from_text("turn_1"),
-            text: String::new(),
-            stop: Stop::Error,
-            has_answer: false,
-            audio: None,
-            audio_error: None,
-            usage: Usage::default(),
-            duration_ms: 0,
-            actions: Vec::new(),
-            error: Some(problem),
-            cancelled: false,
-        };
-        let running = CancellationToken::new();
-        let stops = Stops {
-            run: &running,
-            house: &running,
-        };
-        after_turn(report, stops, false, None)
-    }
-
-    #[test]
-    fn a_turn_that_the_database_interrupted_is_retried_and_one_that_the_model_refused_is_not() {
-        let database = Problem::new(
-            ErrorCode::StorageUnavailable,
-            "The database is unavailable.",
-        );
-        assert!(matches!(ended_with(database), Outcome::Retry(..)));
-        let model = Problem::new(ErrorCode::Internal, "The model refused.");
-        assert!(matches!(ended_with(model), Outcome::Failed(..)));
-    }
-
-    #[test]
-    fn a_rate_limit_without_a_stated_delay_is_waited_for_and_exhausted_credit_is_not() {
-        let refused = |reason: &str| {
-            Problem::new(ErrorCode::ProviderFailed, "The model provider p refused.")
-                .with("reason", reason)
-        };
-        let limited = refused("rate_limited");
-        for (problem, expected) in [
-            (limited.clone(), UNSTATED_WAIT),
-            (
-                limited.with("retry_after_seconds", 7),
-                Duration::from_secs(7),
-            ),
-            (refused("overloaded"), UNSTATED_WAIT),
-        ] {
-            let outcome = ended_with(problem);
-            assert!(
-                matches!(outcome, Outcome::Wait(_, _, wait) if wait == expected),
-                "{outcome:?}"
-            );
-        }
-        let no_credit = refused("no_credit").with("retry_after_seconds", 7);
-        assert!(matches!(ended_with(no_credit), Outcome::Failed(..)));
-    }
-}
+mod tests;

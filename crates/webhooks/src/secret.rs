@@ -29,7 +29,7 @@ pub(crate) const PREVIOUS: [&str; 8] = [
 pub(crate) const SHORT_BYTES: usize = 16;
 /// The warning for a secret shorter than [`SHORT_BYTES`].
 pub(crate) const SHORT_WARNING: &str = "This secret is shorter than 16 bytes, so it can be guessed. \
-    Use a longer one, or leave it out to have one made.";
+    Use a longer one, or omit it to have one generated.";
 /// Maximum length of a supplied secret, in characters.
 pub(crate) const MAX_CHARACTERS: usize = 1024;
 /// Secrets with fewer characters get no hint, because four characters would reveal too much.

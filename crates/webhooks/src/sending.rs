@@ -66,7 +66,7 @@ pub(crate) async fn run(
     // The outcome of a delivery with an agent is the agent's answer.
     if config.deliver_only {
         delivered.channel = inner.channels.label_of(target).await;
-        // JSON says less than the summary.
+        // The summary is easier to read than the JSON.
         let is_text = config.template_format == TemplateFormat::Text;
         if is_text && config.prompt_template.is_some() {
             // As people read it, without what the channel's markup escapes.
@@ -128,7 +128,7 @@ async fn send(
         Ok(None) => {}
         Ok(inbox) => return Outcome::Completed(Trace { inbox, ..delivered }),
         Err(_) => {
-            let why = "The database could not be used when the message was to be written.";
+            let why = "The database was unavailable when the message was about to be written.";
             return Outcome::Retry(Trace::default(), why.to_owned(), None);
         }
     }
@@ -170,7 +170,8 @@ async fn stored_answer(inner: &Inner, work: &DeliveryWork) -> Result<String, Out
             Err(Outcome::Failed(Trace::default(), why))
         }
         Err(_) => {
-            let why = "The database could not be used when the answer was to be read.".to_owned();
+            let why =
+                "The database was unavailable when the answer was about to be read.".to_owned();
             Err(Outcome::Retry(Trace::default(), why, None))
         }
     }

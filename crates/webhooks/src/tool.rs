@@ -41,15 +41,14 @@ impl Webhooks {
     }
 }
 
-/// The `webhook` tool.
 #[derive(Debug)]
 struct WebhookTool(Webhooks);
 
-const DESCRIPTION: &str = "Manages inbound webhooks: addresses to which other services post events, \
-    which then run an agent or go to a channel. Actions: `create` (name, and any of the settings; \
-    answers with the address and with what to do at the sender), `list`, `get` (id), `update` (id and what changes; null goes back to the default), `delete` (id), \
+const DESCRIPTION: &str = "Manages inbound webhooks: URLs to which other services post events, \
+    which then run an agent or are sent to a channel. Actions: `create` (name, and any of the settings; \
+    returns the URL and what to do at the sender), `list`, `get` (id), `update` (id and what changes; null restores the default), `delete` (id), \
     `rotate_secret` (id), `deliveries` (id of the webhook, status, event, q), `replay` (delivery_id). \
-    Secrets are neither taken nor shown here: the answer says where a person gets one.";
+    Secrets are neither accepted nor shown here: the answer says where a person can get one.";
 
 impl Tool for WebhookTool {
     fn name(&self) -> &'static str {
@@ -299,7 +298,7 @@ fn parameters() -> Value {
         "delivery_id": { "type": "string", "description": "The delivery to replay." },
         "overlap_seconds": {
             "type": "integer",
-            "description": "How long the secret before stays good too; a day when absent."
+            "description": "How long the previous secret stays valid; a day when absent."
         },
         "status": {
             "type": "string",

@@ -370,6 +370,6 @@ async fn until_relevant(changes: &mut broadcast::Receiver<Arc<str>>) {
 fn complain(error: &StoreError) {
     tracing::warn!(
         error = error as &dyn std::error::Error,
-        "the webhook worker could not use the database; it goes on trying"
+        "the webhook worker could not use the database; it retries"
     );
 }

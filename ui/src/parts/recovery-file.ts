@@ -1,4 +1,4 @@
-// The file in which a user keeps the recovery key. Years later it must still say what it is for.
+// The file in which a user keeps the recovery key. Years later, it must still say what it is for.
 import { m } from '../paraglide/messages.js';
 import { product } from '../state/session.svelte';
 

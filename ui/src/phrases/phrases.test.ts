@@ -85,7 +85,7 @@ test('the title that a stranger chose does not choose the translation', () => {
   expect(german('eve opened issue #7: Please try again.', 'codehost_b')).toBe(
     'eve hat Issue #7 geöffnet: Please try again.',
   );
-  expect(german('eve made issue X-1: 3 of 4 bugs', 'tracker_a')).toBe('eve hat Issue X-1 erstellt: 3 of 4 bugs');
+  expect(german('eve created issue X-1: 3 of 4 bugs', 'tracker_a')).toBe('eve hat Issue X-1 erstellt: 3 of 4 bugs');
 });
 
 test('a colon in a template or in a name is not the beginning of a title', () => {

@@ -1,5 +1,5 @@
-// The sentences of deliveries in the language of the page. What is needed for it is loaded when the first sentence is shown;
-// until then, it is in English.
+// The sentences of deliveries in the language of the page. The required texts are loaded when the first sentence is
+// shown; until then, it is in English.
 import { everyPage } from '../client/pages';
 import { rpc } from '../client/rpc';
 import { getLocale, type Locale } from '../paraglide/runtime.js';
@@ -19,7 +19,7 @@ async function load(): Promise<void> {
   try {
     translate = translator((await from()).default);
   } catch {
-    // The next sentence tries again.
+    // The next sentence retries.
     loading = false;
   }
 }
@@ -53,7 +53,7 @@ async function askForSenders(): Promise<ReadonlyMap<string, string> | null> {
     );
     return senders;
   } catch {
-    // The next sentence tries again.
+    // The next sentence retries.
     return null;
   } finally {
     asking = null;

@@ -16,7 +16,6 @@ const RESULTS: &str = "test-results/results.json";
 
 /// The prepared environment of the browser tests.
 pub struct Browser {
-    /// The path of Chromium.
     pub chromium: PathBuf,
     /// The output of `--version`.
     pub version: String,

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct LeftOut(Mutex<HashSet<(String, String, usize)>>);
 
 impl LeftOut {
-    /// Whether so many tools of this agent are left out for this model for the first time.
+    /// Whether this is the first time that so many tools of this agent are left out for this model.
     pub(super) fn is_new(&self, agent: &str, model: &str, count: usize) -> bool {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert((agent.to_owned(), model.to_owned(), count))

@@ -40,7 +40,7 @@ impl Running<'_> {
             .flatten();
         let row = self.row(Role::Assistant, MessageOrigin::Model, &reply.text);
         ChatMessageRow {
-            // Parts of its speech have named it already.
+            // Published parts of its speech already refer to this ID.
             id: match &reply.speech {
                 Some(speech) => speech.message.clone(),
                 None => row.id.clone(),

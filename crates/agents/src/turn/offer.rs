@@ -61,7 +61,7 @@ impl Running<'_> {
                 model,
                 left_out = left_out.len(),
                 first,
-                "the tools are more than {MAX_TOOLS} or take more than half of the model's context; restrict \
+                "there are more than {MAX_TOOLS} tools, or they take more than half of the model's context; restrict \
                  the agent's tools to choose which are offered"
             );
         }

@@ -21,7 +21,8 @@ impl Running<'_> {
         self.inner.speaker.get().filter(|_| is_chat)
     }
 
-    /// The filter of an answer, and its speech if it may be spoken.
+    /// Continues the speech of a complete answer in its own task, after the speech of the turn's earlier
+    /// answers. The turn does not wait for it. `None` if the answer is not spoken.
     pub(super) fn begin_speech(
         &self,
         agent: &Agent,
@@ -61,8 +62,8 @@ impl Running<'_> {
         (Some(filter), Some(speech))
     }
 
-    /// Lets the speech of a complete answer go on in its own task, after that of the turn's earlier answers. The turn
-    /// does not wait for it. `None` if the answer is not spoken.
+    /// Lets the speech of a complete answer continue in its own task, after that of the turn's earlier answers. The
+    /// turn does not wait for it. `None` if the answer is not spoken.
     pub(super) fn end_speech(
         &mut self,
         agent: &Agent,

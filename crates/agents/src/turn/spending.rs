@@ -118,7 +118,7 @@ impl Running<'_> {
         self.spending.unstored().extend(rows);
     }
 
-    /// Stores what no message took along, at the end of the turn.
+    /// Stores the remaining use at the end of the turn.
     pub(super) async fn store_rest(&self) {
         let unstored = self.take_unstored();
         if unstored.rows.is_empty() {

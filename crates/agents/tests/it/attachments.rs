@@ -126,7 +126,7 @@ async fn a_request_has_ten_pictures_and_not_one_more() {
     };
     assert_eq!(pictures(1).await, (1, 0));
     assert_eq!(pictures(9).await, (10, 0));
-    // The oldest one makes room.
+    // The oldest file is deleted to make space.
     assert_eq!(pictures(1).await, (10, 1));
 }
 

@@ -44,7 +44,7 @@ async fn the_history_says_interrupted_and_keeps_the_text_so_far() {
         assert_eq!(page.messages[1].model.as_deref(), Some("fake/m1"));
         let record = agents.get_session(session).await.unwrap();
         assert_eq!(record.message_count, 4);
-        // Turns that ended are not interrupted, and an interrupted one is so only once.
+        // Turns that have ended are not marked as interrupted, and a turn is marked as interrupted only once.
         let report = agents
             .send_sync(chat(Some(session), "three"))
             .await
@@ -84,7 +84,7 @@ async fn a_delivery_that_runs_again_stands_once_in_its_session() {
         // The model is not shown the attempt before.
         let sent = harness.model.messages(1);
         assert_eq!(sent.last().unwrap()["content"], "event");
-        // After another turn, an attempt has its own place.
+        // After another turn, a new attempt becomes a new turn.
         agents
             .send_sync(chat(Some("webhook:a"), "And?"))
             .await

@@ -53,7 +53,7 @@ async fn an_answer_does_not_wait_for_its_speech() {
         assert_eq!(first[2].1.get("audio"), None);
         let session = sent.session.as_str();
         assert_eq!(harness.history(session).await[1].audio, None);
-        // Nor does the next turn.
+        // The next turn does not wait for it either.
         let next = harness.agents.send(chat(Some(session), "And?"));
         next.await.unwrap();
         until_done(&mut told).await;
@@ -236,7 +236,7 @@ async fn every_complete_answer_of_a_turn_is_spoken() {
     assert_eq!(of(1), ("Let me see.", Some("aud_1")));
     assert_eq!(of(3), ("Four.", Some("aud_1")));
 
-    // An answer that breaks off is not.
+    // An answer that breaks off is not spoken.
     harness
         .model
         .will([Reaction::Break(format!("I {MARK}think")), say("never")]);

@@ -111,7 +111,7 @@ async fn an_error_of_a_stranger_taints_too() {
     ]);
     let report = harness.say(None, "go").await;
     assert_eq!(statuses(&report), ["error", "denied"]);
-    // A call that no tool answered does not: the text is Gatehouse's own.
+    // A call that no tool answered does not taint the session, because its text is Gatehouse's own.
     harness.model.will([
         call("web_fetch", &json!({ "x": -1 })),
         one("webhook"),

@@ -232,7 +232,7 @@ async fn the_steps_of_a_turn_are_limited() {
         last["content"].as_str().unwrap().contains("no more steps"),
         "{last}"
     );
-    // A model that calls tools even so is not heard.
+    // A model that calls tools anyway is ignored.
     harness
         .model
         .will(vec![call("double", &json!({ "x": 3 })); 3]);

@@ -7,7 +7,7 @@ use crate::opus_decode::Head;
 use crate::read::{big, little32};
 use crate::{AudioError, sample::narrow};
 
-/// The most bytes of a packet. Pictures in comments are packets too.
+/// The maximum number of bytes of a packet. Pictures in comments are packets too.
 const MAX_PACKET: usize = 32 * 1024 * 1024;
 
 /// What a decoder needs before the first packet.

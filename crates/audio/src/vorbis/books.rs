@@ -4,7 +4,7 @@
 use super::bits::Bits;
 use super::ilog;
 
-/// The most entries and dimensions that the decoder accepts.
+/// The maximum number of entries and dimensions that the decoder accepts.
 const MAX_ENTRIES: u32 = 128 * 1024;
 const MAX_DIMENSIONS: u32 = 32;
 

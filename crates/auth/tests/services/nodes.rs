@@ -176,7 +176,7 @@ async fn a_client_that_all_nodes_together_refuse_costs_no_read() {
     let location = &gate.database.location;
     run_sql(location, "ALTER TABLE auth_sessions RENAME TO gone").await;
     let unknown: String = cookie.chars().rev().collect();
-    // A read would have been an error.
+    // A database read would have failed.
     let context = context(&other, AWAY, &unknown).await;
     assert!(context.decision.identity().is_none());
 }

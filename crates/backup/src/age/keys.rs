@@ -87,7 +87,7 @@ impl Identity {
     }
 
     pub(super) fn unwrap(&self, stanzas: &[Stanza]) -> Result<FileKey, AgeError> {
-        // The format allows no other stanza beside one with a passphrase.
+        // A passphrase stanza must be the only stanza of its header.
         let has_passphrase = stanzas.iter().any(|stanza| stanza.kind() == Some(SCRYPT));
         if has_passphrase && stanzas.len() > 1 {
             return Err(AgeError::Header);

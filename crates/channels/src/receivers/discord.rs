@@ -149,5 +149,5 @@ fn refused_token() -> ReceiveError {
 }
 
 fn not_discord() -> Failure {
-    Failure::later("What answers at Discord's address is not Discord.")
+    Failure::later("The server at Discord's address is not Discord.")
 }

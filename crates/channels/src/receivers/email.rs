@@ -1,8 +1,8 @@
 //! `email`: mails of an IMAP mailbox, reported by IDLE (RFC 2177) or asked for every half minute.
 //!
-//! A mail is read only if the owner's mail server says that it is from the domain of its sender ([`results`]), and if
-//! a person wrote it. The position is the UID of the last mail that was looked at, with what gives it its meaning:
-//! server, user, mailbox and UIDVALIDITY.
+//! A mail is read only if the owner's mail server says that it is from the domain of its sender
+//! ([`results`]), and if a person wrote it. The position is the UID of the last mail that was examined,
+//! together with the server, user, mailbox and UIDVALIDITY for which that UID is valid.
 
 mod connection;
 mod content;
@@ -10,6 +10,7 @@ mod error;
 mod files;
 mod frame;
 mod header;
+mod html;
 mod login;
 mod reading;
 mod replay;
@@ -33,23 +34,25 @@ use crate::receive::{ReceiveError, Received};
 use futures_util::future::BoxFuture;
 use std::time::Duration;
 
-/// How long one look for mails waits.
+/// How long one check for mails waits.
 const WAIT: Duration = Duration::from_secs(30);
-/// An IDLE that lasts longer is begun again. Servers may end it after 29 minutes; networks forget connections earlier.
+/// An IDLE command is renewed after this time. Servers may end it after 29 minutes; networks drop idle
+/// connections earlier.
 const LONGEST_IDLE_MS: u64 = 10 * 60_000;
 /// A connection that ends earlier is not replaced at once.
 const SHORT_MS: u64 = 60_000;
-/// How many mails are looked at before they are stored.
+/// How many mails are examined before the result is stored.
 const BATCH: usize = 10;
-/// A mail that could not be fetched this often is skipped, if the server returns another one.
+/// A mail that fails to be fetched this often is skipped, if the server returns another mail.
 const MAX_FAILURES: u32 = 3;
-/// How long the request for another one may take. It ends within the time for receiving.
+/// How long the request for another mail may take. It fits into the time for receiving.
 const PROBE: Duration = Duration::from_secs(5);
 /// For how long the account shows that a mail was skipped.
 const SHOWN_MS: u64 = 24 * 3_600_000;
 const SKIPPED: &str = "A mail was skipped, because the mail server did not return it in three attempts. \
                        It is still in the mailbox. Later mails are received.";
-/// How many mails of a person are answered. It ends a loop with a program that does not mark its answers.
+/// How many mails of a person are answered per period. This ends a loop with a program that does not mark
+/// its answers.
 const AT_MOST: &[(Duration, i64)] = &[
     (Duration::from_hours(1), 20),
     (Duration::from_hours(24), 100),
@@ -145,7 +148,7 @@ impl Watching {
                     "the mail server has renumbered the mailbox; mail that arrived before is not answered"
                 );
             }
-            // What arrived before is not answered.
+            // Mails that arrived earlier are not answered.
             let last = match session.mailbox.next {
                 Some(next) => next.saturating_sub(1),
                 None => session.search("*").await?.pop().unwrap_or(0),
@@ -235,14 +238,15 @@ impl Watching {
         self.skipped_at = Some(source.inner.clock.monotonic_ms());
     }
 
-    /// Returns what the account shows although mails are received.
+    /// Returns the problem that the account shows while it receives mails.
     fn warning(&self, now: u64) -> Option<&'static str> {
         let age = now.saturating_sub(self.skipped_at?);
         (age < SHOWN_MS).then_some(SKIPPED)
     }
 }
 
-/// Whether the server answers a request for another mail. Otherwise it has a fault that is not one of a single mail.
+/// Whether the server answers a request for another mail. If not, the problem is not limited to a single
+/// mail.
 async fn returns(source: Source<'_>, settings: &Settings<'_>, other: u32) -> bool {
     if other == 0 {
         return false;

@@ -32,7 +32,11 @@ impl Link {
         base: &str,
         url: &str,
     ) -> Result<Self, Failure> {
-        let odd = || Failure::later(format!("{noun} named an address that is no WebSocket's."));
+        let odd = || {
+            Failure::later(format!(
+                "{noun} named an address that is not a WebSocket URL."
+            ))
+        };
         let url = Url::parse(url).map_err(|_| odd())?;
         let is_plain = Url::parse(base).is_ok_and(|base| base.scheme() == "http");
         if url.scheme() != "wss" && !(is_plain && url.scheme() == "ws") {

@@ -1,8 +1,8 @@
 //! `matrix`: long polling with `sync` (<https://spec.matrix.org/latest/client-server-api/#syncing>). Encrypted rooms
 //! cannot be read.
 //!
-//! A room is private while the person and the bot are its only members. Everyone can invite others to a room, so this
-//! is asked for each answer.
+//! A room is private while the person and the bot are its only members. Every member can invite others, so
+//! this is checked before each answer.
 
 mod buttons;
 mod events;
@@ -47,7 +47,7 @@ const MAX_POSITION: usize = 4096;
 /// How long the server shows that the bot is typing, in milliseconds.
 const TYPING_MS: u32 = 8000;
 
-/// The most bots whose user IDs are kept.
+/// The maximum number of bots whose user IDs are kept.
 const MAX_USERS: usize = 256;
 
 #[derive(Debug)]
@@ -144,7 +144,7 @@ impl Syncing {
             None => own_id(source).await?,
         };
         self.user = Some(me.clone());
-        // The token of another user's events says nothing about this one's.
+        // A token that belongs to another user is useless for this one.
         let since = position
             .and_then(|position| position.split_once(' '))
             .filter(|(user, _)| *user == me)
@@ -177,7 +177,7 @@ impl Syncing {
             messages: synced.invitations(&me),
             ..Meant::default()
         };
-        // Without a token, the answer has what was said before the channel received.
+        // Without a token, the response contains messages from before the channel received.
         if let Some(since) = since {
             let mut lookups = Lookups::default();
             for (room, joined) in synced.joined() {
@@ -276,7 +276,7 @@ impl Receiver for MatrixReceiver {
     }
 }
 
-/// Returns what is meant for the bot in a room, also what the answer leaves out.
+/// Returns the messages for the bot in a room, including those that the response leaves out.
 async fn new_messages(
     source: Source<'_>,
     (room, joined): (&str, &Joined),
@@ -297,7 +297,7 @@ async fn new_messages(
 
 fn not_matrix() -> Failure {
     Failure::later(
-        "What answers at the homeserver's address is not a Matrix server, or its answer is too large.",
+        "The server at the homeserver's address is not a Matrix server, or its answer is too large.",
     )
 }
 

@@ -108,7 +108,8 @@ impl VoiceFormat {
     }
 }
 
-/// The largest voice message that is sent, in bytes, if the vendor has no lower limit. It is Telegram's.
+/// The maximum size of a voice message in bytes, if the vendor has no lower limit. This is Telegram's
+/// limit.
 pub(crate) const MAX_VOICE: usize = 50_000_000;
 
 /// Receives the messages of a channel type.
@@ -124,7 +125,7 @@ pub(crate) trait Receiver: Send + Sync {
         None
     }
 
-    /// Returns after which time without messages the vendor may count from another position.
+    /// Returns the time without messages after which the vendor may restart its numbering.
     fn forgets_after(&self) -> Option<Duration> {
         None
     }
@@ -173,7 +174,7 @@ pub(crate) trait Receiver: Send + Sync {
         })
     }
 
-    /// Returns the form of voice messages, if answers can be some.
+    /// Returns the format of voice messages, if answers can be voice messages.
     fn voice(&self) -> Option<VoiceFormat> {
         None
     }

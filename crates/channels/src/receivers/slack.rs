@@ -1,5 +1,5 @@
-//! `slack`: Socket Mode (<https://docs.slack.dev/apis/events-api/using-socket-mode>). Slack sends events over a
-//! WebSocket and sends an event again that is not acknowledged.
+//! `slack`: Socket Mode (<https://docs.slack.dev/apis/events-api/using-socket-mode>). Slack sends events
+//! over a WebSocket and repeats events that are not acknowledged.
 
 mod buttons;
 mod events;
@@ -64,9 +64,10 @@ struct Listening {
     unconfirmed: Vec<String>,
     /// Whether a ping has no answer yet.
     is_quiet: bool,
-    /// How many connections in a row were not the app's only one.
+    /// How many connections in a row were not the app's only connection.
     crowded: u32,
-    /// Whether Slack counted several connections while one of this receiver ended, which `crowded` leaves out.
+    /// Whether Slack counted several connections while an old one of this receiver was ending. `crowded` does
+    /// not count such a case.
     is_unsure: bool,
 }
 
@@ -74,7 +75,8 @@ struct Listening {
 /// program is reported when the next connection is not the only one either.
 const CROWDED: &str = "Another program is connected to Slack with this app and receives a part of its messages. Stop \
                        it, or create another app.";
-/// After this time, in milliseconds, a connection is replaced to look again: when one was crowded, and when more were.
+/// After this time, in milliseconds, a connection is replaced to count again: after one crowded connection,
+/// and after several.
 const LOOK_AGAIN_MS: (u64, u64) = (60_000, 300_000);
 /// How long Slack may count a connection that was closed, in milliseconds. A connection that opens later counts alone.
 const UNCOUNTED_MS: u64 = 5_000;
@@ -205,8 +207,8 @@ impl Listening {
         Ok(link)
     }
 
-    /// Replaces a connection that Slack ends. Slack may count it with the next one, so that one shows only
-    /// that there is no other program, and not that there is one.
+    /// Replaces a connection that Slack ends. Slack may still count the old one, so a count above one does not
+    /// prove that there is another program. A count of one proves that there is none.
     async fn replace(&mut self, source: Source<'_>, old: Link) -> Result<Link, ReceiveError> {
         old.may_reopen(source)?;
         let (link, count) = self.connect(source).await?;
@@ -259,7 +261,7 @@ impl Listening {
         }
     }
 
-    /// The name of a person, or the ID if Slack does not tell the name.
+    /// The name of a person, or the ID if Slack does not return the name.
     async fn name_of(&mut self, source: Source<'_>, person: &str) -> String {
         if let Some((_, name)) = self.names.iter().find(|(id, _)| id == person) {
             return name.clone();
@@ -328,7 +330,7 @@ impl Receiver for SlackReceiver {
 }
 
 fn not_slack() -> Failure {
-    Failure::later("What answers at Slack's address is not Slack.")
+    Failure::later("The server at Slack's address is not Slack.")
 }
 
 /// Calls a method of the Web API with one of the account's tokens.

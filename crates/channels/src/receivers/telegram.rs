@@ -187,7 +187,7 @@ async fn updates(
 }
 
 fn not_the_api() -> Failure {
-    Failure::later("What answers at Telegram's address is not the Bot API.")
+    Failure::later("The server at Telegram's address is not the Bot API.")
 }
 
 async fn call(source: Source<'_>, method: &str, body: &Value) -> Result<Answer, Failure> {

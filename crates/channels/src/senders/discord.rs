@@ -43,13 +43,13 @@ static ABOUT: About = About {
             "channel_id",
             "Channel id",
             FieldKind::Text,
-            "The channel's number, for a bot token.",
+            "The channel's numeric ID. Needed with a bot token.",
         ),
         FieldSpec::new(
             "base_url",
             "Server",
             FieldKind::Url,
-            "Only for another server than Discord's own.",
+            "Only if you use another server than Discord's own.",
         ),
         receiving_switch(),
         receiving_agent(),
@@ -58,7 +58,7 @@ static ABOUT: About = About {
     extra: &[
         Extra {
             name: "channel_id",
-            help: "Another channel, with a bot token.",
+            help: "Another channel. Needs a bot token.",
         },
         Extra {
             name: "thread_id",

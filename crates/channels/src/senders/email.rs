@@ -96,7 +96,7 @@ struct Mail {
 
 /// The library encodes header values. This function additionally ensures that each is a single line.
 fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
-    let wrong = |field| Failure::incomplete(field, "it is no mail address");
+    let wrong = |field| Failure::incomplete(field, "it is not a mail address");
     // The sender is always the account's; a message cannot override it.
     let from = part.field("from").unwrap_or_default();
     let from: Mailbox = from.parse().map_err(|_| wrong("from"))?;
@@ -156,7 +156,7 @@ impl Relay {
         let host = part
             .field("host")
             .and_then(parse_host)
-            .ok_or_else(|| Failure::incomplete("host", "it is no server's name"))?;
+            .ok_or_else(|| Failure::incomplete("host", "it is not the name of a server"))?;
         let host = host.to_string();
         let number = part.account.fields.get("port").and_then(Value::as_u64);
         let credentials = match (part.field("user"), part.secret("password")) {

@@ -23,14 +23,14 @@ static ABOUT: About = About {
             "url",
             "URL",
             FieldKind::Url,
-            "Where to POST. It may be private; redirects are not followed.",
+            "The URL to send POST requests to. It may be in a private network. Redirects are not followed.",
         )
         .required(),
         FieldSpec::new(
             "secret",
             "Signing secret",
             FieldKind::SigningSecret,
-            "whsec_ and base64; signs each message by Standard Webhooks.",
+            "Begins with whsec_, followed by base64. Signs each message as in Standard Webhooks.",
         )
         .secret(),
         FieldSpec::new(
@@ -43,7 +43,7 @@ static ABOUT: About = About {
     ],
     extra: &[Extra {
         name: "*",
-        help: "Every key stands in the JSON object beside text, source and timestamp.",
+        help: "Each key is added to the JSON object next to text, source and timestamp.",
     }],
     takes_json: true,
     built_in: false,

@@ -24,14 +24,14 @@ static ABOUT: About = About {
             "homeserver",
             "Homeserver",
             FieldKind::Url,
-            "Its URL, such as https://matrix.example.com.",
+            "The URL of the homeserver, such as https://matrix.example.com.",
         )
         .required(),
         FieldSpec::new(
             "access_token",
             "Access token",
             FieldKind::Text,
-            "Of the user that writes; it must have joined the room.",
+            "The token of the user that posts. This user must have joined the room.",
         )
         .secret()
         .required(),

@@ -180,7 +180,7 @@ impl Part<'_> {
     /// Like [`Part::extra_or_field`], but fails if there is no value.
     fn need(&self, name: &'static str) -> Result<String, Failure> {
         self.extra_or_field(name)
-            .ok_or_else(|| Failure::incomplete(name, "neither the channel nor the message says it"))
+            .ok_or_else(|| Failure::incomplete(name, "neither the channel nor the message has one"))
     }
 
     /// Identifies this part; the same for each attempt.

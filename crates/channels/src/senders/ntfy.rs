@@ -22,7 +22,7 @@ static ABOUT: About = About {
             "url",
             "Server",
             FieldKind::Url,
-            "A server of your own; https://ntfy.sh when empty.",
+            "Your own server; https://ntfy.sh if empty.",
         ),
         FieldSpec::new(
             "topic",
@@ -34,7 +34,7 @@ static ABOUT: About = About {
             "token",
             "Access token",
             FieldKind::Text,
-            "Begins with tk_; for a server that asks for one.",
+            "Begins with tk_. Only needed if the server requires a token.",
         )
         .secret(),
     ],
@@ -45,7 +45,7 @@ static ABOUT: About = About {
         },
         Extra {
             name: "title",
-            help: "The title; `subject` does the same.",
+            help: "The title; `subject` is an alias.",
         },
         Extra {
             name: "priority",
@@ -53,7 +53,7 @@ static ABOUT: About = About {
         },
         Extra {
             name: "tags",
-            help: "Tags with commas between them.",
+            help: "Tags, separated by commas.",
         },
     ],
     takes_json: false,

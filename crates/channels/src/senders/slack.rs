@@ -46,20 +46,20 @@ static ABOUT: About = About {
             "webhook_url",
             "Webhook URL",
             FieldKind::Url,
-            "An incoming webhook; it writes to the channel it was made for.",
+            "An incoming webhook; it posts to the channel it was created for.",
         )
         .secret(),
         FieldSpec::new(
             "channel",
             "Channel",
             FieldKind::Text,
-            "The channel's id or name, for a bot token.",
+            "The channel's ID or name. Needed with a bot token.",
         ),
         FieldSpec::new(
             "base_url",
             "Server",
             FieldKind::Url,
-            "Only for another server than Slack's own.",
+            "Only if you use another server than Slack's own.",
         ),
         receiving_switch(),
         receiving_agent(),
@@ -75,11 +75,11 @@ static ABOUT: About = About {
     extra: &[
         Extra {
             name: "channel",
-            help: "Another channel, with a bot token.",
+            help: "Another channel. Needs a bot token.",
         },
         Extra {
             name: "thread_ts",
-            help: "Answers in the thread of this message.",
+            help: "Replies in the thread of this message.",
         },
     ],
     takes_json: false,
@@ -178,6 +178,6 @@ pub(crate) fn verdict(answer: &Answer) -> Result<(), Failure> {
         )));
     }
     Err(Failure::refused(
-        "What answers at Slack's address is not its Web API.",
+        "The server at Slack's address is not its Web API.",
     ))
 }

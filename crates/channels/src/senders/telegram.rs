@@ -41,7 +41,7 @@ static ABOUT: About = About {
             "base_url",
             "Server",
             FieldKind::Url,
-            "Only for a Bot API server of your own.",
+            "Only if you run your own Bot API server.",
         ),
         receiving_switch(),
         receiving_agent(),
@@ -162,6 +162,6 @@ pub(crate) fn verdict(answer: &Answer) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::refused(
-        "What answers at Telegram's address is not the Bot API.",
+        "The server at Telegram's address is not the Bot API.",
     ))
 }

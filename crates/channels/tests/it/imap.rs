@@ -130,7 +130,7 @@ impl ImapServer {
         self.state.lock().unwrap().refused.clone()
     }
 
-    /// Waits until the client has sent this many commands that begin so.
+    /// Waits until the client has sent this many commands that begin with this text.
     pub async fn seen(&self, start: &str, count: usize) {
         self.until(|server| server.count(start) >= count).await;
     }

@@ -38,7 +38,7 @@ struct Mailbox {
 }
 
 impl Mailbox {
-    /// An account that has looked at the empty mailbox.
+    /// An account that has examined the empty mailbox.
     async fn open(offers: Offers) -> Self {
         Self::of(harness().await, offers).await
     }
@@ -165,7 +165,7 @@ async fn old_mail_is_not_answered_and_a_position_survives_a_restart() {
         mailbox.position = mailbox.position.map(|it| it.replace(" 7 2", " 7 1"));
         mailbox.restart();
         assert_eq!(mailbox.message().await.message_id, message.message_id);
-        // Other UIDs: what is there has been there before.
+        // With other UIDs, the existing mails count as old.
         mailbox.server.renumber(8);
         mailbox.restart();
         let renumbered = mailbox.receive().await;

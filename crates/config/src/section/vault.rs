@@ -58,7 +58,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a setting of its own; they make no states together"
+    reason = "each is a separate setting; together they do not form a state"
 )]
 pub struct Vault {
     /// Store secrets as plaintext while the vault is sealed, instead of refusing them.

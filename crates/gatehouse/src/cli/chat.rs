@@ -62,7 +62,7 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
             Line::Text(text) if text.trim().is_empty() => {}
             Line::Text(text) => match chat.turn(out, &text).await {
                 Ok(complete) => is_complete = complete,
-                // The next message may fare better, but a script must notice the error.
+                // The next message may succeed, but a script must notice the error.
                 Err(error) if is_typed => warn(format!("{error:#}")),
                 Err(error) => return Err(error),
             },

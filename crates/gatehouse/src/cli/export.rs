@@ -154,7 +154,7 @@ impl Period {
     }
 }
 
-/// What a record gets besides the fields of its list.
+/// The additional content of a record, besides the fields of its list.
 #[derive(Clone, Copy)]
 enum Addition {
     Payload,
@@ -201,7 +201,7 @@ impl<W: Write> Records<'_, W> {
         }
     }
 
-    /// A record that was deleted since its page was read stays as it is.
+    /// A record that was deleted after its page was read is written without the addition.
     async fn add(&self, record: &mut Value, addition: Addition) -> Result<()> {
         let added = match self.addition(record, addition).await {
             Err(ClientError::Refused(refusal)) if refusal.code == "NOT_FOUND" => return Ok(()),

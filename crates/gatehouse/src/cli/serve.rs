@@ -76,8 +76,8 @@ struct Early {
 }
 
 impl Early {
-    /// Opens the port that the settings name without those in the database. Returns `None` if that fails: the error is
-    /// reported once the database is open, because another port may be set there.
+    /// Opens the port of the settings without the run-time changes in the database. Returns `None` if that
+    /// fails: the error is reported once the database is open, because a run-time change may set another port.
     async fn start(layers: &Layers, tasks: &TaskTracker) -> Option<Self> {
         let settings = layers.resolve(&BTreeMap::new()).ok()?.settings;
         let bind = settings.server.bind;
@@ -96,7 +96,7 @@ impl Early {
         })
     }
 
-    /// Returns the port. `None` if it is not the one that is wanted, which is not open then.
+    /// Returns the open port. Closes it and returns `None` if it is not the wanted one.
     async fn end(self, wanted: SocketAddr) -> Option<Listening> {
         self.opened.cancel();
         let listening = self.listening.await.ok()?;

@@ -19,7 +19,7 @@ const SYSTEM_UNITS: &str = "etc/systemd/system";
 /// Where packages install their units.
 const PACKAGED_UNITS: [&str; 2] = ["usr/lib/systemd/system", "lib/systemd/system"];
 const SYSUSERS: &str = "etc/sysusers.d/gatehouse.conf";
-/// The program's place if it is started from one that the system service cannot read.
+/// Where the program is installed if the system service cannot read the one that was started.
 const SYSTEM_PROGRAM: &str = "usr/local/bin/gatehouse";
 
 /// `gatehouse service …`

@@ -102,7 +102,7 @@ impl Stage {
         // IDs are in the order of creation.
         let newest =
             "gatehouse --json webhooks list | grep -o 'hook_[0-9A-Za-z]*' | sort | tail -n 1";
-        // The other machine is this one.
+        // This machine also plays the other machine of the documents.
         for (name, script) in [
             ("newest-webhook", newest),
             ("ssh", "shift; exec sh -c \"$*\""),
@@ -382,6 +382,6 @@ async fn every_block_of_commands_in_readme_and_operations_runs() {
         left.is_empty(),
         "blocks that neither run nor are excluded: {left:#?}"
     );
-    // The list above must not replace them.
+    // At least twice as many blocks must run as are excluded.
     assert!(stage.runs >= EXCLUDED.len() * 2, "{}", stage.runs);
 }

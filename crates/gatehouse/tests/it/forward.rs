@@ -323,7 +323,7 @@ async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
     assert!(forward.line(&delivery).contains("  418  "));
     next(&received);
 
-    // The server goes away and comes back; what arrives meanwhile is neither lost nor repeated.
+    // The server stops and restarts. Deliveries that arrive in between are neither lost nor repeated.
     door.lead_to(None);
     forward.line("the server does not respond");
     let (held, _) = send(&server, &public_id, "evt_2", "invoice.paid").await;
@@ -339,7 +339,7 @@ async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
         assert_eq!(got["id"], id);
     }
 
-    // The program goes away and comes back.
+    // The program stops and restarts.
     task.abort();
     drop(task.await);
     let (waits, body) = send(&server, &public_id, "evt_4", "invoice.paid").await;

@@ -70,7 +70,7 @@ impl Place {
         ran
     }
 
-    /// What each item of a record became.
+    /// The outcome of each item of a record.
     fn outcomes(record: &Value) -> Vec<(String, String)> {
         let items = record["items"].as_array().unwrap();
         let text = |item: &Value, name: &str| item[name].as_str().unwrap().to_owned();
@@ -100,7 +100,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Imports twice: dry, then really, then again, which makes nothing.
+/// Imports three times: as a dry run, for real, and again, which creates nothing.
 fn three_times(place: &Place, args: &[&str]) -> Value {
     let mut dry = args.to_vec();
     dry.push("--dry-run");
@@ -109,20 +109,20 @@ fn three_times(place: &Place, args: &[&str]) -> Value {
     assert!(
         planned
             .iter()
-            .all(|(_, outcome)| outcome == "would be made"),
+            .all(|(_, outcome)| outcome == "would be created"),
         "{planned:?}"
     );
     let made = place.import(args).json();
     for (what, outcome) in Place::outcomes(&made) {
         assert!(
-            outcome.starts_with("made") || outcome.starts_with("not made: no such provider"),
+            outcome.starts_with("created") || outcome.starts_with("not created: no such provider"),
             "{what}: {outcome}"
         );
     }
     let again = place.import(args).json();
     for (what, outcome) in Place::outcomes(&again) {
         assert!(
-            outcome == "exists" || outcome.starts_with("not made: no such provider"),
+            outcome == "exists" || outcome.starts_with("not created: no such provider"),
             "{what}: {outcome}"
         );
     }

@@ -315,7 +315,7 @@ async fn a_discord_interaction_gets_a_pong_and_a_reply() {
             .contains("Only the sender"),
         "{tested}"
     );
-    // A forwarded one that is not kept has no signature.
+    // A forwarded request that is not kept has no signature.
     let list = server.rpc("", "webhooks.deliveries", json!({})).await;
     let id = list["result"]["deliveries"].as_array().unwrap().iter();
     let id = id

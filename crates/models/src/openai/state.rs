@@ -84,7 +84,7 @@ fn join(last: &mut Map<String, Value>, more: Value) {
             (Some(Value::String(before)), Value::String(after)) if is_text => {
                 before.push_str(&after);
             }
-            // A later piece without a signature does not delete the one before.
+            // A later piece without a signature does not delete the previous one.
             (Some(_), Value::Null) => {}
             (_, value) => {
                 last.insert(name, value);

@@ -192,7 +192,6 @@ impl Vendor {
         self.shared.asked.lock().unwrap().clone()
     }
 
-    /// The only request.
     pub fn only(&self) -> ReceivedRequest {
         let asked = self.asked();
         assert_eq!(asked.len(), 1, "{asked:?}");

@@ -12,7 +12,6 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
-/// A tool.
 pub(super) struct Tool {
     pub(super) name: &'static str,
     title: &'static str,

@@ -34,7 +34,7 @@ pub struct CreateParams {
     /// Encrypts the backup instead of a recipient.
     #[schemars(with = "Option<String>", length(min = 1, max = 1024))]
     passphrase: Option<SecretString>,
-    /// Then deletes all backups but the newest; deletes none if absent.
+    /// How many backups to keep. The older ones are deleted after this one is made; by default, none are.
     #[schemars(range(min = 1, max = 10_000))]
     keep: Option<u16>,
 }

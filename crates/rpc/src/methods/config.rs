@@ -238,7 +238,7 @@ async fn store_changes(
             for (key, value) in values {
                 let layers = services.config.layers();
                 let value = layers.check_set(&key, &value, &current)?;
-                // Changes by a stranger while auth is disabled are reverted when setup completes. The
+                // Changes by a remote caller while auth is disabled are reverted when setup completes. The
                 // owner's changes stay.
                 if by_stranger {
                     conn.keep_setting_before_setup(&key).await?;

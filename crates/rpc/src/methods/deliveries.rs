@@ -85,17 +85,17 @@ pub const DELIVERY_RETRY: Method = method!(
 
 pub const DELIVERIES_RELEASE: Method = method!(
     "webhooks.deliveries.release",
-    "Lets the deliveries run that a restored backup holds.",
+    "Releases the deliveries of a restored backup that are held.",
     Some(Scope::Write),
     deliveries_release(NoParams) -> Released,
     audit: Audit::row("deliveries.released", &[], &["released"])
 );
 
-// Admin: where the sender proves itself by a token, its header is the webhook's secret.
+// Requires admin: a sender that authenticates with a token sends the webhook's secret in a header.
 pub const DELIVERY_REQUEST: Method = method!(
     "webhooks.delivery.request",
-    "Returns the HTTP request of a delivery: as it arrived if `webhooks.forward` keeps it, otherwise made from \
-     the payload and signed now.",
+    "Returns the HTTP request of a delivery: as it arrived if `webhooks.forward` keeps it, otherwise \
+     rebuilt from the payload and signed now.",
     Some(Scope::Admin),
     delivery_request(IdParams) -> DeliveryRequest,
     errors: [NotFound, VaultSealed]

@@ -19,7 +19,7 @@ use shown::{McpServer, is_fixed, shown, shown_with};
 
 pub const LIST: Method = method!(
     "mcp.list",
-    "Lists the MCP servers, and each tool that differs from what was approved with its old and new form.",
+    "Lists the MCP servers. For each tool that differs from what was approved, the list contains the old and the new form.",
     Some(Scope::Read),
     list(PageParams) -> ListResult
 );

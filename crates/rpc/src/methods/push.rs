@@ -20,7 +20,7 @@ pub const SUBSCRIBE: Method = method!(
 
 pub const UNSUBSCRIBE: Method = method!(
     "push.unsubscribe",
-    "Ends the notifications of a browser. One that the caller did not subscribe requires operator.pairing.",
+    "Ends the notifications of a browser. Requires operator.pairing for a browser that another caller subscribed.",
     Some(Scope::Write),
     unsubscribe(UnsubscribeParams) -> Done,
     errors: [Forbidden, NotFound],

@@ -22,7 +22,7 @@ pub(super) const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProvidersParams {
-    /// Whether to list every provider, also those that the settings hide, each with what describes it.
+    /// Whether to list every provider, including those that the settings hide, each with its description.
     #[serde(default)]
     pub(super) details: bool,
 }

@@ -37,7 +37,7 @@ impl Sharing {
         self.cluster.get()
     }
 
-    /// Logs once until a text can be read again.
+    /// Logs a warning, but only once until a text can be read again.
     pub(super) fn warn(&self, reason: &'static str) {
         if !self.has_warned.swap(true, Ordering::SeqCst) {
             tracing::warn!(

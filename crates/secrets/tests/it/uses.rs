@@ -27,7 +27,7 @@ async fn uses_are_shown_at_once_and_written_at_most_once_a_minute() {
         node.initialize().await;
         node.set("A", "1").await;
         node.set("B", "2").await;
-        // Reading all values for a program is no use: the program may get none of them.
+        // Reading all values for a program does not count as a use, because the program may get none of them.
         assert_eq!(node.values().await.len(), 2);
         assert_eq!(shown(&node).await, [None, None]);
 
@@ -62,7 +62,7 @@ async fn uses_are_shown_at_once_and_written_at_most_once_a_minute() {
         let node = installation.start().await;
         assert_eq!(shown(&node).await, [Some(third), None]);
 
-        // A secret with the name of a deleted one was not used.
+        // A new secret with the name of a deleted one has not been used.
         node.secrets
             .delete_env_variable(actor(), "A")
             .await
@@ -115,7 +115,7 @@ async fn a_use_is_not_written_after_its_secret_was_deleted() {
         node.set("A", "1").await;
         let used_at = node.clock.now();
         delete().await;
-        // A request that had the secret ends; another node had not written its use yet.
+        // A request that had read the secret ends after the deletion; another node had not written its use yet.
         node.secrets.note_use(SecretKind::Env, "A");
         node.secrets.note_use(SecretKind::Ssh, "none");
         node.secrets.note_use(SecretKind::Channel, "none");

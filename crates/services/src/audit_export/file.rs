@@ -43,7 +43,7 @@ pub(super) fn append(path: &Path, rows: &[AuditRow]) -> io::Result<()> {
         .write_all(lines.as_bytes())
         .and_then(|()| file.sync_data());
     if let Err(error) = written {
-        // If this fails too, the next write cuts off what is incomplete and skips what is complete.
+        // If this fails too, the next write removes an incomplete record and skips the complete ones.
         drop(file.set_len(length));
         return Err(error);
     }

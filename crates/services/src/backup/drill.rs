@@ -1,6 +1,6 @@
-//! The drill, every `backup.drill_days` days: the newest backup is restored in a temporary place and checked, as
-//! `gatehouse backup verify` does. Its state is in the database. Of several nodes, the one with the newest backup makes
-//! it.
+//! The drill, every `backup.drill_days` days: the newest backup is restored in a temporary place and
+//! checked, as `gatehouse backup verify` does. Its state is in the database. If there are several nodes,
+//! the one with the newest backup makes it.
 
 mod state;
 
@@ -27,7 +27,7 @@ const POLL: Duration = Duration::from_mins(10);
 pub const KEY: &str = "backup_drill";
 /// A restored database is larger than its compressed backup, at most about this many times.
 const EXPANSION: u64 = 12;
-/// What must remain free beside the restored database.
+/// Disk space in bytes that must remain free beside the restored database.
 const SPARE_BYTES: u64 = 512 * 1024 * 1024;
 
 /// Restores a backup in a temporary place below the data directory and checks it. The error says what is wrong.

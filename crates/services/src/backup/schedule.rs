@@ -46,7 +46,7 @@ struct State {
     pattern: String,
     next: Option<Timestamp>,
     last: Option<Last>,
-    /// When the backup began that is being made.
+    /// When the running backup began.
     started: Option<Timestamp>,
 }
 
@@ -123,15 +123,15 @@ impl Services {
     }
 }
 
-/// A state that cannot be read is like none.
+/// An unreadable state counts as none.
 fn read(stored: Option<serde_json::Value>) -> State {
     let stored = stored.and_then(|value| serde_json::from_value(value).ok());
     stored.unwrap_or_default()
 }
 
 impl State {
-    /// Returns whether a backup is due, and calculates the time of the next one. Missed times are one backup. A
-    /// backup that did not end, because its process did, is due again.
+    /// Returns whether a backup is due, and calculates the time of the next one. Several missed times result in
+    /// one backup. A backup whose process ended before it did is due again.
     fn advance(&mut self, pattern: &str, zone: &Zone, now: Timestamp) -> bool {
         let is_same = self.pattern == pattern;
         let passed = |moment: Option<Timestamp>, ms: i64| {
@@ -149,7 +149,7 @@ impl State {
         is_due
     }
 
-    /// Stores the end of the backup that began at `began`. One that failed is tried again in an hour.
+    /// Stores the end of the backup that began at `began`. One that failed is retried in an hour.
     fn end(&mut self, began: Timestamp, error: Option<String>) {
         if error.is_some() {
             let again = began.after(RETRY);

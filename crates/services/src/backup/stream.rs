@@ -20,10 +20,10 @@ use tokio::sync::{mpsc, oneshot};
 const PIECE_BYTES: usize = 64 * 1024;
 /// How many pieces wait for the client, in each of two channels.
 const WAITING: usize = 2;
-/// How long a client may take to read one piece. Longer, and the backup is given up: its snapshot keeps the database
-/// from deleting old pages.
+/// How long a client may take to read one piece. After that, the backup is aborted, because its snapshot
+/// keeps the database from deleting old pages.
 const STALLED: Duration = Duration::from_mins(1);
-/// What the audit log calls a download that did not end.
+/// The name in the audit log for a download that did not finish.
 const INCOMPLETE: &str = "INCOMPLETE";
 
 /// A backup on its way.

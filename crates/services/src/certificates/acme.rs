@@ -256,7 +256,7 @@ impl AcmeKeeper {
         let next = next_try(now, failures, failure.retry_after, jitter);
         tracing::error!(
             reason = %failure.message, failures, next = %next,
-            "the certificate could not be ordered; the one before stays in use"
+            "the certificate could not be ordered; the previous one stays in use"
         );
         let (key, node) = (self.key.clone(), self.node.clone());
         let failed = FailedOrder {

@@ -1,4 +1,4 @@
-//! What a certificate says about itself.
+//! The facts in a certificate.
 
 use gatehouse_domain::Timestamp;
 use x509_parser::extensions::GeneralName;

@@ -77,7 +77,8 @@ enum Pressed {
     Answered(Choice),
     /// The call no longer waits.
     Gone,
-    /// The call was answered elsewhere at the same time, or its node has just stopped. Its question shows which.
+    /// The call was answered elsewhere at the same time, or its node has just stopped. The question shows the
+    /// outcome.
     Other,
     /// The person may not answer.
     Refused,

@@ -18,7 +18,7 @@ pub(super) async fn approval_channels(services: &Services, settings: &Settings) 
     }
     let count = targets.len();
     (count > 0).then(|| {
-        let message = format!("{count} channel(s) hear of calls that wait for approval.");
+        let message = format!("{count} channel(s) are notified of calls that wait for approval.");
         Check::fine("approval_channels", message)
     })
 }

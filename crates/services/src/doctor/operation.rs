@@ -1,5 +1,5 @@
-//! Checks of the operation: free disk space, deliveries that wait too long, channels that do not respond, and senders
-//! that stopped.
+//! Operational checks: free disk space, deliveries that wait too long, channels that do not respond, and
+//! senders that stopped.
 
 use super::{Check, Subject};
 use crate::Services;
@@ -11,9 +11,9 @@ use std::time::Duration;
 /// How long the file system may take to answer.
 const LONGEST_READ: Duration = Duration::from_secs(5);
 const MIB: u64 = 1024 * 1024;
-/// The disk is full soon with less free space than this.
+/// Less free space than this, in bytes, is always reported.
 const LEAST_FREE: u64 = 512 * MIB;
-/// It is also full soon with less than this, if that is less than a twentieth of the disk.
+/// Less free space than this, in bytes, is reported if it is less than a twentieth of the disk.
 const LITTLE_FREE: u64 = 5 * 1024 * MIB;
 /// A due delivery normally waits for milliseconds.
 const LONG_WAIT_MS: i64 = 10 * 60_000;

@@ -14,7 +14,7 @@ struct Found {
     /// [`TTS`] or [`STT`].
     feature: &'static str,
     enabled: bool,
-    /// The chosen provider, and what it has if it was asked; `None` when none is configured.
+    /// The chosen provider, and its own description if it was queried; `None` when none is configured.
     chosen: Option<String>,
     /// The first provider that lacks something, and what it lacks.
     lack: Option<(String, VoiceError)>,

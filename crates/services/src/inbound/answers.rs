@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Wait before a message is tried again.
+/// Wait before a message is retried.
 const RETRY: Duration = Duration::from_secs(10);
 /// Telegram shows for 5 seconds that someone is typing.
 const TYPING: Duration = Duration::from_secs(4);
@@ -21,11 +21,11 @@ pub(super) const FAILED: &str = "This cannot be answered right now.";
 /// The sender's name in messages.
 const SOURCE: &str = "Gatehouse";
 
-/// What became of a message.
+/// The outcome of handling a message.
 enum Outcome {
     /// It is answered, or needs no answer.
     Ended,
-    /// It stays stored and is tried again.
+    /// It stays stored and is retried.
     Later,
 }
 
@@ -96,7 +96,7 @@ impl Inbound {
         key: &str,
     ) -> Result<Outcome, StoreError> {
         let channels = &self.services.channels;
-        // The list that the key is from may contain a message that has been answered since.
+        // The list of keys may be out of date: the message may have been answered since.
         let messages = channels.list_waiting_messages(&account.id).await?;
         let Some(message) = messages.iter().find(|it| session_key(it) == key) else {
             return Ok(Outcome::Ended);
@@ -353,7 +353,7 @@ pub(super) enum Turn {
     Later,
 }
 
-/// Identifies the message. One that is tried again continues its turn.
+/// Identifies the message. One that is retried continues its turn.
 pub(crate) fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
     DeliveryId::from_text(format!(
         "inbound:{}:{}",

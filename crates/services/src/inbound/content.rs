@@ -1,4 +1,5 @@
-//! What a received message brings into the conversation: its text, what was said in its recordings, and its files.
+//! The content that a received message adds to the conversation: its text, what was said in its recordings,
+//! and its files.
 
 use super::Inbound;
 use super::answers::{FAILED, Turn};
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 /// How long a file may take to arrive. Later messages of the person wait for it.
 const FILE_TIME: Duration = Duration::from_mins(2);
-/// The most bytes that the files of a message have together.
+/// The maximum number of bytes that the files of a message have together.
 const MAX_TOTAL: usize = 50 << 20;
 const TOO_MUCH: &str = "The files of the message are larger than 50 MiB together.";
 const NOT_FETCHED: &str = "The file could not be fetched.";
@@ -33,15 +34,15 @@ impl Content {
     }
 }
 
-/// What a file is for the agent.
+/// The use of a file for the agent.
 enum Usable {
     Said(String),
     File(NewAttachment),
 }
 
 impl Inbound {
-    /// Returns what a message brings. Of several files, those that cannot be used are named after the text with the
-    /// reasons. The error is what becomes of a message without a usable file.
+    /// Returns the content of a message. If only some of its files can be used, the others are named after the
+    /// text with the reasons. The error is the outcome for a message without a usable file.
     pub(super) async fn content_of(
         &self,
         account: &InboundAccount,
@@ -90,7 +91,8 @@ impl Inbound {
         Ok(content)
     }
 
-    /// Fetches the files. Fails if the whole message must be tried again, so that no recording is transcribed in vain.
+    /// Fetches the files. Fails if the whole message must be retried, so that no recording is transcribed
+    /// needlessly.
     async fn fetch_files(
         &self,
         account: &InboundAccount,

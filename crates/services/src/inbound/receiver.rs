@@ -16,13 +16,13 @@ use tokio::sync::watch;
 const LEASE_MS: u64 = 90_000;
 /// How often the lease is renewed while nothing is received.
 const RENEWED: Duration = Duration::from_secs(10);
-/// How often the lease of another node is looked at.
+/// How often the lease of another node is checked.
 const OTHER: Duration = Duration::from_secs(15);
 /// Wait after the first failure in a row, and the longest one.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
 /// Wait after the vendor refused the token.
 const STOPPED: Duration = Duration::from_mins(15);
-/// How often a conversation is looked at before a code is sent, if the bot could not join it at first.
+/// How many times a conversation is checked before a code is sent, if the bot could not join it at first.
 const CODE_TRIES: u32 = 6;
 /// The sender's name in messages.
 const SOURCE: &str = "Gatehouse";
@@ -33,7 +33,7 @@ struct Receiver {
     account: InboundAccount,
     state: ReceiverState,
     status: watch::Receiver<Status>,
-    /// Where receiving continues, in the vendor's words.
+    /// The position at which receiving continues, in the vendor's format.
     position: Option<String>,
     /// The stored reason why receiving fails.
     error: Option<String>,
@@ -167,8 +167,8 @@ impl Receiver {
                     let is_old = self.account.forgets_after.is_some_and(|after| age > after);
                     self.position = position.filter(|_| !is_old);
                     self.inbound.arrived.notify_one();
-                    // It was about the account before a change, or about an earlier start. A request that succeeds may
-                    // take half a minute.
+                    // The stored reason was about the account before a change, or about an earlier start. A
+                    // request that succeeds may take half a minute, so the reason is removed before it.
                     self.note(None).await?;
                 }
                 Ok(true)

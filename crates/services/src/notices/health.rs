@@ -106,7 +106,7 @@ fn node() -> String {
     name.nodename().to_string_lossy().into_owned()
 }
 
-/// A state that cannot be read is like none.
+/// An unreadable state counts as none.
 fn read(stored: Option<Value>) -> State {
     let stored = stored.and_then(|value| serde_json::from_value(value).ok());
     stored.unwrap_or_default()

@@ -1,5 +1,5 @@
-//! When something that happens to a delivery is worth a message. The counts are in the database, so that the nodes of a
-//! database send each message once. The caller has the clock.
+//! Decides which events of deliveries cause a message. The counts are in the database, so that the nodes of
+//! a database send each message once. The caller has the clock.
 
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_store::{CANCELLED, Conn, StoreError, WebhookNoticeRow};
@@ -7,9 +7,9 @@ use std::time::Duration;
 
 /// Failures of one webhook within this time after a message are in the next one, together.
 pub(super) const TOGETHER: Duration = Duration::from_mins(15);
-/// Refusals in a row, without an accepted request, until a message.
+/// How many refusals in a row, without an accepted request, cause a message.
 pub(super) const REFUSALS: i64 = 10;
-/// A webhook that still refuses is named again after this time.
+/// A webhook that still refuses requests is reported again after this time.
 pub(super) const AGAIN: Duration = Duration::from_hours(24);
 
 /// What can happen to a delivery.
@@ -48,7 +48,8 @@ pub(super) struct Notice {
     pub(super) delivery: DeliveryId,
 }
 
-/// Whether this much time has passed since a message. After the clock was set back by more, it has as well.
+/// Whether this much time has passed since a message. Also true if the clock was set back by more than
+/// this.
 fn has_passed(told_at: Timestamp, now: Timestamp, time: Duration) -> bool {
     let passed = now.as_millis().abs_diff(told_at.as_millis());
     u128::from(passed) >= time.as_millis()

@@ -1,5 +1,5 @@
-//! What a notification contains: the same as one that the open page shows. Pure. The service worker (`ui/public/sw.js`)
-//! reads it and has the words.
+//! What a notification contains: the same as one that the open page shows. Pure. The service worker
+//! (`ui/public/sw.js`) reads it and contains the texts.
 
 use gatehouse_agents::{Approval, Done, Stop};
 use gatehouse_channels::InboxMessage;
@@ -34,7 +34,8 @@ pub(super) struct Notice {
     /// The only credential that receives it, if it is not for all.
     pub(super) only: Option<String>,
     pub(super) text: Text,
-    /// Of an approval: asking fills it, and closing reads it.
+    /// For an approval: the browsers that probably show it. Sending a notice adds to this, and closing reads
+    /// it.
     shown_by: ShownBy,
 }
 
@@ -213,8 +214,8 @@ impl Notice {
         self.text.kind == Kind::Closed
     }
 
-    /// Closing concerns only browsers that show the notification: a message that shows nothing counts against the
-    /// gateway in the other ones.
+    /// Closing concerns only browsers that show the notification. In other browsers, a message that shows
+    /// nothing counts against the gateway.
     pub(super) fn concerns(&self, browser: &PushSubscriptionId) -> bool {
         let shown_by = self.shown_by.lock();
         !self.is_closing()

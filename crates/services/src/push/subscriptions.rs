@@ -16,7 +16,7 @@ use serde_json::json;
 use std::sync::Arc;
 use url::Url;
 
-/// The most browsers with a subscription.
+/// The maximum number of browsers with a subscription.
 const MAX_SUBSCRIPTIONS: usize = 50;
 /// The longest endpoint. Those of the known push services are shorter than 500 bytes.
 const MAX_ENDPOINT_BYTES: usize = 2_048;

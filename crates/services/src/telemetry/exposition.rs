@@ -23,7 +23,7 @@ pub(super) struct Family {
 pub(super) struct Point {
     pub(super) labels: Vec<(String, String)>,
     pub(super) value: f64,
-    /// Of a histogram: the upper bounds without infinity, and how many values were at most that.
+    /// For a histogram: the upper bounds except infinity, and how many values did not exceed each.
     buckets: Vec<(f64, u64)>,
     pub(super) sum: f64,
     pub(super) count: u64,

@@ -95,8 +95,8 @@ impl Services {
         *last = Some(Instant::now());
     }
 
-    /// How long the delivery has waited that waits longest for a worker, zero if none waits; `None` if the database
-    /// does not say.
+    /// The longest time that a delivery has been waiting for a worker; zero if none waits; `None` if the
+    /// database does not respond.
     async fn longest_wait(&self) -> Option<Duration> {
         let read = tokio::time::timeout(QUEUE_TIMEOUT, self.webhooks.oldest_due()).await;
         let due = read.ok()?.ok()?;

@@ -11,7 +11,7 @@ const CUMULATIVE: u8 = 2;
 /// `STATUS_CODE_ERROR`.
 const STATUS_ERROR: u8 = 2;
 
-/// What sends: the version and the process.
+/// The sender: its version and its process.
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
     pub(super) version: &'static str,

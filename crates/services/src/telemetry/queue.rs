@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// The most spans that wait. The oldest are dropped first.
+/// The maximum number of spans that wait. The oldest are dropped first.
 const MAX_WAITING: usize = 4096;
-/// The most spans in a request.
+/// The maximum number of spans in a request.
 pub(super) const BATCH: usize = 512;
 
 #[derive(Debug, Default)]

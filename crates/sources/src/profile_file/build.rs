@@ -129,7 +129,7 @@ fn event_source(raw: &Raw) -> Result<EventSource, Mistake> {
 fn notice(path: &str, raw: &RawNotice) -> Result<Notice, Mistake> {
     let is = line(&format!("{path}.is"), &raw.is)?;
     let when = match (&raw.header, &raw.body) {
-        // Its value is stored, as of every header that decides about the event type.
+        // The header's value is stored, like that of every header that affects the event type.
         (Some(header), None) => When::Header(stored_header(&format!("{path}.header"), header)?, is),
         (None, Some(body)) => When::Body(body_path(&format!("{path}.body"), body)?, is),
         _ => return mistake(path, EITHER),
@@ -160,7 +160,7 @@ fn replay(mode: AuthMode, keys: &[KeySource]) -> Replay {
             return Replay {
                 id_is_signed: false,
                 guard: ReplayGuard::Key,
-                note: "The sender sends the secret itself, so whoever captures a delivery can also make others.",
+                note: "The sender sends the secret itself, so anyone who captures a delivery can also create others.",
             };
         }
     };

@@ -122,7 +122,6 @@ pub(super) fn body_path(path: &str, text: &str) -> Result<&'static str, Mistake>
     line(path, &parts.join("."))
 }
 
-/// The placeholders of a template.
 pub(super) fn placeholders<'t>(path: &str, template: &'t str) -> Result<Vec<&'t str>, Mistake> {
     let mut found = Vec::new();
     let mut rest = template;

@@ -114,7 +114,7 @@ async fn a_claim_ends_even_if_what_it_puts_off_is_due_at_once() {
         let now = 1000;
         let mut calls = 0;
         loop {
-            // The limit names a time that has passed.
+            // The rate limit reports a time that has already passed.
             let claims = claim(&store, now, &[1], 8, (0, 10)).await;
             assert_eq!(ids(&claims), []);
             calls += 1;

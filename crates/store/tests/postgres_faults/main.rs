@@ -312,7 +312,7 @@ async fn a_listening_connection_that_dies_in_silence_is_replaced() {
     tokio::time::sleep(Duration::from_millis(16_500)).await;
     // That connection remains silent as well.
     proxy.silence_all();
-    // A new connection reports that messages may have been missed. The old one would go on without a word.
+    // A new connection reports that messages may have been missed. The old connection would have stayed silent.
     let missed = tokio::time::timeout(Duration::from_secs(30), messages.recv()).await;
     assert_eq!(missed.unwrap().unwrap(), NodeMessage::Missed);
     node.close().await;
@@ -356,11 +356,11 @@ async fn a_node_notices_that_notifications_do_not_arrive() {
     // Nothing else is written to this database.
     notified.changed().await.unwrap();
     assert!(!node.hears_nodes());
-    // Reads and writes go on.
+    // Reads and writes continue.
     write(&node, "a").await.unwrap();
     assert!(has(&node, "a").await);
     node.close().await;
-    // A node that never hears is the same.
+    // A node that never receives a notification behaves the same.
     let deaf = Store::open(&proxy.location).await.unwrap();
     let mut notified = deaf.notified();
     notified.changed().await.unwrap();

@@ -49,7 +49,7 @@ impl Calc {
         let work = move || evaluate::evaluate(&expression, TIME);
         match self.places.run(WAIT, work).await {
             Ok(Ok(result)) if result.len() > MAX_RESULT_BYTES => Err(ToolError::new(
-                "The result is too long to show. Ask for fewer digits, for example by `to 20 sf`.",
+                "The result is too long to show. Ask for fewer digits, for example with `to 20 sf`.",
             )),
             Ok(result) => result.map_err(ToolError::new),
             Err(Overrun::TooLong) => Err(ToolError::new(evaluate::TOO_MUCH)),

@@ -122,13 +122,13 @@ impl WebFetch {
         present(&url, page.truncated, &article, offset, max)
     }
 
-    /// The text of a page, whose body is taken.
+    /// Extracts the text of a page. Takes its body.
     async fn read(&self, page: &mut Page, redactor: &Redactor) -> Result<Article, PdfError> {
         let body = std::mem::take(&mut page.body);
         if page.kind == Kind::Pdf {
             return self.pdf_reader.read(body).await;
         }
-        // Here as well as in the result: Markdown escapes characters.
+        // Redact the source as well as the result, because Markdown escapes characters.
         let decoded = redactor.redact(decode(&body, page.charset.as_deref(), page.kind));
         Ok(match page.kind {
             Kind::Html => self.reader.read(decoded, page.url.clone()).await,

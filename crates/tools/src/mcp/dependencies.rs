@@ -1,4 +1,4 @@
-//! What the servers need, what the settings want of them, and the names of their tokens.
+//! The dependencies of the servers, their settings, and the names of their tokens.
 
 use super::oauth::OAuth;
 use super::status::Board;

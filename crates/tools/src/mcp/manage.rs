@@ -18,7 +18,7 @@ pub enum McpError {
     NotFound,
     #[error("the server is not connected")]
     NotConnected,
-    /// The server offers something else than what the caller saw.
+    /// The server now offers something other than what the caller saw.
     #[error("the tools have changed")]
     Changed,
     #[error("the server does not offer the tool {0}")]

@@ -130,7 +130,7 @@ fn compared(
                 approved: None,
                 offered: None,
             });
-        // A form that a newer version stored counts as another one.
+        // A form that a newer version stored counts as a different one.
         let form: Option<ToolForm> = serde_json::from_str(&row.form).ok();
         if status.offered.is_some() {
             status.review = if status.offered == form {

@@ -67,7 +67,7 @@ impl Supervisor {
         join_all(self.running.into_values().map(|running| running.task)).await;
     }
 
-    /// Stops the servers that are not wanted, or not in this form, or that a person starts again.
+    /// Stops the servers that are no longer wanted, whose settings have changed, or that a person restarts.
     async fn stop_others(&mut self, wanted: &Wanted) {
         let unwanted = self.running.iter().filter(|(name, running)| {
             let same = |settings: &Arc<McpServer>| settings.is_same(&running.settings);

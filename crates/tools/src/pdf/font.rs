@@ -14,7 +14,6 @@ const MAX_CODE: u32 = 1 << 24;
 /// Widths in a document are in thousandths of an em.
 const PER_EM: f32 = 1000.0;
 
-/// A font.
 pub(super) struct Font<'d> {
     meaning: Meaning<'d>,
     widths: Widths,
@@ -35,7 +34,7 @@ struct Widths {
     other: f32,
 }
 
-/// What a string takes on the page.
+/// The space that a string takes on the page.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Shown {
     /// In em.

@@ -147,7 +147,7 @@ async fn a_secret_is_sent_nowhere_else() {
     assert!(refused.contains("The vault is sealed"), "{refused}");
     assert!(seen.lock().unwrap().is_empty() && other_seen.lock().unwrap().is_empty());
 
-    // The owner takes the permission back.
+    // The owner withdraws the permission.
     harness.tools.update_settings(ToolsSettings::default());
     let refused = harness.refusal("web_fetch", asking(&url, "json")).await;
     assert!(refused.contains("may not be sent to"), "{refused}");

@@ -107,7 +107,7 @@ async fn a_new_server_is_approved_as_it_is_and_later_changes_are_not() {
         [json!({ "server": "far", "tools": ["a", "b"], "first": true })]
     );
 
-    // A change of the description, of the schema or of what it says about effects takes the tool out.
+    // A tool is withdrawn when its description, its schema or its declared effects change.
     let mut schema = tool("b", "Subtracts.");
     schema["inputSchema"] = json!({ "type": "object", "properties": { "token": {} } });
     let mut effects = tool("b", "Subtracts.");

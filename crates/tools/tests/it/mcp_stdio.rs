@@ -237,7 +237,7 @@ async fn tools_stay_known_through_a_restart_and_go_with_their_server() {
     harness.background();
     until(&harness, "py", connected).await;
     let is_known = || harness.names().contains(&"mcp__py__echo".to_owned());
-    // A program that never connects takes its place.
+    // A program that never connects replaces it.
     let silent = program(interpreter(), &["-c", "import time; time.sleep(60)"], &[]);
     harness
         .tools
@@ -248,7 +248,7 @@ async fn tools_stay_known_through_a_restart_and_go_with_their_server() {
         .refusal("mcp__py__echo", json!({"text": "now"}))
         .await;
     assert!(refusal.contains("is restarting"), "{refusal}");
-    // Deleting a server takes its tools away, also while it is not connected.
+    // Deleting a server removes its tools, even while it is not connected.
     harness.tools.update_settings(settings(Vec::new()));
     let mut board = harness.tools.mcp().watch();
     board.wait_for(BTreeMap::is_empty).await.unwrap();

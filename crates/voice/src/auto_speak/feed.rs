@@ -189,7 +189,7 @@ mod tests {
             fed(false, &pieces),
             [">One.", "<", "", "", "> Two.<", "", ""]
         );
-        // What only a second opening marker ends is spoken too.
+        // Text that ends only at a second opening marker is spoken too.
         let pieces = ["[[tts]]One. ", "[[tts]]Two. ", "[[/tts]]", "Not this."];
         assert_eq!(fed(false, &pieces), [">One.", "", "<> Two.<", "", ""]);
         assert_eq!(fed(false, &pieces[..2]), [">One.", "", " Two. "]);

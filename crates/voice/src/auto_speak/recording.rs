@@ -13,7 +13,7 @@ pub(super) fn join(parts: Vec<Converted>, to: Format) -> Option<Converted> {
         Ok((audio, duration_ms)) => (audio, duration_ms, to),
         // Samples without a header are of no use in a recording, and neither are several files in one.
         Err(_) if parts.iter().any(|part| part.format != Format::Mp3) => return None,
-        // MP3 frames stand on their own, so players accept parts that follow each other.
+        // MP3 frames are independent, so players accept parts that follow each other.
         Err(_) => (
             appended(&parts),
             parts.iter().map(|part| part.duration_ms).sum(),

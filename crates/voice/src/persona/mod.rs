@@ -189,7 +189,6 @@ impl Persona {
         })
     }
 
-    /// The row to store.
     fn row(&self) -> Result<VoicePersonaRow, StoreError> {
         let config = Config {
             description: self.description.clone(),

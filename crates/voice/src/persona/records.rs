@@ -78,7 +78,6 @@ impl Personas {
         })
     }
 
-    /// Finds a persona.
     pub async fn find(&self, id: &str) -> Result<Option<Persona>, VoiceError> {
         if !input::is_id(id) {
             return Ok(None);

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The most processes. Each has a model in memory.
+/// The maximum number of processes. Each has a model in memory.
 const MAX_KEPT: usize = 4;
 /// How many requests may wait for a process. The permits of programs limit them further.
 const MAX_WAITING: usize = 64;

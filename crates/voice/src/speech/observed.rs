@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// A stream of audio.
 pub(super) type Body = BoxStream<'static, Result<Bytes, VoiceError>>;
 
-/// The most of a stream to buffer for the cache: about two minutes of MP3.
+/// The maximum size of a stream that is buffered for the cache: about two minutes of MP3.
 const MAX_KEPT_BYTES: usize = 768 << 10;
 
 /// A stream whose first bytes have arrived.

@@ -13,7 +13,7 @@ use reqwest::header::CONTENT_TYPE;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// The most bytes of one event.
+/// The maximum number of bytes of one event.
 const MAX_EVENT_BYTES: usize = 1 << 20;
 
 pub(super) fn is_stream(response: &Response) -> bool {

@@ -33,7 +33,7 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
         about: "Your own Voxtral server, or a Wyoming program such as wyoming-faster-whisper. Needs its address.",
         service: Service::SelfHosted,
         settings: &[
-            ENDPOINT.hint("Of a Wyoming program: tcp://host:port."),
+            ENDPOINT.hint("For a Wyoming program: tcp://host:port."),
             MODEL,
             LANGUAGE,
         ],

@@ -30,7 +30,7 @@ pub(super) struct Answer {
     pub(super) playback: Playback,
     /// How many parts were sent.
     pub(super) parts: u32,
-    /// The result of the turn while its audio is still being sent: nothing of an answer follows it.
+    /// The result of the turn while its audio is still being sent. The result must come last.
     report: Option<Box<TurnReport>>,
     /// Whether the result was sent.
     has_ended: bool,

@@ -254,7 +254,7 @@ impl Conversation {
     }
 }
 
-/// Waits until more audio may be sent, and for it. `None` when the answer is spoken.
+/// Waits until more audio may be sent, and then for that audio. `None` when the answer is spoken.
 async fn next_spoken(answer: &mut Option<Answer>, more_at: Option<Instant>) -> Option<Spoken> {
     if let Some(at) = more_at {
         sleep_until(at).await;

@@ -179,7 +179,7 @@ pub(super) enum Told<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         audio_error: Option<Failure>,
     },
-    /// Something failed; the conversation goes on unless the socket closes.
+    /// Something failed; the conversation continues unless the socket closes.
     Error {
         error: Failure,
     },

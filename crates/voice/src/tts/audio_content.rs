@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
-/// The most bytes before the audio.
+/// The maximum number of bytes before the audio.
 const MAX_BEFORE_BYTES: usize = 64 << 10;
 const KEY: &[u8] = b"\"audioContent\"";
 /// `\u003d`

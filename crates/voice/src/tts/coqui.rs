@@ -33,8 +33,8 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
         about: "Your own Coqui server, or a Wyoming program such as wyoming-piper. Needs its address.",
         service: Service::SelfHosted,
         settings: &[
-            ENDPOINT.hint("Of a Wyoming program: tcp://host:port."),
-            MODEL.hint("Of a Wyoming program: the voice."),
+            ENDPOINT.hint("For a Wyoming program: tcp://host:port."),
+            MODEL.hint("For a Wyoming program: the voice."),
         ],
     },
     native: &[Format::Wav],

@@ -108,7 +108,6 @@ providers! {
 pub(crate) struct TtsCall {
     /// Not empty, and within the provider's limit.
     pub(crate) text: String,
-    /// The requested output.
     pub(crate) want: RequestedOutput,
     /// The vendor's address including its version segment. `None` for programs.
     pub(crate) base_url: Option<Url>,
@@ -129,7 +128,6 @@ pub(crate) struct TtsCall {
     pub(crate) settings: ProviderSettings,
 }
 
-/// The requested output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestedOutput {
     /// This format, which the provider supports.

@@ -47,7 +47,7 @@ pub(super) async fn departure(incoming: &mut Incoming<OwnedReadHalf>, writing: &
 async fn is_probed(stream: &TcpStream) -> bool {
     let mut probe = Vec::new();
     let written = Event::new("pong", Value::Null).write(&mut probe).await;
-    // A client that has read nothing for so long has no place for the answer either.
+    // A client that has read nothing for this long has no buffer space for the answer either.
     written.is_ok()
         && stream
             .try_write(&probe)

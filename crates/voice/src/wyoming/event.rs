@@ -27,7 +27,6 @@ impl Limits {
     };
 }
 
-/// An event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Event {
     pub(super) kind: String,
@@ -168,7 +167,7 @@ mod tests {
         event.write(&mut bytes).await.unwrap();
         assert_eq!(read(&bytes).await.unwrap(), Some(event));
         assert_eq!(read(b"").await.unwrap(), None);
-        // Data in the line and after it are one.
+        // The data in the line and the data after it are merged.
         let both = b"{\"type\":\"x\",\"data\":{\"a\":1,\"b\":1},\"data_length\":7}\n{\"b\":2}";
         let both = read(both).await.unwrap().unwrap();
         assert_eq!(both.data, *json!({ "a": 1, "b": 2 }).as_object().unwrap());

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most connections at a time.
+/// The maximum number of connections at a time.
 const CONNECTIONS: usize = 32;
-/// The most connections of one client: half of all. One instance of Home Assistant connects for all of its satellites.
+/// The maximum number of connections of one client: half of all. One instance of Home Assistant connects for all of
+/// its satellites.
 const OF_ONE_CLIENT: usize = CONNECTIONS / 2;
 
 /// The connections of each client.
@@ -21,7 +22,7 @@ pub(super) struct Place {
     client: ClientKey,
 }
 
-/// Why there is no place.
+/// Why there is no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Full {
     #[error("too many connections")]
@@ -31,7 +32,7 @@ pub(super) enum Full {
 }
 
 impl Places {
-    /// Takes a place for a connection. The addresses of an IPv6 network (/64) are one client.
+    /// Takes a slot for a connection. The addresses of an IPv6 network (/64) are one client.
     pub(super) fn take(&self, client: IpAddr) -> Result<Place, Full> {
         let client = ClientKey::of(client);
         let mut taken = self.lock();

@@ -1,5 +1,5 @@
-//! What the providers lack. The conformance suites skip the cases that need it and check the rest, and
-//! `docs/API-voice.md` repeats it.
+//! The capabilities that the providers lack. The conformance suites skip the cases that need them and check the
+//! rest, and `docs/API-voice.md` repeats the list.
 
 use gatehouse_voice::{Parameter, ProviderId, SttId, TtsId};
 use std::ops::RangeInclusive;

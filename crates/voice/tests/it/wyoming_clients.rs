@@ -147,7 +147,7 @@ fn recording() -> Vec<u8> {
     .concat()
 }
 
-/// Sends `call`, waits until the vendor is asked, and leaves.
+/// Sends `call`, waits until the vendor is called, and disconnects.
 async fn leave_during(settings: VoiceSettings, vendor: &Server, call: &[u8]) {
     vendor.hold();
     let served = Served::with(settings).await;

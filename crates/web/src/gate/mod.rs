@@ -145,7 +145,7 @@ async fn admit(
     }
     let context = match recognise(app, peer, request).await {
         Ok(context) => context,
-        // The reason may be what the probe reports, such as an absent database.
+        // The reason can be the very problem that the probe reports, such as an absent database.
         Err(problem) => {
             return Err(match health::probe(app, request).await {
                 Some(response) => EarlyResponse::Answered(response.into()),

@@ -381,7 +381,8 @@ const fn stopping() -> End {
 }
 
 fn slow() -> Problem {
-    let message = "The client does not read what it is sent, or sends more than can be taken.";
+    let message =
+        "The client does not read what is sent to it, or sends more than can be processed.";
     Problem::new(ErrorCode::RateLimited, message)
 }
 

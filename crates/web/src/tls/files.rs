@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often the files are looked at.
+/// How often the files are checked.
 const POLL: Duration = Duration::from_secs(2);
 
 /// The files cannot be used.
@@ -87,7 +87,7 @@ fn load(cert: &Path, key: &Path) -> Result<CertifiedKey, LoadError> {
 impl CertificateFiles {
     /// Reads the files. Blocks.
     pub(super) fn open(cert: &Path, key: &Path) -> Result<(Self, CertifiedKey), LoadError> {
-        // Before they are read, so that a change during that is noticed.
+        // Taken before the files are read, so that a change while they are read is noticed.
         let seen = [stamp(cert), stamp(key)];
         let found = load(cert, key)?;
         let files = Self {
@@ -134,7 +134,7 @@ impl CertificateFiles {
                     let error = error.summary();
                     tracing::warn!(
                         error,
-                        "the changed certificate files cannot be used; the certificate before stays in use"
+                        "the changed certificate files cannot be used; the previous certificate stays in use"
                     );
                     report(Err(error));
                 }

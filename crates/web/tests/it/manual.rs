@@ -4,7 +4,6 @@ use crate::steps::light_owner;
 use gatehouse_testkit::{Actor, Options};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The values of an attribute.
 fn values<'a>(page: &'a str, attribute: &str) -> impl Iterator<Item = &'a str> {
     let start = format!(" {attribute}=\"");
     let parts: Vec<&str> = page.split(start.as_str()).skip(1).collect();

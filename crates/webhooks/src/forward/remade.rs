@@ -1,4 +1,4 @@
-//! Makes a delivery's request again from what is stored: the payload, and the headers that are safe to store.
+//! Rebuilds a delivery's request from the stored data: the payload, and the headers that are safe to store.
 
 use super::{DeliveryRequest, RequestHeader, RequestOrigin, shown_header};
 use crate::error::WebhooksError;
@@ -13,7 +13,7 @@ use http::header;
 use std::collections::BTreeMap;
 
 impl Webhooks {
-    /// Makes the request again and signs it, unless only the sender can.
+    /// Rebuilds the request and signs it, unless only the sender can.
     pub(super) async fn remade(
         &self,
         row: DeliveryRow,

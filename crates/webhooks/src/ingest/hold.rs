@@ -20,19 +20,19 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-/// The most that is held for a webhook.
+/// The limit for deliveries held for a webhook.
 pub(crate) const OF_WEBHOOK: HoldLimit = HoldLimit {
     deliveries: 1000,
     bytes: 64 << 20,
 };
-/// The most that is held for a client of a webhook.
+/// The limit for deliveries held for one client of a webhook.
 pub(crate) const OF_CLIENT: HoldLimit = HoldLimit {
     deliveries: 500,
     bytes: 32 << 20,
 };
 
-/// The most that is held for this client of a webhook. Senders behind a proxy on the same machine that adds no forwarding
-/// header all have the loopback address, so it has no share of its own.
+/// The limit for deliveries held for this client of a webhook. Senders behind a proxy on the same machine that adds
+/// no forwarding header all have the loopback address, so it has no share of its own.
 fn share_of(client: ClientKey) -> HoldLimit {
     let is_loopback = [
         IpAddr::V4(Ipv4Addr::LOCALHOST),

@@ -84,7 +84,7 @@ impl From<IngestError> for Problem {
             IngestError::Sealed => Self::vault_sealed(),
             IngestError::AddressNotAllowed => Self::new(
                 ErrorCode::Forbidden,
-                "This webhook takes nothing from your address.",
+                "This webhook does not accept deliveries from your IP address.",
             ),
             IngestError::TooLarge { max_bytes } => Self::new(
                 ErrorCode::PayloadTooLarge,

@@ -131,7 +131,7 @@ fn test_result(outcome: Result<Ingested, IngestError>) -> Result<TestResult, Web
         Ok(Ingested::Accepted(id)) => Ok(of(id, DeliveryStatus::Queued)),
         Ok(Ingested::Filtered(id)) => Ok(of(id, DeliveryStatus::Filtered)),
         Ok(Ingested::Deduplicated(id)) => Ok(of(id, DeliveryStatus::Deduplicated)),
-        Ok(Ingested::Handshake(_)) => Err(conflict("The sample was taken for a handshake.")),
+        Ok(Ingested::Handshake(_)) => Err(conflict("The sample was recognized as a handshake.")),
         Err(IngestError::Store(error)) => Err(error.into()),
         Err(error) => Err(WebhooksError::Refused(error.into())),
     }

@@ -102,7 +102,7 @@ impl Inner {
             let source = self.agents.session_source(key).await;
             let source = source.map_err(|error| WebhooksError::Refused(error.into()))?;
             if source.is_some_and(|source| source != Source::Webhook) {
-                let reason = "a session of this key exists that no webhook made";
+                let reason = "a session with this key exists that no webhook created";
                 return Err(WebhooksError::invalid("session_key", reason));
             }
         }

@@ -40,7 +40,7 @@ enum RunError {
     Store(#[from] StoreError),
     #[error(transparent)]
     NoRuns(#[from] NoRuns),
-    #[error("the calculation was broken off")]
+    #[error("the calculation did not complete")]
     BrokenOff,
 }
 
@@ -78,7 +78,7 @@ impl Webhooks {
 }
 
 impl Inner {
-    /// Starts every due run. Returns how long no further run is due.
+    /// Starts every due run. Returns the time until the next run is due.
     async fn start_due_runs(self: &Arc<Self>) -> Result<Duration, StoreError> {
         loop {
             let schedules = self

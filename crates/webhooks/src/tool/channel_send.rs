@@ -16,7 +16,6 @@ const MAX_TEXT_BYTES: usize = 64 * 1024;
 /// The tool's name.
 pub(crate) const CHANNEL_SEND: &str = "channel_send";
 
-/// The tool `channel_send`.
 #[derive(Debug)]
 pub(super) struct ChannelSendTool(pub(super) Webhooks);
 

@@ -8,8 +8,8 @@ use crate::metrics;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use serde::Serialize;
 
-const NOTE: &str = "What senders wrote is left out. An event type is `other` when no profile lists it. \
-    `gatehouse webhooks show-delivery ID` shows a person all of a delivery.";
+const NOTE: &str = "Text written by senders is left out. An event type is `other` when no profile lists it. \
+    `gatehouse webhooks show-delivery ID` shows a person the whole delivery.";
 
 #[derive(Debug, Serialize)]
 pub(super) struct DeliveryPageView {

@@ -17,7 +17,6 @@ const LINES: i64 = 1024;
 #[derive(Debug, Default)]
 pub(super) struct QueueRead {
     pub(super) takes: Vec<Take>,
-    /// Accounts by target.
     pub(super) accounts: HashMap<String, Option<TargetAccount>>,
     /// How long until more may be claimed, unless something else wakes the worker.
     pub(super) next: Option<Duration>,

@@ -105,7 +105,7 @@ pub(super) async fn return_lost(
     let is_taken_over = |(id, _): &&(DeliveryId, DeliveryStatus)| of_others.contains(id);
     metrics::taken_over(returned.iter().filter(is_taken_over).count());
     for (id, status) in returned {
-        tracing::info!(delivery = %id, %status, "a delivery that nobody worked on any more");
+        tracing::info!(delivery = %id, %status, "a delivery that no process worked on anymore");
         settle::announce(inner, &id, status).await;
     }
     Ok(())
@@ -131,8 +131,8 @@ async fn return_each(
                 input_tokens: None,
                 output_tokens: None,
                 error: Some(format!(
-                    "Gatehouse stopped {} times while it worked on this delivery, so it is not tried \
-                     again. Replay it to try once more.",
+                    "Gatehouse stopped {} times while it worked on this delivery, so it is not \
+                     attempted again. Replay it to attempt it once more.",
                     lease.attempts
                 )),
                 response_actions: None,

@@ -43,7 +43,7 @@ impl Worker {
         match &ended.outcome {
             Outcome::Completed(_) | Outcome::Failed(..) | Outcome::Retry(..) => {
                 if circuits.answered(account) {
-                    tracing::info!(account = %account, "a channel answers again");
+                    tracing::info!(account = %account, "a channel responds again");
                 }
             }
             Outcome::Unreachable(_) => {
@@ -51,7 +51,7 @@ impl Worker {
                 if circuits.unanswered(account, &ended.attempt, now_ms) {
                     tracing::warn!(
                         account = %account,
-                        "a channel does not answer; its deliveries wait, and one is sent now and then to try it"
+                        "a channel does not respond; its deliveries wait, and single ones are sent as probes"
                     );
                 }
             }
@@ -216,7 +216,7 @@ impl Worker {
         tracing::error!(
             delivery = %settled.attempt().0,
             error = refused as &dyn std::error::Error,
-            "the database refused the end of a delivery; it is stored as failed"
+            "the database refused to store the end of a delivery; it is stored as failed"
         );
         settled.reduce(now);
         let ending = Arc::clone(&settled.ending);
@@ -226,7 +226,7 @@ impl Worker {
             Err(error) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
-                    "that was refused as well; its lease ends, and it is tried again"
+                    "this was refused as well; the lease of the delivery will expire, and it will be attempted again"
                 );
                 Ok(false)
             }

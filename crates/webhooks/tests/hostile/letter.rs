@@ -47,7 +47,7 @@ fn fence(middle: &[&str], message: &str) {
     let [ours, open, inside @ .., close] = middle else {
         panic!("{message}");
     };
-    assert!(ours.starts_with("What is between the fences"), "{message}");
+    assert!(ours.starts_with("The text between the fences"), "{message}");
     assert_eq!(open, close, "{message}");
     assert!(open.len() >= 3 && open.bytes().all(|byte| byte == b'`'));
     // In Markdown, a fence of at least the same length closes the block.
@@ -67,7 +67,7 @@ fn a_message_that_is_not_made_with_care_is_noticed() {
         let text = &entry.text;
         let message = format!(
             "Webhook delivery received.\nWebhook: a (b)\nSource: a\nEvent: push\nDelivery: d\n\
-             Received: 2026-01-01T00:00:00.000Z\n---\nWhat is between the fences\n```\n{text}\n```\n---\n\
+             Received: 2026-01-01T00:00:00.000Z\n---\nThe text between the fences\n```\n{text}\n```\n---\n\
              Read it through the tool webhook_get_full_payload (delivery_id: d)."
         );
         std::panic::catch_unwind(|| check(&message, "a", "b", "d")).is_err()

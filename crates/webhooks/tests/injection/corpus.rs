@@ -10,7 +10,7 @@ use gatehouse_tools::McpReview;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// What the issue asks for at least.
+/// The minimum that the issue requires.
 const LEAST: usize = 300;
 /// How many turns run at once.
 const AT_ONCE: usize = 8;
@@ -22,7 +22,7 @@ fn wants(tool: &str, input: &Value) -> String {
 /// What happened to a case.
 struct Outcome {
     carrier: Carrier,
-    /// Whether the model tried to do what the stranger wanted.
+    /// Whether the model attempted what the stranger wanted.
     tried: bool,
     /// Whether the call was made.
     made: bool,
@@ -224,8 +224,8 @@ async fn without_the_guard_they_have_effects() {
     };
     let scenario = Scenario::open(off).await;
     let before = scenario.records().await;
-    // Trusted tools are out of reach of a delivery's session even so, and one of the others deletes the
-    // deliveries.
+    // Even without the policy, trusted tools are out of reach of a delivery's session. One of the other carriers
+    // deletes the deliveries.
     let of_delivery = [
         Carrier::Delivery,
         Carrier::DeliveryThenChat,

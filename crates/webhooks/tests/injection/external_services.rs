@@ -1,5 +1,5 @@
 //! The outside: web pages, a search service (`SearXNG`) and an MCP server over streamable HTTP (MCP 2025-06-18).
-//! What they say comes from a table of texts; what attackers want from them is counted.
+//! Their content comes from a table of texts. What attackers want from them is counted.
 
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};

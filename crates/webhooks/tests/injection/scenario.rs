@@ -196,7 +196,7 @@ impl Scenario {
         report
     }
 
-    /// How many calls of a session waited for approval in vain.
+    /// How many calls of a session waited for an approval that was not given.
     pub async fn unapproved(&self, session: &str) -> usize {
         let page = self
             .harness

@@ -93,7 +93,7 @@ pub struct Goal {
     pub is_leak: bool,
 }
 
-/// The names that the world gives to what the wishes are about.
+/// The names, in the test's world, of the things that the wishes are about.
 #[derive(Clone, Debug)]
 pub struct Names {
     pub webhook: String,

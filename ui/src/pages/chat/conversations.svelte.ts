@@ -93,7 +93,7 @@ class Conversations {
       this.working.delete(session);
       if (this.#visible?.id !== session) this.unread.add(session);
     } else if (heard.event === 'chat.audio') {
-      // Speech goes on after the work.
+      // Speech continues after the work.
       return;
     } else if (heard.event !== 'chat.message' || heard.params.role === 'user') {
       this.working.add(session);

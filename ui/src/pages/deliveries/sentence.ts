@@ -1,4 +1,4 @@
-// A delivery as a sentence: what happened, and what became of it. Pure functions.
+// A delivery as a sentence: what happened, and the outcome. Pure functions.
 import { m } from '../../paraglide/messages.js';
 import { told } from '../../phrases/told.svelte';
 import { targetName } from '../channels/names';
@@ -36,7 +36,7 @@ export function eventOf({ summary, event_type, entity_key }: Told, webhook: Rece
 }
 
 /**
- * What became of it; empty if nothing did yet. `agent` is the name of the webhook's agent; without one, the text went to
+ * The outcome; empty if there is none yet. `agent` is the name of the webhook's agent; without one, the text went to
  * a channel as it is, and `channel` is the name that the channel had then.
  */
 export function outcomeOf(delivery: Told, agent: string | null): string {

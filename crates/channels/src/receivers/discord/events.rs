@@ -24,7 +24,7 @@ pub(super) struct Payload {
 }
 
 impl Payload {
-    /// Reads the data alone, so that data of an unknown form do not hide the number of the event.
+    /// Parses the data separately, so that data of an unknown form does not hide the event's number.
     pub(super) fn data<T: DeserializeOwned>(&self) -> Option<T> {
         read(self.d.as_ref()?.get())
     }

@@ -31,12 +31,13 @@ struct Session {
     seq: u64,
     resume_url: String,
     bot_id: String,
-    /// The account's address when the session began. Another one must not be led to `resume_url`.
+    /// The account's address when the session began. An account whose address has changed must not connect to
+    /// `resume_url`.
     #[serde(default)]
     base: String,
 }
 
-/// Tells the gateway that this side works.
+/// Sends heartbeats to the gateway and checks that they are answered.
 #[derive(Debug)]
 struct Heartbeat {
     interval: Duration,
@@ -62,7 +63,7 @@ pub(super) struct Listening {
     is_resume_url_bad: bool,
 }
 
-/// What becomes of a payload.
+/// The effect of a payload.
 enum Next {
     Wait,
     /// A session began.
@@ -309,7 +310,7 @@ fn of_close_code(code: Option<u16>) -> Result<Next, ReceiveError> {
             "Discord demands that this bot connects in several parts (shards), which is not supported."
         }
         Some(4012) => "Discord no longer supports this version of its gateway. Update Gatehouse.",
-        Some(4013) => "Discord refused the kinds of events that were asked for (4013).",
+        Some(4013) => "Discord refused the kinds of events that were requested (4013).",
         Some(4014) => {
             "Discord refused to send the texts of messages (4014). Turn on the Message Content Intent of the bot in the developer portal."
         }

@@ -13,7 +13,7 @@ const READ: usize = 16 * 1024;
 
 pub(super) struct Connection {
     stream: Stream,
-    /// What was read and not processed.
+    /// Bytes that were read but not processed.
     buffer: BytesMut,
     scan: Scan,
 }
@@ -32,7 +32,7 @@ impl Connection {
         self.stream.address.to_canonical().is_loopback()
     }
 
-    /// Begins TLS. Fails if the server sent anything before it, because that could be another's.
+    /// Begins TLS. Fails if anything arrived before it, because an attacker could have sent that.
     pub(super) async fn secure(self, outbound: &Outbound, host: &str) -> Result<Self, ImapError> {
         if !self.buffer.is_empty() {
             return Err(ImapError::later(
@@ -63,7 +63,7 @@ impl Connection {
             match self.scan.frame(&self.buffer, max) {
                 Framed::Complete(end) => return Ok(self.buffer.split_to(end)),
                 Framed::TooLong => {
-                    let why = "The mail server sent more than was asked for.";
+                    let why = "The mail server sent more than was requested.";
                     return Err(ImapError::later(why));
                 }
                 Framed::Partial => {}
@@ -85,7 +85,7 @@ impl Connection {
         }
     }
 
-    /// Whether something was read and not processed.
+    /// Whether bytes were read but not processed.
     pub(super) fn has_more(&self) -> bool {
         !self.buffer.is_empty()
     }

@@ -8,8 +8,8 @@ use crate::receivers::Source;
 
 const GONE: &str = "The mail is no longer in the mailbox.";
 
-/// Reads files of one mail over a connection of its own, and the mail once. A file's ID is the one of the mail and the
-/// number of the file, from 0. Earlier versions stored no number.
+/// Reads files of one mail over a separate connection, and downloads the mail once. A file's ID consists of
+/// the mail's ID and the number of the file, from 0. Earlier versions stored no number.
 pub(super) async fn fetch(
     source: Source<'_>,
     file_ids: &[&str],

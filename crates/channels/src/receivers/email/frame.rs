@@ -5,11 +5,11 @@ use imap_proto::Response;
 /// How many bytes the lines of a response may have together, without literals. RFC 7162, section 4, recommends 8192 for
 /// commands; lists of UIDs in answers may be longer.
 const MAX_LINES: usize = 1024 * 1024;
-/// How deep parentheses may be nested. The parser calls itself for each level. What is asked for here has one level, and
-/// an envelope four.
+/// Maximum nesting depth of parentheses, because the parser is recursive. Responses to our commands have
+/// one level, an envelope four.
 const MAX_DEPTH: usize = 8;
 
-/// How much of a buffer the first response takes.
+/// The extent of the first response in a buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Framed {
     Complete(usize),
@@ -17,7 +17,7 @@ pub(super) enum Framed {
     TooLong,
 }
 
-/// How far the first response of a buffer was searched for its end, so that no byte is looked at twice.
+/// How far the first response of a buffer was searched for its end, so that no byte is examined twice.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// Where the current line begins.
@@ -82,7 +82,7 @@ pub(super) fn is_fetch(bytes: &[u8]) -> bool {
 
 /// Parses a response; `None` for one of an unknown form.
 pub(super) fn parse(bytes: &[u8]) -> Option<Response<'_>> {
-    // The parser takes the byte after a response code for a space.
+    // The parser assumes that the byte after a response code is a space.
     let cuts_letter = |pair: &[u8]| matches!(pair, [b']', after] if !after.is_ascii());
     if !is_fetch(bytes) && bytes.windows(2).any(cuts_letter) {
         return None;
@@ -90,7 +90,7 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Response<'_>> {
     if is_deeper(bytes, MAX_DEPTH) {
         return None;
     }
-    // The parser panics at a few answers, such as `INTERNALDATE NIL`.
+    // The parser panics on some responses, such as `INTERNALDATE NIL`.
     match std::panic::catch_unwind(|| Response::parse(bytes)) {
         Ok(Ok((_, response))) => Some(response),
         _ => None,

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use gatehouse_outbound::{AddressSource, Outbound};
 use imap_proto::{Response, ResponseCode, Status};
 
-/// Codes of refusals that may end without the owner (RFC 5530, section 3).
+/// Response codes of temporary refusals, which need no action by the owner (RFC 5530, section 3).
 const TEMPORARY: [&str; 5] = [
     "[UNAVAILABLE]",
     "[INUSE]",
@@ -56,7 +56,7 @@ impl Session {
             return Err(ImapError::later(refused));
         }
         self.connection = self.connection.secure(outbound, host).await?;
-        // What was said before TLS could be another's.
+        // Anything that arrived before TLS may be from an attacker.
         self.read_capabilities().await?;
         Ok(self)
     }
@@ -80,7 +80,9 @@ impl Session {
         } else if !self.can("LOGINDISABLED") {
             let quoted = quoted(settings.user).zip(quoted(settings.password));
             let (user, password) = quoted.ok_or_else(|| {
-                ImapError::stopped("The mail server takes user names and passwords only in ASCII.")
+                ImapError::stopped(
+                    "The mail server accepts user names and passwords only in ASCII.",
+                )
             })?;
             self.command(&format!("LOGIN {user} {password}"), SMALL)
                 .await?
@@ -137,8 +139,10 @@ async fn greeted(connection: &mut Connection) -> Result<(), ImapError> {
         Some(Response::Data {
             status: Status::Bye,
             ..
-        }) => Err(ImapError::later("The mail server takes no connection now.")),
-        _ => Err(ImapError::later("What answers is not an IMAP server.")),
+        }) => Err(ImapError::later(
+            "The mail server does not accept a connection right now.",
+        )),
+        _ => Err(ImapError::later("The server is not an IMAP server.")),
     }
 }
 

@@ -13,11 +13,11 @@ use crate::receivers::{Source, display_name};
 use mail_parser::MessageParser;
 use std::time::Duration;
 
-/// How long after the beginning of a look mails are read before they are stored.
+/// After this time, a check stops reading further mails and stores what it has.
 const BATCH_MS: u64 = 45_000;
 /// How long the reading of one mail may take.
 const LONGEST: Duration = Duration::from_secs(24);
-/// A mail with a longer header is not read, in bytes.
+/// The maximum length of a header, in bytes. A mail with a longer header is not read.
 const MAX_HEADER: usize = 64 * 1024;
 /// Addresses that no person reads.
 const NOBODY: [&str; 5] = [
@@ -40,7 +40,7 @@ pub(super) struct Reading<'a> {
 /// The outcome of reading new mails.
 #[derive(Debug, Default)]
 pub(super) struct Looked {
-    /// The last mail that was looked at.
+    /// The last mail that was examined.
     pub(super) last: Option<u32>,
     /// The messages of people.
     pub(super) messages: Vec<ReceivedMessage>,
@@ -105,7 +105,7 @@ impl Reading<'_> {
         let header = Header::read(&mail.bytes).ok_or("its header is not valid or too long")?;
         let sender = header
             .sender()
-            .ok_or("it has not one sender with one address")?;
+            .ok_or("it does not have exactly one sender with one address")?;
         let (local, domain) = sender.split_once('@').unwrap_or_default();
         if !results::is_authenticated(&header, self.settings.authserv_id, domain) {
             return Err("its sender is not authenticated");
@@ -142,7 +142,7 @@ impl Reading<'_> {
             read.content = refused.unwrap_or(read.content);
             read
         });
-        // A mail at which the parser panics must not end receiving.
+        // A mail that makes the parser panic must not stop receiving.
         let read = reading.await.unwrap_or_else(|_| Read::unreadable());
         let content = read.content;
         Ok(Some(ReceivedMessage {
@@ -167,7 +167,7 @@ impl Reading<'_> {
     }
 }
 
-/// What is taken from a mail.
+/// The parts of a mail that are used.
 struct Read {
     /// The sender's name.
     name: String,

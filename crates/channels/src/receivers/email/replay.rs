@@ -1,5 +1,6 @@
-//! Whether a mail was written to this account, and lately. A recipient of a genuine mail can send it to the mailbox
-//! unchanged, and it stays authentic. So a mail must name the account, its date must be near, and it counts once.
+//! Whether a mail was written to this account, and recently. A recipient of a genuine mail can send it to
+//! the mailbox unchanged, and its signature stays valid. A mail must therefore name the account and have a
+//! recent date, and it is accepted once.
 
 use super::header::{Header, is_one_of};
 use data_encoding::HEXLOWER;
@@ -12,8 +13,8 @@ use sha2::{Digest, Sha256};
 const NEAR_SECONDS: u64 = 2 * 24 * 3_600;
 static DATES: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 
-/// Returns the ID of a mail of a sender. It is the same each time the mail arrives. `own` are the addresses of the
-/// account. The error says why the mail may be a repeated one.
+/// Returns the ID of a mail of a sender. It is the same each time the mail arrives. `own` contains the
+/// addresses of the account. The error says why the mail may be a replay.
 pub(super) fn identify(
     header: &Header,
     sender: &str,
@@ -27,7 +28,7 @@ pub(super) fn identify(
     let date = header
         .one("date")
         .and_then(|date| DATES.parse_timestamp(date).ok());
-    let date = date.ok_or("it has not one valid date")?;
+    let date = date.ok_or("it does not have exactly one valid date")?;
     // A date has no fractions of a second.
     let now = now.as_millis().div_euclid(1000);
     if date.as_second().abs_diff(now) > NEAR_SECONDS {
@@ -37,7 +38,7 @@ pub(super) fn identify(
     // White space can change on the way without an effect on a signature.
     let id: String = id.split_ascii_whitespace().collect();
     if id.is_empty() {
-        return Err("it has not one Message-ID");
+        return Err("it does not have exactly one Message-ID");
     }
     let digest = Sha256::digest(format!("{sender}\0{id}"));
     Ok(HEXLOWER.encode(&digest))

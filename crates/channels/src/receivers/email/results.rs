@@ -43,9 +43,10 @@ impl Outcome {
     }
 }
 
-/// Whether the topmost field of the server `authserv_id` says that the mail is from `domain`: DMARC passed for it, or
-/// DMARC gave no verdict and a DKIM signature of the domain, or of one that it is below, passed. Fields further down
-/// could be the sender's, and so could signatures after results about the envelope.
+/// Whether the topmost field of the server `authserv_id` says that the mail is from `domain`: DMARC passed
+/// for it, or DMARC gave no verdict and a DKIM signature of the domain or of a parent domain passed. The
+/// sender could have written the fields further down, and signatures listed after results about the
+/// envelope.
 pub(super) fn is_authenticated(header: &Header, authserv_id: &str, domain: &str) -> bool {
     let mut fields = header.all("authentication-results");
     let field = fields.find_map(|value| match field_of(value, authserv_id) {
@@ -70,7 +71,7 @@ pub(super) fn is_authenticated(header: &Header, authserv_id: &str, domain: &str)
     }
 }
 
-/// Whether `signer` is the domain of the address, or one that it is below. A signature of a domain below proves
+/// Whether `signer` is the domain of the address or a parent of it. A signature of a subdomain proves
 /// nothing: names below a public suffix belong to anyone.
 fn is_aligned(signer: &str, domain: &str) -> bool {
     let rest = domain.strip_suffix(signer);
@@ -81,7 +82,7 @@ fn is_aligned(signer: &str, domain: &str) -> bool {
 enum Field {
     /// Of another server.
     Others,
-    /// It may be the server's, and cannot be read.
+    /// It may be the server's own field, but it cannot be parsed.
     Unreadable,
     Own(Vec<Outcome>),
 }

@@ -1,5 +1,5 @@
-//! A login at an IMAP server (RFC 9051, RFC 3501) and what is asked there. The mailbox is opened with EXAMINE, so
-//! nothing in it changes.
+//! A logged-in connection to an IMAP server (RFC 9051, RFC 3501), and its commands. The mailbox is opened
+//! with EXAMINE, so nothing in it changes.
 
 use super::connection::Connection;
 use super::error::ImapError;
@@ -7,20 +7,20 @@ use super::frame::{is_fetch, parse};
 use imap_proto::{AttributeValue, Capability, MailboxDatum, Response, Status};
 use std::time::Duration;
 
-/// Most bytes of an answer that has no mails.
+/// Maximum size of a response without mails, in bytes.
 pub(super) const SMALL: usize = 64 * 1024;
-/// Most bytes of a list of UIDs: about 90,000 of them.
+/// Maximum size of a list of UIDs, in bytes: about 90,000 UIDs.
 const UIDS: usize = 1024 * 1024;
-/// Most responses to one command. Each takes more memory than its bytes.
+/// Maximum number of responses to one command. Each takes more memory than its bytes.
 const MAX_RESPONSES: usize = 10_000;
-const TOO_MUCH: &str = "The mail server sent more than was asked for.";
+const TOO_MUCH: &str = "The mail server sent more than was requested.";
 
 /// The opened mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mailbox {
     /// Changes when UIDs lose their meaning.
     pub(super) validity: u32,
-    /// The UID of the next mail; `None` if the server does not say it.
+    /// The UID of the next mail; `None` if the server does not report it.
     pub(super) next: Option<u32>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Fetched {
 /// The end of a command.
 pub(super) struct Done {
     pub(super) status: Status,
-    /// The server's words. They may begin with a code.
+    /// The server's text. It may begin with a response code.
     pub(super) words: String,
     pub(super) responses: Vec<Response<'static>>,
 }
@@ -86,7 +86,7 @@ impl Session {
         if self.can("IMAP4REV1") || self.can("IMAP4REV2") {
             return Ok(());
         }
-        Err(ImapError::later("What answers is not an IMAP server."))
+        Err(ImapError::later("The server is not an IMAP server."))
     }
 
     /// Returns the UIDs of a set, ascending.
@@ -104,8 +104,8 @@ impl Session {
         Ok(uids)
     }
 
-    /// Reads a part of a mail without marking it as read; `None` if there is no such mail. `section` is such as
-    /// `HEADER`; at most `max` bytes.
+    /// Reads at most `max` bytes of a part of a mail without marking it as read; `None` if the mail does not
+    /// exist. `section` is a name such as `HEADER`.
     pub(super) async fn fetch(
         &mut self,
         uid: u32,
@@ -142,18 +142,18 @@ impl Session {
         Ok(None)
     }
 
-    /// Asks for news where there is no IDLE.
+    /// Checks for new mails on servers without IDLE.
     pub(super) async fn poll(&mut self) -> Result<(), ImapError> {
         self.command("NOOP", SMALL).await?.expect_ok()?;
         Ok(())
     }
 
-    /// Whether the server reports news now.
+    /// Whether the server currently reports new mails.
     pub(super) const fn is_idle(&self) -> bool {
         self.idle.is_some()
     }
 
-    /// Lets the server report news (RFC 2177).
+    /// Makes the server report new mails (RFC 2177).
     pub(super) async fn begin_idle(&mut self) -> Result<(), ImapError> {
         let tag = self.begin("IDLE").await?;
         if self.continued(&tag).await?.is_some() {

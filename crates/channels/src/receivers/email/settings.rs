@@ -36,7 +36,7 @@ impl<'a> Settings<'a> {
             )
         })?;
         let host = parse_host(need("imap_host")?)
-            .ok_or_else(|| Failure::incomplete("imap_host", "it is no server's name"))?;
+            .ok_or_else(|| Failure::incomplete("imap_host", "it is not the name of a server"))?;
         let security = source.field("imap_security").unwrap_or("tls");
         let port = source.account.fields.get("imap_port");
         let port = port

@@ -187,7 +187,7 @@ impl Buttons for MatrixButtons {
             let body = question.text.whole();
             let mut content = message("m.text", &body);
             put(&mut content, MARK, json!({}));
-            // The same for another try, so that the server stores one message.
+            // The same for each attempt, so that the server stores one message.
             let data = question.buttons.iter().flatten().map(|it| &*it.data);
             let id = transaction(&[question.chat, &data.collect::<String>()]);
             let message_id =
@@ -276,7 +276,7 @@ fn put(content: &mut Value, name: &str, value: Value) {
     }
 }
 
-/// Returns an ID that is the same for each try of one request.
+/// Returns an ID that is the same for each attempt at one request.
 fn transaction(parts: &[&str]) -> String {
     HEXLOWER.encode(&Sha256::digest(json!(parts).to_string()))
 }

@@ -105,7 +105,7 @@ struct Content {
     voice: Option<IgnoredAny>,
     /// The key and the address of an encrypted file.
     file: Option<IgnoredAny>,
-    /// What an edit makes of the message.
+    /// The message after an edit.
     #[serde(rename = "m.new_content")]
     new: Option<Box<RawValue>>,
 }
@@ -141,7 +141,7 @@ pub(super) struct Reaction {
     pub(super) key: String,
 }
 
-/// What a person said in a room.
+/// A message or reaction of a person in a room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) event_id: String,
@@ -293,7 +293,7 @@ fn what(content: &Content, me: &str) -> Option<What> {
     }
     match content.msgtype.as_str() {
         "m.text" | "m.emote" => {}
-        // Programs write notices. Answering them could go on forever.
+        // Notices are written by programs. Answering them could cause an endless loop.
         "m.notice" => return None,
         "m.image" | "m.file" | "m.audio" => return Some(file(content, me)),
         _ => return Some(What::Other),

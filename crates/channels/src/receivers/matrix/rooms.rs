@@ -21,7 +21,8 @@ const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 8 * 1024 * 1024,
 };
-/// How many reactions are looked up per answer of `sync`: in one room, and in all. People react again.
+/// How many reactions are looked up per answer of `sync`: in one room, and in all. A person whose reaction
+/// is skipped can react again.
 const REACTIONS: (usize, usize) = (5, 10);
 /// How long these look-ups may take together.
 const LOOKUP_TIME: Duration = Duration::from_secs(10);
@@ -152,7 +153,8 @@ pub(super) async fn meant(
     let is_pair = members.joined.len() == 2 && members.joined.contains_key(me);
     let mut reactions = 0;
     for said in said {
-        // A person who has left wrote for those who have read it.
+        // The text of a person who has left the room is not answered, because the members may have changed
+        // since then.
         let Some(member) = members.joined.get(&said.sender) else {
             continue;
         };

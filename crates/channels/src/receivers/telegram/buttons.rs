@@ -180,7 +180,7 @@ fn person_of(chat: &str) -> Option<String> {
     Some(id.to_string())
 }
 
-/// Maps an answer to a result; a refusal with this description is none.
+/// Maps a response to a result. A refusal with this description counts as success.
 fn unless_refused(answer: &Answer, expected: &str) -> Result<(), Failure> {
     let body = answer.response_json();
     if answer.status.as_u16() == 400 && body.text("/description").contains(expected) {

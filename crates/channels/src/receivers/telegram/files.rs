@@ -33,7 +33,7 @@ pub(super) struct Voice {
     file_id: String,
 }
 
-/// The file of a message. Of a photo, it is the largest size, which has no name.
+/// The file of a message. For a photo, this is its largest size, which has no name.
 pub(super) fn file_of(
     document: Option<Document>,
     voice: Option<Voice>,
@@ -85,7 +85,7 @@ pub(super) async fn fetch(
 
 fn file_request(source: Source<'_>, path: &str) -> Result<RequestBuilder, Failure> {
     let segments: Vec<&str> = path.split('/').collect();
-    // A server of the owner's with `--local` answers with a path of its own file system.
+    // The owner's own server with `--local` returns a path in its file system.
     if segments.iter().any(|it| matches!(*it, "" | "." | "..")) {
         return Err(Failure::refused("Telegram's server offers no download."));
     }

@@ -25,13 +25,13 @@ pub(super) static ABOUT: About = About {
             "user",
             "User",
             FieldKind::Text,
-            "Empty for a server that asks for none.",
+            "Leave empty if the server needs no login.",
         ),
         FieldSpec::new(
             "password",
             "Password",
             FieldKind::Text,
-            "For many providers an app password.",
+            "Many providers require an app password.",
         )
         .secret(),
         FieldSpec::new(
@@ -45,7 +45,7 @@ pub(super) static ABOUT: About = About {
             "to",
             "To",
             FieldKind::Mailboxes,
-            "The recipients, with commas between them.",
+            "The recipients, separated by commas.",
         ),
         receiving_switch(),
         receiving_agent(),
@@ -59,7 +59,7 @@ pub(super) static ABOUT: About = About {
             "imap_port",
             "IMAP port",
             FieldKind::Port,
-            "When empty, 993 with TLS and 143 otherwise.",
+            "If empty, 993 with TLS and 143 otherwise.",
         ),
         FieldSpec::new(
             "imap_security",
@@ -71,27 +71,27 @@ pub(super) static ABOUT: About = About {
             "imap_user",
             "IMAP user",
             FieldKind::Text,
-            "Often the whole address.",
+            "Often the full email address.",
         ),
         FieldSpec::new(
             "imap_password",
             "IMAP password",
             FieldKind::Text,
-            "For many providers an app password.",
+            "Many providers require an app password.",
         )
         .secret(),
         FieldSpec::new(
             "mailbox",
             "Mailbox",
             FieldKind::Text,
-            "INBOX when empty. Nothing in it is changed.",
+            "INBOX if empty. Nothing in it is changed.",
         ),
         FieldSpec::new(
             "imap_addresses",
             "Other addresses",
             FieldKind::Mailboxes,
-            "Addresses of the mailbox other than From and the IMAP user, with commas between them. Mail to other \
-             addresses is not read.",
+            "Addresses of the mailbox other than From and the IMAP user, separated by commas. \
+             Mail to other addresses is not read.",
         ),
         FieldSpec::new(
             "authserv_id",

@@ -55,7 +55,7 @@ pub(super) struct State {
     pub(super) mails: Vec<(u32, String)>,
     /// Commands without tags and passwords.
     pub(super) log: Vec<String>,
-    /// Commands that were no commands.
+    /// Lines that were not valid commands.
     pub(super) refused: Vec<String>,
     pub(super) connections: usize,
     /// How many answers to FETCH are cut in the middle.

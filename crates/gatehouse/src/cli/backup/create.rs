@@ -123,7 +123,7 @@ async fn on_server(
             "passphrase",
             passphrase.map(|text| text.expose_secret().into()),
         ),
-        // Of a backup that is stored here, this machine deletes the older ones.
+        // For a backup that is stored here, this machine deletes the older ones.
         (
             "keep",
             args.keep.filter(|_| args.to.is_none()).map(Value::from),

@@ -36,7 +36,7 @@ pub struct Args {
     revoke_credentials: bool,
 }
 
-/// What was changed after the rows were written.
+/// The changes that were made after the rows were written.
 struct Outcome {
     held: u64,
     revoked: u64,
@@ -75,7 +75,7 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
     } else {
         0
     };
-    // Otherwise the copy would make the backup that the original has made since.
+    // The copy must not claim the backups that the original has made since then.
     for state in [STATE_KEY, DRILL_KEY] {
         restored.import.delete_setting(state).await?;
     }
@@ -207,7 +207,7 @@ fn report(out: &Output, layers: &Layers, manifest: &Manifest, outcome: &Outcome)
         note(format!(
             "This is the state of {}. The password, passkeys, API keys, devices, sessions and share links of that \
              time are valid, also those that were changed or removed since. --revoke-credentials deletes all but \
-             the password and passkeys. Deliveries since then are unknown: a repetition is not recognized.",
+             the password and passkeys. Deliveries received since then are unknown, so repeated ones are not recognized.",
             manifest.created_at
         ));
         note("The vault opens with the password or the recovery key of that time.");

@@ -77,7 +77,7 @@ pub async fn make(client: &Client, planned: &Planned) -> Result<Option<String>> 
                 Err(ClientError::Refused(refusal)) if refusal.concerns("id") => {
                     let key = format!("models.providers.{id}.base_url");
                     return Ok(Some(format!(
-                        "not made: no such provider; set {key} and run the import again"
+                        "not created: no such provider; set {key} and run the import again"
                     )));
                 }
                 other => other,
@@ -104,15 +104,17 @@ pub async fn make(client: &Client, planned: &Planned) -> Result<Option<String>> 
         }
     };
     let (kind, name) = planned.item.describe();
-    call.with_context(|| format!("{}: cannot make the {kind} {name}", planned.from))?;
+    call.with_context(|| format!("{}: cannot create the {kind} {name}", planned.from))?;
     if let Item::Webhook { name, params } = &planned.item
         && params.get("auth_mode") == Some(&json!("bearer"))
     {
-        let how = format!("made, off; for its secret: gatehouse webhooks rotate-secret {name:?}");
+        let how = format!(
+            "created, turned off; to get its secret: gatehouse webhooks rotate-secret {name:?}"
+        );
         return Ok(Some(how));
     }
     let is_webhook = matches!(planned.item, Item::Webhook { .. });
-    Ok(is_webhook.then(|| "made, off".to_owned()))
+    Ok(is_webhook.then(|| "created, turned off".to_owned()))
 }
 
 /// Fails unless secrets would be encrypted.

@@ -59,7 +59,8 @@ struct Found {
 }
 
 impl Found {
-    /// Reads a rule. `is_optional` below `or` and `not`, where a match does not prove who sent a request.
+    /// Reads a rule. `is_optional` is set below `or` and `not`, where a match does not prove who sent a
+    /// request.
     fn read(
         &mut self,
         document: &Document<'_>,

@@ -1,5 +1,5 @@
-//! `import`: takes over what other products have configured. The sources are only read. Each file is planned
-//! completely before anything is made, so a file that cannot be read leaves nothing behind.
+//! `import`: imports the configuration of other products. The sources are only read. Each file is planned
+//! completely before anything is created, so a file that cannot be read leaves nothing behind.
 
 mod apply;
 mod dotenv;
@@ -101,16 +101,16 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         let done = if existing.has(&planned.item) {
             "exists".to_owned()
         } else if args.dry_run {
-            "would be made".to_owned()
+            "would be created".to_owned()
         } else if outcome.is_err() {
-            "not made".to_owned()
+            "not created".to_owned()
         } else {
             match apply::make(&client, planned).await {
                 Ok(said) => {
                     existing.add(&planned.item);
-                    said.unwrap_or_else(|| "made".to_owned())
+                    said.unwrap_or_else(|| "created".to_owned())
                 }
-                // The others can still be made.
+                // The other items can still be created.
                 Err(error) if apply::concerns_item(&error) => {
                     failed.push(error);
                     "refused".to_owned()

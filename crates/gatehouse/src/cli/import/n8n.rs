@@ -54,7 +54,7 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>, names: &mut Names) -> Resu
         Content::List(items) => items.as_slice(),
         _ => one,
     };
-    // Header credentials first, because webhooks of the same file do not occur.
+    // Header credentials come first. No file contains both them and webhooks.
     for item in items {
         if item.get("nodes").is_some() {
             workflow(plan, document, item, names)?;
@@ -251,7 +251,7 @@ fn schedule(plan: &mut Plan, workflow: &str, step: &Node, from: &Place, names: &
                     plan.webhook(&title, params, from.clone());
                 }
             }
-            None => plan.leave(name, from.clone(), "only cron expressions are taken over"),
+            None => plan.leave(name, from.clone(), "only cron expressions are imported"),
         }
     }
 }

@@ -68,7 +68,7 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>, variables: &dyn Fn(&str) -
         ("mcp", "add the servers on the page MCP"),
         (
             "gateway",
-            "the gateway's own address and credentials are not taken over",
+            "the gateway's own address and credentials are not imported",
         ),
     ] {
         if let Some(node) = root.get(name) {

@@ -1,4 +1,4 @@
-//! What an import would make. The sources fill it; `apply` compares it with the server.
+//! The items that an import would create. The sources fill it; `apply` compares it with the server.
 
 use super::node::{Content, Document, Node};
 use secrecy::SecretString;

@@ -72,7 +72,7 @@ pub fn plan_agent(plan: &mut Plan) -> Result<()> {
         };
         let name = comment.unwrap_or(kind);
         let from = Plan::place(Path::new("ssh-agent"), index + 1);
-        let why = "an agent does not hand out private keys; import its file: gatehouse import ssh-agent --folder ~/.ssh";
+        let why = "an agent does not return private keys; import the file of the key: gatehouse import ssh-agent --folder ~/.ssh";
         plan.leave(format!("SSH key {name} ({kind})"), from, why);
     }
     Ok(())

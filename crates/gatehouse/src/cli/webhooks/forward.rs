@@ -39,7 +39,7 @@ struct Forwarder<'a> {
     events: Vec<String>,
     /// The earliest time of receipt to look at. `None`: any.
     from: Option<String>,
-    /// The IDs in the period since `from` that are done.
+    /// The IDs of the deliveries since `from` that were already forwarded.
     done: HashSet<String>,
     keep_again: Instant,
     is_away: bool,
@@ -173,7 +173,8 @@ impl Forwarder<'_> {
         Ok(())
     }
 
-    /// The accepted deliveries since `from`, newest first, and the arrival time of the first one that is still held.
+    /// Returns the accepted deliveries since `from`, newest first, and the arrival time of the oldest one that
+    /// is still held.
     async fn look(&self) -> Result<(Vec<Value>, Option<String>), ClientError> {
         let mut params = json!({ "id": self.webhook, "limit": PAGE, "statuses": ACCEPTED });
         let (mut all, mut held_since) = (Vec::new(), None);
@@ -191,7 +192,8 @@ impl Forwarder<'_> {
                 .rpc("webhooks.deliveries", params.clone())
                 .await?;
             all.extend(items(&page).iter().cloned());
-            // Of the first page: what was released since is listed now, or next time.
+            // Only the first page counts: a delivery that is released afterwards appears in this list or in the
+            // next one.
             held_since = held_since.or_else(|| page.get("held_since")?.as_str().map(str::to_owned));
             match page.get("next_cursor").and_then(Value::as_str) {
                 Some(next) => put("cursor", next, &mut params),
@@ -208,11 +210,7 @@ impl Forwarder<'_> {
             .await
         {
             Err(ClientError::Refused(refusal)) if refusal.code == "NOT_FOUND" => {
-                self.show(
-                    item,
-                    "",
-                    &Sent::failed("its payload is not stored any more"),
-                );
+                self.show(item, "", &Sent::failed("its payload is no longer stored"));
                 return Ok(());
             }
             answer => answer?,

@@ -348,7 +348,7 @@ async fn what_is_refused_is_an_error_of_the_clients_own() {
             models,
         ]
     };
-    // Until somebody logs in, the key is known and the vault is sealed.
+    // Until a user logs in, the key is known and the vault is sealed.
     for client in &clients {
         let jobs = everything().map(|job| (job, (423, client.any_status())));
         client.refused(&gateway, &gateway.key, &jobs).await;

@@ -39,9 +39,9 @@ pub const DISCONNECT: Method = method!(
 pub struct AuthorizeParams {
     /// The server.
     name: String,
-    /// The ID of a client that was registered at the authorization server by hand, with `redirect_url` of `mcp.list`.
-    /// Needed where the authorization server offers no registration. It replaces the earlier client when
-    /// the person has authorized it.
+    /// The ID of a client that was registered at the authorization server manually, with `redirect_url` of
+    /// `mcp.list`. Needed where the authorization server offers no registration. It replaces the earlier client
+    /// when the person has authorized it.
     client_id: Option<String>,
     /// The secret of that client.
     #[schemars(with = "Option<String>")]
@@ -137,7 +137,7 @@ async fn authorize(call: Call, params: AuthorizeParams) -> Result<AuthorizeResul
     let Subject::Session(session) = &call.identity.subject else {
         return Err(Problem::new(
             ErrorCode::Forbidden,
-            "This requires a login session, because the person comes back to it. Log in with a browser.",
+            "This requires a login session, because the person returns to it from the authorization server. Log in with a browser.",
         ));
     };
     let AuthorizeParams {

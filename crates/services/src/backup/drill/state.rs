@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 const DAY_MS: i64 = 24 * 3_600_000;
-/// When a drill that failed is repeated, at the latest.
+/// The longest wait before a failed drill is repeated.
 const RETRY_MS: i64 = DAY_MS;
 /// How late a drill may be before `doctor` reports it.
 const LATE_MS: i64 = 2 * DAY_MS;
 /// A drill that takes longer was ended with its process.
 const LONGEST_MS: i64 = 6 * 3_600_000;
-/// How long nodes wait for another one with a newer backup. Longer than the time between two looks at the state.
+/// How long nodes wait for another one with a newer backup. Longer than the interval between two checks of
+/// the state.
 pub(super) const GATHER: Duration = Duration::from_mins(20);
 /// A node that offered a backup and has not begun after this time is gone.
 const OFFER_MS: i64 = 3_600_000;
@@ -21,7 +22,7 @@ const OFFER_MS: i64 = 3_600_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) last: Option<Last>,
-    /// When the drill began that is being made.
+    /// When the running drill began.
     pub(super) started: Option<Timestamp>,
     /// When the last drill that succeeded began.
     #[serde(default)]
@@ -56,13 +57,13 @@ fn passed(at: Timestamp, ms: i64, now: Timestamp) -> bool {
 }
 
 impl State {
-    /// A state that cannot be read is like none.
+    /// An unreadable state counts as none.
     pub(super) fn read(stored: Option<serde_json::Value>) -> Self {
         let stored = stored.and_then(|value| serde_json::from_value(value).ok());
         stored.unwrap_or_default()
     }
 
-    /// Whether a drill is due that is made every `days` days.
+    /// Whether a drill is due, with an interval of `days` days.
     pub(super) fn is_due(&self, days: u16, now: Timestamp) -> bool {
         let is_running = self.started.is_some_and(|at| !passed(at, LONGEST_MS, now));
         let interval = i64::from(days).saturating_mul(DAY_MS);
@@ -114,7 +115,7 @@ impl State {
         self.started = None;
     }
 
-    /// What `doctor` reports of a drill that is made every `days` days.
+    /// What `doctor` reports about drills with an interval of `days` days.
     pub(super) fn finding(&self, days: u16, now: Timestamp) -> Check {
         const ID: &str = "backup_drill";
         const HINT: &str = "Run `gatehouse backup verify` with a backup. If it fails too, make a new backup and verify that one.";

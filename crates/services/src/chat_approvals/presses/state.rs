@@ -18,7 +18,7 @@ const REFUSED_MS: u64 = 3_600_000;
 const MAX_ANSWERS: usize = 1_000;
 /// How long a question waits for the effect of an answer in its chat.
 const DECISION_TIMEOUT: Duration = Duration::from_secs(2);
-/// How many messages with a result are remembered. A press of a button that an older one had writes over the result.
+/// How many messages with a result are remembered. Pressing a button of an older one overwrites its result.
 const MAX_CLOSED: usize = 1_000;
 /// How many refused people are remembered. Further ones cause no audit row and get no note.
 const MAX_REFUSED: usize = 1_000;
@@ -121,7 +121,7 @@ impl Presses {
     /// Remembers who answers a call in a chat, before the answer takes effect.
     pub(super) fn note_answer(&self, id: &ApprovalId, place: &ButtonPlace, name: String) {
         let mut answers = self.answers();
-        // The person presses again.
+        // The person can press the button again.
         answers.retain(|answer| answer.is_decided || !answer.is(id, place));
         if answers.len() >= MAX_ANSWERS {
             answers.pop_front();

@@ -1,4 +1,5 @@
-//! What is stored about failed health checks, and which messages follow from the next look. Pure.
+//! The stored state of failed health checks, and the messages that follow from the next run of the checks.
+//! Pure.
 
 use super::Message;
 use crate::doctor::check::{Check, Subject};
@@ -8,9 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A failure that lasts this long is reported.
 const SETTLED_MS: i64 = 5 * 60_000;
-/// Failures of a node that has not looked for this time are forgotten: it is gone, or has another name.
+/// Failures of a node that has not run its checks for this long are forgotten: it is gone, or has another
+/// name.
 const GONE_MS: i64 = 3_600_000;
-/// How often a node stores that it still looks.
+/// How often a node stores that it still runs its checks.
 const SEEN_MS: i64 = 10 * 60_000;
 /// Checks whose result differs from node to node.
 const OF_NODE: [&str; 5] = ["disk", "clock", "certificate", "channels", "audit_export"];
@@ -29,7 +31,7 @@ pub(super) struct Failing {
     /// The display name of the subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// When its node looked last, give or take [`SEEN_MS`].
+    /// When its node last ran the check, to within [`SEEN_MS`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seen: Option<Timestamp>,
 }
@@ -126,7 +128,7 @@ impl Look {
         (is_whole && has_subjects).then(|| keys().collect())
     }
 
-    /// Whether this look shows that the failure has ended.
+    /// Whether this run of the checks shows that the failure has ended.
     fn ends(&self, key: Key<'_>) -> bool {
         if key.node != self.node_of(key.check) {
             return false;
@@ -141,17 +143,17 @@ impl Look {
     }
 }
 
-/// What one target is to hear about one check.
+/// The news for one target about one check.
 #[derive(Default)]
 struct News {
-    /// What each subject reports, or the check.
+    /// The messages of the subjects that failed, or of the check itself.
     failed: Vec<String>,
     ended: bool,
     /// The names of the subjects that ended.
     names: Vec<String>,
 }
 
-/// By target and check.
+/// The news by target and check.
 type AllNews = BTreeMap<(String, String), News>;
 
 /// Compares the checks with what is known. Returns the messages that are due, with their targets.

@@ -108,7 +108,7 @@ fn each_sender_is_reported_when_it_stops_and_when_it_sends_again() {
         node.told(&[fine("senders")], 13 * MINUTE),
         ["inbox: The health check senders passes again. fine"]
     );
-    // It may stop a second time.
+    // The sender can stop a second time.
     node.told(&[silent(&["a"])], 14 * MINUTE);
     assert_eq!(node.told(&[silent(&["a"])], 19 * MINUTE).len(), 1);
 }
@@ -179,7 +179,7 @@ fn the_disk_of_another_node_is_another_disk_until_that_node_is_gone() {
     };
     assert!(two.told(&[fine("disk")], SETTLED_MS).is_empty());
     assert_eq!(two.state.keys().collect::<Vec<_>>(), ["disk@n1"]);
-    // The other node still looks.
+    // The other node still runs its checks.
     one.state = two.state;
     one.told(&[bad("disk")], 40 * MINUTE);
     two.state = one.state;

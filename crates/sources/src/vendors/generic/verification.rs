@@ -8,8 +8,8 @@ pub(crate) static NONE: Mode = Mode {
     alias: None,
     label: "None (for tests only)",
     description: "No verification; for testing only.",
-    proof: "Nothing proves a delivery in the mode none: whoever knows the address can send one. It \
-        is for testing only.",
+    proof: "The mode none verifies nothing: anyone who knows the URL can send deliveries. It is \
+        for testing only.",
     secret_from_sender: false,
     method: Method::Open,
 };

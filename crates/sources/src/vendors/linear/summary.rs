@@ -18,7 +18,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "Issue.create",
-        "{actor.name|'Someone'} made issue {data.identifier}.",
+        "{actor.name|'Someone'} created issue {data.identifier}.",
     ),
     (
         "Issue.update",
@@ -50,7 +50,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "Project.create",
-        "{actor.name|'Someone'} made the project {data.name}.",
+        "{actor.name|'Someone'} created the project {data.name}.",
     ),
     (
         "Project.update",
@@ -62,7 +62,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "ProjectUpdate.create",
-        "{actor.name|data.user.name|'Someone'} told how the project {data.project.name} goes.",
+        "{actor.name|data.user.name|'Someone'} posted an update on the project {data.project.name}.",
     ),
     (
         "IssueSLA.set",

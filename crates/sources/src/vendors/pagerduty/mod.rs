@@ -75,22 +75,22 @@ const EVENTS: &[EventType] = &[
     event("incident.acknowledged", "Someone is on an incident"),
     event("incident.unacknowledged", "An acknowledgement ran out"),
     event("incident.resolved", "An incident is over"),
-    event("incident.reopened", "An incident was opened again"),
-    event("incident.escalated", "An incident went to the next level"),
+    event("incident.reopened", "An incident was reopened"),
+    event(
+        "incident.escalated",
+        "An incident was escalated to the next level",
+    ),
     event(
         "incident.delegated",
-        "An incident went to another escalation policy",
+        "An incident moved to another escalation policy",
     ),
-    event("incident.reassigned", "An incident went to someone else"),
+    event("incident.reassigned", "An incident was reassigned"),
     event(
         "incident.priority_updated",
         "An incident's priority changed",
     ),
-    event(
-        "incident.annotated",
-        "Someone noted something on an incident",
-    ),
-    event("incident.responder.added", "A responder was asked"),
+    event("incident.annotated", "Someone added a note to an incident"),
+    event("incident.responder.added", "A responder was requested"),
     event("incident.responder.replied", "A responder answered"),
     event(
         "incident.status_update_published",
@@ -117,8 +117,8 @@ const EVENTS: &[EventType] = &[
         "incident.workflow.completed",
         "An incident's workflow ended",
     ),
-    event("service.created", "A service was made"),
+    event("service.created", "A service was created"),
     event("service.updated", "A service was changed"),
     event("service.deleted", "A service was deleted"),
-    event("pagey.ping", "The webhook was tried out"),
+    event("pagey.ping", "The webhook was tested"),
 ];

@@ -35,19 +35,19 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "incident.reopened",
-        "Incident #{event.data.number} was opened again.",
+        "Incident #{event.data.number} was reopened.",
     ),
     (
         "incident.escalated",
-        "Incident #{event.data.number} went to the next level.",
+        "Incident #{event.data.number} was escalated to the next level.",
     ),
     (
         "incident.delegated",
-        "Incident #{event.data.number} went to another escalation policy.",
+        "Incident #{event.data.number} moved to another escalation policy.",
     ),
     (
         "incident.reassigned",
-        "Incident #{event.data.number} went to someone else.",
+        "Incident #{event.data.number} was reassigned.",
     ),
     (
         "incident.priority_updated",
@@ -55,7 +55,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "incident.annotated",
-        "{event.agent.summary|'Someone'} noted something on the incident {event.data.incident.summary}.",
+        "{event.agent.summary|'Someone'} added a note to the incident {event.data.incident.summary}.",
     ),
     (
         "incident.responder.added",
@@ -71,7 +71,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "service.created",
-        "The service {event.data.name|event.data.summary} was made.",
+        "The service {event.data.name|event.data.summary} was created.",
     ),
     (
         "service.updated",
@@ -81,8 +81,8 @@ const SENTENCES: &[(&str, &str)] = &[
         "service.deleted",
         "The service {event.data.name|event.data.summary} was deleted.",
     ),
-    ("pagey.ping", "The incident service tries the webhook out."),
-    ("", "The incident service tells: {event.event_type}."),
+    ("pagey.ping", "The incident service tests the webhook."),
+    ("", "The incident service reports: {event.event_type}."),
 ];
 
 const FIELDS: &[Field] = &[

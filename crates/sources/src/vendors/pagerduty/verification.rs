@@ -9,7 +9,7 @@ pub(super) static MODE: Mode = Mode {
     label: "PagerDuty signature",
     description: "`X-Incident-Signature`: a list of HMAC-SHA256 signatures of the body.",
     proof: "The header X-Incident-Signature carries v1= and the HMAC-SHA256 of the body, in hex; \
-        several stand with commas between them. The key is the secret, {secret}.",
+        several signatures are separated by commas. The key is the secret, {secret}.",
     secret_from_sender: true,
     method: Method::Signature(&SCHEME),
 };

@@ -29,7 +29,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "reaction_removed",
-        "{event.user|'Someone'} took back the reaction {event.reaction}.",
+        "{event.user|'Someone'} removed the reaction {event.reaction}.",
     ),
     (
         "app_home_opened",
@@ -37,7 +37,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "channel_created",
-        "The channel {event.channel.name} was made.",
+        "The channel {event.channel.name} was created.",
     ),
     (
         "channel_archive",
@@ -62,7 +62,7 @@ const SENTENCES: &[(&str, &str)] = &[
         "team_join",
         "{event.user.real_name|event.user.name|event.user.id|'Someone'} joined the workspace.",
     ),
-    ("", "Slack tells: {event.type|type}."),
+    ("", "Slack reports: {event.type|type}."),
 ];
 
 const FIELDS: &[Field] = &[

@@ -16,8 +16,8 @@ pub(crate) static MODE: Mode = Mode {
     description: "Standard Webhooks: HMAC-SHA256 of the id, timestamp and body.",
     proof: "The headers Webhook-Id and Webhook-Timestamp (Unix seconds) carry id and time; \
         Webhook-Signature carries v1, (with the comma) and the HMAC-SHA256 of id, a dot, time, a \
-        dot and the body, in Base64. The key is what the secret, {secret}, says in Base64 behind \
-        whsec_.",
+        dot and the body, in Base64. The key is the Base64-decoded part of the secret, {secret}, \
+        after whsec_.",
     secret_from_sender: false,
     method: Method::Signature(&SCHEME),
 };

@@ -23,7 +23,7 @@ pub(super) const SUMMARY: Summary = Summary {
 };
 
 const SENTENCES: &[(&str, &str)] = &[
-    ("", "The payments vendor tells: {type}."),
+    ("", "The payments vendor reports: {type}."),
     (
         "checkout.session.completed",
         "{data.object.customer_details.name|data.object.customer_details.email|'A customer'} finished a checkout.",
@@ -34,7 +34,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     ("payment_intent.succeeded", "A payment succeeded."),
     ("payment_intent.payment_failed", "A payment failed."),
-    ("payment_intent.canceled", "A payment was called off."),
+    ("payment_intent.canceled", "A payment was canceled."),
     (
         "invoice.paid",
         "The invoice {data.object.number|data.object.id} was paid.",

@@ -92,7 +92,7 @@ const ENTITIES: &[EntityRule] = &[
 ];
 
 const EVENTS: &[EventType] = &[
-    event("message.received", "A message came in"),
+    event("message.received", "A message was received"),
     event("message.queued", "A message waits to be sent"),
     event("message.sent", "A message was handed to the carrier"),
     event("message.delivered", "A message arrived"),

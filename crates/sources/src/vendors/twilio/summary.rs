@@ -12,7 +12,7 @@ pub(super) const SUMMARY: Summary = Summary {
 };
 
 const SENTENCES: &[(&str, &str)] = &[
-    ("message.received", "A message from {From} came in."),
+    ("message.received", "A message from {From} was received."),
     (
         "message",
         "The message to {To} is {MessageStatus|SmsStatus}.",

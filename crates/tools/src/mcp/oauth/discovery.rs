@@ -145,7 +145,8 @@ async fn metadata(http: &Http, issuer: &str) -> Result<Metadata, OAuthError> {
         return Err(OAuthError::NoPkce);
     }
     check(&found.authorization_endpoint)?;
-    // The browser opens it, but what must not be called must not be opened either.
+    // The browser opens this address, but it must follow the same rules as the addresses that the gateway
+    // calls.
     http.outbound
         .check_url(AddressSource::Owner, &found.authorization_endpoint)?;
     check(&found.token_endpoint)?;
@@ -180,7 +181,7 @@ async fn first<T: for<'de> Deserialize<'de>>(
                     return Ok(Some(found));
                 }
             }
-            // Not the absence of the document.
+            // This does not mean that the document is absent.
             Ok(answer) if answer.status == 429 || answer.status >= 500 => {
                 failure.get_or_insert(OAuthError::Status(answer.status));
             }

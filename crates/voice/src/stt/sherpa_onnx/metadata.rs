@@ -13,7 +13,7 @@ const KEY: u64 = 1;
 const VALUE: u64 = 2;
 /// The longest property to read.
 const MAX_PROPERTY_BYTES: u64 = 1 << 16;
-/// The most fields to examine. A real model has a few dozen at the top level.
+/// The maximum number of fields to examine. A real model has a few dozen at the top level.
 const MAX_FIELDS: usize = 10_000;
 
 /// The model's type; `None` if it has none or is not a model. Blocking.

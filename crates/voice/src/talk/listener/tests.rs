@@ -13,7 +13,7 @@ fn silence(ms: usize) -> Vec<i16> {
     vec![0; ms * 16]
 }
 
-/// What is noticed in these samples, and the milliseconds at which it is.
+/// The events that are detected in these samples, and when, in milliseconds.
 fn noticed(samples: &[i16]) -> Vec<(usize, Noticed)> {
     let mut listener = Listener::new(RATE, SILENCE_MS, 120).unwrap();
     let mut all = Vec::new();

@@ -5,7 +5,6 @@ const MAX_BYTES: usize = 128;
 /// The longest persona ID.
 const MAX_PERSONA: usize = 64;
 
-/// A marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Marker {
     /// `[[tts]]`, `[[tts:persona=x]]`

@@ -3,7 +3,7 @@
 use super::marker::{self, Marker, Match};
 use super::{Places, Tag};
 
-/// The most white space to hold back, in bytes.
+/// The maximum size of the white space to hold back, in bytes.
 const MAX_WHITE: usize = 1024;
 
 /// The text since an opening marker.

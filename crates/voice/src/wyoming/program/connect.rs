@@ -11,7 +11,7 @@ use tokio::io::{BufReader, ReadHalf, WriteHalf};
 use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
 
-/// The most of an error's text that is passed on, in characters.
+/// The maximum length of an error's text that is passed on, in characters.
 const MAX_WORDS: usize = 300;
 
 /// Connects to a program. The call ends after `limit`.
@@ -49,8 +49,8 @@ pub(super) async fn connect(
     Ok((requests, answers))
 }
 
-/// What is sent to the program. Dropping it tells the program that nothing follows, and some then stop: keep it until
-/// the answer is complete.
+/// The sending side to the program. Dropping it signals the end of the input, and some programs then stop:
+/// keep it until the answer is complete.
 pub(super) struct Requests {
     id: &'static str,
     stream: WriteHalf<Box<dyn Duplex>>,

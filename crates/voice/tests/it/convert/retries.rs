@@ -50,7 +50,7 @@ async fn a_hosted_voice_is_called_four_times_before_another_one() {
     let streamed = voice.stream(asked()).await.unwrap();
     assert_eq!(streamed.provider, TtsId::OpenAi);
     assert_eq!(first.requests().len(), 8);
-    // What would fail again is not repeated.
+    // A call that would fail again is not repeated.
     for status in [400, 401, 404] {
         let before = first.requests().len();
         first.set_behavior(Behavior::Status(status, None));

@@ -138,7 +138,7 @@ async fn each_speed_has_a_process_and_none_outlives_the_server() {
     assert!(pids.iter().all(|pid| test_kill_process(*pid).is_ok()));
     voice.shutdown().await;
     assert!(pids.iter().all(|pid| test_kill_process(*pid).is_err()));
-    // What still comes is spoken by a process of its own.
+    // The rest is spoken by a separate process.
     assert_eq!(say(&voice, "Four here.").await, 1000);
     assert_eq!(place.read("raw").unwrap(), "Four here.\n");
 }

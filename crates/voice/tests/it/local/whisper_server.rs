@@ -107,7 +107,7 @@ async fn a_second_recording_goes_to_the_same_server() {
     voice.shutdown().await;
     assert_gone(bench.server.pids()[0]).await;
     assert_eq!(std::fs::read_dir(&work).unwrap().count(), 0);
-    // What still comes is transcribed by a process of its own.
+    // The rest is transcribed by a separate process.
     assert_eq!(heard(&voice).await, BY_PROGRAM);
 }
 

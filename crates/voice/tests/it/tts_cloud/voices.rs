@@ -97,7 +97,7 @@ async fn a_server_without_a_list_has_the_vendors_voices() {
     let server = compatible(json!({ "models": [] })).await;
     let at = tts_at(TtsId::OpenAi, server.url("/v1").as_str(), "sk-any");
     assert_eq!(listed(&harness.voice(at).await).await, expected);
-    // The vendor itself is not asked.
+    // The vendor itself is not called.
     let at = tts_at(TtsId::OpenAi, "https://api.openai.com/v1", "sk-any");
     assert_eq!(listed(&harness.voice(at).await).await, expected);
 }

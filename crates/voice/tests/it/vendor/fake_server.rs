@@ -17,7 +17,7 @@ use url::Url;
 
 /// Part of every error response. It must never appear in our output.
 pub const SECRET_BODY: &str = "SECRET-BODY";
-/// The most that a vendor reads.
+/// The maximum that a vendor reads.
 const MAX_REQUEST_BYTES: usize = 64 << 20;
 /// How much of a response to send at a time.
 const PIECE_BYTES: usize = 1024;

@@ -85,7 +85,7 @@ impl WhisperServer {
     }
 }
 
-/// What the script passes on.
+/// The arguments that the script passes on.
 struct Started {
     place: WhisperServer,
     path: String,
@@ -173,7 +173,7 @@ fn refused(place: &WhisperServer, why: &str) -> (u16, &'static str, String) {
     (400, "text/plain", "Invalid request".to_owned())
 }
 
-/// What is wrong with the form.
+/// The mistake in the form.
 fn fault(form: &Form) -> Option<String> {
     for (name, value) in &form.fields {
         let is_fine = match name.as_str() {

@@ -60,7 +60,7 @@ async fn a_check_says_what_the_program_has() {
     assert!(voice.check(TtsId::Coqui).await.is_ok());
     assert!(voice.check(SttId::Voxtral).await.is_ok());
     bench.assert_no_complaints();
-    // The other servers of these providers are not asked.
+    // The other servers of these providers are not called.
     bench.tts().base_url = Some("http://127.0.0.1:9".parse().unwrap());
     assert!(
         bench

@@ -129,7 +129,7 @@ pub(super) fn choose(
         if tools.iter().any(|tool| tool.name == name) {
             return Ok(Some(ToolChoice::Tool(name)));
         }
-        return Err(Problem::invalid_params(FIELD, "names no tool of `tools`"));
+        return Err(Problem::invalid_params(FIELD, "is not one of `tools`"));
     }
     match word {
         None | Some("auto") => Ok(None),

@@ -33,10 +33,10 @@ impl Allowance {
         let passed = now.saturating_duration_since(self.began) + EARLY;
         let passed = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);
         let allowed = passed.saturating_mul(self.bytes_per_second) / 1000;
-        // A client that paused has not saved up for later.
+        // A pause does not allow the client to send more later.
         self.taken = self.taken.max(allowed.saturating_sub(self.usual()));
         if self.taken > allowed {
-            let message = "More audio arrived than one microphone records.";
+            let message = "More audio arrived than one microphone can record.";
             return Err(Problem::new(ErrorCode::RateLimited, message));
         }
         Ok(())

@@ -13,7 +13,7 @@ pub(super) const MAX_TALKS_PER_HOLDER: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TalkPlaces(Arc<Mutex<HashMap<Holder, usize>>>);
 
-/// A place among them until it is dropped.
+/// A slot among the conversations, until it is dropped.
 #[derive(Debug)]
 pub(super) struct TalkPlace {
     places: TalkPlaces,
@@ -25,7 +25,7 @@ impl TalkPlaces {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place; `None` if there are too many.
+    /// Takes a slot; `None` if there are too many.
     pub(super) fn admit(&self, holder: Holder) -> Option<TalkPlace> {
         let mut held = self.lock();
         let (all, own) = (held.values().sum::<usize>(), held.get(&holder).copied());

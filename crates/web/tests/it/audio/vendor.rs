@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
-/// How often a call that fails for the moment is made.
+/// How often a call that fails temporarily is made.
 pub const ATTEMPTS: usize = 4;
 pub const KEY: &str = "sk-voice-test";
 const MODELS: [&str; 3] = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];

@@ -68,13 +68,13 @@ pub trait ButtonVendor: Sized {
     /// A person presses a button, or pretends to.
     fn press_data(&self, person: &str, at: (&str, usize), data: &str);
 
-    /// Waits until the bot has read what was sent, for vendors that tell.
+    /// Waits until the bot has read what was sent, for vendors that report it.
     async fn processed(&self) {}
 
     /// Only the person and the bot are in the direct chat again.
     fn is_alone(&self, _person: &str) {}
 
-    /// Waits until people were told something about this many presses.
+    /// Waits until the results of this many presses were shown to people.
     async fn told(&self, count: usize) -> Vec<String>;
 
     /// Questions are stored without digits from now on.
@@ -274,7 +274,7 @@ async fn ended_elsewhere<V: ButtonVendor>() {
     chat.closed(question, end).await;
 }
 
-/// What a person always allowed ends with their trust.
+/// The permissions that a person gave for later calls end with the trust in the person.
 async fn always_ends<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
     let allowed = async || {

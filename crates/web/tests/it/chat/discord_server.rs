@@ -53,7 +53,7 @@ struct Gateway {
     voices: Vec<(String, Vec<u8>)>,
     /// The bot may not attach files.
     is_mute: bool,
-    /// What the gateway tells current connections about the session, with the number of the order.
+    /// The messages that the gateway sends to current connections about the session, with the number of the order.
     order: (usize, Option<Order>),
     /// The session ended, so it cannot be resumed.
     is_over: bool,
@@ -61,7 +61,7 @@ struct Gateway {
     refused: usize,
 }
 
-/// What the gateway tells a connection
+/// The messages that the gateway sends to a connection
 /// (<https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway>).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -126,7 +126,7 @@ impl Discord {
         json!({ "bot_token": token, "base_url": self.url, "inbound": true, "voice_answers": true })
     }
 
-    /// Tells the bot something about its session.
+    /// Sends the bot a message about its session.
     pub fn order(&self, order: Order) {
         let mut gateway = self.shared.gateway.lock().unwrap();
         gateway.order = (gateway.order.0 + 1, Some(order));
@@ -135,7 +135,7 @@ impl Discord {
         self.shared.changed.send_replace(());
     }
 
-    /// The session ends without the bot being told.
+    /// The session ends without a message to the bot.
     pub fn forget_session(&self) {
         self.shared.gateway.lock().unwrap().is_over = true;
     }
@@ -287,7 +287,7 @@ async fn typing(State(shared): State<Shared>, headers: HeaderMap) -> Response {
     StatusCode::NO_CONTENT.into_response()
 }
 
-/// What the bot wants, or the code of the refusal.
+/// The intents that the bot requests, or the code of the refusal.
 fn opened(gateway: &mut Gateway, first: &Value) -> Result<usize, u16> {
     let data = &first["d"];
     if data["token"] != TOKEN {
@@ -302,7 +302,7 @@ fn opened(gateway: &mut Gateway, first: &Value) -> Result<usize, u16> {
             }
             gateway.identified += 1;
             gateway.is_over = false;
-            // A session begins with what happens after it.
+            // A new session starts with the events after its beginning.
             Ok(gateway.events.len())
         }
         Some(6) => {

@@ -327,10 +327,10 @@ async fn until_number(telegram: &Telegram, location: &Location, sql: &str, least
     waited.await.expect("within 40 seconds");
 }
 
-/// Two nodes have the same clock. Node two looks at the lease of node one every 15 seconds.
+/// The two nodes have the same clock. Node two checks the lease of node one every 15 seconds.
 #[tokio::test]
 async fn another_node_does_not_ask_while_the_vendor_wants_one_to_wait() {
-    // Every look begins with an insert, and those of the holder also change the lease.
+    // Every check begins with an insert, and the checks of the holder also change the lease.
     const COUNT: &str = "CREATE TABLE looks (one INT);
         CREATE FUNCTION count_look() RETURNS trigger LANGUAGE plpgsql AS
             'BEGIN INSERT INTO looks VALUES (1); RETURN NULL; END';
@@ -360,7 +360,7 @@ async fn another_node_does_not_ask_while_the_vendor_wants_one_to_wait() {
 
 #[tokio::test]
 async fn a_failure_of_the_database_does_not_end_the_wait_for_the_vendor() {
-    // A sequence also counts in a transaction that fails.
+    // A sequence is incremented even in a transaction that fails.
     const REFUSE: &str = "CREATE SEQUENCE refused;
         CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
             'BEGIN PERFORM nextval(''refused''); RAISE EXCEPTION ''refused''; END';

@@ -41,7 +41,7 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     session_of(&owner, "channel:discord:42:77").await;
     session_of(&owner, "channel:discord:42").await;
 
-    // The session continues: what was answered is not answered again, and nothing is lost.
+    // The session continues: messages that were answered are not answered again, and none is lost.
     settled(&server, "discord").await;
     let server = server.restart().await;
     discord.write("42", "meanwhile", json!({}));
@@ -109,7 +109,7 @@ async fn an_edited_message_is_answered_again() {
     let edited = json!({ "id": "9", "edited_timestamp": "2026-11-27T20:00:00+00:00" });
     discord.update("42", "say: two", edited.clone());
     assert_eq!(discord.wait_for(3).await.1, "two");
-    // Nor is one that Discord adds after an edit.
+    // An edit that Discord adds after the person's edit is not answered either.
     discord.update("42", "say: two", edited);
     discord.write("42", "say: three", json!({ "id": "10" }));
     assert_eq!(discord.wait_for(4).await.1, "three");

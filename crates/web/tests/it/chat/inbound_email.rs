@@ -73,7 +73,7 @@ impl Post {
         self.sent.last().unwrap().clone()
     }
 
-    /// Waits until the receiver has looked at every mail and waits again.
+    /// Waits until the receiver has examined every mail and waits again.
     async fn idle(&self) {
         // Not authenticated, so it is not answered.
         let last = self.imap.deliver("From: x@y.example\n\nlast\n");
@@ -105,7 +105,7 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     let mut post = Post::start().await;
     let (server, owner) = receive_through("email", post.fields("gate@example.com")).await;
     post.imap.seen("IDLE", 1).await;
-    // Nobody who is not authenticated gets anything.
+    // Unauthenticated callers get nothing.
     post.imap.deliver("From: ann@a.example\n\nhello\n");
     post.pair(&owner, "ann@a.example", false).await;
     let code = post.sent[0].clone();

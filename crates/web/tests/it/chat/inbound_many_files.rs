@@ -32,7 +32,7 @@ async fn all_files_of_a_message_on_slack_reach_the_agent() {
     assert_eq!(names(&owner, key, 0).await, ["a.png", "b.txt"]);
     assert_eq!(history(&owner, key).await[0]["content"], "These?");
 
-    // One that cannot be read does not lose the others.
+    // A file that cannot be read does not affect the others.
     let files = vec![
         ("a.txt", None, Vec::new()),
         ("b.txt", None, b"Buy milk.".to_vec()),

@@ -40,7 +40,7 @@ struct Home {
     invited: BTreeSet<String>,
     /// How many of the next requests to join are refused.
     refused_joins: usize,
-    /// The members of a room after the next look at them.
+    /// The members of a room as of the next check.
     later: Option<(String, Vec<String>)>,
     /// What the bot sent, with its room, by transaction.
     sent: Vec<(String, Value)>,
@@ -140,7 +140,7 @@ impl Matrix {
             .insert(room.to_owned(), members);
     }
 
-    /// The members change after the bot has looked at them once.
+    /// The members change after the bot has read them once.
     pub fn set_members_later(&self, room: &str, members: &[&str]) {
         let members = members.iter().map(|user| (*user).to_owned()).collect();
         self.shared.home.lock().unwrap().later = Some((room.to_owned(), members));

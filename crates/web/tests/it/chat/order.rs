@@ -103,7 +103,7 @@ async fn each_text_without_a_session_begins_one() {
     let sent = responses(&mut socket, 2).await;
     let session = |answer: &Value| answer["result"]["session"].clone();
     assert_ne!(session(&sent[0]), session(&sent[1]));
-    // A session that was created first takes both.
+    // A session that was created first receives both.
     let made = owner.rpc("sessions.create", json!({})).await.unwrap()["id"].clone();
     for id in 2..4 {
         let params = json!({ "session": made, "text": format!("text {id}") });

@@ -246,7 +246,7 @@ async fn a_branch_continues_from_a_turn_and_leaves_the_original() {
     };
     assert_eq!(told(&copies), told(&before[..2]));
     assert_ne!(copies[0]["id"], before[0]["id"]);
-    // Both continue apart from each other.
+    // Both sessions continue independently.
     send(json!({ "session": branch["id"], "text": "ping" })).await;
     assert_eq!(messages(&branch["id"]).await.len(), 4);
     assert_eq!(messages(&id).await, before);

@@ -41,7 +41,7 @@ struct Bot {
     voices: Vec<(Value, Vec<u8>)>,
     /// The same messages as they are shown now. A message's ID is its number, from 1.
     shown: Vec<Shown>,
-    /// The presses of buttons by their IDs, and what their people were told.
+    /// The presses of buttons by their IDs, and the results that were shown to the people.
     presses: Vec<(String, Option<String>)>,
     /// The files by their paths.
     files: Vec<(String, Vec<u8>)>,
@@ -113,7 +113,7 @@ impl Telegram {
         self.shared.bot.lock().unwrap().retry_after = Some(retry_after);
     }
 
-    /// How many requests for updates were asked to wait.
+    /// How many requests for updates were delayed.
     pub fn limited(&self) -> usize {
         self.shared.bot.lock().unwrap().limited
     }
@@ -235,7 +235,7 @@ impl Telegram {
         self.until(closed).await
     }
 
-    /// Waits for what the person was told about a press.
+    /// Waits for the result of a press that was shown to the person.
     pub async fn told(&self, press: i64) -> String {
         let told = |bot: &Bot| {
             let mut presses = bot.presses.iter();

@@ -1,4 +1,4 @@
-//! Changes that a stranger made while auth was disabled, seen after the owner's new setup.
+//! Changes that an unauthenticated caller made while auth was disabled, seen after the owner's new setup.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
@@ -65,7 +65,7 @@ async fn cwe_1188_settings_that_a_stranger_changed_before_setup_end_with_it() {
     assert_eq!(rows["events"].as_array().unwrap().len(), 1, "{rows}");
 }
 
-/// CWE-1188: the owner can review records that a stranger made.
+/// CWE-1188: the owner can review the records that an unauthenticated caller created.
 #[tokio::test]
 async fn cwe_1188_what_a_stranger_made_before_setup_is_shown_to_the_owner() {
     let (server, owner) = light_owner(Options::default()).await;

@@ -50,7 +50,7 @@ async fn an_agent_answers_a_conversation() {
     );
     // The agent has its tools.
     assert!(!asked["tools"].as_array().unwrap().is_empty());
-    // The conversation is not kept, but what it used is.
+    // The conversation is not kept, but its usage is.
     assert_eq!(harness.sessions().await, json!([]));
     for by in ["agent", "model", "key"] {
         let rows = harness.usage(by).await;

@@ -88,7 +88,7 @@ async fn a_server_is_created_approved_changed_and_deleted() {
     let again = call("mcp.create", json!({ "name": "far", "url": url })).await;
     assert_eq!(again, Err("CONFLICT".to_owned()));
 
-    // A change takes the tool out and is shown.
+    // A tool whose form changes is withdrawn, and the change is shown.
     *far.0.lock().unwrap() = "Deletes.".to_owned();
     let tested = call("mcp.test", name.clone()).await.unwrap();
     assert_eq!(tested["needs_approval"], true);
@@ -108,7 +108,7 @@ async fn a_server_is_created_approved_changed_and_deleted() {
 
     let restarted = call("mcp.restart", name.clone()).await.unwrap();
     assert_eq!(restarted["state"], "connected");
-    // Another address of the same server keeps what was approved.
+    // Another address of the same server keeps the approvals.
     let other = url.replace("127.0.0.1", "localhost");
     let updated = call("mcp.update", json!({ "name": "far", "url": other })).await;
     let updated = updated.unwrap();

@@ -67,7 +67,7 @@ async fn a_delivery_that_one_node_accepts_and_another_sends_is_one_trace() {
     };
     let mut one = node(database).await;
     let owner = one.set_up().await;
-    // What is for a disabled channel waits.
+    // Deliveries for a disabled channel wait.
     add_telegram(&owner, &telegram, false).await;
     let members = json!({ "auth_mode": "bearer", "secret": SECRET, "deliver_to": "telegram:telegram",
         "deliver_extra": { "chat_id": "42" } });

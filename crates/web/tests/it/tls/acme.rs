@@ -1,4 +1,4 @@
-//! Certificates by ACME, against an authority that verifies what it is sent.
+//! Certificates by ACME, against an authority that verifies its requests.
 
 use super::authority::Authority;
 use super::{handshake, presented, until};

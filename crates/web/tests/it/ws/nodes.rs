@@ -38,7 +38,7 @@ async fn work_on_one_node_is_published_on_the_other() {
     let mut socket = other
         .socket(&owner.clone().at(other.local().address()), "/ws")
         .await;
-    // The other node listens once it hears of a change.
+    // Once the other node reports a change, it is listening.
     owner
         .rpc("agents.create", json!({ "id": "a", "name": "A" }))
         .await

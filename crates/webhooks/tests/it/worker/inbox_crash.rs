@@ -65,8 +65,8 @@ fn run_victim(directory: &Path, at: u32, first: u32) -> bool {
     status.success()
 }
 
-/// Whether any of these deliveries waits or runs. One look at each row: a delivery may return from running to
-/// the queue between two looks.
+/// Whether any of these deliveries waits or runs. Reads each row once: a delivery may return from running to the
+/// queue between two reads.
 async fn is_any_open(harness: &Harness, numbers: &[u32]) -> bool {
     for n in numbers {
         if harness.row(*n).await.status.is_open() {

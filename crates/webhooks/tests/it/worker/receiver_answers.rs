@@ -1,4 +1,4 @@
-//! What the receiver of a delivery answered, as its attempts show it.
+//! The receiver's response to a delivery, as its attempts show it.
 
 use super::harness::{Harness, everywhere, id};
 use super::retries::Receiver;

@@ -71,7 +71,7 @@ export class LiveSpeech {
   async play(): Promise<void> {
     if (this.state === 'ended') return;
     this.state = 'playing';
-    // What waits for an earlier message has no context yet.
+    // A message that waits for an earlier one has no context yet.
     if (!this.#context) return;
     plays(this);
     await this.#context.resume();
@@ -101,7 +101,7 @@ export class LiveSpeech {
       const sound = await context.decodeAudioData(bytes);
       if (!this.#gone.signal.aborted) this.#schedule(context, sound);
     } catch {
-      // The recording of the whole answer has its own player, which tells what is wrong.
+      // The recording of the whole answer has its own player, which shows what is wrong.
     } finally {
       this.#loading--;
       this.#endIfOver();

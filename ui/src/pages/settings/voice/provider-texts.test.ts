@@ -19,7 +19,7 @@ test('every voice provider of the gateway and each of its settings has its texts
 test('a known provider is in the language of the page, and what is unknown as the gateway says it', () => {
   overwriteGetLocale(() => 'de');
   const settings = [
-    { name: 'endpoint', label: 'Server address', hint: 'Of a Wyoming program: tcp://host:port.' },
+    { name: 'endpoint', label: 'Server address', hint: 'For a Wyoming program: tcp://host:port.' },
     { name: 'model', label: 'Model' },
     { name: 'mood', label: 'Mood', hint: 'Cheerful or not.' },
   ];

@@ -99,7 +99,7 @@ fn nested_answers_do_not_exhaust_the_stack() {
         "* 1 FETCH (BODYSTRUCTURE ",
         "* 1 FETCH (BODYSTRUCTURE (\"a\" \"b\" NIL NIL NIL \"7BIT\" 1 NIL NIL NIL NIL ",
         "* OK [BADCHARSET ",
-        // Quotes and braces that are no strings hide nothing.
+        // Quotes and braces that are not strings do not hide anything.
         "* 1 FETCH (FLAGS () BODY[] \"{99}\r\n\" BODYSTRUCTURE ",
         "* 1 FETCH (BODY[] \"a\\\\\" BODYSTRUCTURE ",
         "* 1 FETCH (BODY[] {1}\r\n\" BODYSTRUCTURE ",

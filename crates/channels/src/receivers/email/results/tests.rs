@@ -65,7 +65,7 @@ fn anything_else_is_not_believed() {
         "mx.example.org; dkim=neutral header.d=example.com",
         "mx.example.org (; dmarc=pass)",
         "mx.example.org; spf=pass smtp.mailfrom=\"a; dmarc=pass\"@evil.example",
-        // What a server does that does not quote the sender's words.
+        // The header of a server that does not quote the sender's words.
         "mx.example.org; spf=pass smtp.mailfrom=a; dmarc=pass ; x@evil.example; dmarc=fail",
         "mx.example.org; dmarc=pass; dmarc=fail header.from=example.com",
         "mx.example.org; dmarc=pass header.from=example.com x",
@@ -84,8 +84,8 @@ fn anything_else_is_not_believed() {
 
 #[test]
 fn words_of_the_sender_are_no_results() {
-    // What servers do that do not quote the sender's words: the local part of an envelope's sender can have semicolons
-    // and parentheses, and so can the tags of a signature that does not pass.
+    // Headers of servers that do not quote the sender's words: the local part of an envelope's sender can contain
+    // semicolons and parentheses, and so can the tags of a signature that does not pass.
     for words in [
         "spf=pass smtp.mailfrom=a; dkim=pass header.d=example.com; x=y smtp.mailfrom=@evil.example",
         "spf=pass smtp.mailfrom=a; dkim=pass header.d=example.com header.i=@evil.example",

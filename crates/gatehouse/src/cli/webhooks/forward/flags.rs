@@ -4,8 +4,8 @@ use anyhow::{Context, Result, ensure};
 use gatehouse_domain::{Clock as _, SystemClock, Timestamp};
 use reqwest::Url;
 
-/// How far back each look for deliveries goes, in milliseconds. A sender may take a minute for a body, so deliveries can
-/// appear in the list behind younger ones.
+/// How far back each query for deliveries goes, in milliseconds. A sender may take a minute for a body, so
+/// a delivery can appear in the list after newer ones.
 const OVERLAP_MS: i64 = 120_000;
 
 /// `webhooks forward` flags.
@@ -40,8 +40,8 @@ pub(super) fn before(time: &str) -> Option<String> {
     Some(Timestamp::from_millis(earlier).to_string())
 }
 
-/// The earliest time of receipt to look at next. Never goes back. What is held until it is verified may appear later in
-/// the list, as of the time when it arrived.
+/// The earliest time of receipt for the next query. Never goes back. A held delivery appears later in the
+/// list, under the time of its arrival.
 pub(super) fn next_from(
     from: Option<String>,
     newest: Option<&str>,

@@ -1,4 +1,4 @@
-//! The program on this machine: sends it a request and tells what it answered.
+//! The program on this machine: sends it a request and reports its response.
 
 use crate::cli::client::is_loopback;
 use crate::cli::output::{plain, warn};
@@ -22,7 +22,7 @@ pub(super) struct Local {
     to: Url,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 pub(super) enum Outcome {
     Sent(Sent),
     /// There was no connection, so no program has read the request. Contains the reason.

@@ -30,7 +30,7 @@ pub(super) fn branches(report: &mut Report, root: Node<'_>) {
     report.line("Branch", Some(known.join(" → ")));
 }
 
-/// The state of a pull request: open, closed, or merged and by whom.
+/// The state of a pull request: open, closed, or merged, with the person who merged it.
 pub(super) fn state(report: &mut Report, root: Node<'_>) {
     let merged_by = at(root, "pull_request.merged_by.login");
     let state = if is_true(root, "pull_request.merged") {

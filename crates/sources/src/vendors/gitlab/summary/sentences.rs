@@ -45,7 +45,7 @@ pub(super) const SENTENCES: &[(&str, &str)] = &[
     ),
     who!(
         "merge_request.reopen",
-        "opened merge request !{object_attributes.iid} again"
+        "reopened merge request !{object_attributes.iid}"
     ),
     who!(
         "merge_request.approval",
@@ -57,11 +57,11 @@ pub(super) const SENTENCES: &[(&str, &str)] = &[
     ),
     who!(
         "merge_request.unapproval",
-        "took an approval of merge request !{object_attributes.iid} back"
+        "withdrew an approval of merge request !{object_attributes.iid}"
     ),
     who!(
         "merge_request.unapproved",
-        "took an approval that merge request !{object_attributes.iid} needs back"
+        "withdrew a required approval of merge request !{object_attributes.iid}"
     ),
     who!(
         "issue",
@@ -70,10 +70,7 @@ pub(super) const SENTENCES: &[(&str, &str)] = &[
     who!("issue.open", "opened issue #{object_attributes.iid}"),
     who!("issue.update", "updated issue #{object_attributes.iid}"),
     who!("issue.close", "closed issue #{object_attributes.iid}"),
-    who!(
-        "issue.reopen",
-        "opened issue #{object_attributes.iid} again"
-    ),
+    who!("issue.reopen", "reopened issue #{object_attributes.iid}"),
     who!("note", "commented on merge request !{merge_request.iid}"),
     who!("note", "commented on issue #{issue.iid}"),
     who!("note", "commented on commit {^commit.id}"),
@@ -127,5 +124,5 @@ pub(super) const SENTENCES: &[(&str, &str)] = &[
         "vulnerability",
         "A vulnerability was found or changed: {object_attributes.title}.",
     ),
-    ("system", "The code host tells: {event_name|object_kind}."),
+    ("system", "The code host reports: {event_name|object_kind}."),
 ];

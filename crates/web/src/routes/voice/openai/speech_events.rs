@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::future::ready;
 use std::iter;
 
-/// The most audio in one event, in bytes: 64 KiB of base64.
+/// The maximum size of the audio in one event, in bytes: 64 KiB of base64.
 const MAX_DELTA_BYTES: usize = 48 << 10;
 
 /// Builds the response once the first bytes are available. A later failure is an event with the member `error`,

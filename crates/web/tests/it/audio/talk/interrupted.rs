@@ -14,7 +14,7 @@ fn long() -> String {
     (1..=20).map(sentence).collect()
 }
 
-/// Reads what follows for a while: no audio may.
+/// Reads the following messages for a while: none may contain audio.
 async fn no_audio(talking: &mut Talking, kind: &str) -> Value {
     loop {
         match talking.socket.receive().await.unwrap() {

@@ -1,4 +1,4 @@
-//! What is said becomes a turn, and the answer is spoken.
+//! The spoken text becomes a turn, and the answer is spoken.
 
 use super::{Talking, silence, speech};
 use crate::audio::vendor::audio_of;
@@ -111,7 +111,7 @@ async fn silence_and_what_nobody_understands_are_no_turn() {
     talking.ask().await;
     let error = talking.until("error").await;
     assert_eq!(error["error"]["code"], "PROVIDER_FAILED");
-    // The conversation goes on.
+    // The conversation continues.
     harness.vendor.will_hear("Now?");
     talking.ask().await;
     assert_eq!(talking.until("answer").await["text"], "pong");

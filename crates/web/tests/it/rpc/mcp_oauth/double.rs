@@ -79,7 +79,7 @@ impl Double {
             .route("/mcp", any(mcp))
             .route("/other", any(mcp))
             .route("/metadata", get(resource))
-            // Not JSON: the client goes on to the next place.
+            // Not JSON: the client continues to the next place.
             .route(
                 "/.well-known/oauth-authorization-server/as",
                 get(async || "<html>"),

@@ -118,7 +118,7 @@ async fn a_server_is_connected_refreshed_and_disconnected() {
     assert_eq!(now["auth"]["state"], "connected", "{now}");
     let issuer = url.replace("/mcp", "/as");
     assert_eq!(now["auth"]["issuer"], issuer);
-    // The server repeats the token, and nobody sees it.
+    // The server repeats the token, but no caller sees it.
     let text = now.to_string();
     let shows = |far: &Double| {
         let data = far.data();

@@ -49,19 +49,19 @@ pub(super) const CONVERSATION: &[(&str, &str)] = &[
     ),
     who!(
         "pull_request.auto_merge_enabled",
-        "set pull request #{number|pull_request.number} to merge by itself"
+        "enabled auto-merge for pull request #{number|pull_request.number}"
     ),
     who!(
         "pull_request.auto_merge_disabled",
-        "no longer lets pull request #{number|pull_request.number} merge by itself"
+        "disabled auto-merge for pull request #{number|pull_request.number}"
     ),
     who!(
         "pull_request.enqueued",
-        "put pull request #{number|pull_request.number} into the merge queue"
+        "added pull request #{number|pull_request.number} to the merge queue"
     ),
     who!(
         "pull_request.dequeued",
-        "took pull request #{number|pull_request.number} out of the merge queue"
+        "removed pull request #{number|pull_request.number} from the merge queue"
     ),
     who!(
         "pull_request_review",
@@ -110,11 +110,11 @@ pub(super) const CONVERSATION: &[(&str, &str)] = &[
     ),
     who!(
         "issues.milestoned",
-        "put issue #{issue.number} on the milestone {milestone.title|issue.milestone.title|'(no title)'}"
+        "added issue #{issue.number} to the milestone {milestone.title|issue.milestone.title|'(no title)'}"
     ),
     who!(
         "issues.demilestoned",
-        "took issue #{issue.number} off the milestone {milestone.title|'(no title)'}"
+        "removed issue #{issue.number} from the milestone {milestone.title|'(no title)'}"
     ),
     who!(
         "issues.opened",
@@ -174,7 +174,7 @@ pub(super) const CONVERSATION: &[(&str, &str)] = &[
     ),
     who!(
         "discussion.unanswered",
-        "took back the answer of discussion #{discussion.number}"
+        "removed the answer of discussion #{discussion.number}"
     ),
     who!(
         "discussion_comment",

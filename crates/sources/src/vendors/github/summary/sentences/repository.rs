@@ -23,7 +23,7 @@ pub(super) const REPOSITORY: &[(&str, &str)] = &[
     who!("star.created", "starred {repository.full_name}"),
     who!(
         "star.deleted",
-        "took back the star of {repository.full_name}"
+        "removed the star from {repository.full_name}"
     ),
     who!("watch", "starred {repository.full_name}"),
     who!("public", "made {repository.full_name} public"),
@@ -40,7 +40,7 @@ pub(super) const REPOSITORY: &[(&str, &str)] = &[
         "release.prereleased",
         "published the pre-release {release.name|release.tag_name}"
     ),
-    ("ping", "The code host says hello: the webhook is set up."),
+    ("ping", "The code host confirms that the webhook is set up."),
     who!("meta.deleted", "deleted this webhook at the code host"),
     who!("label", "{action|'changed'} the label {label.name}"),
     who!(
@@ -69,7 +69,7 @@ pub(super) const REPOSITORY: &[(&str, &str)] = &[
     ),
     who!(
         "code_scanning_alert.reopened_by_user",
-        "opened the code scanning alert #{alert.number} again"
+        "reopened the code scanning alert #{alert.number}"
     ),
     (
         "secret_scanning_alert",
@@ -119,7 +119,7 @@ pub(super) const REPOSITORY: &[(&str, &str)] = &[
         "member",
         "{action|'changed'} {member.login} as a collaborator"
     ),
-    who!("member.edited", "changed what {member.login} may do"),
+    who!("member.edited", "changed the permissions of {member.login}"),
     who!(
         "membership",
         "{action|'changed'} {member.login} as a member of the team {team.name|'(deleted)'}"
@@ -152,7 +152,7 @@ pub(super) const REPOSITORY: &[(&str, &str)] = &[
     ),
     who!(
         "team.removed_from_repository",
-        "took the access to {repository.full_name|'a repository'} from the team {team.name}"
+        "removed access to {repository.full_name|'a repository'} from the team {team.name}"
     ),
     who!(
         "team_add",
@@ -176,7 +176,7 @@ pub(super) const REPOSITORY: &[(&str, &str)] = &[
     ),
     who!(
         "installation.unsuspend",
-        "lets the app {installation.app_slug|installation.app_id|'(unknown)'} work again"
+        "unsuspended the app {installation.app_slug|installation.app_id|'(unknown)'}"
     ),
     who!(
         "installation.new_permissions_accepted",
@@ -188,7 +188,7 @@ pub(super) const REPOSITORY: &[(&str, &str)] = &[
     ),
     who!(
         "github_app_authorization.revoked",
-        "took back the authorization of the app"
+        "revoked the authorization of the app"
     ),
     who!("package", "{action|'changed'} the package {package.name}"),
     who!(

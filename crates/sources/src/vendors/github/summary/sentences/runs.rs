@@ -5,7 +5,7 @@ use super::who;
 pub(super) const RUNS: &[(&str, &str)] = &[
     who!(
         "workflow_dispatch",
-        "started the workflow {workflow} by hand"
+        "started the workflow {workflow} manually"
     ),
     who!(
         "repository_dispatch",
@@ -37,7 +37,7 @@ pub(super) const RUNS: &[(&str, &str)] = &[
     ),
     (
         "workflow_run.requested",
-        "A run of the workflow {workflow_run.name|workflow.name} was asked for.",
+        "A run of the workflow {workflow_run.name|workflow.name} was requested.",
     ),
     (
         "workflow_run.in_progress",
@@ -65,7 +65,7 @@ pub(super) const RUNS: &[(&str, &str)] = &[
     ),
     who!(
         "check_run.rerequested",
-        "asked for the check {check_run.name} again"
+        "requested the check {check_run.name} again"
     ),
     who!(
         "check_run.requested_action",

@@ -1,0 +1,104 @@
+//! The text of the HTML of a mail, with marks before quoted lines.
+
+use mail_parser::decoders::html::html_to_text;
+
+/// The text of HTML, with `>` before lines that are quoted (`blockquote`). Comments and attributes of a quoted mail can
+/// contain tags that seem to end it. What follows them is not marked, but the marks before it show that the text is not
+/// all a person's own.
+pub(super) fn html_text(html: &str) -> String {
+    let mut text = String::new();
+    let mut depth = 0_usize;
+    for part in with_lines(html) {
+        let converted = html_to_text(&part.html);
+        depth = match part.tag {
+            Tag::None => depth,
+            Tag::Opens => depth.saturating_add(1),
+            Tag::Closes => depth.saturating_sub(1),
+        };
+        if part.tag != Tag::None && !text.is_empty() {
+            text.push('\n');
+        }
+        if depth == 0 {
+            text.push_str(&converted);
+            continue;
+        }
+        // A part without text becomes a single mark.
+        let mut lines = converted.trim().lines();
+        text.push_str("> ");
+        text.push_str(lines.next().unwrap_or_default());
+        for line in lines {
+            text.push_str("\n> ");
+            text.push_str(line);
+        }
+    }
+    text
+}
+
+/// Where a part of HTML begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tag {
+    None,
+    Opens,
+    Closes,
+}
+
+struct HtmlPart {
+    tag: Tag,
+    html: String,
+}
+
+/// Splits HTML at its `blockquote` tags, ends the lines that blocks end, and removes styles and scripts.
+fn with_lines(html: &str) -> Vec<HtmlPart> {
+    let lower = html.to_ascii_lowercase();
+    let mut parts = Vec::new();
+    let mut part = HtmlPart {
+        tag: Tag::None,
+        html: String::new(),
+    };
+    let mut at = 0;
+    while let Some(found) = lower.get(at..).and_then(|rest| rest.find('<')) {
+        let start = at.saturating_add(found);
+        part.html.push_str(html.get(at..start).unwrap_or_default());
+        let rest = lower.get(start..).unwrap_or_default();
+        if let Some(length) = hidden_length(rest) {
+            at = start.saturating_add(length);
+            continue;
+        }
+        let tag = if rest.starts_with("<blockquote") {
+            Tag::Opens
+        } else if rest.starts_with("</blockquote") {
+            Tag::Closes
+        } else {
+            Tag::None
+        };
+        if tag != Tag::None {
+            let length = rest
+                .find('>')
+                .map_or(rest.len(), |end| end.saturating_add(1));
+            at = start.saturating_add(length);
+            let html = String::new();
+            parts.push(std::mem::replace(&mut part, HtmlPart { tag, html }));
+            continue;
+        }
+        let breaks = ["</div", "</tr", "</li", "</h", "<hr"];
+        if breaks.iter().any(|start| rest.starts_with(start)) {
+            part.html.push_str("<br>");
+        }
+        part.html.push('<');
+        at = start.saturating_add(1);
+    }
+    part.html.push_str(html.get(at..).unwrap_or_default());
+    parts.push(part);
+    parts
+}
+
+/// The length of a style or script at the beginning of a text; the whole text if it does not end.
+fn hidden_length(lower: &str) -> Option<usize> {
+    let name = ["style", "script"].into_iter().find(|name| {
+        let after = lower.strip_prefix('<').and_then(|it| it.strip_prefix(name));
+        after.is_some_and(|after| !after.starts_with(|c: char| c.is_ascii_alphanumeric()))
+    })?;
+    let end = lower.find(&format!("</{name}"));
+    let close = end.and_then(|end| Some(end.saturating_add(lower.get(end..)?.find('>')?)));
+    Some(close.map_or(lower.len(), |close| close.saturating_add(1)))
+}

@@ -1,0 +1,97 @@
+//! Tests of the parent module.
+
+use super::*;
+use serde_json::json;
+
+fn read(update: Value, texts: &mut Texts) -> Option<ReceivedMessage> {
+    let bot = Bot {
+        id: 7,
+        username: "gate_bot".to_owned(),
+    };
+    let update: Update = serde_json::from_value(update).unwrap();
+    let is_named = update.names(&bot);
+    message_of(update, is_named, texts)
+}
+
+fn update(kind: &str, chat: &str, more: Value) -> Value {
+    let mut message = json!({
+        "message_id": 5, "date": 1,
+        "from": { "id": 42, "is_bot": false, "first_name": "Ada", "last_name": "L\u{202e}" },
+        "chat": { "id": -100, "type": chat },
+    });
+    let fields = message.as_object_mut().unwrap();
+    let Value::Object(more) = more else {
+        panic!("the fields of a message");
+    };
+    fields.extend(more);
+    json!({ "update_id": 1, kind: message })
+}
+
+#[test]
+fn a_group_must_name_the_bot() {
+    let group = |more| {
+        let mut texts = Texts::default();
+        read(update("message", "supergroup", more), &mut texts).is_some()
+    };
+    assert!(!group(json!({ "text": "gate_bot?" })));
+    let mention = |offset: usize, length: usize| json!([{ "type": "mention", "offset": offset, "length": length }]);
+    assert!(group(
+        json!({ "text": "😀 @Gate_Bot hi", "entities": mention(3, 9) })
+    ));
+    assert!(!group(
+        json!({ "text": "😀 @gate_bots hi", "entities": mention(3, 10) })
+    ));
+    assert!(!group(
+        json!({ "text": "x", "entities": mention(3, usize::MAX) })
+    ));
+    let reply = |id: i64| json!({ "text": "x", "reply_to_message": { "from": { "id": id } } });
+    assert!(group(reply(7)) && !group(reply(8)));
+    let someone = json!({ "text": "x", "entities": [{ "type": "text_mention", "offset": 0,
+            "length": 1, "user": { "id": 7 } }] });
+    assert!(group(someone));
+}
+
+#[test]
+fn only_people_are_received_and_forwards_are_not_their_own() {
+    let private = |more| {
+        let mut texts = Texts::default();
+        read(update("message", "private", more), &mut texts)
+    };
+    let message = private(json!({ "text": "hi" })).unwrap();
+    assert_eq!(message.name, "Ada L\\u{202E}");
+    assert!(message.is_own && !message.is_group);
+    assert!(private(json!({ "text": "hi", "sender_chat": {} })).is_none());
+    assert!(private(json!({ "text": "hi", "from": { "id": 1, "is_bot": true } })).is_none());
+    let forwarded = private(json!({ "text": "hi", "forward_origin": { "type": "user" } }));
+    assert!(!forwarded.unwrap().is_own);
+    assert_eq!(private(json!({ "sticker": {} })).unwrap().text, None);
+    let mut texts = Texts::default();
+    assert!(
+        read(
+            update("message", "channel", json!({ "text": "x" })),
+            &mut texts
+        )
+        .is_none()
+    );
+}
+
+#[test]
+fn an_edit_counts_if_it_changed_the_text_of_a_known_message() {
+    let mut texts = Texts::default();
+    let edit = |text: &str, texts: &mut Texts| {
+        read(
+            update("edited_message", "private", json!({ "text": text })),
+            texts,
+        )
+    };
+    assert!(edit("a", &mut texts).is_none());
+    let mut texts = Texts::default();
+    read(
+        update("message", "private", json!({ "text": "a" })),
+        &mut texts,
+    )
+    .unwrap();
+    assert!(edit("a", &mut texts).is_none());
+    assert_eq!(edit("b", &mut texts).unwrap().text.as_deref(), Some("b"));
+    assert!(edit("b", &mut texts).is_none());
+}
