@@ -65,17 +65,16 @@ async fn known(call: &Call, scope: &str) -> Result<Option<String>, Problem> {
 
 async fn set(call: Call, new: NewBudget) -> Result<Budget, Problem> {
     let agents = &call.services.agents;
-    let scope = match known(&call, &new.scope).await? {
-        Some(scope) => scope,
+    let scope = if let Some(scope) = known(&call, &new.scope).await? {
+        scope
+    } else {
         // What it was for may be gone. Then it can be changed until it is deleted.
-        None => {
-            let all = agents.list_budgets().await.map_err(to_problem)?.budgets;
-            if !all.iter().any(|budget| budget.scope == new.scope) {
-                let reason = "the agent, webhook or API key does not exist";
-                return Err(Problem::invalid_params("scope", reason));
-            }
-            new.scope
+        let all = agents.list_budgets().await.map_err(to_problem)?.budgets;
+        if !all.iter().any(|budget| budget.scope == new.scope) {
+            let reason = "the agent, webhook or API key does not exist";
+            return Err(Problem::invalid_params("scope", reason));
         }
+        new.scope
     };
     let new = NewBudget { scope, ..new };
     agents.set_budget(new).await.map_err(to_problem)
