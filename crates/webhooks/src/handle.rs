@@ -13,6 +13,7 @@ use crate::limits::Limits;
 use crate::live::LiveWebhooks;
 use crate::shared_limits::SharedLimits;
 use crate::snapshots::Snapshots;
+use crate::worker::blocked::{BlockedLines, WorkerSignal};
 use crate::worker::circuit::Circuits;
 use arc_swap::ArcSwap;
 use data_encoding::HEXLOWER;
@@ -127,6 +128,8 @@ pub(crate) struct Inner {
     pub(crate) events: broadcast::Sender<Arc<Delivery>>,
     /// Notified when the worker may have work to do.
     pub(crate) wake: Arc<Notify>,
+    /// The lines that the worker cannot serve at present.
+    pub(crate) blocked: Arc<BlockedLines>,
     /// Notified when a delivery was held although the vault may have been unsealed in between.
     pub(crate) held: Notify,
     /// Random ID of this process, recorded in its leases.
@@ -234,14 +237,14 @@ impl Webhooks {
         settings: WebhooksSettings,
     ) -> Result<Self, WebhooksError> {
         let events = broadcast::Sender::new(EVENTS);
-        let wake = Arc::new(Notify::new());
+        let worker = WorkerSignal::default();
         let tasks = TaskTracker::new();
         let limits = Arc::new(Limits::new(Arc::clone(&parts.clock)));
         let shared_limits = parts.store.engine().is_shared().then(|| {
             let (store, clock) = (parts.store.clone(), Arc::clone(&parts.clock));
             Arc::new(SharedLimits::new(store, clock, tasks.clone()))
         });
-        let batches = Batches::start(&parts.store, &events, &wake, &tasks);
+        let batches = Batches::start(&parts.store, &events, &worker, &tasks);
         let inner = Inner {
             delivery_ids: DeliveryIds::default(),
             sweep_clock: SweepClock::default(),
@@ -262,7 +265,8 @@ impl Webhooks {
             settings: ArcSwap::from_pointee(settings),
             live: LiveWebhooks::default(),
             events,
-            wake,
+            wake: worker.wake,
+            blocked: worker.blocked,
             held: Notify::new(),
             cancels: Cancels::default(),
             circuits: Mutex::default(),

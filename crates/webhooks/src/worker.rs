@@ -21,6 +21,7 @@
 
 mod attempt;
 mod backoff;
+pub(crate) mod blocked;
 pub(crate) mod circuit;
 mod fair;
 mod gauge;
@@ -289,12 +290,17 @@ impl Worker {
         if monotonic < self.tidy_at {
             return Ok(false);
         }
-        recover::revive(&self.inner).await?;
-        recover::cancel_removed(&self.inner).await?;
-        let has_more = recover::release_from_vault(&self.inner).await?;
+        if self.slots.len() > 0 {
+            recover::cancel_removed(&self.inner).await?;
+        }
+        // Other nodes may have queued or parked deliveries.
+        self.gauge.expire();
+        self.count_queue().await?;
+        let has_more = !self.gauge.is_zero() && {
+            recover::revive(&self.inner).await?;
+            recover::release_from_vault(&self.inner).await?
+        };
         if !has_more {
-            // Other nodes may have parked deliveries.
-            self.gauge.expire();
             let interval = if self.is_idle { IDLE_TIDY_MS } else { TIDY_MS };
             self.tidy_at = monotonic.saturating_add(interval);
         }

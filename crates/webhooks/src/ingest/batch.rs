@@ -11,6 +11,7 @@ use super::repeat::{self, Repeat};
 use crate::delivery::{Delivery, publish};
 use crate::limits::Reservation;
 use crate::metrics;
+use crate::worker::blocked::WorkerSignal;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use gatehouse_domain::{DeliveryId, Timestamp, WebhookId};
@@ -18,7 +19,7 @@ use gatehouse_store::{Conn, NewDelivery, Store, StoreError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Notify, broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 /// Maximum number of deliveries per write.
@@ -145,15 +146,15 @@ impl Batches {
     pub(crate) fn start(
         store: &Store,
         events: &broadcast::Sender<Arc<Delivery>>,
-        wake: &Arc<Notify>,
+        worker: &WorkerSignal,
         tasks: &TaskTracker,
     ) -> Self {
-        let line = |room, batch, pause: Option<Duration>, wake: Option<&Arc<Notify>>| {
+        let line = |room, batch, pause: Option<Duration>, worker: Option<&WorkerSignal>| {
             let (sender, inbox) = mpsc::channel(room);
             let line = Line {
                 store: store.clone(),
                 events: events.clone(),
-                wake: wake.map(Arc::clone),
+                worker: worker.cloned(),
                 writes_at_once: if pause.is_none() { 2 } else { 1 },
                 pause,
             };
@@ -161,7 +162,7 @@ impl Batches {
             sender
         };
         Self {
-            accepted: line(WAITING, BATCH, None, Some(wake)),
+            accepted: line(WAITING, BATCH, None, Some(worker)),
             verified: line(WAITING, BATCH, None, None),
             early: line(REFUSED_WAITING, REFUSED_BATCH, Some(REFUSED_PAUSE), None),
             refused: line(REFUSED_WAITING, REFUSED_BATCH, Some(REFUSED_PAUSE), None),
@@ -212,8 +213,8 @@ const fn gather(inbox: mpsc::Receiver<Waiting>, count: usize) -> Gather<Waiting>
 struct Line {
     store: Store,
     events: broadcast::Sender<Arc<Delivery>>,
-    /// Wakes the worker; set for the queue of accepted deliveries.
-    wake: Option<Arc<Notify>>,
+    /// Set for the queue of accepted deliveries.
+    worker: Option<WorkerSignal>,
     /// Maximum number of concurrent writes. With two, the next batch is ready when the current one commits.
     writes_at_once: usize,
     /// The pause after a write.
@@ -274,7 +275,7 @@ impl Line {
     }
 
     async fn write_rows(&self, batch: Arc<Batch>) -> Result<Vec<Stored>, StoreError> {
-        let counts = self.wake.is_some();
+        let counts = self.worker.is_some();
         self.store
             .write_arrivals(move |conn| {
                 Box::pin(async move { write_rows(conn, &batch, counts).await })
@@ -283,6 +284,13 @@ impl Line {
     }
 
     fn answer(&self, rows: &[NewDelivery], senders: Vec<Sender>, stored: Vec<Stored>) {
+        // First, because tokio runs the task that was woken last at once: that should be a sender's.
+        if let Some(worker) = &self.worker {
+            worker.stored(rows.iter().map(|row| {
+                let target = row.target.as_deref().unwrap_or_default();
+                (&row.webhook_id, target)
+            }));
+        }
         for ((row, (place, answer)), stored) in rows.iter().zip(senders).zip(stored) {
             let first = match &stored {
                 Stored::New => Some(row.replay_of.clone()),
@@ -306,9 +314,6 @@ impl Line {
                 // The sender may have disconnected; the delivery is stored nevertheless.
                 drop(answer.send(Ok(stored)));
             }
-        }
-        if let Some(wake) = &self.wake {
-            wake.notify_one();
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Reads the lines of the queue, and decides which may be claimed now and when the next one may.
 
 use super::circuit::Gate;
-use super::fair::{self, Candidate, Limits};
+use super::fair::{self, Candidate, Limits, LineKey, line_key};
 use super::slots::{Attempt, Load};
 use super::{SHARED_POLL, Worker};
 use gatehouse_channels::TargetAccount;
 use gatehouse_store::{DeliveryLine, StoreError, Take};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +25,8 @@ pub(super) struct QueueRead {
     pub(super) is_idle: bool,
     /// Whether due deliveries stay in the queue because this node has no slots for them.
     pub(super) leaves_work: bool,
+    /// Lines whose account does not respond.
+    unreachable: Vec<LineKey>,
 }
 
 impl QueueRead {
@@ -39,6 +41,7 @@ impl Worker {
         let limits = self.limits();
         let load = self.load();
         let mut queue = QueueRead::default();
+        self.inner.blocked.clear();
         if load.agent >= limits.agent && load.send >= limits.send {
             queue.leaves_work = true;
             return Ok(queue);
@@ -52,7 +55,21 @@ impl Worker {
         let candidates = self.judge(lines, &mut queue).await?;
         queue.takes = fair::plan(&candidates, limits, load, &self.served);
         queue.leaves_work = queue.takes.len() < candidates.len();
+        self.note_blocked(&candidates, &mut queue);
         Ok(queue)
+    }
+
+    /// Records the lines that get nothing, for [`super::blocked`]. In a shared database this worker tells the other nodes
+    /// of deliveries that it leaves to them, so it is always woken.
+    fn note_blocked(&self, candidates: &[Candidate], queue: &mut QueueRead) {
+        if self.inner.store.engine().is_shared() {
+            return;
+        }
+        let served: HashSet<_> = queue.takes.iter().map(|take| (&take.target, &take.webhook_id)).collect();
+        let lines = candidates.iter().map(|candidate| &candidate.line);
+        let waiting = lines.filter(|line| !served.contains(&(&line.target, &line.webhook_id)));
+        let unreachable = std::mem::take(&mut queue.unreachable);
+        self.inner.blocked.replace(waiting.map(line_key).chain(unreachable));
     }
 
     /// The load without runs that only have to be stored.
@@ -83,7 +100,7 @@ impl Worker {
             self.lines_after = lines.last().cloned();
         }
         // The collation of the database may differ.
-        lines.sort_by_cached_key(fair::line_key);
+        lines.sort_by_cached_key(line_key);
         if is_partial || was_partial {
             queue.not_before(SHARED_POLL / 20);
         }
@@ -130,6 +147,7 @@ impl Worker {
                     if let Some(until) = until {
                         queue.not_before(Duration::from_millis(until.saturating_sub(monotonic)));
                     }
+                    queue.unreachable.push(line_key(&line));
                     continue;
                 }
             };
