@@ -54,7 +54,7 @@ impl BudgetPeriod {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewBudget {
-    /// `all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`.
+    /// `all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`. A webhook's public ID works too.
     pub scope: String,
     pub period: BudgetPeriod,
     /// The limit of input and output tokens together.

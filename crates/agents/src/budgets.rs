@@ -27,7 +27,7 @@ const MAX_COST: f64 = 1e9;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetName {
-    /// `all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`.
+    /// `all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`. A webhook's public ID works too.
     pub scope: String,
     pub period: BudgetPeriod,
 }

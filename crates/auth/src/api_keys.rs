@@ -43,13 +43,22 @@ impl Auth {
     ) -> Result<ApiKeyCreated, AuthError> {
         let maker = caller.context.require(Scope::Admin)?;
         let wanted: ScopeSet = request.scopes.iter().copied().collect();
-        if wanted.iter().any(|scope| scope == Scope::Admin) && !self.is_confirmed(maker) {
-            return Err(AuthError::ConfirmationRequired);
+        if wanted.iter().any(|scope| scope == Scope::Admin) {
+            self.require_confirmed(maker).await?;
         }
         let (label, limits) = self.read_key_request(request)?;
         let limits = limits.within(maker)?;
         self.mint(caller.context.actor(), Some(maker.clone()), label, limits)
             .await
+    }
+
+    /// Whether there is an API key with this ID.
+    pub async fn has_api_key(&self, id: &str) -> Result<bool, AuthError> {
+        let rows = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { Ok::<_, AuthError>(conn.list_api_keys().await?) }));
+        Ok(rows.await?.iter().any(|row| row.id.as_str() == id))
     }
 
     /// Like [`Auth::create_api_key`], for the operator at the command line.

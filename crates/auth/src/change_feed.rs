@@ -9,7 +9,7 @@ use crate::error::AuthError;
 use crate::live::{LiveKey, LiveSession};
 use crate::state::{Auth, Settled};
 use gatehouse_store::{ApiKeyRow, AuthSessionRow, ChangeRow, DeviceRow, SCHEMA_CHANGED};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -179,23 +179,16 @@ impl Auth {
 
     async fn reread_sessions(&self) -> Result<(), AuthError> {
         let rows = self.read_all_sessions().await?;
-        let by_id: HashMap<&str, &AuthSessionRow> =
-            rows.iter().map(|row| (row.id.as_str(), row)).collect();
+        let ids: HashSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
         self.0
             .sessions
-            .end_where(|live| match by_id.get(live.id().as_str()) {
-                Some(row) => {
-                    live.confirm(row.confirmed_at);
-                    false
-                }
-                None => true,
-            });
+            .end_where(|live| !ids.contains(live.id().as_str()));
         Ok(())
     }
 
     async fn reread_keys(&self) -> Result<(), AuthError> {
         let rows = self.read_all_keys().await?;
-        let ids: std::collections::HashSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        let ids: HashSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
         self.0
             .keys
             .end_where(|live| !ids.contains(live.id().as_str()));
@@ -204,7 +197,7 @@ impl Auth {
 
     async fn reread_devices(&self) -> Result<(), AuthError> {
         let rows = self.read_all_devices().await?;
-        let ids: std::collections::HashSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        let ids: HashSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
         self.0
             .devices
             .end_where(|live| !ids.contains(live.id().as_str()));

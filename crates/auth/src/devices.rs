@@ -52,8 +52,8 @@ impl Auth {
         };
         let limits = limits.check(self.0.now())?.within(&creator)?;
         let scopes = limits.scopes;
-        if scopes.allows(Scope::Admin) && !self.is_confirmed(&creator) {
-            return Err(AuthError::ConfirmationRequired);
+        if scopes.allows(Scope::Admin) {
+            self.require_confirmed(&creator).await?;
         }
         let inner = &self.0;
         let secret = BASE64URL_NOPAD.encode(&inner.random.bytes::<32>());

@@ -146,7 +146,6 @@ pub struct LiveSession {
     id: AuthSessionId,
     hash: TokenHash,
     expires_at: Timestamp,
-    confirmed_ms: AtomicI64,
     made_by: Option<String>,
     usage: Usage,
 }
@@ -164,7 +163,6 @@ impl LiveSession {
             id: row.id.clone(),
             hash: from_hex(&row.token_hash, "hash of a session")?,
             expires_at: row.expires_at,
-            confirmed_ms: AtomicI64::new(row.confirmed_at.as_millis()),
             made_by: row.made_by.clone(),
             usage: Usage::new(row.last_seen_at.as_millis()),
         })
@@ -184,18 +182,8 @@ impl LiveSession {
         self.expires_at
     }
 
-    /// When the password or a passkey was last verified.
-    pub fn confirmed_at(&self) -> Timestamp {
-        Timestamp::from_millis(self.confirmed_ms.load(Ordering::Acquire))
-    }
-
     pub fn last_seen_at(&self) -> Timestamp {
         Timestamp::from_millis(self.usage.used_ms.load(Ordering::Relaxed))
-    }
-
-    pub(crate) fn confirm(&self, at: Timestamp) {
-        self.confirmed_ms
-            .fetch_max(at.as_millis(), Ordering::AcqRel);
     }
 
     pub(crate) fn touch(&self, now: Timestamp) {

@@ -58,9 +58,7 @@ impl Auth {
         password: SecretString,
     ) -> Result<Outcome<SetupAnswer>, AuthError> {
         require_no_limits(caller.context.identity()?)?;
-        if !self.is_confirmed(caller.context.identity()?) {
-            return Err(AuthError::ConfirmationRequired);
-        }
+        self.require_confirmed(caller.context.identity()?).await?;
         check_rules("new_password", &password)?;
         let actor = caller.context.actor();
         let hash = self.hash_password(actor.client, &password).await?;
@@ -151,9 +149,6 @@ impl Auth {
             inner
                 .sessions
                 .end_where(|session| Some(session.id()) != kept_id);
-            if let Some(session) = &kept {
-                session.confirm(now);
-            }
             inner.announce(&["password", "sessions"]);
         };
         let recovery_key = self.change_with_plan(job, apply, plan).await?;

@@ -20,9 +20,7 @@ impl Auth {
     pub async fn reset(&self, caller: &Caller<'_>) -> Result<Outcome<ResetAnswer>, AuthError> {
         let identity = caller.context.require(Scope::Admin)?;
         require_no_limits(identity)?;
-        if !self.is_confirmed(identity) {
-            return Err(AuthError::ConfirmationRequired);
-        }
+        self.require_confirmed(identity).await?;
         let body = self.remove_all_auth(caller.context.actor()).await?;
         Ok(Outcome {
             body,

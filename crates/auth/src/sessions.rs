@@ -167,7 +167,7 @@ impl Auth {
         context: &RequestContext,
     ) -> Result<Timestamp, AuthError> {
         let now = self.0.now();
-        let Some(session) = context.identity()?.as_session().cloned() else {
+        let Some(session) = context.identity()?.as_session() else {
             return Ok(Self::confirmation_ends(now));
         };
         let id = session.id().clone();
@@ -180,11 +180,7 @@ impl Auth {
                         Ok(renewed)
                     })
                 },
-                move |_, renewed| {
-                    if *renewed {
-                        session.confirm(now);
-                    }
-                },
+                |_, _| {},
             )
             .await?;
         if renewed {

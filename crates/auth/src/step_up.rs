@@ -3,6 +3,7 @@
 use crate::audit::kinds;
 use crate::error::{AuthError, CONFIRMATION_SECONDS};
 use crate::identity::{AuthIdentity, Subject};
+use crate::live::{Live, LiveSession, to_hex};
 use crate::request_context::Caller;
 use crate::state::Auth;
 use gatehouse_domain::{Problem, Scope, Timestamp};
@@ -19,14 +20,20 @@ impl Auth {
         }
     }
 
-    /// Fails unless the identity has a recent confirmation or needs none.
-    pub fn require_step_up(&self, identity: &AuthIdentity) -> Result<(), Problem> {
-        if self.is_confirmed(identity) {
+    /// Fails unless the identity has a recent confirmation or needs none. Reads the confirmation of a
+    /// session from the database.
+    pub async fn require_step_up(&self, identity: &AuthIdentity) -> Result<(), Problem> {
+        Ok(self.require_confirmed(identity).await?)
+    }
+
+    /// Like [`Auth::require_step_up`].
+    pub(crate) async fn require_confirmed(&self, identity: &AuthIdentity) -> Result<(), AuthError> {
+        if self.is_kept_from_step_up(identity) {
+            Err(AuthError::NotForKeys)
+        } else if self.is_confirmed(identity).await? {
             Ok(())
-        } else if self.is_kept_from_step_up(identity) {
-            Err(AuthError::NotForKeys.into())
         } else {
-            Err(AuthError::ConfirmationRequired.into())
+            Err(AuthError::ConfirmationRequired)
         }
     }
 
@@ -42,21 +49,28 @@ impl Auth {
         confirmed_at.after(Duration::from_secs(CONFIRMATION_SECONDS))
     }
 
-    pub(crate) fn is_confirmed(&self, identity: &AuthIdentity) -> bool {
-        if self.is_kept_from_step_up(identity) {
-            return false;
-        }
+    async fn is_confirmed(&self, identity: &AuthIdentity) -> Result<bool, AuthError> {
         if !self.0.settings.load().given.step_up {
-            return true;
+            return Ok(true);
         }
         let recent = |at| self.0.now() <= Self::confirmation_ends(at);
-        match &identity.subject {
+        Ok(match &identity.subject {
             Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup => true,
             Subject::ApiKey(key) => key.scopes().allows(Scope::Admin),
             Subject::Device(presence) => presence.device().scopes().allows(Scope::Admin),
-            Subject::Session(session) => recent(session.confirmed_at()),
+            Subject::Session(session) => recent(self.confirmed_at(session).await?),
             Subject::SocketPassword { since, .. } => recent(*since),
-        }
+        })
+    }
+
+    /// When the session was confirmed, according to the database: other nodes and programs change it there.
+    async fn confirmed_at(&self, session: &LiveSession) -> Result<Timestamp, AuthError> {
+        let hash = to_hex(session.hash());
+        let row = self.0.store.read(move |conn| {
+            Box::pin(async move { Ok::<_, AuthError>(conn.find_auth_session(&hash).await?) })
+        });
+        let row = row.await?.ok_or(AuthError::NotAuthenticated)?;
+        Ok(row.confirmed_at)
     }
 
     /// Like [`Auth::require_step_up`], but also accepts the correct login password in the same
@@ -67,14 +81,11 @@ impl Auth {
         password: Option<&SecretString>,
     ) -> Result<(), AuthError> {
         let identity = caller.context.identity()?;
-        if self.is_confirmed(identity) {
+        let Err(refusal) = self.require_confirmed(identity).await else {
             return Ok(());
-        }
-        if self.is_kept_from_step_up(identity) {
-            return Err(AuthError::NotForKeys);
-        }
-        let Some(password) = password else {
-            return Err(AuthError::ConfirmationRequired);
+        };
+        let (AuthError::ConfirmationRequired, Some(password)) = (&refusal, password) else {
+            return Err(refusal);
         };
         if self
             .check_password(caller.context, password)

@@ -15,6 +15,8 @@ const ENCRYPTED: &str = ".backup.age";
 /// Names of files that are not complete.
 const PARTIAL_PREFIX: &str = ".gatehouse-";
 const PARTIAL: &str = ".part";
+/// The most backups of one second.
+const MAX_NUMBER: u32 = 1000;
 /// A partial file of this age was left by a process that was killed.
 const PARTIAL_AGE: Duration = Duration::from_hours(24);
 
@@ -45,13 +47,24 @@ pub fn is_encrypted(name: &str) -> bool {
     name.ends_with(ENCRYPTED)
 }
 
-/// The time of a name from [`file_name`]; `None` for other names.
-fn time_of(name: &str) -> Option<Timestamp> {
+/// The name of the n-th backup of one second, beginning with 2, such as `gatehouse-20260131T120000Z-2.backup`.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (moment, end) = name.split_at(name.find(PLAIN).unwrap_or(name.len()));
+    path.with_file_name(format!("{moment}-{number}{end}"))
+}
+
+/// The time of a name from [`file_name`] and its number among those of the same second; `None` for other names.
+fn time_of(name: &str) -> Option<(Timestamp, u32)> {
     let rest = name.strip_prefix(PREFIX)?;
     let compact = rest
         .strip_suffix(ENCRYPTED)
         .or_else(|| rest.strip_suffix(PLAIN))?;
-    compact.parse().ok()
+    let (moment, number) = match compact.rsplit_once('-') {
+        Some((moment, number)) => (moment, number.parse().ok().filter(|number| *number > 1)?),
+        None => (compact, 1),
+    };
+    Some((moment.parse().ok()?, number))
 }
 
 /// Lists the backups in a directory, newest first. Other files are not listed. A missing directory has none.
@@ -65,18 +78,20 @@ pub fn list(directory: &Path) -> io::Result<Vec<Entry>> {
     for entry in entries {
         let entry = entry?;
         let name = entry.file_name();
-        let Some((name, created_at)) = name.to_str().and_then(|n| Some((n, time_of(n)?))) else {
+        let Some((name, moment)) = name.to_str().and_then(|n| Some((n, time_of(n)?))) else {
             continue;
         };
-        found.push(Entry {
+        let (created_at, _) = moment;
+        let entry = Entry {
             path: entry.path(),
             created_at,
             bytes: entry.metadata()?.len(),
             is_encrypted: is_encrypted(name),
-        });
+        };
+        found.push((moment, entry));
     }
-    found.sort_by(|a, b| b.created_at.cmp(&a.created_at).then(b.path.cmp(&a.path)));
-    Ok(found)
+    found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| other.path.cmp(&one.path)));
+    Ok(found.into_iter().map(|(_, entry)| entry).collect())
 }
 
 /// Deletes all backups in a directory but the newest `keep`, and never the one that was just made. Returns the
@@ -99,20 +114,27 @@ pub fn prune(directory: &Path, keep: usize, made: &Path) -> io::Result<Vec<Entry
 pub struct NewFile {
     file: NamedTempFile,
     path: PathBuf,
+    /// Whether it gets a number if its name is taken.
+    is_numbered: bool,
 }
 
 impl NewFile {
     /// Creates the file, and its directory if it is missing. Fails if `path` exists. Deletes files that a process
     /// left in the directory when it was killed.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let directory = directory_of(path);
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(directory)?;
+        let directory = prepared_directory_of(path)?;
         if path.exists() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
+        Self::begin(directory, path, false)
+    }
+
+    /// Like [`Self::create`], for a name from [`file_name`]. If it exists, the file gets another one.
+    pub fn create_numbered(path: &Path) -> io::Result<Self> {
+        Self::begin(prepared_directory_of(path)?, path, true)
+    }
+
+    fn begin(directory: &Path, path: &Path, is_numbered: bool) -> io::Result<Self> {
         delete_partial(directory)?;
         let file = tempfile::Builder::new()
             .prefix(PARTIAL_PREFIX)
@@ -121,15 +143,39 @@ impl NewFile {
         Ok(Self {
             file,
             path: path.to_owned(),
+            is_numbered,
         })
     }
 
-    /// Makes the file durable under its name. Fails if the name exists by now.
-    pub fn keep(self) -> io::Result<()> {
+    /// Makes the file durable under its name, and returns its path. Fails if the name exists by now and cannot get a
+    /// number.
+    pub fn keep(self) -> io::Result<PathBuf> {
         self.file.as_file().sync_all()?;
-        self.file.persist_noclobber(&self.path)?;
-        File::open(directory_of(&self.path))?.sync_all()
+        let (mut file, mut path) = (self.file, self.path.clone());
+        for number in 2.. {
+            let Err(refused) = file.persist_noclobber(&path) else {
+                break;
+            };
+            let is_taken = refused.error.kind() == io::ErrorKind::AlreadyExists;
+            if !(is_taken && self.is_numbered && number <= MAX_NUMBER) {
+                return Err(refused.error);
+            }
+            file = refused.file;
+            path = numbered(&self.path, number);
+        }
+        File::open(directory_of(&path))?.sync_all()?;
+        Ok(path)
     }
+}
+
+/// Creates the directory if it is missing.
+fn prepared_directory_of(path: &Path) -> io::Result<&Path> {
+    let directory = directory_of(path);
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)?;
+    Ok(directory)
 }
 
 fn directory_of(path: &Path) -> &Path {
@@ -178,11 +224,13 @@ mod tests {
         let moment = at("2026-01-31T12:00:07.891Z");
         let name = file_name(moment, true);
         assert_eq!(name, "gatehouse-20260131T120007Z.backup.age");
-        assert_eq!(time_of(&name), Some(at("2026-01-31T12:00:07Z")));
+        assert_eq!(time_of(&name), Some((at("2026-01-31T12:00:07Z"), 1)));
         for other in [
             "gatehouse-x.backup",
             "x.backup",
             "gatehouse-20260131T120007Z.tar",
+            "gatehouse-20260131T120007Z-1.backup",
+            "gatehouse-20260131T120007Z-x.backup",
         ] {
             assert_eq!(time_of(other), None, "{other}");
         }
@@ -214,6 +262,24 @@ mod tests {
         assert_eq!(prune(directory.path(), 1, made).unwrap().len(), 0);
         assert!(path("notes.backup").exists());
         assert_eq!(list(&path("missing")).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn backups_of_one_second_get_numbers_and_the_last_is_the_newest() {
+        let directory = tempfile::tempdir().unwrap();
+        let moment = at("2026-01-31T12:00:07Z");
+        let path = directory.path().join(file_name(moment, true));
+        let made: Vec<PathBuf> = (0..11)
+            .map(|_| NewFile::create_numbered(&path).unwrap().keep().unwrap())
+            .collect();
+        assert_eq!(made[0], path);
+        assert!(made[10].ends_with("gatehouse-20260131T120007Z-11.backup.age"));
+        let listed = list(directory.path()).unwrap();
+        let listed: Vec<&PathBuf> = listed.iter().map(|entry| &entry.path).collect();
+        assert_eq!(listed, made.iter().rev().collect::<Vec<_>>());
+        let deleted = prune(directory.path(), 1, &made[10]).unwrap();
+        assert_eq!(deleted.len(), 10);
+        assert!(made[10].exists());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Verifies a backup in a process of its own, so that a damaged backup can neither crash the server nor use its memory.
 
 use gatehouse_services::Services;
-use gatehouse_services::backup::VerifyBackup;
+use gatehouse_services::backup::{DrillError, VerifyBackup};
 use serde::Deserialize;
 use std::fs::DirBuilder;
 use std::io;
@@ -18,6 +18,9 @@ use tokio_util::task::TaskTracker;
 pub const TEMPORARY: &str = "verify-";
 /// The directory of the drill. A server makes one at a time.
 const PLACE: &str = "verify-drill";
+/// The exit code of `gatehouse backup verify` if the temporary place does not take the restored data. The backup may be
+/// intact.
+pub const NOT_CHECKED: u8 = 3;
 /// How long verifying may take.
 const LONGEST: Duration = Duration::from_hours(5);
 
@@ -51,29 +54,31 @@ fn verifier(data_dir: &Path) -> VerifyBackup {
     Arc::new(move |backup| {
         let data_dir = data_dir.clone();
         Box::pin(async move {
-            let program = std::env::current_exe()
-                .map_err(|error| format!("this program cannot be found: {error}"))?;
+            let program = std::env::current_exe().map_err(|error| {
+                DrillError::NotMade(format!("this program cannot be found: {error}"))
+            })?;
             verify(&program, &data_dir, &backup).await
         })
     })
 }
 
-/// Verifies a backup with `program`, which is a Gatehouse. The error says what is wrong.
-pub async fn verify(program: &Path, data_dir: &Path, backup: &Path) -> Result<(), String> {
+/// Verifies a backup with `program`, which is a Gatehouse.
+pub async fn verify(program: &Path, data_dir: &Path, backup: &Path) -> Result<(), DrillError> {
     let place = data_dir.join(PLACE);
     let created = {
         let place = place.clone();
         tokio::task::spawn_blocking(move || create(&place)).await
     };
     if let Ok(Err(error)) = created {
-        return Err(format!("a temporary directory cannot be created: {error}"));
+        let why = format!("a temporary directory cannot be created: {error}");
+        return Err(DrillError::NotMade(why));
     }
     let verified = verify_in(program, &place, backup).await;
     clean(data_dir).await;
     verified
 }
 
-async fn verify_in(program: &Path, place: &Path, backup: &Path) -> Result<(), String> {
+async fn verify_in(program: &Path, place: &Path, backup: &Path) -> Result<(), DrillError> {
     let mut command = Command::new(program);
     command
         .arg("--data-dir")
@@ -84,23 +89,32 @@ async fn verify_in(program: &Path, place: &Path, backup: &Path) -> Result<(), St
         .kill_on_drop(true);
     let output = match tokio::time::timeout(LONGEST, command.output()).await {
         Ok(Ok(output)) => output,
-        Ok(Err(error)) => return Err(format!("the check could not be started: {error}")),
-        Err(_) => return Err("the check took longer than five hours".to_owned()),
+        Ok(Err(error)) => {
+            let why = format!("the check could not be started: {error}");
+            return Err(DrillError::NotMade(why));
+        }
+        Err(_) => {
+            let why = "the check took longer than five hours";
+            return Err(DrillError::NotMade(why.to_owned()));
+        }
     };
     match serde_json::from_slice::<Report>(&output.stdout) {
         Ok(report) if report.ok && output.status.success() => Ok(()),
         Ok(report) => {
             let failed = report.checks.into_iter().filter(|check| !check.ok);
-            Err(failed
-                .map(|check| check.message)
-                .collect::<Vec<_>>()
-                .join("; "))
+            let failed: Vec<String> = failed.map(|check| check.message).collect();
+            Err(DrillError::Unusable(failed.join("; ")))
         }
         Err(_) => {
             let errors = String::from_utf8_lossy(&output.stderr);
             let last = errors.lines().rev().find(|line| !line.trim().is_empty());
             let reason = last.unwrap_or("the check ended without a result").trim();
-            Err(reason.trim_end_matches('.').to_owned())
+            let reason = reason.trim_end_matches('.').to_owned();
+            if output.status.code() == Some(NOT_CHECKED.into()) {
+                Err(DrillError::NotMade(reason))
+            } else {
+                Err(DrillError::Unusable(reason))
+            }
         }
     }
 }

@@ -169,10 +169,10 @@ impl Call {
 
     /// Requires a recently confirmed session, a password or an API key. Used by methods that reveal a
     /// secret or let the caller use one.
-    pub fn require_person(&self) -> Result<(), Problem> {
+    pub async fn require_person(&self) -> Result<(), Problem> {
         match self.identity.subject {
             Subject::Session(_) | Subject::ApiKey(_) | Subject::SocketPassword { .. } => {
-                self.services.auth.require_step_up(&self.identity)
+                self.services.auth.require_step_up(&self.identity).await
             }
             Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup | Subject::Device(_) => {
                 Err(Problem::new(

@@ -5,7 +5,7 @@ mod schedule;
 mod stream;
 
 pub(crate) use drill::check as check_drill;
-pub use drill::{KEY as DRILL_KEY, VerifyBackup};
+pub use drill::{DrillError, KEY as DRILL_KEY, VerifyBackup};
 pub use schedule::KEY as STATE_KEY;
 pub(crate) use schedule::check;
 pub use stream::StreamedBackup;
@@ -158,15 +158,14 @@ impl Services {
         let runtime = Handle::current();
         let work = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            let name = folder::file_name(now, recipient.is_some());
-            let path = directory.join(&name);
-            let file = NewFile::create(&path)?;
+            let path = directory.join(folder::file_name(now, recipient.is_some()));
+            let file = NewFile::create_numbered(&path)?;
             let mut to = BufWriter::new(&file);
             let created = create(&mut to, &source, recipient.as_ref(), &*random, |_, _| {});
             let created = runtime.block_on(created)?;
             to.flush()?;
             drop(to);
-            file.keep()?;
+            let path = file.keep()?;
             let deleted = keep.map_or(Ok(Vec::new()), |keep| {
                 folder::prune(&directory, keep, &path)
             });
@@ -174,10 +173,10 @@ impl Services {
                 tracing::warn!(%error, "old backups could not be deleted");
                 Vec::new()
             });
-            Ok::<_, BackupError>((name, created, deleted))
+            Ok::<_, BackupError>((path, created, deleted))
         });
-        let (name, created, deleted) = work.await.map_err(failed)?.map_err(failed)?;
-        Ok(described(name, &created, &deleted))
+        let (path, created, deleted) = work.await.map_err(failed)?.map_err(failed)?;
+        Ok(described(name_of(&path), &created, &deleted))
     }
 
     /// Takes the turn, and collects what a backup reads. Without a recipient, the one of the settings is used.
@@ -223,15 +222,15 @@ impl Services {
 
 fn info(entry: &Entry) -> BackupInfo {
     BackupInfo {
-        name: name_of(entry),
+        name: name_of(&entry.path),
         created_at: entry.created_at,
         bytes: entry.bytes,
         encrypted: entry.is_encrypted,
     }
 }
 
-fn name_of(entry: &Entry) -> String {
-    let name = entry.path.file_name().unwrap_or_default();
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
 
@@ -244,7 +243,7 @@ fn described(name: String, created: &Created, deleted: &[Entry]) -> CreatedBacku
             bytes: created.bytes,
         },
         rows: created.manifest.rows(),
-        deleted: deleted.iter().map(name_of).collect(),
+        deleted: deleted.iter().map(|entry| name_of(&entry.path)).collect(),
     }
 }
 

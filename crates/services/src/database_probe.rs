@@ -1,6 +1,7 @@
-//! Whether the database responds, for probes and metrics.
+//! Whether the database responds and takes writes, for probes and metrics.
 
 use crate::Services;
+use gatehouse_store::unguarded;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -9,9 +10,16 @@ const PING_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the answer of the database is used again, so that callers without an account cannot load it.
 const PING_VALID: Duration = Duration::from_secs(1);
 
+/// How long after one that failed the next write on trial is made.
+const BETWEEN_TRIALS: Duration = Duration::from_secs(2);
+
 /// The last answer.
 #[derive(Debug, Default)]
 pub(crate) struct DatabaseProbe(Mutex<Option<(Instant, bool)>>);
+
+/// When the last write on trial was made.
+#[derive(Debug, Default)]
+pub(crate) struct WriteProbe(Mutex<Option<Instant>>);
 
 impl Services {
     /// Asks the database whether it responds within two seconds, at most once a second.
@@ -27,5 +35,24 @@ impl Services {
         let responds = matches!(ping, Ok(Ok(())));
         *last = Some((Instant::now(), responds));
         responds
+    }
+
+    /// Whether the database takes writes. After it has refused one, writes on trial find out when it takes them again,
+    /// at most one in two seconds.
+    pub async fn database_takes_writes(&self) -> bool {
+        if !self.store.has_failed_to_write() {
+            return true;
+        }
+        let mut last = self.write_probe.0.lock().await;
+        // Another caller may have found out meanwhile.
+        if !self.store.has_failed_to_write() {
+            return true;
+        }
+        if last.is_some_and(|at| at.elapsed() < BETWEEN_TRIALS) {
+            return false;
+        }
+        let trial = tokio::time::timeout(PING_TIMEOUT, unguarded(self.store.try_writing())).await;
+        *last = Some(Instant::now());
+        matches!(trial, Ok(Ok(())))
     }
 }

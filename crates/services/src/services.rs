@@ -3,7 +3,7 @@
 use crate::audit_export::AuditExport;
 use crate::certificates::CertificateState;
 use crate::chat_approvals::Presses;
-use crate::database_probe::DatabaseProbe;
+use crate::database_probe::{DatabaseProbe, WriteProbe};
 use crate::live_config::LiveConfig;
 use crate::live_config::settings;
 #[cfg(feature = "voice")]
@@ -104,6 +104,8 @@ pub struct Services {
     pub(crate) audit_export: AuditExport,
     /// Whether the database responds.
     pub(crate) database: DatabaseProbe,
+    /// Whether the database takes writes again.
+    pub(crate) write_probe: WriteProbe,
     /// When metrics of the database were measured.
     pub(crate) database_measured: DatabaseMeasured,
     /// Held while a backup is made.
@@ -201,6 +203,7 @@ impl Services {
             presses: Presses::default(),
             audit_export: AuditExport::default(),
             database: DatabaseProbe::default(),
+            write_probe: WriteProbe::default(),
             database_measured: DatabaseMeasured::default(),
             backup_turn: Arc::default(),
             backup_stream: Arc::default(),

@@ -19,6 +19,8 @@ pub struct Conn {
     pub(crate) ended: Vec<Ended>,
     /// The exchange with PostgreSQL.
     pub(crate) pipeline: Pipeline,
+    /// Whether the database could not run a statement. Set until the owner of the connection resets it.
+    pub(crate) was_unavailable: bool,
 }
 
 /// The driver's connection.
@@ -36,7 +38,14 @@ impl Conn {
             changed: Vec::new(),
             ended: Vec::new(),
             pipeline: Pipeline::default(),
+            was_unavailable: false,
         }
+    }
+
+    /// Remembers that the database could not run a statement.
+    fn noted<T>(&mut self, ran: Result<T, StoreError>) -> Result<T, StoreError> {
+        self.was_unavailable |= matches!(ran, Err(StoreError::Unavailable(_)));
+        ran
     }
 
     /// Waits longer for responses, for statements on whole tables.
@@ -92,14 +101,15 @@ impl Conn {
     /// Runs a statement that changes data. Returns the number of affected rows.
     pub(crate) async fn run(&mut self, query: Query<'_>) -> Result<u64, StoreError> {
         fault::point();
-        match &mut self.raw {
+        let ran = match &mut self.raw {
             Raw::Sqlite(db) => sqlite::run(db, &query),
             Raw::Postgres(client) => {
                 self.pipeline
                     .ask(client, postgres::run(client, &query))
                     .await
             }
-        }
+        };
+        self.noted(ran)
     }
 
     /// Runs a statement once for each row of values. Returns the number of rows affected by each run.
@@ -110,13 +120,14 @@ impl Conn {
         rows: &[Vec<Value<'_>>],
     ) -> Result<Vec<u64>, StoreError> {
         fault::point();
-        match &mut self.raw {
+        let ran = match &mut self.raw {
             Raw::Sqlite(db) => sqlite::run_each(db, sql, rows),
             Raw::Postgres(client) => {
                 let answer = postgres::run_each(client, sql, rows);
                 self.pipeline.ask(client, answer).await
             }
-        }
+        };
+        self.noted(ran)
     }
 
     /// Runs a statement that returns rows once for each row of values, pipelined like [`Self::run_each`]. Returns
@@ -126,13 +137,14 @@ impl Conn {
         sql: &str,
         rows: &[Vec<Value<'_>>],
     ) -> Result<Vec<Option<T>>, StoreError> {
-        match &mut self.raw {
+        let ran = match &mut self.raw {
             Raw::Sqlite(db) => sqlite::find_each(db, sql, rows),
             Raw::Postgres(client) => {
                 let answer = postgres::find_each(client, sql, rows);
                 self.pipeline.ask(client, answer).await
             }
-        }
+        };
+        self.noted(ran)
     }
 
     /// Like [`Self::find_each`] for two statements: all runs of the first, then all of the second, in one round trip.
@@ -191,10 +203,11 @@ impl Conn {
         rows: &[Vec<Value<'_>>],
     ) -> Result<(), StoreError> {
         fault::point();
-        match &mut self.raw {
+        let ran = match &mut self.raw {
             Raw::Sqlite(db) => sqlite::run_each(db, sql, rows).map(drop),
             Raw::Postgres(_) => self.pipeline.push_each(sql, rows),
-        }
+        };
+        self.noted(ran)
     }
 
     /// Like [`Self::run_later`], for a statement without parameters.
@@ -209,14 +222,15 @@ impl Conn {
     /// Runs a statement without parameters, such as a pragma.
     pub(crate) async fn plain(&mut self, sql: &'static str) -> Result<(), StoreError> {
         fault::point();
-        match &mut self.raw {
+        let ran = match &mut self.raw {
             Raw::Sqlite(db) => sqlite::plain(db, sql),
             Raw::Postgres(client) => {
                 self.pipeline
                     .ask(client, Box::pin(postgres::plain(client, sql)))
                     .await
             }
-        }
+        };
+        self.noted(ran)
     }
 
     /// Runs several statements without parameters and without a timeout.
@@ -248,7 +262,7 @@ impl Conn {
         query: Query<'_>,
         mut enough: impl FnMut(&T) -> bool + Send,
     ) -> Result<Vec<T>, StoreError> {
-        match &mut self.raw {
+        let ran = match &mut self.raw {
             Raw::Sqlite(db) => sqlite::list(db, &query, enough),
             Raw::Postgres(client) => {
                 let answer = postgres::list(client, &query, &mut enough);
@@ -261,7 +275,8 @@ impl Conn {
                     answered => answered,
                 }
             }
-        }
+        };
+        self.noted(ran)
     }
 
     /// Returns the only row, if there is one.

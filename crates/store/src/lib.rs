@@ -108,6 +108,7 @@ mod webhook_notices;
 mod webhook_schedules;
 mod webhooks;
 mod write_group;
+mod write_health;
 mod write_job;
 mod writer;
 

@@ -5,6 +5,7 @@ use crate::dialect::{Engine, Lane};
 use crate::location::Source;
 use crate::postgres::TransactionId;
 use crate::sql::query;
+use crate::write_health::WriteHealth;
 use crate::write_job::{Acknowledge, Busy, Job, Order, Ran};
 use crate::{Conn, StoreError};
 use futures_util::FutureExt;
@@ -42,38 +43,37 @@ impl Outcome {
     }
 }
 
+/// What a writer shares with the store.
+pub(crate) struct Shared {
+    pub(crate) changed: broadcast::Sender<Arc<str>>,
+    pub(crate) busy: Busy,
+    pub(crate) health: WriteHealth,
+}
+
 /// Executes the orders of one writer.
 pub(crate) struct GroupWriter {
     engine: Engine,
     lane: Lane,
     source: Source,
-    changed: broadcast::Sender<Arc<str>>,
-    busy: Busy,
+    shared: Shared,
     /// Absent before the first write, and after an error that leaves the connection in an unknown state.
     conn: Option<Conn>,
 }
 
 impl GroupWriter {
-    pub(crate) const fn new(
-        engine: Engine,
-        lane: Lane,
-        source: Source,
-        changed: broadcast::Sender<Arc<str>>,
-        busy: Busy,
-    ) -> Self {
+    pub(crate) const fn new(engine: Engine, lane: Lane, source: Source, shared: Shared) -> Self {
         Self {
             engine,
             lane,
             source,
-            changed,
-            busy,
+            shared,
             conn: None,
         }
     }
 
     /// Runs until [`Order::Stop`] or until every handle is dropped.
     pub(crate) async fn serve(mut self, mut inbox: mpsc::Receiver<Order>) {
-        let busy = self.busy.clone();
+        let busy = self.shared.busy.clone();
         while let Some(order) = inbox.recv().await {
             if busy
                 .during(self.carry_out(order, &mut inbox))
@@ -119,7 +119,10 @@ impl GroupWriter {
         let is_alone = group.len() == 1;
         let mut conn = match self.begin().await {
             Ok(begun) => begun,
-            Err(error) => return refuse(group, &error),
+            Err(error) => {
+                self.shared.health.note(&error);
+                return refuse(group, &error);
+            }
         };
         let mut acknowledgements = Vec::with_capacity(group.len());
         let outcome = match run_jobs(&mut conn, group, &mut acknowledgements).await {
@@ -136,6 +139,9 @@ impl GroupWriter {
         };
         let changed = std::mem::take(&mut conn.changed);
         conn.ended.clear();
+        if std::mem::take(&mut conn.was_unavailable) {
+            self.shared.health.note_failure();
+        }
         if conn.is_usable() {
             self.conn = Some(conn);
         } else {
@@ -153,14 +159,18 @@ impl GroupWriter {
             Outcome::Committed => {
                 for subject in changed {
                     // Having no receiver is not an error.
-                    drop(self.changed.send(Arc::from(subject)));
+                    drop(self.shared.changed.send(Arc::from(subject)));
                 }
             }
-            Outcome::Undone(error) => tracing::error!(
-                error = error as &dyn std::error::Error,
-                "a group of writes was not committed"
-            ),
+            Outcome::Undone(error) => {
+                self.shared.health.note(error);
+                tracing::error!(
+                    error = error as &dyn std::error::Error,
+                    "a group of writes was not committed"
+                );
+            }
             Outcome::Unknown => {
+                self.shared.health.note_failure();
                 tracing::error!("the connection was lost during a commit; its outcome is unknown");
             }
         }

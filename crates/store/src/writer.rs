@@ -3,7 +3,8 @@
 
 use crate::compatibility::Outdated;
 use crate::dialect::{Engine, Lane, Role};
-use crate::write_group::GroupWriter;
+use crate::write_group::{GroupWriter, Shared};
+use crate::write_health::WriteHealth;
 use crate::write_job::{Busy, Job, Order, Ran};
 use crate::{Conn, Guard, Location, OpenError, StoreError};
 use futures_util::future::BoxFuture;
@@ -25,6 +26,7 @@ pub(crate) struct Writers {
     queue: Writer,
     arrivals: Writer,
     limits: Writer,
+    health: WriteHealth,
 }
 
 impl Writers {
@@ -33,10 +35,16 @@ impl Writers {
         changed: &broadcast::Sender<Arc<str>>,
         outdated: &Outdated,
     ) -> Result<Self, OpenError> {
+        let health = WriteHealth::default();
         let start = |lane| {
             let source = location.source(Role::Writer, WRITER_CONNECTIONS)?;
             let (engine, busy) = (location.engine(), Busy::default());
-            let writer = GroupWriter::new(engine, lane, source, changed.clone(), busy.clone());
+            let shared = Shared {
+                changed: changed.clone(),
+                busy: busy.clone(),
+                health: health.clone(),
+            };
+            let writer = GroupWriter::new(engine, lane, source, shared);
             Ok(Writer::start(engine, writer, busy, outdated.clone()))
         };
         let rules = start(Lane::Rules)?;
@@ -46,12 +54,14 @@ impl Writers {
                 arrivals: rules.clone(),
                 limits: rules.clone(),
                 rules,
+                health,
             },
             Engine::Postgres => Self {
                 queue: start(Lane::Queue)?,
                 arrivals: start(Lane::Arrivals)?,
                 limits: start(Lane::Limits)?,
                 rules,
+                health,
             },
         })
     }
@@ -63,6 +73,10 @@ impl Writers {
             Lane::Arrivals => &self.arrivals,
             Lane::Limits => &self.limits,
         }
+    }
+
+    pub(crate) const fn health(&self) -> &WriteHealth {
+        &self.health
     }
 
     /// How long the slowest writer has been working on its current group.

@@ -15,12 +15,21 @@ fn steers(c: char) -> bool {
     bidi || c.is_control() && c != '\n' && c != '\t'
 }
 
-/// Removes control characters, normalizes line ends to `\n`, and collapses consecutive empty lines into one.
+/// Removes the characters that control terminals or change the text direction, and tidies the lines like [`tidy`].
 pub(crate) fn readable(text: &str) -> String {
+    tidied(text, |c| !steers(c))
+}
+
+/// Normalizes line ends to `\n`, and collapses consecutive empty lines into one. Keeps all other characters.
+pub(crate) fn tidy(text: &str) -> String {
+    tidied(text, |_| true)
+}
+
+fn tidied(text: &str, is_kept: impl Fn(char) -> bool) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut empty = 1;
     for line in text.lines() {
-        let line: String = line.trim_end().chars().filter(|c| !steers(*c)).collect();
+        let line: String = line.trim_end().chars().filter(|c| is_kept(*c)).collect();
         empty = if line.trim().is_empty() { empty + 1 } else { 0 };
         if empty < 2 {
             clean.push_str(line.trim_end());

@@ -104,10 +104,11 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
         let (parts, body) = request.into_parts();
-        let parsed = read_json(app, &parts, body).await;
-        parsed
-            .map(Self)
-            .map_err(|problem| Refusal(refuse_first(app, &parts, problem)))
+        let problem = match read_json(app, &parts, body).await {
+            Ok(value) => return Ok(Self(value)),
+            Err(problem) => problem,
+        };
+        Err(Refusal(refuse_first(app, &parts, problem).await))
     }
 }
 
@@ -150,7 +151,7 @@ pub(crate) fn share(app: &App, parts: &Parts) -> Result<Share, Problem> {
 
 /// Prefers a 403 over an error about the body. Some routes need something that only the body can carry (a
 /// setup code, or a password as confirmation), and an unreadable body carries neither.
-fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
+async fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
     if problem.code == ErrorCode::NotAuthenticated {
         return problem;
     }
@@ -165,7 +166,7 @@ fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
             Some(AuthError::SetupCode.into())
         }
         Decision::Allowed(identity) if row.step_up.is_needed() => {
-            app.auth().require_step_up(identity).err()
+            app.auth().require_step_up(identity).await.err()
         }
         _ => None,
     };

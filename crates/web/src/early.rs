@@ -2,12 +2,12 @@
 //! that a supervisor does not end the migration. Everything else is refused for the moment.
 
 use crate::routes::health;
-use crate::serve::Listening;
+use crate::serve::{Listening, SharedPeers};
 use crate::tls::ServerTls;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use gatehouse_domain::ErrorCode;
+use gatehouse_domain::{ClientKey, ErrorCode};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::Full;
@@ -15,6 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::json;
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -24,6 +25,8 @@ use tokio_util::sync::CancellationToken;
 
 /// The maximum number of connections at a time. Further ones wait until they are accepted.
 const CONNECTIONS: usize = 256;
+/// The most of them per client. Further ones are closed.
+const PER_CLIENT: usize = 32;
 /// How long a client may take to send its first byte, the TLS handshake, or its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a connection may stay open.
@@ -35,28 +38,72 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
 const MESSAGE: &str = "The server is starting and may be migrating its database. Nothing was changed. Try again soon.";
 
+/// How [`answer_early`] accepts connections.
+#[derive(Debug)]
+pub struct EarlyOptions {
+    pub listener: TcpListener,
+    /// `None` answers plain HTTP.
+    pub tls: Option<ServerTls>,
+    /// The peers that carry the traffic of many clients.
+    pub shared: SharedPeers,
+    /// Ends it.
+    pub started: CancellationToken,
+}
+
+/// The number of connections of each client.
+#[derive(Default)]
+struct Held(HashMap<ClientKey, usize>);
+
+impl Held {
+    /// Returns `false` if the client has used up its share.
+    fn take(&mut self, client: ClientKey) -> bool {
+        let held = self.0.entry(client).or_default();
+        let has_room = *held < PER_CLIENT;
+        *held += usize::from(has_room);
+        has_room
+    }
+
+    fn give_back(&mut self, client: ClientKey) {
+        if let Some(held) = self.0.get_mut(&client) {
+            *held = held.saturating_sub(1);
+        }
+        self.0.retain(|_, held| *held > 0);
+    }
+}
+
 /// Answers until `started`. Connections that have sent nothing by then are passed on.
-pub async fn answer_early(
-    listener: TcpListener,
-    tls: Option<ServerTls>,
-    started: CancellationToken,
-) -> Listening {
+pub async fn answer_early(options: EarlyOptions) -> Listening {
+    let EarlyOptions {
+        listener,
+        tls,
+        shared,
+        started,
+    } = options;
     let mut connections = FuturesUnordered::new();
-    let mut waiting = Vec::new();
+    let (mut waiting, mut held) = (Vec::new(), Held::default());
     loop {
         tokio::select! {
             () = started.cancelled() => break,
-            Some(left) = connections.next() => waiting.extend(left),
+            Some((client, left)) = connections.next() => {
+                if let Some(client) = client {
+                    held.give_back(client);
+                }
+                waiting.extend(left);
+            }
             accepted = listener.accept(), if connections.len() < CONNECTIONS => match accepted {
                 Ok((stream, address)) => {
-                    connections.push(connection(stream, address, tls.clone(), &started));
+                    let client = (!shared.contains(address.ip())).then(|| ClientKey::of(address.ip()));
+                    if client.is_none_or(|client| held.take(client)) {
+                        let answered = connection(stream, address, tls.clone(), &started);
+                        connections.push(async move { (client, answered.await) });
+                    }
                 }
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             },
         }
     }
     let drained = async {
-        while let Some(left) = connections.next().await {
+        while let Some((_, left)) = connections.next().await {
             waiting.extend(left);
         }
     };
@@ -144,4 +191,55 @@ fn answer(method: &Method, path: &str) -> Response<Full<Bytes>> {
         headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    async fn answer_of(stream: &mut TcpStream) -> String {
+        let request = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
+        // The server may have closed the connection already.
+        drop(stream.write_all(request).await);
+        let mut answer = Vec::new();
+        drop(stream.read_to_end(&mut answer).await);
+        String::from_utf8(answer).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_client_has_a_share_of_the_connections_before_the_start() {
+        for (shared, is_limited) in [(SharedPeers::none(), true), (SharedPeers::all(), false)] {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let started = CancellationToken::new();
+            let options = EarlyOptions {
+                listener,
+                tls: None,
+                shared,
+                started: started.clone(),
+            };
+            let clients = async {
+                let mut streams = Vec::new();
+                for _ in 0..=PER_CLIENT {
+                    streams.push(TcpStream::connect(address).await.unwrap());
+                }
+                let mut last = streams.pop().unwrap();
+                let answer = answer_of(&mut last).await;
+                assert_eq!(answer.is_empty(), is_limited, "{answer}");
+                // At the limit.
+                let mut last = streams.pop().unwrap();
+                let answer = answer_of(&mut last).await;
+                assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+                // Its connection has ended, so there is room for another one.
+                let mut next = TcpStream::connect(address).await.unwrap();
+                let answer = answer_of(&mut next).await;
+                assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+                started.cancel();
+                streams
+            };
+            let (listening, idle) = tokio::join!(answer_early(options), clients);
+            assert_eq!(listening.waiting.len(), idle.len());
+        }
+    }
 }

@@ -8,7 +8,7 @@ use crate::in_work;
 use crate::observe::CONNECTIONS_REFUSED;
 use crate::tls::{Accepted, ServerTls};
 use axum::body::Body;
-use gatehouse_domain::{ClientKey, canonical_ip};
+use gatehouse_domain::{Cidr, ClientKey, canonical_ip};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -124,15 +124,51 @@ pub async fn serve(app: App, options: ServeOptions) {
     }
 }
 
-/// Whether many clients share this address: a proxy, or other programs on this machine.
+/// Addresses that many clients share: proxies, and other programs on this machine.
+#[derive(Clone, Debug)]
+pub struct SharedPeers {
+    trusted: Vec<Cidr>,
+    /// There is a proxy, and its address is not known.
+    is_unnamed: bool,
+    with_loopback: bool,
+}
+
+impl SharedPeers {
+    /// `behind_proxy` is that of the process.
+    pub fn new(trusted: &[Cidr], behind_proxy: bool) -> Self {
+        Self {
+            is_unnamed: behind_proxy && trusted.is_empty(),
+            trusted: trusted.to_vec(),
+            with_loopback: true,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn none() -> Self {
+        Self {
+            trusted: Vec::new(),
+            is_unnamed: false,
+            with_loopback: false,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn all() -> Self {
+        Self::new(&[], true)
+    }
+
+    pub(crate) fn contains(&self, peer: IpAddr) -> bool {
+        let peer = canonical_ip(peer);
+        self.is_unnamed
+            || self.with_loopback && peer.is_loopback()
+            || self.trusted.iter().any(|cidr| cidr.contains(peer))
+    }
+}
+
 fn is_shared(app: &App, peer: IpAddr) -> bool {
-    let peer = canonical_ip(peer);
-    let resolved = app.services().config.resolved();
-    let proxy = &resolved.settings.proxy;
-    let is_trusted = proxy.trusted_cidrs.iter().any(|cidr| cidr.contains(peer));
-    let process = app.services().config.layers().process();
-    let is_unnamed = process.behind_proxy && proxy.trusted_cidrs.is_empty();
-    peer.is_loopback() || is_trusted || is_unnamed
+    let config = &app.services().config;
+    let trusted = &config.resolved().settings.proxy.trusted_cidrs;
+    SharedPeers::new(trusted, config.layers().process().behind_proxy).contains(peer)
 }
 
 async fn accept(listener: &TcpListener) -> Option<(TcpStream, SocketAddr)> {

@@ -62,6 +62,8 @@ pub const BACKUP_FAILED: &str = "backup.failed";
 pub const BACKUP_VERIFIED: &str = "backup.verified";
 /// A backup could not be restored on trial.
 pub const BACKUP_UNUSABLE: &str = "backup.unusable";
+/// A backup was not restored on trial, for example for lack of disk space.
+pub const BACKUP_NOT_VERIFIED: &str = "backup.not_verified";
 /// The database was restored from a backup.
 pub const BACKUP_RESTORED: &str = "backup.restored";
 /// The database was moved from another one.

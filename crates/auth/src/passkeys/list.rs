@@ -111,9 +111,7 @@ impl Auth {
         id: PasskeyId,
     ) -> Result<Outcome<Done>, AuthError> {
         let identity = caller.context.require(Scope::Admin)?;
-        if !self.is_confirmed(identity) {
-            return Err(AuthError::ConfirmationRequired);
-        }
+        self.require_confirmed(identity).await?;
         let (actor, now, random) = (
             caller.context.actor(),
             self.0.now(),

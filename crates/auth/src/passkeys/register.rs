@@ -100,11 +100,8 @@ impl Auth {
         }
         let identity = caller.context.require(Scope::Admin)?;
         require_no_limits(identity)?;
-        if self.is_confirmed(identity) {
-            Ok(Some(identity))
-        } else {
-            Err(AuthError::ConfirmationRequired)
-        }
+        self.require_confirmed(identity).await?;
+        Ok(Some(identity))
     }
 
     async fn store_passkey(

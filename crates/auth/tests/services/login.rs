@@ -1,8 +1,8 @@
 //! Sessions: login, logout, confirmation, password change, revocation, expiry.
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of};
-use gatehouse_auth::AuthSettings;
 use gatehouse_auth::api::{ConfirmRequest, EndSessionRequest, PasswordChangeRequest};
+use gatehouse_auth::{AuthSettings, RequestContext};
 use gatehouse_domain::{AuthSessionId, ErrorCode, Scope};
 use gatehouse_store::testing::{databases, sqlite};
 use secrecy::SecretString;
@@ -200,19 +200,21 @@ async fn sessions_are_listed_and_ended() {
     }
 }
 
+async fn refused_step_up(gate: &Gate, context: &RequestContext) -> Option<ErrorCode> {
+    let identity = context.identity().unwrap();
+    code_of(gate.auth.require_step_up(identity).await)
+}
+
 #[tokio::test]
 async fn a_confirmation_counts_fifteen_minutes() {
     for database in databases().await {
         let (mut gate, cookie) = Gate::with_owner(database).await;
-        let confirmed = |context: &gatehouse_auth::RequestContext, gate: &Gate| {
-            code_of(gate.auth.require_step_up(context.identity().unwrap()))
-        };
         let context = gate.context(HERE, &cookie).await;
         gate.advance(900);
-        assert_eq!(confirmed(&context, &gate), None);
+        assert_eq!(refused_step_up(&gate, &context).await, None);
         gate.advance(1);
         assert_eq!(
-            confirmed(&context, &gate),
+            refused_step_up(&gate, &context).await,
             Some(ErrorCode::ConfirmationRequired)
         );
         let reset = gate.auth.reset(&caller(&context)).await;
@@ -220,23 +222,27 @@ async fn a_confirmation_counts_fifteen_minutes() {
         let wrong = gate.auth.confirm(&caller(&context), confirm("wrong")).await;
         assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
         assert_eq!(
-            confirmed(&context, &gate),
+            refused_step_up(&gate, &context).await,
             Some(ErrorCode::ConfirmationRequired)
         );
         gate.auth
             .confirm(&caller(&context), confirm(PASSWORD))
             .await
             .unwrap();
-        assert_eq!(confirmed(&context, &gate), None);
+        assert_eq!(refused_step_up(&gate, &context).await, None);
         gate.restart().await;
         let context = gate.context(HERE, &cookie).await;
-        assert_eq!(confirmed(&context, &gate), None, "it is in the database");
+        assert_eq!(
+            refused_step_up(&gate, &context).await,
+            None,
+            "it is in the database"
+        );
         gate.advance(901);
         gate.auth.update_settings(AuthSettings {
             step_up: false,
             ..AuthSettings::default()
         });
-        assert_eq!(confirmed(&context, &gate), None, "switched off");
+        assert_eq!(refused_step_up(&gate, &context).await, None, "switched off");
     }
 }
 

@@ -255,7 +255,7 @@ const LOGIN: &str = "the login's own password";
 async fn may_reset(gate: &Gate, cookie: &str) -> bool {
     let context = gate.context(HERE, cookie).await;
     let identity = context.identity().unwrap();
-    gate.auth.require_step_up(identity).is_ok()
+    gate.auth.require_step_up(identity).await.is_ok()
 }
 
 #[tokio::test]

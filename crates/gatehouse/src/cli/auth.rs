@@ -93,8 +93,8 @@ async fn beside(globals: &Globals, layers: &Layers) -> Result<Gateway> {
 }
 
 async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> Result<()> {
-    // A script has to pass `--yes`; a person is asked.
-    if !yes && prompt::is_interactive() {
+    // Fails without a terminal to ask on.
+    if !yes {
         let warning = "This removes the password, all passkeys, sessions and API keys, and \
                        disables authentication until setup is completed again. The vault and \
                        secrets are kept.";

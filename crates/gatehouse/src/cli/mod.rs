@@ -1,6 +1,7 @@
 //! The command line. Each command has its own module. The shared modules access a server (`client`) or the
 //! data directory of a stopped one (`offline`), ask questions (`prompt`) and print results (`output`). Exit
-//! codes: 0 for success, 1 for failure, 2 for wrong usage.
+//! codes: 0 for success, 1 for failure, 2 for wrong usage; `backup verify`
+//! has one more.
 
 mod agents;
 mod audit;

@@ -4,9 +4,9 @@ use super::globals::Globals;
 use anyhow::{Context, Result};
 use gatehouse::logging::Logging;
 use gatehouse::{App, Parts, limits, own_environment};
-use gatehouse_config::{Layers, Tls};
+use gatehouse_config::{Layers, Tls, Vault};
 use gatehouse_domain::{SystemClock, SystemRandom};
-use gatehouse_web::{Listening, ServerTls, answer_early};
+use gatehouse_web::{EarlyOptions, Listening, ServerTls, SharedPeers, answer_early};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -53,6 +53,7 @@ async fn serve(layers: Layers, logging: &Logging) -> Result<()> {
     let app = App::open(layers, parts).await?;
     let settings = &app.services().config.resolved().settings;
     logging.apply(&settings.log);
+    warn_of_sealing(&app, &settings.vault);
     let bind = settings.server.bind;
     let listening = match early {
         Some(early) => early.end(bind).await,
@@ -66,6 +67,17 @@ async fn serve(layers: Layers, logging: &Logging) -> Result<()> {
             .into(),
     };
     Ok(app.serve(listening, shutdown).await?)
+}
+
+/// Several nodes share the vault's key only with a secret. This one cannot see whether there are others.
+fn warn_of_sealing(app: &App, settings: &Vault) {
+    let is_shared = app.services().store.engine().is_shared();
+    if is_shared && settings.share_unseal && settings.cluster_secret.is_none() {
+        tracing::warn!(
+            "vault.cluster_secret is not set: if several nodes use this database, each must be unlocked separately, and \
+             a rotation on one seals the others"
+        );
+    }
 }
 
 /// Answers on the server's port until the database is open.
@@ -88,7 +100,14 @@ impl Early {
         };
         let listener = TcpListener::bind(bind).await.ok()?;
         let opened = CancellationToken::new();
-        let listening = tasks.spawn(answer_early(listener, tls, opened.clone()));
+        let trusted = &settings.proxy.trusted_cidrs;
+        let options = EarlyOptions {
+            listener,
+            tls,
+            shared: SharedPeers::new(trusted, layers.process().behind_proxy),
+            started: opened.clone(),
+        };
+        let listening = tasks.spawn(answer_early(options));
         Some(Self {
             bind,
             opened,

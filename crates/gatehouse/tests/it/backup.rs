@@ -2,7 +2,7 @@
 
 use crate::process::{CommandOutput, Installation, PASSWORD, make_key, mode};
 use gatehouse_store::Location;
-use gatehouse_store::testing::{number, run_sql};
+use gatehouse_store::testing::{number, postgres, run_sql};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -61,11 +61,11 @@ impl Kept {
     }
 }
 
-fn text(path: &Path) -> &str {
+pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-fn path_of(created: &Value) -> String {
+pub fn path_of(created: &Value) -> String {
     created["path"].as_str().unwrap().to_owned()
 }
 
@@ -347,44 +347,6 @@ async fn the_server_makes_backups_on_request_and_by_its_schedule() {
 }
 
 #[tokio::test]
-async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damaged_one() {
-    let from = Installation::new();
-    let server = from.start();
-    server.set_up().await;
-    let folder = from.data_dir().join("backups");
-    let to = format!("{}/", text(&folder));
-    let created = from
-        .run(&["backup", "create", "--to", &to, "--json"])
-        .json();
-    let backup = PathBuf::from(path_of(&created));
-    let program = Path::new(env!("CARGO_BIN_EXE_gatehouse"));
-    // The files that a killed check left behind.
-    let left = from.data_dir().join("verify-drill");
-    std::fs::create_dir_all(left.join("verify-old")).unwrap();
-    let verify = async || gatehouse::drill::verify(program, &from.data_dir(), &backup).await;
-    verify().await.unwrap();
-    assert!(!left.exists());
-    std::fs::create_dir_all(&left).unwrap();
-    let whole = tokio::fs::read(&backup).await.unwrap();
-    let half = &whole[..whole.len() / 2];
-    tokio::fs::write(&backup, half).await.unwrap();
-    let why = verify().await.unwrap_err();
-    assert!(!why.is_empty() && !why.contains('\n'), "{why}");
-    std::fs::remove_file(&backup).unwrap();
-    let why = verify().await.unwrap_err();
-    assert!(
-        why.contains("No such file") || why.contains("cannot"),
-        "{why}"
-    );
-    // Nothing temporary remains, also after a failure.
-    let names = std::fs::read_dir(from.data_dir()).unwrap();
-    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut temporary = names.filter(|name| name.starts_with("verify-"));
-    assert_eq!(temporary.next(), None);
-    server.stop();
-}
-
-#[tokio::test]
 async fn a_backup_of_a_running_server_is_sent_to_the_machine_of_the_client() {
     let from = Kept::new().await;
     let server = from.installation.start();
@@ -454,4 +416,29 @@ async fn a_backup_of_a_running_server_is_sent_to_the_machine_of_the_client() {
     let log = log.await["result"]["events"].clone();
     assert_eq!(log.as_array().map(Vec::len), Some(3), "{log}");
     assert!(log[0]["detail"]["bytes"].as_u64().unwrap() > 0, "{log}");
+}
+
+#[tokio::test]
+async fn a_restore_names_where_the_rows_are() {
+    let from = Kept::new().await;
+    let backup = from.installation.data_dir().join("one.backup.age");
+    from.create(text(&backup)).ok();
+    let (passphrase, backup) = (text(&from.passphrase), text(&backup));
+    let restore = ["backup", "restore", backup, "--passphrase-file", passphrase];
+    let to = Installation::new();
+    let said = to.run(&restore).ok();
+    let data_dir = to.data_dir();
+    let expected = format!(" rows into {}.\n", data_dir.display());
+    assert!(said.ends_with(&expected), "{said}");
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let mut to = Installation::new();
+    to.env("SERVICE_DATABASE_URL", database.location.url());
+    let said = to.run(&restore).ok();
+    assert!(
+        said.contains(" rows into the PostgreSQL database"),
+        "{said}"
+    );
+    assert!(!said.contains(text(&to.data_dir())), "{said}");
 }

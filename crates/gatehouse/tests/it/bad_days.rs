@@ -22,7 +22,7 @@ async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
         .len();
     // The shell counts in blocks of 512 or 1,024 bytes; either leaves space for a few writes.
     let blocks = size / 512 + 400;
-    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve \"$@\"");
+    let script = format!("trap '' XFSZ; ulimit -S -f {blocks}; exec \"$0\" serve \"$@\"");
     let mut command = Command::new("/bin/sh");
     command.args(["-c", &script, BINARY]);
     let server = installation.start_as(command);
@@ -54,6 +54,30 @@ async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
         "{list}"
     );
     assert_eq!(server.get("/health").await.status, StatusCode::OK);
+    let ready = server.get("/health/ready").await;
+    assert_eq!(ready.status, StatusCode::SERVICE_UNAVAILABLE);
+    let expected = json!({ "status": "unavailable", "reasons": ["writer"] });
+    assert_eq!(ready.body, expected);
+    let database_is_ok = async || {
+        let status = server.rpc(&key, "system.status", json!({})).await;
+        let doctor = server.rpc(&key, "system.doctor", json!({})).await;
+        let checks = doctor["result"]["checks"].as_array().unwrap().clone();
+        let check = checks.iter().find(|check| check["id"] == "database");
+        let found = [
+            status["result"]["database"]["ok"].clone(),
+            check.unwrap()["ok"].clone(),
+        ];
+        found.map(|ok| ok.as_bool().unwrap())
+    };
+    assert_eq!(database_is_ok().await, [false, false]);
+    // Readiness returns with the space, without a restart.
+    let id = server.child.id().to_string();
+    let raised = Command::new("prlimit")
+        .args(["--pid", &id, "--fsize=unlimited"])
+        .status();
+    assert!(raised.unwrap().success());
+    while server.get("/health/ready").await.status != StatusCode::OK {}
+    assert_eq!(database_is_ok().await, [true, true]);
     server.kill();
 
     // With space again, all acknowledged data is there, and writing works.

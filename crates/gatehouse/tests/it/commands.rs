@@ -149,7 +149,9 @@ async fn on_a_stopped_server_the_data_directory_is_worked_on() {
     let verified = installation.run(&["audit", "verify", "--json"]).json();
     assert!(verified["rows"].as_u64().unwrap() >= 2, "{verified}");
 
-    let reset = installation.run(&["auth", "reset", "--json"]).json();
+    let reset = installation
+        .run(&["auth", "reset", "--yes", "--json"])
+        .json();
     assert_eq!(reset["kept"][0], "vault", "{reset}");
     let mut server = installation.start();
     assert!(server.line().starts_with("Setup code: "));
@@ -332,4 +334,24 @@ fn a_missing_server_is_reported_with_what_to_do() {
         installation.run(&["doctor"]).failed(1).is_empty(),
         "a failed check is a result, no error"
     );
+}
+
+#[tokio::test]
+async fn credentials_are_not_removed_without_a_confirmation() {
+    let installation = Installation::new();
+    let server = installation.start();
+    server.set_up().await;
+    let url = server.url.clone();
+    let key = installation.make_key(&server, &["operator.admin"]).await;
+    let online = ["auth", "reset", "--url", &url, "--api-key", &key];
+    let refused = installation.run(&online).failed(1);
+    assert!(refused.contains("--yes"), "{refused}");
+    let status = server.get("/api/auth/status").await.body;
+    assert_eq!(status["has_password"], true, "{status}");
+    server.stop();
+    let refused = installation.run(&["auth", "reset"]).failed(1);
+    assert!(refused.contains("--yes"), "{refused}");
+    let server = installation.start();
+    let status = server.get("/api/auth/status").await.body;
+    assert_eq!(status["has_password"], true, "{status}");
 }

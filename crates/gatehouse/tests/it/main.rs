@@ -7,6 +7,7 @@
 )]
 
 mod backup;
+mod backup_trial;
 mod bad_days;
 mod chat;
 #[path = "../../../../tests/clients.rs"]

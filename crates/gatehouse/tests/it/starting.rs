@@ -126,3 +126,23 @@ async fn a_server_that_migrates_answers_probes_and_then_takes_over_its_port() {
 async fn a_server_with_a_certificate_answers_probes_while_it_migrates() {
     answers_while_it_migrates("https").await;
 }
+
+#[tokio::test]
+async fn a_server_of_a_shared_database_without_the_cluster_secret_warns() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let mut installation = Installation::new();
+    installation.env("SERVICE_DATABASE_URL", database.location.url());
+    installation.start().stop();
+    let log = installation.log().await;
+    assert!(log.contains("vault.cluster_secret is not set"), "{log}");
+    let secret = "a secret of the cluster, long enough for it";
+    installation.env("SERVICE_VAULT__CLUSTER_SECRET", secret);
+    installation.start().stop();
+    let log = installation.log().await;
+    assert!(!log.contains("vault.cluster_secret"), "{log}");
+    let alone = Installation::new();
+    alone.start().stop();
+    assert!(!alone.log().await.contains("vault.cluster_secret"));
+}

@@ -93,10 +93,41 @@ fn may_set_budget(call: &Call) -> Result<(), Problem> {
     auth.require_scope(&call.identity, Scope::Admin)
 }
 
+/// Refuses a provider and a persona that do not exist.
+async fn check_names(
+    call: &Call,
+    provider: Option<&str>,
+    persona: Option<&str>,
+) -> Result<(), Problem> {
+    let models = &call.services.models;
+    if provider.is_some_and(|id| models.provider_kind(id).is_none()) {
+        let reason = "the provider does not exist";
+        return Err(Problem::invalid_params("provider", reason));
+    }
+    #[cfg(feature = "voice")]
+    if let Some(id) = persona {
+        let found = call.services.voice.personas().find(id).await;
+        if found.map_err(to_problem)?.is_none() {
+            let reason = "the persona does not exist";
+            return Err(Problem::invalid_params("voice_persona_id", reason));
+        }
+    }
+    #[cfg(not(feature = "voice"))]
+    let _ = persona;
+    Ok(())
+}
+
+/// The new value of a field; `None` if it stays as it is or is cleared.
+fn changed<'a>(new: Option<&'a Option<String>>, now: Option<&str>) -> Option<&'a str> {
+    new?.as_deref().filter(|new| now != Some(*new))
+}
+
 async fn create(call: Call, new: NewAgent) -> Result<Agent, Problem> {
     if new.budget.is_some() {
         may_set_budget(&call)?;
     }
+    let (provider, persona) = (new.provider.as_deref(), new.voice_persona_id.as_deref());
+    check_names(&call, provider, persona).await?;
     call.services
         .agents
         .create_agent(new)
@@ -107,6 +138,17 @@ async fn create(call: Call, new: NewAgent) -> Result<Agent, Problem> {
 async fn update(call: Call, changes: AgentChanges) -> Result<Agent, Problem> {
     if changes.budget.is_some() {
         may_set_budget(&call)?;
+    }
+    if changes.provider.is_some() || changes.voice_persona_id.is_some() {
+        // What the agent has already may be gone.
+        let now = call.services.agents.get_agent(&changes.id).await;
+        let now = now.map_err(to_problem)?.config;
+        let provider = changed(changes.provider.as_ref(), now.provider.as_deref());
+        let persona = changed(
+            changes.voice_persona_id.as_ref(),
+            now.voice_persona_id.as_deref(),
+        );
+        check_names(&call, provider, persona).await?;
     }
     call.services
         .agents

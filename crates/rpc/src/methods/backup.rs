@@ -83,7 +83,7 @@ impl StreamParams {
 }
 
 async fn create(call: Call, params: CreateParams) -> Result<CreatedBackup, Problem> {
-    call.services.auth.require_step_up(&call.identity)?;
+    call.services.auth.require_step_up(&call.identity).await?;
     let recipient = recipient(params.recipient.as_deref(), params.passphrase)?;
     if params.keep == Some(0) {
         return Err(Problem::invalid_params("keep", "1 to 10000"));
@@ -111,7 +111,7 @@ fn recipient(
 }
 
 async fn list(call: Call, _: NoParams) -> Result<BackupList, Problem> {
-    call.services.auth.require_step_up(&call.identity)?;
+    call.services.auth.require_step_up(&call.identity).await?;
     let backups = call.services.list_backups().await?;
     Ok(BackupList { backups })
 }

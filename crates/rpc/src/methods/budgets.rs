@@ -1,9 +1,10 @@
 //! `budgets.*`: limits on what models may use.
 
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
-use gatehouse_agents::{Budget, BudgetList, BudgetName, NewBudget};
+use gatehouse_agents::{AgentsError, Budget, BudgetList, BudgetName, NewBudget};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
+use gatehouse_webhooks::WebhooksError;
 
 pub const LIST: Method = method!(
     "budgets.list",
@@ -34,13 +35,58 @@ async fn list(call: Call, _: NoParams) -> Result<BudgetList, Problem> {
     agents.list_budgets().await.map_err(to_problem)
 }
 
+/// The scope with a webhook's internal ID, by which use is counted, in place of its public ID. `None` if the agent, the
+/// webhook or the API key does not exist.
+async fn known(call: &Call, scope: &str) -> Result<Option<String>, Problem> {
+    let services = &call.services;
+    let Some((kind, id)) = scope.split_once(':') else {
+        return Ok(Some(scope.to_owned()));
+    };
+    if id.contains('\0') {
+        return Ok(None);
+    }
+    let found = match kind {
+        "webhook" => match services.webhooks.get(id).await {
+            Ok(webhook) => return Ok(Some(format!("{kind}:{}", webhook.id))),
+            Err(WebhooksError::NotFound(_)) => false,
+            Err(error) => return Err(to_problem(error)),
+        },
+        "agent" => match services.agents.get_agent(id).await {
+            Ok(_) => true,
+            Err(AgentsError::NotFound(_)) => false,
+            Err(error) => return Err(to_problem(error)),
+        },
+        "key" => services.auth.has_api_key(id).await.map_err(to_problem)?,
+        // A provider may offer a model that is not listed.
+        _ => true,
+    };
+    Ok(found.then(|| scope.to_owned()))
+}
+
 async fn set(call: Call, new: NewBudget) -> Result<Budget, Problem> {
     let agents = &call.services.agents;
+    let scope = if let Some(scope) = known(&call, &new.scope).await? {
+        scope
+    } else {
+        // What it was for may be gone. Then it can be changed until it is deleted.
+        let all = agents.list_budgets().await.map_err(to_problem)?.budgets;
+        if !all.iter().any(|budget| budget.scope == new.scope) {
+            let reason = "the agent, webhook or API key does not exist";
+            return Err(Problem::invalid_params("scope", reason));
+        }
+        new.scope
+    };
+    let new = NewBudget { scope, ..new };
     agents.set_budget(new).await.map_err(to_problem)
 }
 
 async fn delete(call: Call, name: BudgetName) -> Result<Done, Problem> {
     let agents = &call.services.agents;
+    let scope = known(&call, &name.scope).await?;
+    let name = BudgetName {
+        scope: scope.unwrap_or(name.scope),
+        ..name
+    };
     agents.delete_budget(name).await.map_err(to_problem)?;
     Ok(DONE)
 }

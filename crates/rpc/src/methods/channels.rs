@@ -174,19 +174,17 @@ impl fmt::Debug for UpdateParams {
 
 /// Whether the caller may name an address that Gatehouse calls. Requires `operator.admin` and a recent
 /// confirmation.
-fn may_name_addresses(call: &Call) -> Result<(), Problem> {
+async fn may_name_addresses(call: &Call) -> Result<(), Problem> {
     let auth = &call.services.auth;
     auth.require_scope(&call.identity, Scope::Admin)?;
-    auth.require_step_up(&call.identity)
+    auth.require_step_up(&call.identity).await
 }
 
 /// An administrator is only refused an address because the recent confirmation is missing.
-fn refused(call: &Call, error: ChannelsError) -> Problem {
-    match error {
-        ChannelsError::NeedsAdmin if call.identity.allows(Scope::Admin) => may_name_addresses(call)
-            .err()
-            .unwrap_or_else(|| to_problem(error)),
-        error => to_problem(error),
+fn refused(call: &Call, allowed: Result<(), Problem>, error: ChannelsError) -> Problem {
+    match (error, allowed) {
+        (ChannelsError::NeedsAdmin, Err(problem)) if call.identity.allows(Scope::Admin) => problem,
+        (error, _) => to_problem(error),
     }
 }
 
@@ -229,11 +227,11 @@ async fn create(call: Call, params: CreateParams) -> Result<Account, Problem> {
         id: params.id,
         enabled: params.enabled.unwrap_or(true),
     };
-    let channels = &call.services.channels;
+    let (channels, allowed) = (&call.services.channels, may_name_addresses(&call).await);
     channels
-        .create(&call.actor(), may_name_addresses(&call).is_ok(), new)
+        .create(&call.actor(), allowed.is_ok(), new)
         .await
-        .map_err(|error| refused(&call, error))
+        .map_err(|error| refused(&call, allowed, error))
 }
 
 async fn update(call: Call, params: UpdateParams) -> Result<Account, Problem> {
@@ -245,16 +243,11 @@ async fn update(call: Call, params: UpdateParams) -> Result<Account, Problem> {
         fields: params.fields.unwrap_or_default(),
         enabled: params.enabled,
     };
-    let channels = &call.services.channels;
+    let (channels, allowed) = (&call.services.channels, may_name_addresses(&call).await);
     channels
-        .update(
-            &call.actor(),
-            may_name_addresses(&call).is_ok(),
-            &params.id,
-            change,
-        )
+        .update(&call.actor(), allowed.is_ok(), &params.id, change)
         .await
-        .map_err(|error| refused(&call, error))
+        .map_err(|error| refused(&call, allowed, error))
 }
 
 async fn delete(call: Call, params: DeleteParams) -> Result<Done, Problem> {

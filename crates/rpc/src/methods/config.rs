@@ -144,8 +144,12 @@ async fn set(call: Call, SetParams { key, value }: SetParams) -> Result<SetResul
 
 #[derive(Debug, thiserror::Error)]
 enum ChangeError {
-    #[error(transparent)]
-    Refused(#[from] SetError),
+    #[error("`{key}` cannot be changed")]
+    Refused {
+        key: String,
+        #[source]
+        error: SetError,
+    },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -153,26 +157,45 @@ enum ChangeError {
 impl From<ChangeError> for Problem {
     fn from(error: ChangeError) -> Self {
         match error {
-            ChangeError::Refused(error) => error.into(),
+            ChangeError::Refused { error, .. } => error.into(),
             ChangeError::Store(error) => error.into(),
         }
     }
 }
 
+/// `field` returns the caller's name for the value of a setting.
+fn problem_of(error: ChangeError, field: fn(&str) -> &str) -> Problem {
+    match error {
+        ChangeError::Refused {
+            key,
+            error: SetError::Invalid { reason },
+        } => Problem::invalid_params(field(&key), reason.to_string()),
+        error => to_problem(error),
+    }
+}
+
 /// Stores and applies changes if the caller may make all of them. Every method that changes a setting uses
-/// this function.
+/// this function or [`change_fields`].
 pub(crate) async fn change(call: &Call, values: Vec<(String, Value)>) -> Result<(), Problem> {
+    change_fields(call, values, |_| "value").await
+}
+
+/// Like [`change`]. `field` returns the caller's name for the value of a setting, for errors.
+pub(super) async fn change_fields(
+    call: &Call,
+    values: Vec<(String, Value)>,
+    field: fn(&str) -> &str,
+) -> Result<(), Problem> {
     let values = without_headers_of_moved(call, values);
     let auth = &call.services.auth;
-    for (key, _) in &values {
-        if key_needs_admin(key) {
-            auth.require_scope(&call.identity, Scope::Admin)?;
-        }
-        if key_needs_step_up(key) {
-            auth.require_step_up(&call.identity)?;
-        }
+    if values.iter().any(|(key, _)| key_needs_admin(key)) {
+        auth.require_scope(&call.identity, Scope::Admin)?;
     }
-    store_changes(&call.services, &call.identity, call.actor(), values).await?;
+    if values.iter().any(|(key, _)| key_needs_step_up(key)) {
+        auth.require_step_up(&call.identity).await?;
+    }
+    let stored = store_changes(&call.services, &call.identity, call.actor(), values).await;
+    stored.map_err(|error| problem_of(error, field))?;
     call.services.apply_settings().await
 }
 
@@ -228,7 +251,7 @@ async fn store_changes(
     identity: &AuthIdentity,
     actor: Actor,
     values: Vec<(String, Value)>,
-) -> Result<(), Problem> {
+) -> Result<(), ChangeError> {
     let (store, services) = (services.store.clone(), Arc::clone(services));
     let by_stranger = identity.is_unauthenticated_remote();
     let written = store.write(move |conn| {
@@ -237,7 +260,11 @@ async fn store_changes(
             let mut current = changes(conn.list_settings().await?);
             for (key, value) in values {
                 let layers = services.config.layers();
-                let value = layers.check_set(&key, &value, &current)?;
+                let checked = layers.check_set(&key, &value, &current);
+                let value = checked.map_err(|error| ChangeError::Refused {
+                    key: key.clone(),
+                    error,
+                })?;
                 // Changes by a remote caller while auth is disabled are reverted when setup completes. The
                 // owner's changes stay.
                 if by_stranger {
@@ -269,5 +296,5 @@ async fn store_changes(
             Ok::<_, ChangeError>(())
         })
     });
-    written.await.map_err(to_problem)
+    written.await
 }

@@ -136,7 +136,7 @@ async fn reveal(call: Call, params: RevealParams) -> Result<RevealResult, Proble
         return Err(Problem::invalid_params("only", "at most 1,000 names"));
     }
     check_program(&program)?;
-    call.require_person()?;
+    call.require_person().await?;
     let (secrets, actor) = (&call.services.secrets, call.actor());
     let revealed = secrets.reveal_env_variables(&actor, only.as_deref(), &program);
     let revealed = revealed.await.map_err(to_problem)?;

@@ -4,7 +4,7 @@
 mod oauth;
 mod shown;
 
-use super::config::change;
+use super::config::{change, change_fields};
 use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 
@@ -204,9 +204,14 @@ async fn create(call: Call, params: CreateParams) -> Result<McpServer, Problem> 
     let mcp = call.services.tools.mcp();
     // A server of this name may have been removed from the configuration file.
     mcp.forget(&name).await.map_err(to_problem)?;
-    change(&call, values.collect()).await?;
+    change_fields(&call, values.collect(), param_of).await?;
     let settled = mcp.settled(&name).await;
     shown(&call.services, settled.map_err(to_problem)?).await
+}
+
+/// The param that sets this setting of a server.
+fn param_of(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
 }
 
 async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> {
@@ -232,7 +237,7 @@ async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> 
     let (mut values, added): (Vec<_>, Vec<_>) = values.partition(|(_, value)| value.is_null());
     values.reverse();
     values.extend(added);
-    change(&call, values).await?;
+    change_fields(&call, values, param_of).await?;
     let started = mcp.restart(&name).await;
     shown(&call.services, started.map_err(to_problem)?).await
 }

@@ -167,17 +167,17 @@ async fn people(call: Call, params: PageParams) -> Result<PeopleResult, Problem>
 }
 
 /// A trusted person can do what the owner can do in a conversation.
-fn may_trust(call: &Call, trusted: bool) -> Result<(), Problem> {
+async fn may_trust(call: &Call, trusted: bool) -> Result<(), Problem> {
     if !trusted {
         return Ok(());
     }
     let auth = &call.services.auth;
     auth.require_scope(&call.identity, Scope::Admin)?;
-    auth.require_step_up(&call.identity)
+    auth.require_step_up(&call.identity).await
 }
 
 async fn approve(call: Call, params: ApproveParams) -> Result<Pairing, Problem> {
-    may_trust(&call, params.trusted)?;
+    may_trust(&call, params.trusted).await?;
     let channels = &call.services.channels;
     channels
         .approve_pairing(&call.actor(), &params.code, params.trusted)
@@ -186,7 +186,7 @@ async fn approve(call: Call, params: ApproveParams) -> Result<Pairing, Problem> 
 }
 
 async fn trust(call: Call, params: TrustParams) -> Result<Pairing, Problem> {
-    may_trust(&call, params.trusted)?;
+    may_trust(&call, params.trusted).await?;
     let channels = &call.services.channels;
     channels
         .trust_pairing(&call.actor(), &params.id, params.trusted)

@@ -171,7 +171,7 @@ async fn sign(call: Call, params: SignParams) -> Result<SignResult, Problem> {
     if data.len() > MAX_SIGNED_BYTES {
         return Err(Problem::invalid_params("data", "at most 256 KiB"));
     }
-    call.require_person()?;
+    call.require_person().await?;
     let (secrets, actor) = (&call.services.secrets, call.actor());
     let signature = secrets.sign_with_ssh_key(&actor, &name, data, flags, &program);
     Ok(SignResult {

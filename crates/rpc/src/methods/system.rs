@@ -54,7 +54,7 @@ pub struct SystemStatus {
 pub struct DatabaseStatus {
     /// `sqlite` or `postgres`.
     pub engine: &'static str,
-    /// Whether the database responds.
+    /// Whether the database responds and takes writes.
     pub ok: bool,
 }
 
@@ -82,7 +82,7 @@ async fn status(call: Call, _: NoParams) -> Result<SystemStatus, Problem> {
         uptime_seconds: up / 1000,
         database: DatabaseStatus {
             engine: services.store.engine().name(),
-            ok: services.store.ping().await.is_ok(),
+            ok: services.store.ping().await.is_ok() && services.database_takes_writes().await,
         },
         vault_status: services.secrets.status().into(),
         queue_depth: u64::try_from(waiting).unwrap_or(0),

@@ -30,9 +30,20 @@ const EXPANSION: u64 = 12;
 /// Disk space in bytes that must remain free beside the restored database.
 const SPARE_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Restores a backup in a temporary place below the data directory and checks it. The error says what is wrong.
+/// Why a backup was not found to be intact.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DrillError {
+    /// The backup is not usable.
+    #[error("{0}")]
+    Unusable(String),
+    /// The backup could not be checked, for example for lack of disk space. It may be intact.
+    #[error("{0}")]
+    NotMade(String),
+}
+
+/// Restores a backup in a temporary place below the data directory and checks it.
 pub type VerifyBackup =
-    Arc<dyn Fn(PathBuf) -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
+    Arc<dyn Fn(PathBuf) -> BoxFuture<'static, Result<(), DrillError>> + Send + Sync>;
 
 const DRILLS: &str = "backup_drills_total";
 const SUCCEEDED: &str = "backup_drill_last_success_timestamp_seconds";
@@ -44,7 +55,7 @@ pub(super) fn describe_metrics() {
         "Backups that this node restored on trial, by outcome."
     );
     // From the start, because Prometheus sees no increase in the first value of a series.
-    for outcome in ["ok", "error"] {
+    for outcome in ["ok", "error", "not_made"] {
         counter!(DRILLS, "outcome" => outcome).increment(0);
     }
     describe_gauge!(
@@ -147,9 +158,9 @@ impl Services {
         let begun_ms = self.clock.monotonic_ms();
         let verified = match self.room_for(backup).await {
             Ok(()) => verify(backup.path.clone()).await,
-            Err(why) => Err(why),
+            Err(why) => Err(DrillError::NotMade(why)),
         };
-        let name = super::name_of(backup);
+        let name = super::name_of(&backup.path);
         let took_ms = self.clock.monotonic_ms().saturating_sub(begun_ms);
         let (outcome, kind, detail) = match &verified {
             Ok(()) => {
@@ -157,10 +168,15 @@ impl Services {
                 let detail = json!({ "name": name, "took_ms": took_ms });
                 ("ok", kinds::BACKUP_VERIFIED, detail)
             }
-            Err(reason) => {
+            Err(DrillError::Unusable(reason)) => {
                 tracing::error!(name, reason, "a backup could not be restored on trial");
                 let detail = json!({ "name": name, "error": reason });
                 ("error", kinds::BACKUP_UNUSABLE, detail)
+            }
+            Err(DrillError::NotMade(reason)) => {
+                tracing::error!(name, reason, "a backup was not restored on trial");
+                let detail = json!({ "name": name, "error": reason });
+                ("not_made", kinds::BACKUP_NOT_VERIFIED, detail)
             }
         };
         counter!(DRILLS, "outcome" => outcome).increment(1);
@@ -169,7 +185,8 @@ impl Services {
             at: now,
             name,
             took_ms,
-            error: verified.err(),
+            was_made: !matches!(verified, Err(DrillError::NotMade(_))),
+            error: verified.err().map(|error| error.to_string()),
         };
         let store = self.store.write(move |conn| {
             Box::pin(async move {

@@ -16,6 +16,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 const PIECE_BYTES: usize = 64 * 1024;
 /// How many pieces wait for the client, in each of two channels.
@@ -23,6 +24,8 @@ const WAITING: usize = 2;
 /// How long a client may take to read one piece. After that, the backup is aborted, because its snapshot
 /// keeps the database from deleting old pages.
 const STALLED: Duration = Duration::from_mins(1);
+/// How long a client may take to read all of them.
+const LONGEST: Duration = Duration::from_hours(6);
 /// The name in the audit log for a download that did not finish.
 const INCOMPLETE: &str = "INCOMPLETE";
 
@@ -67,10 +70,28 @@ impl Write for Pieces {
     }
 }
 
-/// Forwards pieces to the client, on a thread that may block. Returns whether it took them all.
-fn forward(runtime: &Handle, from: &Receiver<Bytes>, to: &mpsc::Sender<Bytes>) -> bool {
+/// How long a client may take.
+#[derive(Clone, Copy)]
+struct Patience {
+    piece: Duration,
+    all: Duration,
+}
+
+/// Forwards pieces to the client, on a thread that may block. Returns whether it took them all in time.
+fn forward(
+    runtime: &Handle,
+    from: &Receiver<Bytes>,
+    to: &mpsc::Sender<Bytes>,
+    patience: Patience,
+) -> bool {
+    let began = Instant::now();
     while let Ok(piece) = from.recv() {
-        let sent = runtime.block_on(async { tokio::time::timeout(STALLED, to.send(piece)).await });
+        let left = patience.all.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            return false;
+        }
+        let wait = patience.piece.min(left);
+        let sent = runtime.block_on(async { tokio::time::timeout(wait, to.send(piece)).await });
         if !matches!(sent, Ok(Ok(()))) {
             return false;
         }
@@ -115,7 +136,12 @@ impl Services {
         let (to_client, received) = mpsc::channel(WAITING);
         let (completed, complete) = oneshot::channel();
         let (runtime, handle) = (Handle::current(), Handle::current());
-        let forwarded = tokio::task::spawn_blocking(move || forward(&handle, &pieces, &to_client));
+        let patience = Patience {
+            piece: STALLED,
+            all: LONGEST,
+        };
+        let forward = move || forward(&handle, &pieces, &to_client, patience);
+        let forwarded = tokio::task::spawn_blocking(forward);
         let (auth, random) = (self.auth.clone(), Arc::clone(&self.random));
         tokio::task::spawn_blocking(move || {
             let Begun {
@@ -162,6 +188,33 @@ impl Services {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_or_takes_too_long_gets_no_more() {
+        let long = Duration::from_hours(1);
+        let run = |patience: Patience, pieces: usize| {
+            let (made, from) = sync_channel(pieces);
+            for _ in 0..pieces {
+                made.send(Bytes::from_static(b"a")).unwrap();
+            }
+            drop(made);
+            let (to, read) = mpsc::channel(1);
+            let runtime = Handle::current();
+            tokio::task::spawn_blocking(move || {
+                let all = forward(&runtime, &from, &to, patience);
+                (all, read.len())
+            })
+        };
+        let patience = |piece, all| Patience { piece, all };
+        assert_eq!(run(patience(long, long), 1).await.unwrap(), (true, 1));
+        // Nobody reads the first piece, so there is no room for the second.
+        let stalled = patience(Duration::from_millis(1), long);
+        assert_eq!(run(stalled, 2).await.unwrap(), (false, 1));
+        let late = patience(long, Duration::from_millis(1));
+        assert_eq!(run(late, 2).await.unwrap(), (false, 1));
+        let over = patience(long, Duration::ZERO);
+        assert_eq!(run(over, 1).await.unwrap(), (false, 0));
+    }
 
     #[tokio::test]
     async fn pieces_without_a_signal_are_incomplete() {

@@ -17,6 +17,11 @@ const CLOCK_SLACK_MS: i64 = 60_000;
 pub(super) async fn database(services: &Services) -> Check {
     let engine = services.store.engine().name();
     match services.store.ping().await {
+        Ok(()) if !services.database_takes_writes().await => Check::bad(
+            "database",
+            format!("The database ({engine}) responds, but it takes no writes."),
+            "Check the free disk space, and whether the database is read-only. The log has the details.",
+        ),
         Ok(()) => Check::fine("database", format!("The database ({engine}) responds.")),
         Err(error) => Check::bad(
             "database",

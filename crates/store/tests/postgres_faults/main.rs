@@ -96,6 +96,29 @@ async fn nothing_is_written_through_a_pooler_that_drops_the_options() {
 }
 
 #[tokio::test]
+async fn a_write_that_the_database_does_not_take_is_remembered_until_one_on_trial_succeeds() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    proxy.set(Fault::NoOptions);
+    let store = Store::open(&proxy.location).await.unwrap();
+    assert!(!store.has_failed_to_write());
+    write(&store, "a").await.unwrap_err();
+    assert!(store.has_failed_to_write());
+    store.try_writing().await.unwrap_err();
+    assert!(store.has_failed_to_write());
+    proxy.set(Fault::None);
+    store.try_writing().await.unwrap();
+    assert!(!store.has_failed_to_write());
+    assert!(!has(&store, "write_probe").await);
+    // A refused row is not a fault of the database.
+    write(&store, "a\0b").await.unwrap_err();
+    assert!(!store.has_failed_to_write());
+    store.close().await;
+}
+
+#[tokio::test]
 async fn a_write_that_ignores_a_failed_statement_is_not_acknowledged() {
     let Some(database) = postgres().await else {
         return;

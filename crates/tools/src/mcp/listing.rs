@@ -110,13 +110,14 @@ fn usable(
     }
     let parameters = schema::checked(&raw.input_schema).map_err(|reason| (name, reason))?;
     let description = raw.description.unwrap_or_default();
-    let description = text::readable(text::cut(&description, MAX_DESCRIPTION).0);
+    let described = text::cut(&description, MAX_DESCRIPTION).0;
     Ok(McpTool {
         name: full_name(server, &raw.name),
         former_name: former_name(server, &raw.name),
         remote_name: raw.name,
         server: server.to_owned(),
-        description,
+        description: text::readable(described),
+        described: text::tidy(described),
         parameters,
         hints: raw.annotations.unwrap_or_default(),
         peer: peer.clone(),

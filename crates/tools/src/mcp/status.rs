@@ -33,7 +33,7 @@ pub struct McpStatus {
     pub problem: Option<String>,
 }
 
-/// The description and schema that models receive, and what the server says about effects.
+/// The description and schema of a tool as a person approves them, and what the server says about effects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolForm {

@@ -24,7 +24,10 @@ pub(super) struct McpTool {
     /// The server's name for it.
     pub(super) remote_name: String,
     pub(super) server: String,
+    /// Without characters that control terminals or change the text direction.
     pub(super) description: String,
+    /// The description that a person approves, with these characters.
+    pub(super) described: String,
     pub(super) parameters: Value,
     pub(super) hints: Hints,
     pub(super) peer: Peer<RoleClient>,
@@ -48,7 +51,7 @@ impl McpTool {
         let mut parameters = self.parameters.clone();
         parameters.sort_all_objects();
         ToolForm {
-            description: self.description.clone(),
+            description: self.described.clone(),
             parameters,
             read_only: self.hints.read_only_hint,
             open_world: self.hints.open_world_hint,

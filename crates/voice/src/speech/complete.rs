@@ -1,5 +1,6 @@
 //! Complete audio from one provider, in its own format or encoded from samples.
 
+use super::container::{decoded, other_kind, read};
 use super::order::Job;
 use super::samples::{Samples, broken};
 use crate::VoiceError;
@@ -9,9 +10,8 @@ use crate::handle::State;
 use crate::resources::Resources;
 use crate::retry::repeated;
 use crate::tts::{Encoding, Speech, TtsCall, TtsId};
-use bytes::{Bytes, BytesMut};
-use futures_util::StreamExt;
-use gatehouse_audio::{Encoder, Format, Sound, duration_ms, encode};
+use bytes::Bytes;
+use gatehouse_audio::{Encoder, Format, Kind, Sound, duration_ms, encode};
 use std::sync::Arc;
 
 /// Complete audio.
@@ -63,13 +63,13 @@ impl Job {
     }
 
     async fn make_native(&self, state: &State, call: &TtsCall) -> Result<Made, VoiceError> {
-        let mut speech = speak(&state.resources, self.id, call).await?;
+        let speech = speak(&state.resources, self.id, call).await?;
         if speech.encoding != Encoding::Native(self.format) {
             return Err(VoiceError::Internal("a provider returned another format"));
         }
-        let mut audio = BytesMut::new();
-        while let Some(piece) = speech.body.next().await {
-            audio.extend_from_slice(&piece?);
+        let (audio, kind) = (read(speech.body).await?, self.format.kind());
+        if let Some(found) = other_kind(&audio, kind) {
+            return self.convert(state, audio, found).await;
         }
         if audio.is_empty() {
             return Err(VoiceError::failed(
@@ -78,7 +78,6 @@ impl Job {
                 true,
             ));
         }
-        let (audio, kind) = (audio.freeze(), self.format.kind());
         let bytes = audio.clone();
         let cpu = &state.resources.cpu;
         let measured = cpu.run(move || Ok(duration_ms(&bytes, kind))).await?;
@@ -95,6 +94,30 @@ impl Job {
             is_sound: warning.is_none(),
             is_cached: false,
             warning,
+        })
+    }
+
+    /// Encodes audio of another kind in the format that was asked for.
+    pub(super) async fn convert(
+        &self,
+        state: &State,
+        audio: Bytes,
+        found: Kind,
+    ) -> Result<Made, VoiceError> {
+        tracing::debug!(
+            provider = self.id.as_str(),
+            found = found.as_str(),
+            wanted = self.format.as_str(),
+            "a provider returned another container than was asked for"
+        );
+        let sound = decoded(&state.resources.cpu, self.id, audio, found).await?;
+        let (audio, duration_ms) = self.encode_whole(state, sound).await?;
+        Ok(Made {
+            audio,
+            duration_ms,
+            warning: None,
+            is_sound: true,
+            is_cached: false,
         })
     }
 
@@ -130,6 +153,10 @@ impl Job {
             rate: samples.rate().unwrap_or(Format::PCM_RATE),
             samples: all,
         };
+        self.encode_whole(state, sound).await
+    }
+
+    async fn encode_whole(&self, state: &State, sound: Sound) -> Result<(Bytes, u64), VoiceError> {
         let (id, duration_ms) = (self.id, sound.duration_ms());
         let is_aac = self.format == Format::Aac;
         let format = if is_aac { Format::Wav } else { self.format };

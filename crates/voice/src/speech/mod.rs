@@ -5,6 +5,7 @@
 //! `samples` joins several pieces of text into one audio. `voices` lists the voices of a provider, and `trial` tests it.
 
 mod complete;
+mod container;
 mod convert;
 mod observed;
 mod order;

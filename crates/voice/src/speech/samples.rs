@@ -1,13 +1,15 @@
 //! Samples as they arrive from a provider, for all pieces of the text in sequence.
 
 use super::complete::speak;
+use super::container::{decoded, other_kind, peek, read};
+use super::observed::Body;
 use crate::VoiceError;
 use crate::handle::State;
-use crate::tts::{Encoding, TtsCall, TtsId};
+use crate::tts::{Encoding, Speech, TtsCall, TtsId};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use futures_util::stream::BoxStream;
-use gatehouse_audio::{AudioError, Format, PcmStream, Resampler, WavStream};
+use futures_util::stream;
+use gatehouse_audio::{AudioError, Format, Kind, PcmStream, Resampler, WavStream, pcm_of_samples};
 use std::sync::Arc;
 use std::vec;
 
@@ -22,7 +24,7 @@ pub(super) struct Samples {
 
 /// A piece of text that is being spoken.
 struct Piece {
-    body: BoxStream<'static, Result<Bytes, VoiceError>>,
+    body: Body,
     reader: Reader,
     resampler: Option<Resampler>,
     has_sound: bool,
@@ -76,16 +78,9 @@ impl Samples {
             return Ok(false);
         };
         let speech = speak(&self.state.resources, self.id, &call).await?;
-        let reader = match speech.encoding {
-            Encoding::Wav | Encoding::Native(Format::Wav) => Reader::Wav(WavStream::new()),
-            Encoding::Samples { rate } => Reader::Bare(PcmStream::new(), rate),
-            Encoding::Native(Format::Pcm) => Reader::Bare(PcmStream::new(), Format::PCM_RATE),
-            Encoding::Native(_) => {
-                return Err(VoiceError::Internal("a provider returned no samples"));
-            }
-        };
+        let (reader, body) = reader_of(&self.state, self.id, speech).await?;
         self.now = Some(Piece {
-            body: speech.body,
+            body,
             reader,
             resampler: None,
             has_sound: false,
@@ -149,6 +144,30 @@ impl Piece {
             rest.extend(resampler.finish()?);
         }
         Ok(rest)
+    }
+}
+
+/// Returns the reader of a body. Audio that is plainly in another container than was asked for is read as what it is.
+async fn reader_of(state: &State, id: TtsId, speech: Speech) -> Result<(Reader, Body), VoiceError> {
+    let bare = |rate| Reader::Bare(PcmStream::new(), rate);
+    let (wanted, reader) = match speech.encoding {
+        Encoding::Wav | Encoding::Native(Format::Wav) => (Kind::Wav, Reader::Wav(WavStream::new())),
+        Encoding::Samples { rate } => (Kind::Pcm { rate }, bare(rate)),
+        Encoding::Native(Format::Pcm) => (Format::Pcm.kind(), bare(Format::PCM_RATE)),
+        Encoding::Native(_) => {
+            return Err(VoiceError::Internal("a provider returned no samples"));
+        }
+    };
+    let (head, body) = peek(speech.body).await?;
+    match other_kind(&head, wanted) {
+        None => Ok((reader, body)),
+        Some(Kind::Wav) => Ok((Reader::Wav(WavStream::new()), body)),
+        Some(found) => {
+            let audio = read(body).await?;
+            let sound = decoded(&state.resources.cpu, id, audio, found).await?;
+            let samples = Bytes::from(pcm_of_samples(&sound.samples));
+            Ok((bare(sound.rate), stream::iter([Ok(samples)]).boxed()))
+        }
     }
 }
 

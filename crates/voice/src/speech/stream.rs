@@ -1,6 +1,7 @@
 //! Text to audio that is forwarded as it arrives: `POST /api/tts/stream`.
 
 use super::complete::speak;
+use super::container::{other_kind, peek, read};
 use super::observed::{Body, ObservedStream, SoFar};
 use super::order::{Job, Order};
 use super::request::SpeechRequest;
@@ -109,7 +110,7 @@ impl Voice {
             so_far: SoFar::Whole(Vec::new()),
         };
         let mut body = match job.native() {
-            Some(call) => native(order, id, call).await,
+            Some(call) => native(order, &job, call).await,
             None if order.format == Format::Aac => whole(order, &job).await,
             None => Ok(encoded(order, job)),
         };
@@ -141,13 +142,18 @@ fn is_kept(job: &Job, most: u64) -> bool {
     job.is_kept && most > 0 && (has_length || job.native().is_some())
 }
 
-/// Streams the provider's native output.
-async fn native(order: &Order, id: TtsId, call: &TtsCall) -> Result<Body, VoiceError> {
-    let speech = speak(&order.state.resources, id, call).await?;
+/// Streams the provider's native output. If it is in another container than was asked for, it is converted first.
+async fn native(order: &Order, job: &Job, call: &TtsCall) -> Result<Body, VoiceError> {
+    let speech = speak(&order.state.resources, job.id, call).await?;
     let pieces = speech
         .body
         .try_filter(|piece| std::future::ready(!piece.is_empty()));
-    Ok(pieces.boxed())
+    let (head, body) = peek(pieces.boxed()).await?;
+    let Some(found) = other_kind(&head, job.format.kind()) else {
+        return Ok(body);
+    };
+    let made = job.convert(&order.state, read(body).await?, found).await?;
+    Ok(stream::iter([Ok(made.audio)]).boxed())
 }
 
 /// For a format that cannot be encoded incrementally.

@@ -45,6 +45,7 @@ struct Condition {
     is_outdated: bool,
     is_draining: bool,
     database_responds: bool,
+    takes_writes: bool,
     writer_busy: Duration,
 }
 
@@ -55,7 +56,10 @@ impl Condition {
             ("migrating", self.is_outdated),
             ("draining", self.is_draining),
             ("database", !self.database_responds),
-            ("writer", self.writer_busy > WRITER_LIMIT),
+            (
+                "writer",
+                !self.takes_writes || self.writer_busy > WRITER_LIMIT,
+            ),
         ];
         let present = reasons.into_iter().filter(|(_, holds)| *holds);
         present.map(|(reason, _)| reason).collect()
@@ -81,6 +85,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
         is_outdated: services.store.is_outdated(),
         is_draining: services.is_draining(),
         database_responds: services.database_responds().await,
+        takes_writes: services.database_takes_writes().await,
         writer_busy: services.store.busy_for(),
     };
     response(condition.reasons())
@@ -121,6 +126,7 @@ mod tests {
             is_outdated: false,
             is_draining: false,
             database_responds: true,
+            takes_writes: true,
             writer_busy: WRITER_LIMIT,
         };
         assert!(fine.reasons().is_empty());
@@ -129,6 +135,11 @@ mod tests {
             ..fine
         };
         assert_eq!(stuck.reasons(), ["writer"]);
+        let full = Condition {
+            takes_writes: false,
+            ..fine
+        };
+        assert_eq!(full.reasons(), ["writer"]);
         let all = Condition {
             is_sealed: true,
             is_outdated: true,

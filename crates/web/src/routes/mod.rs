@@ -32,7 +32,7 @@ use crate::route::{Access, Route, StepUp, Verb};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use futures_util::future::{Either, Ready, ready};
+use futures_util::future::{BoxFuture, Either, Ready, ready};
 use gatehouse_auth::{AuthError, AuthIdentity, BeforeSetup, Decision};
 use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_store::{Guarded, unguarded};
@@ -80,11 +80,15 @@ struct Authorised<S> {
 
 impl<S> Service<Request> for Authorised<S>
 where
-    S: Service<Request, Response = Response>,
+    S: Service<Request, Response = Response> + Clone + Send + 'static,
+    S::Future: Send,
 {
     type Response = Response;
     type Error = S::Error;
-    type Future = Either<Ready<Result<Response, S::Error>>, Guarded<S::Future>>;
+    type Future = Either<
+        Either<Ready<Result<Response, S::Error>>, Guarded<S::Future>>,
+        BoxFuture<'static, Result<Response, S::Error>>,
+    >;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.handler.poll_ready(context)
@@ -92,15 +96,48 @@ where
 
     fn call(&mut self, request: Request) -> Self::Future {
         let Authorise { app, place, route } = &self.rule;
-        match check(app, *place, route, request.extensions().get()) {
-            Ok(None) => Either::Right(unguarded(self.handler.call(request))),
-            Ok(Some(identity)) => {
-                let guard = app.auth().guard(&identity, before_setup(route));
-                let request = request.map(|body| alive::watch(app, &identity, body));
-                Either::Right(guard.over(self.handler.call(request)))
+        let identity = match check(app, *place, route, request.extensions().get()) {
+            Ok(identity) => identity,
+            Err(problem) => {
+                let refusal = ready(Ok(Refusal(problem).into_response()));
+                return Either::Left(Either::Left(refusal));
             }
-            Err(problem) => Either::Left(ready(Ok(Refusal(problem).into_response()))),
+        };
+        match identity {
+            Some(identity) if route.step_up == StepUp::Always => {
+                // The clone has not been polled to readiness; the original has.
+                let handler = self.handler.clone();
+                let mut handler = std::mem::replace(&mut self.handler, handler);
+                let rule = self.rule.clone();
+                Either::Right(Box::pin(async move {
+                    if let Err(problem) = rule.app.auth().require_step_up(&identity).await {
+                        return Ok(Refusal(problem).into_response());
+                    }
+                    rule.run(Some(&identity), &mut handler, request).await
+                }))
+            }
+            identity => {
+                let response = self.rule.run(identity.as_ref(), &mut self.handler, request);
+                Either::Left(Either::Right(response))
+            }
         }
+    }
+}
+
+impl Authorise {
+    /// Calls the handler. What it writes requires that the caller's credential is still valid.
+    fn run<S: Service<Request>>(
+        &self,
+        identity: Option<&AuthIdentity>,
+        handler: &mut S,
+        request: Request,
+    ) -> Guarded<S::Future> {
+        let Some(identity) = identity.filter(|_| self.route.verb != Verb::Get) else {
+            return unguarded(handler.call(request));
+        };
+        let guard = self.app.auth().guard(identity, before_setup(self.route));
+        let request = request.map(|body| alive::watch(&self.app, identity, body));
+        guard.over(handler.call(request))
     }
 }
 
@@ -113,8 +150,7 @@ const fn before_setup(route: &Route) -> BeforeSetup {
     }
 }
 
-/// Returns the caller's identity if the route can change something for the caller. The credential must then
-/// still be valid at the time of the change.
+/// Returns the caller's identity if the route can change something for the caller or requires a confirmation.
 fn check(
     app: &App,
     place: usize,
@@ -141,13 +177,10 @@ fn check(
         Access::AdminOrSetup => app.auth().require_scope(identity, Scope::Admin)?,
         Access::Public | Access::Identity => {}
     }
-    if rule.step_up == StepUp::Always {
-        app.auth().require_step_up(identity)?;
-    }
-    if rule.verb == Verb::Get {
+    if rule.verb == Verb::Get && rule.step_up != StepUp::Always {
         return Ok(None);
     }
-    let needs_scope = rule.access != Access::Identity;
+    let needs_scope = rule.access != Access::Identity && rule.verb != Verb::Get;
     if needs_scope && before_setup(rule) == BeforeSetup::AsSet {
         app.auth().require_setup_first(identity)?;
     }

@@ -818,7 +818,7 @@ export interface Interface {
     'budgets.set': {
       params: {
         /**
-         * `all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`.
+         * `all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`. A webhook's public ID works too.
          */
         scope: string;
         period: BudgetPeriod;
@@ -839,7 +839,7 @@ export interface Interface {
     'budgets.delete': {
       params: {
         /**
-         * `all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`.
+         * `all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`. A webhook's public ID works too.
          */
         scope: string;
         period: BudgetPeriod;
@@ -3037,7 +3037,7 @@ export interface DatabaseStatus {
    */
   engine: string;
   /**
-   * Whether the database responds.
+   * Whether the database responds and takes writes.
    */
   ok: boolean;
 }

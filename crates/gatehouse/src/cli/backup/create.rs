@@ -16,7 +16,7 @@ use gatehouse_services::backup::{directory, source, stored_settings};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -71,22 +71,23 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
     let database = layers.resolve(&BTreeMap::new())?.settings.database.url;
     let now = SystemClock::new().now();
     let source = source(&layers, &database, env!("CARGO_PKG_VERSION"), now)?;
-    let path = match target {
+    let file = match target {
         Target::Stdout => None,
-        Target::File(path) => Some(path),
+        Target::File(path) => Some(new_file(&path, NewFile::create)?),
         Target::Directory(directory) => {
-            Some(directory.join(folder::file_name(now, recipient.is_some())))
+            let path = directory.join(folder::file_name(now, recipient.is_some()));
+            Some(new_file(&path, NewFile::create_numbered)?)
         }
     };
     let is_encrypted = recipient.is_some();
     if !is_encrypted {
         warn(UNENCRYPTED);
     }
-    let Some(path) = path else {
+    let Some(file) = file else {
         to_stdout(&source, recipient.as_ref()).await?;
         return Ok(ExitCode::SUCCESS);
     };
-    let created = to_file(&source, recipient.as_ref(), &path).await?;
+    let (created, path) = to_file(&source, recipient.as_ref(), file).await?;
     let deleted = match (args.keep, path.parent()) {
         (Some(keep), Some(directory)) => folder::prune(directory, keep.into(), &path)
             .with_context(|| {
@@ -174,16 +175,23 @@ async fn to_stdout(source: &Source, recipient: Option<&Recipient>) -> Result<()>
     write(source, recipient, stdout).await.map(drop)
 }
 
-async fn to_file(source: &Source, recipient: Option<&Recipient>, path: &Path) -> Result<Created> {
-    let file =
-        NewFile::create(path).with_context(|| format!("cannot create {}", path.display()))?;
+/// Creates a file beside its final name.
+pub(super) fn new_file(path: &Path, create: fn(&Path) -> io::Result<NewFile>) -> Result<NewFile> {
+    create(path).with_context(|| format!("cannot create {}", path.display()))
+}
+
+/// Writes the backup, and returns its path.
+async fn to_file(
+    source: &Source,
+    recipient: Option<&Recipient>,
+    file: NewFile,
+) -> Result<(Created, PathBuf)> {
     let mut to = BufWriter::new(&file);
     let created = write(source, recipient, &mut to).await?;
     to.flush()?;
     drop(to);
-    file.keep()
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(created)
+    let path = file.keep().context("cannot write the backup")?;
+    Ok((created, path))
 }
 
 async fn write(source: &Source, recipient: Option<&Recipient>, to: impl Write) -> Result<Created> {

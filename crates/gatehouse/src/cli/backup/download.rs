@@ -2,14 +2,14 @@
 
 use super::super::client::Client;
 use super::super::output::{Output, line, note, warn};
-use super::create::{Target, UNENCRYPTED, refuse_terminal};
+use super::create::{Target, UNENCRYPTED, new_file, refuse_terminal};
 use super::record;
 use anyhow::{Context, Result, ensure};
 use gatehouse_backup::folder::{self, NewFile};
 use reqwest::{Response, header};
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 const PATH: &str = "/api/backup/stream";
@@ -43,17 +43,17 @@ pub(super) async fn run(
     if !folder::is_encrypted(&name) {
         warn(UNENCRYPTED);
     }
-    let path = match target {
+    let file = match target {
         Target::Stdout => {
             let mut stdout = std::io::stdout().lock();
             copy(client, response, &mut stdout).await?;
             stdout.flush()?;
             return Ok(ExitCode::SUCCESS);
         }
-        Target::File(path) => path,
-        Target::Directory(directory) => directory.join(&name),
+        Target::File(path) => new_file(&path, NewFile::create)?,
+        Target::Directory(directory) => new_file(&directory.join(&name), NewFile::create_numbered)?,
     };
-    let bytes = to_file(client, response, &path).await?;
+    let (bytes, path) = to_file(client, response, file).await?;
     let deleted = match (keep, path.parent()) {
         (Some(keep), Some(directory)) => folder::prune(directory, keep.into(), &path)?,
         _ => Vec::new(),
@@ -82,16 +82,14 @@ fn name_of(response: &Response) -> Option<String> {
     is_name.then(|| name.to_owned())
 }
 
-/// Leaves no file behind if the backup is incomplete.
-async fn to_file(client: &Client, response: Response, path: &Path) -> Result<u64> {
-    let cannot = |what: &str, path: &Path| format!("cannot {what} {}", path.display());
-    let file = NewFile::create(path).with_context(|| cannot("create", path))?;
+/// Leaves no file behind if the backup is incomplete. Returns its size and path.
+async fn to_file(client: &Client, response: Response, file: NewFile) -> Result<(u64, PathBuf)> {
     let mut to = BufWriter::new(&file);
     let bytes = copy(client, response, &mut to).await?;
     to.flush()?;
     drop(to);
-    file.keep().with_context(|| cannot("write", path))?;
-    Ok(bytes)
+    let path = file.keep().context("cannot write the backup")?;
+    Ok((bytes, path))
 }
 
 async fn copy(client: &Client, mut response: Response, to: &mut impl Write) -> Result<u64> {

@@ -10,7 +10,7 @@ use gatehouse::data_dir::{self, DataDirError, Locks};
 use gatehouse_auth::audit::kinds;
 use gatehouse_backup::folder::NewFile;
 use gatehouse_backup::{Manifest, RestoredFile};
-use gatehouse_config::Layers;
+use gatehouse_config::{DatabaseUrl, Layers};
 use gatehouse_domain::{Clock, SystemClock};
 use gatehouse_secrets::PROVIDER_FILES;
 use gatehouse_services::backup::{DRILL_KEY, SETTINGS_FILE, STATE_KEY, database_location};
@@ -106,7 +106,7 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
         "created_at": manifest.created_at, "held": outcome.held, "revoked": outcome.revoked,
     });
     note_change(globals, kinds::BACKUP_RESTORED, detail).await;
-    report(out, &layers, &manifest, &outcome)?;
+    report(out, &target_of(&database, &layers), &manifest, &outcome)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -191,7 +191,15 @@ impl Drop for Written {
     }
 }
 
-fn report(out: &Output, layers: &Layers, manifest: &Manifest, outcome: &Outcome) -> Result<()> {
+/// Where the rows are, for people. Without the address of a database, which may contain its password.
+fn target_of(database: &DatabaseUrl, layers: &Layers) -> String {
+    match database {
+        DatabaseUrl::Postgres { .. } => "the PostgreSQL database".to_owned(),
+        DatabaseUrl::Sqlite { .. } => layers.data_dir().display().to_string(),
+    }
+}
+
+fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) -> Result<()> {
     let mut record = manifest_record(manifest);
     if let Some(fields) = record.as_object_mut() {
         fields.insert("held".to_owned(), outcome.held.into());
@@ -200,9 +208,8 @@ fn report(out: &Output, layers: &Layers, manifest: &Manifest, outcome: &Outcome)
     }
     out.record(&record, || {
         line(format!(
-            "Restored {} rows into {}.",
-            manifest.rows(),
-            layers.data_dir().display()
+            "Restored {} rows into {target}.",
+            manifest.rows()
         ));
         note(format!(
             "This is the state of {}. The password, passkeys, API keys, devices, sessions and share links of that \

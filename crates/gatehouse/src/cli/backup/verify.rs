@@ -2,21 +2,21 @@
 
 use super::super::globals::Globals;
 use super::super::offline::parts;
-use super::super::output::{Output, bad, good, line};
+use super::super::output::{Output, bad, good, line, note};
 use super::super::progress;
 use super::{KeyArgs, manifest_record, open_file};
 use anyhow::{Context, Result};
-use gatehouse::drill::TEMPORARY;
+use gatehouse::drill::{NOT_CHECKED, TEMPORARY};
 use gatehouse::{Gateway, Purpose, data_dir};
 use gatehouse_auth::audit::verify;
-use gatehouse_backup::Archive;
 use gatehouse_backup::folder::NewFile;
+use gatehouse_backup::{Archive, BackupError};
 use gatehouse_config::{Environment, Invocation, Layers};
 use gatehouse_secrets::PROVIDER_FILES;
 use gatehouse_services::doctor;
-use gatehouse_store::Location;
+use gatehouse_store::{ImportError, Location, StoreError};
 use serde_json::{Value, json};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -32,7 +32,13 @@ pub async fn run(globals: &Globals, out: &Output, file: &Path, key: &KeyArgs) ->
     let archive = open_file(file, key)?;
     let mut record = manifest_record(archive.manifest());
     let place = temporary(globals)?;
-    let checks = check(archive, place.path()).await?;
+    let checks = match check(archive, place.path()).await {
+        Err(error) if is_of_place(&error) => {
+            note(format!("The backup was not checked: {error:#}"));
+            return Ok(ExitCode::from(NOT_CHECKED));
+        }
+        checks => checks?,
+    };
     let is_good = checks.iter().all(|check| check.ok);
     let list: Vec<Value> = checks
         .iter()
@@ -67,6 +73,34 @@ fn temporary(globals: &Globals) -> Result<tempfile::TempDir> {
         builder.tempdir()
     };
     place.context("cannot create a temporary directory")
+}
+
+/// Whether the temporary place did not take the restored data.
+fn is_of_place(error: &anyhow::Error) -> bool {
+    let is_full = |error: &std::io::Error| {
+        matches!(
+            error.kind(),
+            ErrorKind::StorageFull
+                | ErrorKind::QuotaExceeded
+                | ErrorKind::FileTooLarge
+                | ErrorKind::ReadOnlyFilesystem
+        )
+    };
+    error.chain().any(|cause| {
+        let store = cause
+            .downcast_ref::<StoreError>()
+            .or_else(|| match cause.downcast_ref::<BackupError>()? {
+                BackupError::Store(error) | BackupError::Import(ImportError::Store(error)) => {
+                    Some(error)
+                }
+                _ => None,
+            })
+            .or_else(|| match cause.downcast_ref::<ImportError>()? {
+                ImportError::Store(error) => Some(error),
+                _ => None,
+            });
+        store.is_some_and(StoreError::is_unavailable) || cause.downcast_ref().is_some_and(is_full)
+    })
 }
 
 async fn check(archive: Archive<'_>, place: &Path) -> Result<Vec<Check>> {

@@ -133,7 +133,7 @@ pub(super) fn auth_of(
 }
 
 async fn authorize(call: Call, params: AuthorizeParams) -> Result<AuthorizeResult, Problem> {
-    call.services.auth.require_step_up(&call.identity)?;
+    call.services.auth.require_step_up(&call.identity).await?;
     let Subject::Session(session) = &call.identity.subject else {
         return Err(Problem::new(
             ErrorCode::Forbidden,

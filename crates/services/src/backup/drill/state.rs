@@ -41,6 +41,14 @@ pub(super) struct Last {
     pub(super) took_ms: u64,
     /// `None` if it succeeded.
     pub(super) error: Option<String>,
+    /// Whether the backup was checked.
+    #[serde(default = "yes")]
+    pub(super) was_made: bool,
+}
+
+/// Earlier versions did not distinguish.
+const fn yes() -> bool {
+    true
 }
 
 /// A backup that a node has. Each node has its own directory, unless they share one.
@@ -119,6 +127,7 @@ impl State {
     pub(super) fn finding(&self, days: u16, now: Timestamp) -> Check {
         const ID: &str = "backup_drill";
         const HINT: &str = "Run `gatehouse backup verify` with a backup. If it fails too, make a new backup and verify that one.";
+        const NOT_MADE_HINT: &str = "The backup may be intact. Make room in the data directory. The drill is repeated within a day.";
         let did_not_end =
             |at: &Timestamp| at.as_millis().saturating_add(LONGEST_MS) < now.as_millis();
         if let Some(began) = self.started.filter(did_not_end) {
@@ -130,6 +139,10 @@ impl State {
             return Check::fine(ID, "The first backup will be restored on trial.");
         };
         let (name, at) = (&last.name, last.at);
+        if let Some(error) = last.error.as_ref().filter(|_| !last.was_made) {
+            let message = format!("The backup {name} was not checked at {at}: {error}.");
+            return Check::bad(ID, message, NOT_MADE_HINT);
+        }
         if let Some(error) = &last.error {
             let message = format!("Restoring the backup {name} on trial at {at} failed: {error}.");
             return Check::bad(ID, message, HINT);
@@ -166,6 +179,7 @@ mod tests {
                 name: "a.backup".to_owned(),
                 took_ms: 1001,
                 error: error.map(str::to_owned),
+                was_made: true,
             }),
             ..State::default()
         }
@@ -242,6 +256,7 @@ mod tests {
                 name: "a.backup".to_owned(),
                 took_ms: 1,
                 error: error.map(str::to_owned),
+                was_made: true,
             });
         }
         assert_eq!(state.succeeded, Some(at("2026-01-01T00:00:00Z")));

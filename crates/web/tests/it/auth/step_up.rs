@@ -1,6 +1,7 @@
 //! Actions that need a confirmation in the last fifteen minutes, and `POST /api/auth/confirm`.
 
 use crate::steps::{WRONG_PASSWORD, by_clock, light_owner, stopped_clock};
+use gatehouse_store::testing::{databases, run_sql};
 use gatehouse_testkit::{Options, PASSWORD};
 use serde_json::json;
 use std::sync::Arc;
@@ -265,4 +266,46 @@ async fn keys_may_be_kept_from_what_needs_a_confirmation() {
         .post("/api/auth/api-keys", again)
         .await
         .refused(403, "CONFIRMATION_REQUIRED");
+}
+
+#[tokio::test]
+async fn another_program_may_change_when_a_session_was_confirmed() {
+    for database in databases().await {
+        let location = database.location.clone();
+        let (server, owner) = light_owner(Options::default().database(database)).await;
+        let mut socket = server.socket(&owner, "/ws/chat").await;
+        let key = json!({ "label": "x", "scopes": ["operator.admin"] });
+        let set = json!({ "key": "auth.disabled_scope", "value": "local" });
+        let moved = async |by: &str| {
+            let sql = format!("UPDATE auth_sessions SET confirmed_at = confirmed_at {by}");
+            run_sql(&location, &sql).await;
+        };
+        let mint = async || owner.post("/api/auth/api-keys", key.clone()).await;
+        mint().await.expect(200);
+        moved("- 900001").await;
+        mint().await.refused(403, "CONFIRMATION_REQUIRED");
+        for (method, path) in DANGEROUS {
+            let body = (method == "POST").then(|| json!({}));
+            owner
+                .send(method, path, body)
+                .await
+                .refused(403, "CONFIRMATION_REQUIRED");
+        }
+        let refused = Err("CONFIRMATION_REQUIRED".to_owned());
+        assert_eq!(owner.rpc("config.set", set.clone()).await, refused);
+        let answer = socket.call("config.set", set.clone()).await.unwrap();
+        let code = &answer["error"]["data"]["code"];
+        assert_eq!(code, "CONFIRMATION_REQUIRED", "{answer}");
+        moved("+ 900001").await;
+        mint().await.expect(200);
+        owner.rpc("config.set", set.clone()).await.unwrap();
+        let answer = socket.call("config.set", set).await.unwrap();
+        assert!(answer["error"].is_null(), "{answer}");
+        // Without the database, nobody is confirmed.
+        server.app().services().store.close().await;
+        owner
+            .delete("/api/auth/passkeys/pk_none")
+            .await
+            .refused(503, "STORAGE_UNAVAILABLE");
+    }
 }

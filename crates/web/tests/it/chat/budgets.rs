@@ -1,6 +1,7 @@
 //! A budget that is used up refuses texts.
 
 use super::with_model;
+use gatehouse_testkit::Actor;
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -53,4 +54,100 @@ async fn a_budget_that_is_nearly_used_up_is_told_to_the_channels_of_the_rule() {
         }
         tokio::task::yield_now().await;
     }
+}
+
+/// The field of a refused call.
+async fn refused_field(owner: &Actor, method: &str, params: &Value) -> Value {
+    let reply = owner.rpc_reply(method, params.clone()).await.expect(200);
+    assert_eq!(
+        reply["error"]["data"]["code"], "INVALID_PARAMS",
+        "{params}: {reply}"
+    );
+    reply["error"]["data"]["field"].clone()
+}
+
+#[tokio::test]
+async fn a_budget_is_for_something_that_exists() {
+    let (server, owner) = with_model().await;
+    let hook = json!({ "name": "hook" });
+    let hook = owner.rpc("webhooks.create", hook).await.unwrap();
+    let (id, public_id) = (
+        hook["id"].as_str().unwrap(),
+        hook["public_id"].as_str().unwrap(),
+    );
+    let key = json!({ "label": "x", "scopes": ["operator.read"] });
+    let key = owner.post("/api/auth/api-keys", key).await.expect(200);
+    let key_id = key["id"].as_str().unwrap();
+    let budget = |scope: &str| json!({ "scope": scope, "period": "day", "tokens": 8 });
+    for scope in [
+        "webhook:zz",
+        "webhook:wh_zz",
+        "webhook:a\u{0}",
+        "key:zz",
+        "key:a\u{0}",
+        "agent:zz",
+        "agent:a\u{0}",
+    ] {
+        let field = refused_field(&owner, "budgets.set", &budget(scope)).await;
+        assert_eq!(field, "scope", "{scope}");
+    }
+    let by_id = format!("webhook:{id}");
+    for scope in [by_id.clone(), format!("webhook:{public_id}")] {
+        let set = owner.rpc("budgets.set", budget(&scope)).await.unwrap();
+        assert_eq!(set["scope"], by_id, "{scope}");
+    }
+    for scope in [format!("key:{key_id}"), "agent:default".to_owned()] {
+        let set = owner.rpc("budgets.set", budget(&scope)).await.unwrap();
+        assert_eq!(set["scope"], scope);
+    }
+    let listed = owner.rpc("budgets.list", json!({})).await.unwrap();
+    assert_eq!(listed["budgets"].as_array().unwrap().len(), 3, "{listed}");
+    let name = |scope: &str| json!({ "scope": scope, "period": "day" });
+    let public = format!("webhook:{public_id}");
+    owner.rpc("budgets.delete", name(&public)).await.unwrap();
+    owner.rpc("budgets.set", budget(&by_id)).await.unwrap();
+    // The budget of a webhook or key that is gone can be changed and deleted.
+    let deleted = json!({ "id": id });
+    owner.rpc("webhooks.delete", deleted).await.unwrap();
+    let path = format!("/api/auth/api-keys/{key_id}");
+    owner.delete(&path).await.expect(200);
+    for scope in [by_id, format!("key:{key_id}")] {
+        owner.rpc("budgets.set", budget(&scope)).await.unwrap();
+        owner.rpc("budgets.delete", name(&scope)).await.unwrap();
+        let field = refused_field(&owner, "budgets.set", &budget(&scope)).await;
+        assert_eq!(field, "scope", "{scope}");
+    }
+    drop(server);
+}
+
+#[tokio::test]
+async fn an_agent_names_a_provider_and_a_persona_that_exist() {
+    let (_server, owner) = with_model().await;
+    let persona = json!({ "id": "bob", "label": "Bob", "provider": "openai" });
+    owner.rpc("voice.personas.create", persona).await.unwrap();
+    let created = json!({ "id": "a", "name": "A", "voice_persona_id": "bob", "provider": "fake" });
+    owner.rpc("agents.create", created).await.unwrap();
+    for (field, value) in [("voice_persona_id", "zoe"), ("provider", "nobody")] {
+        let mut new = json!({ "id": "b", "name": "B" });
+        new[field] = json!(value);
+        assert_eq!(refused_field(&owner, "agents.create", &new).await, field);
+        let mut changed = json!({ "id": "a" });
+        changed[field] = json!(value);
+        assert_eq!(
+            refused_field(&owner, "agents.update", &changed).await,
+            field
+        );
+    }
+    let gone = json!({ "id": "bob" });
+    owner.rpc("voice.personas.delete", gone).await.unwrap();
+    // What an agent already has may be gone. A page may send it again with other fields.
+    let renamed = json!({ "id": "a", "name": "Other" });
+    owner.rpc("agents.update", renamed).await.unwrap();
+    let again = json!({ "id": "a", "name": "Again", "voice_persona_id": "bob" });
+    owner.rpc("agents.update", again).await.unwrap();
+    let cleared = json!({ "id": "a", "voice_persona_id": null, "provider": null });
+    owner.rpc("agents.update", cleared).await.unwrap();
+    let again = json!({ "id": "a", "voice_persona_id": "bob" });
+    let field = refused_field(&owner, "agents.update", &again).await;
+    assert_eq!(field, "voice_persona_id");
 }

@@ -1,7 +1,7 @@
 //! The weekly drill of backups.
 
 use crate::steps::stopped_clock;
-use gatehouse_services::backup::VerifyBackup;
+use gatehouse_services::backup::{DrillError, VerifyBackup};
 use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ const WEEK: Duration = Duration::from_hours(7 * 24);
 /// Records what it is asked to verify, and answers with `result`.
 struct Verifier {
     asked: Mutex<Vec<PathBuf>>,
-    result: Mutex<Result<(), String>>,
+    result: Mutex<Result<(), DrillError>>,
 }
 
 impl Verifier {
@@ -37,6 +37,10 @@ impl Verifier {
     fn asked(&self) -> Vec<PathBuf> {
         self.asked.lock().unwrap().clone()
     }
+}
+
+fn unusable(reason: &str) -> DrillError {
+    DrillError::Unusable(reason.to_owned())
 }
 
 async fn drill(server: &TestServer, verifier: &Arc<Verifier>) -> bool {
@@ -73,7 +77,7 @@ async fn the_newest_backup_is_restored_on_trial_each_week() {
     clock.advance(WEEK.saturating_sub(Duration::from_millis(1)));
     assert!(!drill(&server, &verifier).await, "at the limit");
     clock.advance(Duration::from_millis(1));
-    *verifier.result.lock().unwrap() = Err("the file is cut off".to_owned());
+    *verifier.result.lock().unwrap() = Err(unusable("the file is cut off"));
     assert!(drill(&server, &verifier).await);
     let bad = finding(&owner).await;
     assert_eq!(bad["ok"], false);
@@ -166,7 +170,7 @@ async fn the_audit_log_records_each_drill() {
     let services = server.app().services();
     let made = services.create_backup(None, None).await.unwrap();
     assert!(drill(&server, &verifier).await);
-    *verifier.result.lock().unwrap() = Err("the file is cut off".to_owned());
+    *verifier.result.lock().unwrap() = Err(unusable("the file is cut off"));
     clock.advance(WEEK);
     assert!(drill(&server, &verifier).await);
     let list = owner.rpc("audit.list", json!({})).await.unwrap();
@@ -212,4 +216,54 @@ async fn of_two_nodes_the_one_with_the_newest_backup_makes_the_drill() {
     let asked = verifier.asked();
     assert_eq!(asked.len(), 1);
     assert!(asked[0].starts_with(two.directory()), "{asked:?}");
+}
+
+#[tokio::test]
+async fn backups_of_the_same_second_have_different_names() {
+    let server = TestServer::start(Options::default().clock(stopped_clock())).await;
+    let owner = server.set_up().await;
+    let mut names = Vec::new();
+    for _ in 0..3 {
+        let made = owner.rpc("backup.create", json!({})).await.unwrap();
+        names.push(made["name"].as_str().unwrap().to_owned());
+    }
+    let listed = owner.rpc("backup.list", json!({})).await.unwrap();
+    let listed = listed["backups"].as_array().unwrap().iter();
+    let mut listed: Vec<&str> = listed.map(|it| it["name"].as_str().unwrap()).collect();
+    // The newest is first.
+    listed.reverse();
+    assert_eq!(listed, names);
+}
+
+#[tokio::test]
+async fn a_drill_that_cannot_be_made_does_not_blame_the_backup() {
+    let clock = stopped_clock();
+    let options = Options::default()
+        .clock(clock.clone())
+        .env("SERVICE_BACKUP__SCHEDULE", "30 3 * * *");
+    let server = TestServer::start(options).await;
+    let owner = server.set_up().await;
+    let verifier = Verifier::new();
+    let services = server.app().services();
+    services.create_backup(None, None).await.unwrap();
+    *verifier.result.lock().unwrap() = Err(DrillError::NotMade("no space is left".to_owned()));
+    assert!(drill(&server, &verifier).await);
+    let told = finding(&owner).await;
+    assert_eq!(told["ok"], false, "{told}");
+    let message = told["message"].as_str().unwrap();
+    assert!(message.contains("no space is left"), "{message}");
+    assert!(message.contains("was not checked"), "{message}");
+    let rows = async |kind: &str| {
+        let listed = owner.rpc("audit.list", json!({ "kind": kind })).await;
+        listed.unwrap()["events"].as_array().unwrap().len()
+    };
+    assert_eq!(rows("backup.unusable").await, 0);
+    assert_eq!(rows("backup.not_verified").await, 1);
+    // It is repeated after a day, like one that found a fault.
+    clock.advance(Duration::from_hours(24).saturating_sub(Duration::from_millis(1)));
+    assert!(!drill(&server, &verifier).await, "at the limit");
+    *verifier.result.lock().unwrap() = Ok(());
+    clock.advance(Duration::from_millis(1));
+    assert!(drill(&server, &verifier).await);
+    assert_eq!(finding(&owner).await["ok"], true);
 }

@@ -228,3 +228,37 @@ async fn the_status_says_that_strangers_are_not_guarded_against() {
     owner.rpc("config.set", off).await.unwrap();
     assert_eq!(taint_off().await, true);
 }
+
+#[tokio::test]
+async fn every_hidden_character_of_a_description_is_shown_and_counted() {
+    let (_far, url) = far("Echo\u{202E} te\u{200B}xt\u{E0041}\u{E0042} \u{1B}[31m").await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    let made = json!({ "name": "far", "url": url });
+    let made = owner.rpc("mcp.create", made).await.unwrap();
+    let form = &made["tools"][0]["approved"];
+    let shown = "Echo\\u{202E} te\\u{200B}xt\\u{E0041}\\u{E0042} \\u{1B}[31m";
+    assert_eq!(form["description"], shown, "{made}");
+    assert_eq!(form["hidden"], 5, "{made}");
+}
+
+#[tokio::test]
+async fn a_value_that_a_server_cannot_have_is_named_as_the_caller_named_it() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    let field = async |method: &str, params: Value| {
+        let reply = owner.rpc_reply(method, params).await.expect(200);
+        let data = &reply["error"]["data"];
+        assert_eq!(data["code"], "INVALID_PARAMS", "{reply}");
+        data["field"].clone()
+    };
+    for env in [json!({ "LD_PRELOAD": { "vault": "A" } }), json!({ "X": 5 })] {
+        let new = json!({ "name": "x", "command": "cat", "env": env });
+        assert_eq!(field("mcp.create", new).await, "env");
+    }
+    let (_far, url) = far("Adds.").await;
+    let far = json!({ "name": "far", "url": url });
+    owner.rpc("mcp.create", far).await.unwrap();
+    let changed = json!({ "name": "far", "headers": { "x y": "z" } });
+    assert_eq!(field("mcp.update", changed).await, "headers");
+    let set = json!({ "key": "log.level", "value": "loud" });
+    assert_eq!(field("config.set", set).await, "value");
+}

@@ -1,5 +1,6 @@
 //! Voice: `tts.*`, `stt.*`, `voice.personas.*`.
 
+mod containers;
 mod keys;
 mod personas;
 mod stt;
@@ -90,6 +91,9 @@ async fn speak(State(vendor): State<Vendor>, headers: HeaderMap, body: Bytes) ->
         body["response_format"].as_str().unwrap_or("mp3"),
     ) {
         ("nothing", _) => audio(Vec::new()),
+        // Some local servers ignore the format.
+        (text, _) if text.starts_with("as-wav") => audio([wav_head(), SILENCE.to_vec()].concat()),
+        ("as-riff", _) => audio(wav_head()[..20].to_vec()),
         (_, "pcm") => audio(SILENCE.to_vec()),
         (_, "wav") => audio([wav_head(), SILENCE.to_vec()].concat()),
         _ => audio(b"no audio at all".to_vec()),

@@ -131,6 +131,7 @@ export const SENTENCES: Record<string, Sentence> = {
   'backup.downloaded': { title: m.audit_backup_downloaded, more: named('name') },
   'backup.failed': { title: m.audit_backup_failed, more: named('error') },
   'backup.restored': { title: m.audit_backup_restored, more: named('name') },
+  'backup.not_verified': { title: m.audit_backup_not_verified, more: named('name', 'error') },
   'backup.unusable': { title: m.audit_backup_unusable, more: named('name', 'error') },
   'backup.verified': { title: m.audit_backup_verified, more: named('name') },
   'database.moved': { title: m.audit_database_moved, more: named('to') },

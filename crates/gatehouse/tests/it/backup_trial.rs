@@ -1,0 +1,79 @@
+//! Backups that are restored on trial, and backups of the same second.
+
+use crate::backup::{path_of, text};
+use crate::process::{BINARY, Installation};
+use gatehouse_services::backup::DrillError;
+use std::path::{Path, PathBuf};
+
+#[tokio::test]
+async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damaged_one() {
+    let from = Installation::new();
+    let server = from.start();
+    server.set_up().await;
+    let folder = from.data_dir().join("backups");
+    let to = format!("{}/", text(&folder));
+    let created = from
+        .run(&["backup", "create", "--to", &to, "--json"])
+        .json();
+    let backup = PathBuf::from(path_of(&created));
+    let program = Path::new(BINARY);
+    // The files that a killed check left behind.
+    let left = from.data_dir().join("verify-drill");
+    std::fs::create_dir_all(left.join("verify-old")).unwrap();
+    let verify = async || gatehouse::drill::verify(program, &from.data_dir(), &backup).await;
+    verify().await.unwrap();
+    assert!(!left.exists());
+    std::fs::create_dir_all(&left).unwrap();
+    let whole = tokio::fs::read(&backup).await.unwrap();
+    let half = &whole[..whole.len() / 2];
+    tokio::fs::write(&backup, half).await.unwrap();
+    let Err(DrillError::Unusable(why)) = verify().await else {
+        panic!("a damaged backup must be reported");
+    };
+    assert!(!why.is_empty() && !why.contains('\n'), "{why}");
+    std::fs::remove_file(&backup).unwrap();
+    let why = verify().await.unwrap_err().to_string();
+    assert!(
+        why.contains("No such file") || why.contains("cannot"),
+        "{why}"
+    );
+    // Nothing temporary remains, also after a failure.
+    let names = std::fs::read_dir(from.data_dir()).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut temporary = names.filter(|name| name.starts_with("verify-"));
+    assert_eq!(temporary.next(), None);
+    server.stop();
+}
+
+/// A limit on file sizes simulates a disk without space for the restored data.
+#[tokio::test]
+async fn a_backup_that_cannot_be_checked_for_lack_of_space_is_not_called_unusable() {
+    let from = Installation::new();
+    from.start().stop();
+    let created = from.run(&["backup", "create", "--json"]).json();
+    let backup = PathBuf::from(path_of(&created));
+    let limited = from
+        .file(
+            "limited",
+            &format!("#!/bin/sh\ntrap '' XFSZ\nulimit -f 64\nexec {BINARY} \"$@\"\n"),
+        )
+        .await;
+    let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(&limited, runnable).unwrap();
+    let result = gatehouse::drill::verify(&limited, &from.data_dir(), &backup).await;
+    assert!(matches!(result, Err(DrillError::NotMade(_))), "{result:?}");
+    let program = Path::new(BINARY);
+    let result = gatehouse::drill::verify(program, &from.data_dir(), &backup).await;
+    assert_eq!(result, Ok(()));
+}
+
+#[test]
+fn backups_of_the_same_second_are_both_kept() {
+    let installation = Installation::new();
+    installation.start().stop();
+    // Two of three begin within one second, or the machine is slow and nothing is shown.
+    let made = [(); 3].map(|()| installation.run(&["backup", "create", "--json"]).json());
+    let mut paths = made.map(|record| path_of(&record));
+    paths.sort();
+    assert!(paths.windows(2).all(|pair| pair[0] != pair[1]), "{paths:?}");
+}

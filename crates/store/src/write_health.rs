@@ -1,0 +1,72 @@
+//! Whether the database takes writes. A failed write is remembered until a write on trial succeeds.
+
+use crate::{Conn, Store, StoreError};
+use gatehouse_domain::Timestamp;
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The key of the row that is written on trial, in the table `settings`.
+const KEY: &str = "write_probe";
+/// As much as a usual delivery, because a full disk may still take a few bytes.
+const TRIAL_BYTES: usize = 256 * 1024;
+
+/// How often the database has refused writes, and how often before the last trial that succeeded.
+#[derive(Debug, Default)]
+struct Failures {
+    all: AtomicU64,
+    overcome: AtomicU64,
+}
+
+/// Shared by the writers of a process.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WriteHealth(Arc<Failures>);
+
+impl WriteHealth {
+    /// Remembers the failure if its cause is the database.
+    pub(crate) fn note(&self, error: &StoreError) {
+        if matches!(
+            error,
+            StoreError::Unavailable(_) | StoreError::NotCommitted(_)
+        ) {
+            self.note_failure();
+        }
+    }
+
+    /// Remembers a failure of the database.
+    pub(crate) fn note_failure(&self) {
+        self.0.all.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn has_failed(&self) -> bool {
+        self.0.all.load(Ordering::Acquire) > self.0.overcome.load(Ordering::Acquire)
+    }
+}
+
+impl Store {
+    /// Returns whether the database has refused a write, and no [`Self::try_writing`] has succeeded since.
+    pub fn has_failed_to_write(&self) -> bool {
+        self.writers.health().has_failed()
+    }
+
+    /// Writes a row and deletes it.
+    pub async fn try_writing(&self) -> Result<(), StoreError> {
+        let failures = &self.writers.health().0;
+        let before = failures.all.load(Ordering::Acquire);
+        let trial = Value::String("0123456789abcdef".repeat(TRIAL_BYTES / 16));
+        let written: Result<(), StoreError> = self
+            .write(move |conn: &mut Conn| {
+                Box::pin(
+                    async move { conn.update_setting(KEY, &trial, Timestamp::default()).await },
+                )
+            })
+            .await;
+        written?;
+        let deleted: Result<bool, StoreError> = self
+            .write(|conn| Box::pin(async move { conn.delete_setting(KEY).await }))
+            .await;
+        deleted?;
+        failures.overcome.fetch_max(before, Ordering::AcqRel);
+        Ok(())
+    }
+}

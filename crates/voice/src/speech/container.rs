@@ -1,0 +1,88 @@
+//! Audio that is plainly in another container than was asked for: some servers ignore the requested format.
+
+use super::observed::Body;
+use super::samples::broken;
+use crate::TtsId;
+use crate::VoiceError;
+use crate::cpu::CpuPermits;
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+use futures_util::stream;
+use gatehouse_audio::{Kind, Sound, decode, sniff};
+
+/// Enough bytes to recognize a container.
+const HEAD_BYTES: usize = 64;
+/// The longest sound that is decoded, in seconds. Texts are much shorter.
+const MAX_SECONDS: u32 = 4 * 3600;
+
+/// Returns the kind of the audio if it is plainly not the wanted one. Audio that is not recognized may be anything.
+pub(super) fn other_kind(bytes: &[u8], wanted: Kind) -> Option<Kind> {
+    let found = sniff(bytes)?;
+    let is_wanted = match wanted {
+        // Samples may look like frames. Only a container has a mark that they do not contain by chance.
+        Kind::Pcm { .. } => matches!(found, Kind::Mp3 | Kind::Aac) && !bytes.starts_with(b"ID3"),
+        wanted => found == wanted,
+    };
+    (!is_wanted).then_some(found)
+}
+
+/// Reads the first bytes, and returns them together with the whole body.
+pub(super) async fn peek(mut body: Body) -> Result<(Bytes, Body), VoiceError> {
+    let mut head = BytesMut::new();
+    while head.len() < HEAD_BYTES
+        && let Some(piece) = body.next().await
+    {
+        head.extend_from_slice(&piece?);
+    }
+    let head = head.freeze();
+    let first = (!head.is_empty()).then(|| Ok(head.clone()));
+    Ok((head, stream::iter(first).chain(body).boxed()))
+}
+
+/// Reads a body to its end.
+pub(super) async fn read(mut body: Body) -> Result<Bytes, VoiceError> {
+    let mut audio = BytesMut::new();
+    while let Some(piece) = body.next().await {
+        audio.extend_from_slice(&piece?);
+    }
+    Ok(audio.freeze())
+}
+
+/// Decodes audio of a recognized kind.
+pub(super) async fn decoded(
+    cpu: &CpuPermits,
+    id: TtsId,
+    audio: Bytes,
+    kind: Kind,
+) -> Result<Sound, VoiceError> {
+    let work = move || decode(&audio, kind, MAX_SECONDS).map_err(|error| broken(id, &error));
+    cpu.run(work).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_audio::{Format, encode};
+
+    #[test]
+    fn another_container_is_recognized_and_samples_are_not_taken_for_one() {
+        let sound = Sound {
+            rate: 24_000,
+            samples: (0..24_000).map(|n| (n % 200) * 100 - 10_000).collect(),
+        };
+        let formats = [Format::Mp3, Format::Opus, Format::Wav, Format::Flac];
+        for given in formats {
+            let audio = encode(&sound, given).unwrap();
+            for wanted in formats {
+                let expected = (given != wanted).then(|| given.kind());
+                assert_eq!(other_kind(&audio, wanted.kind()), expected);
+            }
+            let expected = (given != Format::Mp3).then(|| given.kind());
+            assert_eq!(other_kind(&audio, Format::Pcm.kind()), expected);
+        }
+        let samples = encode(&sound, Format::Pcm).unwrap();
+        for wanted in formats {
+            assert_eq!(other_kind(&samples, wanted.kind()), None);
+        }
+    }
+}
