@@ -56,7 +56,6 @@ mod held_deliveries;
 mod inbox;
 mod letter_case;
 mod location;
-mod log_copy;
 mod mcp_authorizations;
 mod mcp_tools;
 mod migrate;

@@ -2,7 +2,6 @@
 
 use crate::conn::Raw;
 use crate::dialect::{Engine, Role};
-use crate::log_copy;
 use crate::postgres::{CONNECT, PostgresServer};
 use crate::postgres_answers::Answer;
 use crate::sqlite::SqliteFile;
@@ -103,10 +102,7 @@ impl Source {
     fn connect_sqlite(&self) -> Result<Conn, StoreError> {
         match self {
             Self::Sqlite(file, role) => {
-                let mut db = file.open(Engine::Sqlite.on_connect(*role))?;
-                if *role == Role::Writer {
-                    log_copy::start(&mut db, file)?;
-                }
+                let db = file.open(Engine::Sqlite.on_connect(*role))?;
                 Ok(Conn::new(Raw::Sqlite(db)))
             }
             Self::Postgres(_) => Err(StoreError::unavailable("PostgreSQL has no file to open")),

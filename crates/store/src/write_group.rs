@@ -4,7 +4,6 @@
 use crate::dialect::{Engine, Lane};
 use crate::location::Source;
 use crate::postgres::TransactionId;
-use crate::sql::query;
 use crate::write_health::WriteHealth;
 use crate::write_job::{Acknowledge, Busy, Job, Order, Ran};
 use crate::{Conn, StoreError};
@@ -21,8 +20,6 @@ const GROUP_LIMIT: usize = 512;
 /// How long to look up the outcome of an unanswered commit before reporting it as unknown.
 const LOOK_UP: Duration = Duration::from_secs(15);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
-/// How long to try to empty SQLite's log while other connections use it.
-const LOG_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The outcome of a group.
 enum Outcome {
@@ -192,23 +189,10 @@ impl GroupWriter {
             return Ok(());
         };
         let mut conn = self.take_conn().await?;
-        let emptied = empty_log(&mut conn, statement).await;
+        let emptied = conn.plain(statement).await;
         self.conn = Some(conn);
         emptied
     }
-}
-
-/// Runs the checkpoint again while another connection runs one.
-async fn empty_log(conn: &mut Conn, statement: &'static str) -> Result<(), StoreError> {
-    let until = Instant::now() + LOG_PATIENCE;
-    while conn.number(query(statement)).await? != 0 {
-        if Instant::now() >= until {
-            tracing::warn!("the write-ahead log was not emptied, because it is being read");
-            break;
-        }
-        tokio::time::sleep(BETWEEN_LOOKS / 20).await;
-    }
-    Ok(())
 }
 
 async fn commit(source: &Source, conn: &mut Conn) -> Outcome {
