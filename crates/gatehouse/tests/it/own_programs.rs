@@ -2,11 +2,17 @@
 //! clients.
 
 use crate::process::{BINARY, CommandOutput, Installation, PASSWORD, Server, make_key, mode};
+use gatehouse_doubles::prepared;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Longer than a program takes to start.
+const LONG: Duration = Duration::from_mins(1);
 
 /// A server with an open vault, and an API key with all scopes.
 async fn ready() -> (Installation, Server, String) {
@@ -263,6 +269,93 @@ async fn the_agent_lists_and_signs_for_openssh_and_each_use_is_in_the_audit_log(
     let mut agent = agent;
     assert!(agent.0.wait().unwrap().success());
     assert!(!agent.1.exists());
+    server.stop();
+}
+
+/// OpenSSH's server on this machine, for the user of the tests; killed when dropped.
+struct Sshd(Child);
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+impl Sshd {
+    /// Starts it with one key that may log in; `None` where the test command could not prepare it.
+    async fn start(installation: &Installation, public_key: &str) -> Option<(Self, u16)> {
+        let program = prepared("GATEHOUSE_TEST_SSHD", "OpenSSH's server")?;
+        let host_key = installation.file("sshd/note", "").await;
+        let host_key = host_key.with_file_name("host_key");
+        let host_key = host_key.to_str().unwrap();
+        let mut keygen = Command::new("ssh-keygen");
+        keygen.args(["-q", "-t", "ed25519", "-N", "", "-f", host_key]);
+        assert!(keygen.status().unwrap().success());
+        let keys = installation.file("sshd/keys", public_key).await;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let settings = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {host_key}\nAuthorizedKeysFile {}\n\
+             StrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
+             PidFile none\nPermitRootLogin prohibit-password\n",
+            keys.display()
+        );
+        let settings = installation.file("sshd/settings", &settings).await;
+        let mut command = Command::new(program);
+        command.arg("-D").arg("-f").arg(settings);
+        let server = Self(command.stdin(Stdio::null()).spawn().unwrap());
+        let accepts = async {
+            while tokio::net::TcpStream::connect(("127.0.0.1", port))
+                .await
+                .is_err()
+            {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(LONG, accepts).await.unwrap();
+        Some((server, port))
+    }
+}
+
+#[tokio::test]
+async fn a_stored_key_logs_in_at_openssh_s_server() {
+    let (installation, server, key) = ready().await;
+    let make = |name| server.rpc(&key, "ssh_keys.generate", json!({ "name": name }));
+    let made = make("deploy").await;
+    let public_key = made["result"]["public_key"].as_str().unwrap();
+    let Some((_sshd, port)) = Sshd::start(&installation, public_key).await else {
+        return server.stop();
+    };
+    let folder = installation.data_dir().join("private");
+    let agent = start_agent(&installation, &server, &key, &folder.join("agent.sock"));
+    let user = Command::new("id").arg("-un").output().unwrap().stdout;
+    let target = format!("{}@127.0.0.1", String::from_utf8(user).unwrap().trim());
+    let port = port.to_string();
+    let log_in = || {
+        let known = "UserKnownHostsFile=/dev/null";
+        let options = [
+            "StrictHostKeyChecking=no",
+            known,
+            "BatchMode=yes",
+            "LogLevel=ERROR",
+        ];
+        let options = options.iter().flat_map(|option| ["-o", option]);
+        let args = ["-F", "none", "-p", &port].into_iter().chain(options);
+        let args: Vec<&str> = args.chain([target.as_str(), "echo logged in"]).collect();
+        openssh(&agent, "ssh", &args)
+    };
+    assert_eq!(log_in().ok().trim(), "logged in");
+    let rows = audit(&server, &key, "ssh_key.used").await;
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert!(rows[0]["detail"].to_string().contains("deploy"), "{rows:?}");
+    // A key that the server does not know.
+    make("other").await;
+    let gone = json!({ "name": "deploy" });
+    server.rpc(&key, "ssh_keys.delete", gone).await;
+    assert_ne!(log_in().code(), Some(0));
+    drop(agent);
     server.stop();
 }
 
