@@ -58,6 +58,44 @@ async fn an_agent_answers_a_conversation() {
     }
 }
 
+/// Open `WebUI` (`backend/open_webui/routers/openai.py`, `utils/payload.py`, `utils/middleware.py`): it lists the models,
+/// streams each answer with the settings of the chat, and asks for a title and tags without a stream.
+#[tokio::test]
+async fn open_webui_lists_chats_and_asks_for_a_title() {
+    let harness = Harness::new().await;
+    let listed = harness.client.get("/v1/models").await.expect(200);
+    let listed = listed["data"].as_array().unwrap();
+    for id in ["agent/default", "fake/m1"] {
+        let model = listed.iter().find(|model| model["id"] == id);
+        assert_eq!(model.unwrap()["object"], "model", "{id}");
+        harness.model.will([says(["It is ", "sunny."])]);
+        let body = json!({
+            "model": id, "stream": true, "stream_options": { "include_usage": true },
+            "messages": [
+                { "role": "system", "content": "Be brief." },
+                { "role": "user", "content": "Hello." },
+                { "role": "assistant", "content": "Hello!" },
+                { "role": "user", "content": [{ "type": "text", "text": "The weather?" }] },
+            ],
+            "temperature": 0.8, "top_p": 0.9, "max_tokens": 128, "frequency_penalty": 0.5,
+            "presence_penalty": 0, "seed": 42, "stop": ["END"], "logit_bias": {},
+            "user": { "name": "Ann", "id": "1", "email": "ann@a.example", "role": "user" },
+        });
+        let reply = harness.client.post(CHAT, body).await;
+        let events = events(&reply);
+        assert_eq!(text_of(&events), "It is sunny.", "{}", reply.text);
+        assert_eq!(events.last().unwrap(), "[DONE]");
+
+        harness.model.will([says(["{\"title\": \"Weather\"}"])]);
+        let body = json!({ "model": id, "stream": false, "max_completion_tokens": 1000,
+            "messages": [{ "role": "user", "content": "### Task: Generate a title." }] });
+        let got = harness.client.post(CHAT, body).await.expect(200);
+        let title = &got["choices"][0]["message"]["content"];
+        assert_eq!(title, "{\"title\": \"Weather\"}");
+    }
+    assert_eq!(harness.sessions().await, json!([]));
+}
+
 #[tokio::test]
 async fn an_agent_uses_its_tools() {
     let harness = Harness::new().await;
