@@ -185,13 +185,22 @@ async fn a_caller_that_leaves_stops_the_work() {
         assert!(response.chunk().await.unwrap().is_some());
         drop(response);
     }
-    // The use of both is stored once they have ended.
-    loop {
-        let turns = harness.usage("day").await;
-        let ended = turns.first().and_then(|row| row["turns"].as_i64());
-        if ended == Some(2) && harness.sessions().await == json!([]) {
-            break;
+    harness.model.will([Reaction::Hang("It is".to_owned())]);
+    let body = json!({ "model": "fake/m1", "input": "Hi.", "stream": true });
+    let request = harness.client.request("POST", "/v1/responses").json(&body);
+    let mut response = request.send().await.unwrap();
+    assert!(response.chunk().await.unwrap().is_some());
+    drop(response);
+    // The use of all is stored once they have ended.
+    let used = loop {
+        let rows = harness.usage("day").await;
+        let ended = rows.first().and_then(|row| row["turns"].as_i64());
+        if ended == Some(3) && harness.sessions().await == json!([]) {
+            break rows[0].clone();
         }
         tokio::task::yield_now().await;
-    }
+    };
+    // The provider has reported nothing.
+    let all = used["input_tokens"].as_i64().unwrap() + used["output_tokens"].as_i64().unwrap();
+    assert_eq!(used["estimated_tokens"], all, "{used}");
 }
