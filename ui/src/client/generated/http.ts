@@ -1363,8 +1363,8 @@ export interface components {
              */
             max_output_tokens?: number | null;
             /**
-             * @description Its own budget, which is the budget with the scope `agent:<id>`. `budgets.list` also says what is used. If there
-             *     is one per day and one per month, the one per day.
+             * @description The agent's own budget, which has the scope `agent:<id>`. If it has a daily and a monthly budget, this
+             *     is the daily one. `budgets.list` also reports how much is used.
              */
             budget?: components["schemas"]["AgentBudget"] | null;
             created_at: components["schemas"]["Timestamp"];
@@ -1403,7 +1403,7 @@ export interface components {
             cost?: number | null;
         };
         /**
-         * @description How long a budget counts: a calendar day or month in UTC.
+         * @description The period of a budget: a calendar day or month in UTC.
          * @enum {string}
          */
         BudgetPeriod: "day" | "month";

@@ -60,7 +60,7 @@ export type Timestamp = string;
  */
 export type UsageBy = 'day' | 'agent' | 'model' | 'webhook' | 'key';
 /**
- * How long a budget counts: a calendar day or month in UTC.
+ * The period of a budget: a calendar day or month in UTC.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "BudgetPeriod".
@@ -562,7 +562,7 @@ export interface Interface {
          */
         passphrase?: string | null;
         /**
-         * Then deletes all backups but the newest; deletes none if absent.
+         * How many backups to keep. The older ones are deleted after this one is made; by default, none are.
          */
         keep?: number | null;
       };
@@ -791,7 +791,7 @@ export interface Interface {
     'usage.stats': {
       params: {
         /**
-         * What each row is about. Use that has none, such as that of no webhook, is left out.
+         * What each row is about. Usage without it is left out, for example usage without a webhook.
          */
         by: UsageBy;
         /**
@@ -1359,7 +1359,7 @@ export interface Interface {
       result: ListResult7;
     };
     /**
-     * Lists the MCP servers, and each tool that differs from what was approved with its old and new form.
+     * Lists the MCP servers. For each tool that differs from what was approved, the list contains the old and the new form.
      */
     'mcp.list': {
       params: {
@@ -1513,9 +1513,9 @@ export interface Interface {
          */
         name: string;
         /**
-         * The ID of a client that was registered at the authorization server by hand, with `redirect_url` of `mcp.list`.
-         * Needed where the authorization server offers no registration. It replaces the earlier client when
-         * the person has authorized it.
+         * The ID of a client that was registered at the authorization server manually, with `redirect_url` of
+         * `mcp.list`. Needed where the authorization server offers no registration. It replaces the earlier client
+         * when the person has authorized it.
          */
         client_id?: string | null;
         /**
@@ -2323,7 +2323,7 @@ export interface Interface {
       result: Replayed;
     };
     /**
-     * Lets the deliveries run that a restored backup holds.
+     * Releases the deliveries of a restored backup that are held.
      */
     'webhooks.deliveries.release': {
       params: {};
@@ -2354,7 +2354,7 @@ export interface Interface {
       result: Delivery;
     };
     /**
-     * Returns the HTTP request of a delivery: as it arrived if `webhooks.forward` keeps it, otherwise made from the payload and signed now.
+     * Returns the HTTP request of a delivery: as it arrived if `webhooks.forward` keeps it, otherwise rebuilt from the payload and signed now.
      */
     'webhooks.delivery.request': {
       params: {
@@ -2394,7 +2394,7 @@ export interface Interface {
     'tts.providers': {
       params: {
         /**
-         * Whether to list every provider, also those that the settings hide, each with what describes it.
+         * Whether to list every provider, including those that the settings hide, each with its description.
          */
         details?: boolean;
       };
@@ -2485,7 +2485,7 @@ export interface Interface {
     'stt.providers': {
       params: {
         /**
-         * Whether to list every provider, also those that the settings hide, each with what describes it.
+         * Whether to list every provider, including those that the settings hide, each with its description.
          */
         details?: boolean;
       };
@@ -2816,7 +2816,7 @@ export interface Interface {
       result: SubscribeResult;
     };
     /**
-     * Ends the notifications of a browser. One that the caller did not subscribe requires operator.pairing.
+     * Ends the notifications of a browser. Requires operator.pairing for a browser that another caller subscribed.
      */
     'push.unsubscribe': {
       params: {
@@ -3833,8 +3833,8 @@ export interface Agent {
    */
   max_output_tokens?: number | null;
   /**
-   * Its own budget, which is the budget with the scope `agent:<id>`. `budgets.list` also says what is used. If there
-   * is one per day and one per month, the one per day.
+   * The agent's own budget, which has the scope `agent:<id>`. If it has a daily and a monthly budget, this
+   * is the daily one. `budgets.list` also reports how much is used.
    */
   budget?: AgentBudget | null;
   created_at: Timestamp;
