@@ -144,7 +144,11 @@ impl Webhooks {
                         }
                     }
                     () = webhooks.0.held.notified() => {}
-                    () = tokio::time::sleep(OTHER_NODES) => {}
+                    () = tokio::time::sleep(OTHER_NODES) => {
+                        if !webhooks.0.settings.load().hold_while_sealed {
+                            continue;
+                        }
+                    }
                 }
                 if let Err(error) = webhooks.release_held().await {
                     tracing::error!(%error, "held deliveries could not be processed; retrying");

@@ -22,7 +22,7 @@ pub(super) struct Reply {
     pub(super) speech: Option<Speech>,
     pub(super) calls: Vec<ToolCallRecord>,
     pub(super) usage: Usage,
-    /// What of it arrived.
+    /// How much of it arrived.
     pub(super) progress: CallProgress,
     pub(super) stop: Stop,
     /// What the model thought before; not a part of the answer.

@@ -176,7 +176,7 @@ userdb {{
         fs::rename(path, self.path(&format!("mails/new/{name}"))).unwrap();
     }
 
-    /// Gives the mailbox another UIDVALIDITY, as if it had been made anew. The server must not run.
+    /// Gives the mailbox another UIDVALIDITY, as if it had been deleted and created again. The server must not run.
     pub fn renumber(&self) {
         for entry in fs::read_dir(self.path("mails")).unwrap() {
             let path = entry.unwrap().path();

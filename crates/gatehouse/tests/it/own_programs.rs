@@ -323,10 +323,11 @@ impl Sshd {
 async fn a_stored_key_logs_in_at_openssh_s_server() {
     let (installation, server, key) = ready().await;
     let make = |name| server.rpc(&key, "ssh_keys.generate", json!({ "name": name }));
-    let made = make("deploy").await;
-    let public_key = made["result"]["public_key"].as_str().unwrap();
+    let deploy = make("deploy").await;
+    let public_key = deploy["result"]["public_key"].as_str().unwrap();
     let Some((_sshd, port)) = Sshd::start(&installation, public_key).await else {
-        return server.stop();
+        server.stop();
+        return;
     };
     let folder = installation.data_dir().join("private");
     let agent = start_agent(&installation, &server, &key, &folder.join("agent.sock"));

@@ -104,17 +104,25 @@ async fn check_names(
         let reason = "the provider does not exist";
         return Err(Problem::invalid_params("provider", reason));
     }
-    #[cfg(feature = "voice")]
-    if let Some(id) = persona {
-        let found = call.services.voice.personas().find(id).await;
-        if found.map_err(to_problem)?.is_none() {
+    match persona {
+        Some(id) if !has_persona(call, id).await? => {
             let reason = "the persona does not exist";
-            return Err(Problem::invalid_params("voice_persona_id", reason));
+            Err(Problem::invalid_params("voice_persona_id", reason))
         }
+        _ => Ok(()),
     }
-    #[cfg(not(feature = "voice"))]
-    let _ = persona;
-    Ok(())
+}
+
+#[cfg(feature = "voice")]
+async fn has_persona(call: &Call, id: &str) -> Result<bool, Problem> {
+    let found = call.services.voice.personas().find(id).await;
+    Ok(found.map_err(to_problem)?.is_some())
+}
+
+/// Without speech, the name of a persona has no effect.
+#[cfg(not(feature = "voice"))]
+fn has_persona(_: &Call, _: &str) -> std::future::Ready<Result<bool, Problem>> {
+    std::future::ready(Ok(true))
 }
 
 /// The new value of a field; `None` if it stays as it is or is cleared.

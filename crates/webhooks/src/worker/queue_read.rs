@@ -64,11 +64,17 @@ impl Worker {
         if self.inner.store.engine().is_shared() {
             return;
         }
-        let served: HashSet<_> = queue.takes.iter().map(|take| (&take.target, &take.webhook_id)).collect();
+        let served: HashSet<_> = queue
+            .takes
+            .iter()
+            .map(|take| (&take.target, &take.webhook_id))
+            .collect();
         let lines = candidates.iter().map(|candidate| &candidate.line);
         let waiting = lines.filter(|line| !served.contains(&(&line.target, &line.webhook_id)));
         let unreachable = std::mem::take(&mut queue.unreachable);
-        self.inner.blocked.replace(waiting.map(line_key).chain(unreachable));
+        self.inner
+            .blocked
+            .replace(waiting.map(line_key).chain(unreachable));
     }
 
     /// The load without runs that only have to be stored.

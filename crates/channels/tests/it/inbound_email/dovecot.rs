@@ -18,7 +18,7 @@ struct Real {
 }
 
 impl Real {
-    /// An account that has looked at the empty mailbox; `None` without Dovecot.
+    /// An account that has seen the empty mailbox; `None` without Dovecot.
     async fn open(security: &str) -> Option<Self> {
         let (server, harness) = (Dovecot::start().await?, harness().await);
         let [plain, tls] = server.ports;

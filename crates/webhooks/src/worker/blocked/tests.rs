@@ -11,7 +11,9 @@ fn only_a_delivery_that_may_run_wakes_the_worker() {
         signal.wake.notified().now_or_never().is_some()
     };
     let block = |lines: &[(&str, &WebhookId)]| {
-        let lines = lines.iter().map(|(target, hook)| ((*target).to_owned(), (*hook).clone()));
+        let lines = lines
+            .iter()
+            .map(|(target, hook)| ((*target).to_owned(), (*hook).clone()));
         signal.blocked.replace(lines);
     };
     assert!(wakes(&[(a, "http:slow")]));
