@@ -10,14 +10,14 @@ const PING_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the answer of the database is used again, so that callers without an account cannot load it.
 const PING_VALID: Duration = Duration::from_secs(1);
 
-/// How long after one that failed the next write on trial is made.
+/// Minimum time between two writes on trial of which the first did not succeed.
 const BETWEEN_TRIALS: Duration = Duration::from_secs(2);
 
 /// The last answer.
 #[derive(Debug, Default)]
 pub(crate) struct DatabaseProbe(Mutex<Option<(Instant, bool)>>);
 
-/// When the last write on trial was made.
+/// When a write on trial was last begun; `None` if it succeeded.
 #[derive(Debug, Default)]
 pub(crate) struct WriteProbe(Mutex<Option<Instant>>);
 
@@ -51,8 +51,15 @@ impl Services {
         if last.is_some_and(|at| at.elapsed() < BETWEEN_TRIALS) {
             return false;
         }
-        let trial = tokio::time::timeout(PING_TIMEOUT, unguarded(self.store.try_writing())).await;
         *last = Some(Instant::now());
-        matches!(trial, Ok(Ok(())))
+        let store = self.store.clone();
+        // A task ends also if the caller disconnects.
+        let trial = tokio::spawn(unguarded(async move { store.try_writing().await }));
+        let trial = tokio::time::timeout(PING_TIMEOUT, trial).await;
+        let has_succeeded = matches!(trial, Ok(Ok(Ok(()))));
+        if has_succeeded {
+            *last = None;
+        }
+        has_succeeded
     }
 }

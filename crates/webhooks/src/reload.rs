@@ -121,7 +121,7 @@ impl Webhooks {
     pub(crate) fn follow_vault(&self, stop: &CancellationToken, tasks: &TaskTracker) {
         const AGAIN: Duration = Duration::from_secs(1);
         /// How often to look for deliveries that a sealed node has held.
-        const OTHER_NODES: Duration = Duration::from_secs(20);
+        const OTHER_NODES: Duration = Duration::from_secs(30);
         let (webhooks, mut status) = (self.clone(), self.0.secrets.subscribe_status());
         let follow = async move {
             // The webhooks were loaded before this task subscribed, so reload once for changes in between.
@@ -145,7 +145,7 @@ impl Webhooks {
                     }
                     () = webhooks.0.held.notified() => {}
                     () = tokio::time::sleep(OTHER_NODES) => {
-                        if !webhooks.0.settings.load().hold_while_sealed {
+                        if !webhooks.0.store.engine().is_shared() {
                             continue;
                         }
                     }

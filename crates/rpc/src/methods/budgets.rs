@@ -82,10 +82,17 @@ async fn set(call: Call, new: NewBudget) -> Result<Budget, Problem> {
 
 async fn delete(call: Call, name: BudgetName) -> Result<Done, Problem> {
     let agents = &call.services.agents;
-    let scope = known(&call, &name.scope).await?;
-    let name = BudgetName {
-        scope: scope.unwrap_or(name.scope),
-        ..name
+    let stored = agents.list_budgets().await.map_err(to_problem)?.budgets;
+    let mut named = stored.iter().filter(|budget| budget.period == name.period);
+    // Earlier versions stored the public ID of a webhook as it was given.
+    let name = if named.any(|budget| budget.scope == name.scope) {
+        name
+    } else {
+        let scope = known(&call, &name.scope).await?;
+        BudgetName {
+            scope: scope.unwrap_or(name.scope),
+            ..name
+        }
     };
     agents.delete_budget(name).await.map_err(to_problem)?;
     Ok(DONE)

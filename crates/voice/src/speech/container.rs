@@ -26,6 +26,15 @@ pub(super) fn other_kind(bytes: &[u8], wanted: Kind) -> Option<Kind> {
     (!is_wanted).then_some(found)
 }
 
+/// Like [`other_kind`], for the first bytes of audio.
+pub(super) fn other_kind_of_head(head: &[u8], wanted: Kind) -> Option<Kind> {
+    // What follows an ID3 tag that is longer than the head is unknown. It is mostly MP3, but need not be.
+    if matches!(wanted, Kind::Aac | Kind::Flac) && head.starts_with(b"ID3") {
+        return None;
+    }
+    other_kind(head, wanted)
+}
+
 /// Reads the first bytes, and returns them together with the whole body.
 pub(super) async fn peek(mut body: Body) -> Result<(Bytes, Body), VoiceError> {
     let mut head = BytesMut::new();
@@ -84,5 +93,16 @@ mod tests {
         for wanted in formats {
             assert_eq!(other_kind(&samples, wanted.kind()), None);
         }
+    }
+
+    #[test]
+    fn what_follows_a_long_tag_may_be_what_was_asked_for() {
+        // ID3v2.4 of 1,024 bytes.
+        let head = [b"ID3\x04\0\0\0\0\x08\0".as_slice(), &[0x20; 54]].concat();
+        assert_eq!(sniff(&head), Some(Kind::Mp3));
+        for wanted in [Kind::Aac, Kind::Flac, Kind::Mp3] {
+            assert_eq!(other_kind_of_head(&head, wanted), None);
+        }
+        assert_eq!(other_kind_of_head(&head, Kind::Wav), Some(Kind::Mp3));
     }
 }

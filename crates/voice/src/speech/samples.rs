@@ -1,7 +1,7 @@
 //! Samples as they arrive from a provider, for all pieces of the text in sequence.
 
 use super::complete::speak;
-use super::container::{decoded, other_kind, peek, read};
+use super::container::{decoded, other_kind_of_head, peek, read};
 use super::observed::Body;
 use crate::VoiceError;
 use crate::handle::State;
@@ -159,7 +159,7 @@ async fn reader_of(state: &State, id: TtsId, speech: Speech) -> Result<(Reader, 
         }
     };
     let (head, body) = peek(speech.body).await?;
-    match other_kind(&head, wanted) {
+    match other_kind_of_head(&head, wanted) {
         None => Ok((reader, body)),
         Some(Kind::Wav) => Ok((Reader::Wav(WavStream::new()), body)),
         Some(found) => {

@@ -1,7 +1,7 @@
 //! Text to audio that is forwarded as it arrives: `POST /api/tts/stream`.
 
 use super::complete::speak;
-use super::container::{other_kind, peek, read};
+use super::container::{other_kind_of_head, peek, read};
 use super::observed::{Body, ObservedStream, SoFar};
 use super::order::{Job, Order};
 use super::request::SpeechRequest;
@@ -149,7 +149,7 @@ async fn native(order: &Order, job: &Job, call: &TtsCall) -> Result<Body, VoiceE
         .body
         .try_filter(|piece| std::future::ready(!piece.is_empty()));
     let (head, body) = peek(pieces.boxed()).await?;
-    let Some(found) = other_kind(&head, job.format.kind()) else {
+    let Some(found) = other_kind_of_head(&head, job.format.kind()) else {
         return Ok(body);
     };
     let made = job.convert(&order.state, read(body).await?, found).await?;
