@@ -60,8 +60,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
             max: 1 << 40,
         },
         default: Initial::Whole(1 << 30),
-        doc: "How many bytes of files of conversations are kept. Beyond it, the oldest files are \
-              deleted.",
+        doc: "The maximum total size of the files of all conversations, in bytes. When it is exceeded, the \
+              oldest files are deleted.",
         example: "",
         guard: Guard::Write,
         change: Change::Live,

@@ -19,7 +19,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
     ),
     targets(
         "notify.health",
-        "Channels that get a message when a health check of the operation has failed for five minutes, and when it \
+        "Channels that get a message when one of these health checks has failed for five minutes, and when it \
          passes again: the disk, the clock, the certificate, backups, copies of the audit log, the queue, channels and \
          senders.",
     ),

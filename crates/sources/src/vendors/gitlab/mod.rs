@@ -59,8 +59,8 @@ static PROFILE: Profile = Profile {
     replay: Replay {
         id_is_signed: false,
         guard: ReplayGuard::Key,
-        note: "The sender sends the secret itself: whoever captured a delivery can make others, and no guard \
-            tells those apart.",
+        note: "The sender sends the secret itself, so anyone who captures a delivery can create others, and no replay \
+            guard detects those.",
     },
     entities: ENTITIES,
     events: EVENTS,
