@@ -93,49 +93,10 @@ fn may_set_budget(call: &Call) -> Result<(), Problem> {
     auth.require_scope(&call.identity, Scope::Admin)
 }
 
-/// Refuses a provider and a persona that do not exist.
-async fn check_names(
-    call: &Call,
-    provider: Option<&str>,
-    persona: Option<&str>,
-) -> Result<(), Problem> {
-    let models = &call.services.models;
-    if provider.is_some_and(|id| models.provider_kind(id).is_none()) {
-        let reason = "the provider does not exist";
-        return Err(Problem::invalid_params("provider", reason));
-    }
-    match persona {
-        Some(id) if !has_persona(call, id).await? => {
-            let reason = "the persona does not exist";
-            Err(Problem::invalid_params("voice_persona_id", reason))
-        }
-        _ => Ok(()),
-    }
-}
-
-#[cfg(feature = "voice")]
-async fn has_persona(call: &Call, id: &str) -> Result<bool, Problem> {
-    let found = call.services.voice.personas().find(id).await;
-    Ok(found.map_err(to_problem)?.is_some())
-}
-
-/// Without speech, the name of a persona has no effect.
-#[cfg(not(feature = "voice"))]
-fn has_persona(_: &Call, _: &str) -> std::future::Ready<Result<bool, Problem>> {
-    std::future::ready(Ok(true))
-}
-
-/// The new value of a field; `None` if it stays as it is or is cleared.
-fn changed<'a>(new: Option<&'a Option<String>>, now: Option<&str>) -> Option<&'a str> {
-    new?.as_deref().filter(|new| now != Some(*new))
-}
-
 async fn create(call: Call, new: NewAgent) -> Result<Agent, Problem> {
     if new.budget.is_some() {
         may_set_budget(&call)?;
     }
-    let (provider, persona) = (new.provider.as_deref(), new.voice_persona_id.as_deref());
-    check_names(&call, provider, persona).await?;
     call.services
         .agents
         .create_agent(new)
@@ -146,17 +107,6 @@ async fn create(call: Call, new: NewAgent) -> Result<Agent, Problem> {
 async fn update(call: Call, changes: AgentChanges) -> Result<Agent, Problem> {
     if changes.budget.is_some() {
         may_set_budget(&call)?;
-    }
-    if changes.provider.is_some() || changes.voice_persona_id.is_some() {
-        // What the agent has already may be gone.
-        let now = call.services.agents.get_agent(&changes.id).await;
-        let now = now.map_err(to_problem)?.config;
-        let provider = changed(changes.provider.as_ref(), now.provider.as_deref());
-        let persona = changed(
-            changes.voice_persona_id.as_ref(),
-            now.voice_persona_id.as_deref(),
-        );
-        check_names(&call, provider, persona).await?;
     }
     call.services
         .agents

@@ -17,7 +17,7 @@ const KINDS: [Kind; 8] = [
 ];
 
 const SPEAKERS: &str = "| speaks | its own formats | longest request | speed | voice, model | stability | pitch | language | instructions | streams |";
-const LISTENERS: &str = "| listens | takes as it is | largest request | times | confidence | hears which language | hint | models | translates |";
+const LISTENERS: &str = "| listens | takes as it is | largest request | times | confidence | detects the language | hint | models | translates |";
 
 fn or_none(list: &[&str]) -> String {
     if list.is_empty() {

@@ -63,14 +63,16 @@ async fn assert_gone(pid: Pid) {
     }
 }
 
-/// Reads the state from `/proc/<pid>/stat` (proc(5)): the field after the name in parentheses.
+/// Reads `/proc/<pid>/stat` (proc(5)) from the field after the name in parentheses: state, parent, and more.
 #[expect(clippy::disallowed_methods, reason = "a test may wait for the disk")]
-fn is_running(pid: Pid) -> bool {
+fn status(pid: Pid) -> Vec<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let is_zombie = stat
-        .rsplit(") ")
-        .next()
-        .is_some_and(|it| it.starts_with('Z'));
+    let fields = stat.rsplit(") ").next().unwrap_or_default();
+    fields.split_whitespace().map(str::to_owned).collect()
+}
+
+fn is_running(pid: Pid) -> bool {
+    let is_zombie = status(pid).first().is_some_and(|state| state == "Z");
     test_kill_process(pid).is_ok() && !is_zombie
 }
 
@@ -197,8 +199,11 @@ async fn a_server_that_dies_between_requests_is_replaced() {
     let voice = bench.voice().await;
     assert_eq!(heard(&voice).await, TEXT);
     let pid = bench.server.pids()[0];
+    // The shell that watches it, which reports its end.
+    let shell = Pid::from_raw(status(pid)[1].parse().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     assert_gone(pid).await;
+    assert_gone(shell).await;
     assert_eq!(heard(&voice).await, TEXT);
     assert_eq!(bench.server.pids().len(), 2);
     assert!(bench.program.runs().is_empty());

@@ -119,35 +119,3 @@ async fn a_budget_is_for_something_that_exists() {
     }
     drop(server);
 }
-
-#[tokio::test]
-async fn an_agent_names_a_provider_and_a_persona_that_exist() {
-    let (_server, owner) = with_model().await;
-    let persona = json!({ "id": "bob", "label": "Bob", "provider": "openai" });
-    owner.rpc("voice.personas.create", persona).await.unwrap();
-    let created = json!({ "id": "a", "name": "A", "voice_persona_id": "bob", "provider": "fake" });
-    owner.rpc("agents.create", created).await.unwrap();
-    for (field, value) in [("voice_persona_id", "zoe"), ("provider", "nobody")] {
-        let mut new = json!({ "id": "b", "name": "B" });
-        new[field] = json!(value);
-        assert_eq!(refused_field(&owner, "agents.create", &new).await, field);
-        let mut changed = json!({ "id": "a" });
-        changed[field] = json!(value);
-        assert_eq!(
-            refused_field(&owner, "agents.update", &changed).await,
-            field
-        );
-    }
-    let gone = json!({ "id": "bob" });
-    owner.rpc("voice.personas.delete", gone).await.unwrap();
-    // What an agent already has may be gone. A page may send it again with other fields.
-    let renamed = json!({ "id": "a", "name": "Other" });
-    owner.rpc("agents.update", renamed).await.unwrap();
-    let again = json!({ "id": "a", "name": "Again", "voice_persona_id": "bob" });
-    owner.rpc("agents.update", again).await.unwrap();
-    let cleared = json!({ "id": "a", "voice_persona_id": null, "provider": null });
-    owner.rpc("agents.update", cleared).await.unwrap();
-    let again = json!({ "id": "a", "voice_persona_id": "bob" });
-    let field = refused_field(&owner, "agents.update", &again).await;
-    assert_eq!(field, "voice_persona_id");
-}
