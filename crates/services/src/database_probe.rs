@@ -5,6 +5,7 @@ use gatehouse_store::unguarded;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
 
 const PING_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the answer of the database is used again, so that callers without an account cannot load it.
@@ -17,9 +18,14 @@ const BETWEEN_TRIALS: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub(crate) struct DatabaseProbe(Mutex<Option<(Instant, bool)>>);
 
-/// When a write on trial was last begun; `None` if it succeeded.
+/// The writes on trial.
 #[derive(Debug, Default)]
-pub(crate) struct WriteProbe(Mutex<Option<Instant>>);
+pub(crate) struct WriteProbe {
+    /// When the last one began; `None` if it succeeded.
+    last: Mutex<Option<Instant>>,
+    /// The trials that have not ended. Closing the store waits for its writes.
+    trials: TaskTracker,
+}
 
 impl Services {
     /// Asks the database whether it responds within two seconds, at most once a second.
@@ -43,7 +49,7 @@ impl Services {
         if !self.store.has_failed_to_write() {
             return true;
         }
-        let mut last = self.write_probe.0.lock().await;
+        let mut last = self.write_probe.last.lock().await;
         // Another caller may have found out meanwhile.
         if !self.store.has_failed_to_write() {
             return true;
@@ -54,7 +60,8 @@ impl Services {
         *last = Some(Instant::now());
         let store = self.store.clone();
         // A task ends also if the caller disconnects.
-        let trial = tokio::spawn(unguarded(async move { store.try_writing().await }));
+        let trials = &self.write_probe.trials;
+        let trial = trials.spawn(unguarded(async move { store.try_writing().await }));
         let trial = tokio::time::timeout(PING_TIMEOUT, trial).await;
         let has_succeeded = matches!(trial, Ok(Ok(Ok(()))));
         if has_succeeded {
