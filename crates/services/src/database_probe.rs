@@ -59,7 +59,7 @@ impl Services {
         }
         *last = Some(Instant::now());
         let store = self.store.clone();
-        // A task ends also if the caller disconnects.
+        // As a task, the trial runs to its end even if the caller disconnects.
         let trials = &self.write_probe.trials;
         let trial = trials.spawn(unguarded(async move { store.try_writing().await }));
         let trial = tokio::time::timeout(PING_TIMEOUT, trial).await;
