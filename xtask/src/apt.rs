@@ -2,10 +2,15 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 
 use crate::process::{find_program, is_root, run};
+
+/// Whether the lists of packages were updated by this process. The lock also keeps two threads from running apt-get
+/// at the same time, which it refuses.
+static UPDATED: Mutex<bool> = Mutex::new(false);
 
 /// Installs packages. Where that is not allowed, the error says what to do.
 pub fn install(packages: &[&str]) -> Result<()> {
@@ -16,15 +21,37 @@ pub fn install(packages: &[&str]) -> Result<()> {
     if !is_root() {
         bail!("not installed: sudo apt-get install {names}");
     }
-    let apt = || {
-        let mut apt = Command::new("apt-get");
-        apt.env("DEBIAN_FRONTEND", "noninteractive").arg("--quiet");
-        apt
-    };
-    run(apt().arg("update"))?;
-    run(apt()
-        .args(["install", "--yes", "--no-install-recommends"])
-        .args(packages))
+    with_lists(|| {
+        run(apt()
+            .args(["install", "--yes", "--no-install-recommends"])
+            .args(packages))
+    })
+}
+
+/// Downloads a package into a directory without installing it.
+pub fn download(package: &str, folder: &Path) -> Result<()> {
+    let download = || run(apt().args(["download", package]).current_dir(folder));
+    if is_root() {
+        with_lists(download)
+    } else {
+        download().with_context(|| format!("sudo apt-get update, or install {package}"))
+    }
+}
+
+/// Updates the lists of packages once, then runs the action alone.
+fn with_lists(action: impl FnOnce() -> Result<()>) -> Result<()> {
+    let mut updated = UPDATED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*updated {
+        run(apt().arg("update"))?;
+        *updated = true;
+    }
+    action()
+}
+
+fn apt() -> Command {
+    let mut apt = Command::new("apt-get");
+    apt.env("DEBIAN_FRONTEND", "noninteractive").arg("--quiet");
+    apt
 }
 
 /// Keeps Debian from creating and starting a cluster when it installs PostgreSQL. An existing configuration

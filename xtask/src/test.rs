@@ -15,10 +15,11 @@ mod report;
 mod servers;
 mod voice;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread::{self, ScopedJoinHandle};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 
 use crate::check::Metadata;
 use crate::gauntlet::Gauntlet;
@@ -55,11 +56,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
         None => Affected::everything(),
     };
     let target = metadata.target_directory;
-    let mut session = Session {
-        root,
-        environment: Vec::new(),
-        report: Report::default(),
-    };
+    let mut session = Session::new(root);
     if strict {
         session.set(STRICT, "1");
     }
@@ -68,22 +65,29 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
         session.report.declined(&what, "--changed");
     }
     session.report.engine("SQLite, embedded");
-    // Held until the function returns, because dropping it stops the server.
-    let _server = session.prepare_postgres(args.no_postgres);
-    session.prepare_openssh();
-    session.prepare_sshd();
-    session.prepare_dovecot();
-    session.prepare_python(&target);
-    session.prepare_webhooks(&target);
-    session.prepare_voice(&target);
-    session.prepare_clients(&target);
-    let browser = session.prepare_browser(&target);
     // Built before the Rust code that embeds or reads it.
     let page = session.prepare_page();
-    match &args.filter {
-        Some(filter) => session.tests(&target, Some(filter)),
-        None => session.steps(&target, page.as_ref(), browser.as_deref(), &affected)?,
-    }
+    let checked = page
+        .as_ref()
+        .filter(|_| args.filter.is_none() && affected.has_page());
+    thread::scope(|scope| {
+        let engines = scope.spawn(|| {
+            let mut engines = Session::new(root);
+            engines.prepare_engines(&target, args.no_postgres);
+            if let Some(page) = checked {
+                engines.check_page(page);
+            }
+            engines
+        });
+        match &args.filter {
+            Some(filter) => {
+                session.join(engines)?;
+                session.tests(&target, Some(filter));
+                Ok(())
+            }
+            None => session.steps(&target, engines, page.is_some(), &affected),
+        }
+    })?;
     session.report.finish(strict)
 }
 
@@ -96,9 +100,51 @@ struct Session<'a> {
     root: &'a Path,
     environment: Vec<(&'static str, String)>,
     report: Report,
+    /// Held until the run ends, because dropping it stops the server.
+    server: Option<postgres::Server>,
+    /// The directory to run the browser tests in.
+    browser: Option<PathBuf>,
 }
 
-impl Session<'_> {
+/// Prepares engines beside the compilers: downloads wait for the network, compilers need the processor.
+type Engines<'scope, 'a> = ScopedJoinHandle<'scope, Session<'a>>;
+
+impl<'a> Session<'a> {
+    fn new(root: &'a Path) -> Self {
+        Self {
+            root,
+            environment: Vec::new(),
+            report: Report::default(),
+            server: None,
+            browser: None,
+        }
+    }
+
+    fn prepare_engines(&mut self, target: &Path, no_postgres: bool) {
+        self.prepare_postgres(no_postgres);
+        self.prepare_openssh();
+        self.prepare_sshd();
+        self.prepare_dovecot();
+        self.prepare_python(target);
+        self.prepare_webhooks(target);
+        self.prepare_voice(target);
+        self.prepare_clients(target);
+        self.prepare_browser(target);
+        self.prometheus(target);
+    }
+
+    /// Waits for the engines and takes them over.
+    fn join(&mut self, engines: Engines<'_, 'a>) -> Result<()> {
+        let engines = engines
+            .join()
+            .map_err(|_| anyhow!("the thread that prepares the engines panicked"))?;
+        self.environment.extend(engines.environment);
+        self.report.add(engines.report);
+        self.server = engines.server;
+        self.browser = engines.browser;
+        Ok(())
+    }
+
     fn set(&mut self, name: &'static str, value: impl Into<String>) {
         self.environment.push((name, value.into()));
     }
@@ -121,15 +167,18 @@ impl Session<'_> {
     fn steps(
         &mut self,
         target: &Path,
-        page: Option<&Page>,
-        browser: Option<&Path>,
+        engines: Engines<'_, 'a>,
+        has_page: bool,
         affected: &Affected,
     ) -> Result<()> {
         self.step("format", &["fmt", "--all", "--check"]);
         let root = self.root;
         self.report.step("repository rules", || check::run(root));
-        self.prometheus(target);
         let binary = target.join("debug/gatehouse");
+        if affected.has_any_crate() {
+            self.compile();
+        }
+        self.join(engines)?;
         if affected.has_any_crate() {
             self.rust(target, &binary, affected)?;
         }
@@ -139,19 +188,19 @@ impl Session<'_> {
                 &["build", "--locked", "--package", BINARY],
             );
         }
-        if let Some(page) = page.filter(|_| affected.has_page()) {
-            self.check_page(page);
-        }
-        if let Some(folder) = browser.filter(|folder| browser::has_tests(folder))
+        if let Some(folder) = self
+            .browser
+            .take()
+            .filter(|folder| browser::has_tests(folder))
             && affected.has_browser()
         {
-            self.browser(folder, &binary, page.is_some());
+            self.browser(&folder, &binary, has_page);
         }
         Ok(())
     }
 
-    /// Everything that needs compiled Rust code, except the browser tests.
-    fn rust(&mut self, target: &Path, binary: &Path, affected: &Affected) -> Result<()> {
+    /// Checks and builds the Rust code.
+    fn compile(&mut self) {
         let deny = ["--", "-D", "warnings"];
         let clippy = ["clippy", "--locked"];
         let all = ["--workspace", "--all-targets"];
@@ -169,6 +218,10 @@ impl Session<'_> {
             "build",
             &["build", "--locked", "--workspace", "--bins", "--tests"],
         );
+    }
+
+    /// Runs everything that needs compiled Rust code, except the browser tests.
+    fn rust(&mut self, target: &Path, binary: &Path, affected: &Affected) -> Result<()> {
         self.tests(target, affected.filter().as_deref());
         let tested = doctests::packages(self.root)?;
         for package in tested.into_iter().filter(|name| affected.has(name)) {

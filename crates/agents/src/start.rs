@@ -15,6 +15,7 @@ use crate::send::{Origin, SendRequest, Sent, Target, TurnReport};
 use crate::session::Source;
 use crate::turn::queued::Turn;
 use crate::{attachments, manage_sessions, turn};
+use futures_util::future::BoxFuture;
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::trace::{self};
 use gatehouse_models::ModelError;
@@ -109,45 +110,47 @@ fn check(request: &SendRequest) -> Result<(), AgentsError> {
     Ok(())
 }
 
-async fn begin(
+fn begin(
     inner: Arc<Inner>,
     request: SendRequest,
     report: Option<oneshot::Sender<TurnReport>>,
-) -> Result<Sent, AgentsError> {
-    let session = inner.locate(&request).await?;
-    inner.check_vault(&request, &session.id).await?;
-    inner.check_budgets(&request, &session.id).await?;
-    let place = inner.lanes.promise(&session.id)?;
-    // Turns are numbered in the order in which they wait.
-    let _in_order = place.entrance.lock().await;
-    let id = TurnId::generate(&*inner.clock, &*inner.random);
-    let stored = inner.store_text(&request, session, id).await?;
-    let turn = Turn {
-        session: stored.message.session_id.clone(),
-        session_key: stored.session_key.clone(),
-        id: stored.message.turn_id.clone(),
-        number: stored.message.turn_no,
-        behind_other_nodes: stored.behind_other_nodes,
-        agent: stored.agent,
-        was_spoken: stored.message.audio.is_some(),
-        is_one_off: matches!(request.session, Target::OneOff(_)),
-        model: request.model,
-        system_suffix: request.system_suffix,
-        origin: request.origin,
-        actor: request.actor,
-        cancel: request.cancel.child_token(),
-        speech: request.speech,
-        caller: trace::current().map(|span| span.context()),
-        report,
-    };
-    let message = Message::from(stored.message);
-    let (session, turn_id) = (message.session.clone(), message.turn_id.clone());
-    inner.publish(AgentEvent::Message(Arc::new(message)));
-    Ok(Sent {
-        session,
-        session_key: stored.session_key,
-        turn_id,
-        position: stored.behind_other_nodes + enter(&inner, &place, turn),
+) -> BoxFuture<'static, Result<Sent, AgentsError>> {
+    Box::pin(async move {
+        let session = inner.locate(&request).await?;
+        inner.check_vault(&request, &session.id).await?;
+        inner.check_budgets(&request, &session.id).await?;
+        let place = inner.lanes.promise(&session.id)?;
+        // Turns are numbered in the order in which they wait.
+        let _in_order = place.entrance.lock().await;
+        let id = TurnId::generate(&*inner.clock, &*inner.random);
+        let stored = inner.store_text(&request, session, id).await?;
+        let turn = Turn {
+            session: stored.message.session_id.clone(),
+            session_key: stored.session_key.clone(),
+            id: stored.message.turn_id.clone(),
+            number: stored.message.turn_no,
+            behind_other_nodes: stored.behind_other_nodes,
+            agent: stored.agent,
+            was_spoken: stored.message.audio.is_some(),
+            is_one_off: matches!(request.session, Target::OneOff(_)),
+            model: request.model,
+            system_suffix: request.system_suffix,
+            origin: request.origin,
+            actor: request.actor,
+            cancel: request.cancel.child_token(),
+            speech: request.speech,
+            caller: trace::current().map(|span| span.context()),
+            report,
+        };
+        let message = Message::from(stored.message);
+        let (session, turn_id) = (message.session.clone(), message.turn_id.clone());
+        inner.publish(AgentEvent::Message(Arc::new(message)));
+        Ok(Sent {
+            session,
+            session_key: stored.session_key,
+            turn_id,
+            position: stored.behind_other_nodes + enter(&inner, &place, turn),
+        })
     })
 }
 

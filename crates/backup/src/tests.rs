@@ -4,7 +4,7 @@ use super::*;
 use crate::age::{Identity, Recipient};
 use gatehouse_domain::{SeededRandom, Timestamp};
 use gatehouse_store::testing::rows::auth_session;
-use gatehouse_store::testing::{TestDatabase, databases, migrate, run_sql};
+use gatehouse_store::testing::{TestDatabase, empty_databases, migrate, run_sql};
 use gatehouse_store::{AuthSessionRow, Conn, Import, ImportError, Snapshot, StoreError};
 use secrecy::SecretString;
 use std::path::Path;
@@ -78,7 +78,7 @@ async fn restore(
 
 #[tokio::test]
 async fn every_row_comes_back_on_every_engine() {
-    for from in databases().await {
+    for from in empty_databases().await {
         fill(&from, 2_500).await;
         let key = from.directory().join("key");
         std::fs::File::create(&key).unwrap();
@@ -86,7 +86,7 @@ async fn every_row_comes_back_on_every_engine() {
         let source = source(&from, &[("key", &key), ("missing", &missing)]);
         let (file, created) = backup(&source, None).await;
         assert_eq!(created.manifest.files, ["key"]);
-        for to in databases().await {
+        for to in empty_databases().await {
             let files = restore(&file, None, &to).await.unwrap();
             assert_eq!((files.len(), files[0].name.as_str()), (1, "key"));
             assert_eq!(sessions(&to).await, sessions(&from).await);
@@ -105,11 +105,11 @@ async fn every_row_comes_back_on_every_engine() {
 #[tokio::test]
 async fn an_encrypted_backup_needs_its_passphrase() {
     let passphrase = || SecretString::from("a passphrase");
-    let from = gatehouse_store::testing::sqlite();
+    let from = gatehouse_store::testing::empty_sqlite();
     fill(&from, 3).await;
     let recipient = Recipient::Passphrase(passphrase());
     let (file, _) = backup(&source(&from, &[]), Some(&recipient)).await;
-    let to = gatehouse_store::testing::sqlite();
+    let to = gatehouse_store::testing::empty_sqlite();
     let error = restore(&file, None, &to).await.unwrap_err();
     assert!(matches!(error, BackupError::NeedsKey));
     let wrong = Identity::Passphrase(SecretString::from("another"));
@@ -121,10 +121,10 @@ async fn an_encrypted_backup_needs_its_passphrase() {
 
 #[tokio::test]
 async fn a_damaged_or_cut_backup_leaves_the_database_empty() {
-    let from = gatehouse_store::testing::sqlite();
+    let from = gatehouse_store::testing::empty_sqlite();
     fill(&from, 50).await;
     let (file, _) = backup(&source(&from, &[]), None).await;
-    let to = gatehouse_store::testing::sqlite();
+    let to = gatehouse_store::testing::empty_sqlite();
     for place in (0..file.len()).step_by(97) {
         let cut = restore(&file[..place], None, &to).await;
         assert!(cut.is_err(), "cut at {place}");
@@ -142,8 +142,8 @@ async fn a_damaged_or_cut_backup_leaves_the_database_empty() {
 
 #[tokio::test]
 async fn rows_are_never_mixed_with_others() {
-    for to in databases().await {
-        let from = gatehouse_store::testing::sqlite();
+    for to in empty_databases().await {
+        let from = gatehouse_store::testing::empty_sqlite();
         fill(&from, 1).await;
         let (file, _) = backup(&source(&from, &[]), None).await;
         fill(&to, 2).await;
@@ -155,8 +155,8 @@ async fn rows_are_never_mixed_with_others() {
 
 #[tokio::test]
 async fn a_dropped_restore_leaves_the_database_empty() {
-    for to in databases().await {
-        let from = gatehouse_store::testing::sqlite();
+    for to in empty_databases().await {
+        let from = gatehouse_store::testing::empty_sqlite();
         fill(&from, 1).await;
         let (file, _) = backup(&source(&from, &[]), None).await;
         drop(
@@ -185,7 +185,7 @@ async fn other_files_and_other_formats_are_named() {
     assert!(matches!(error, BackupError::NotABackup));
     let error = open(&*gzip("{\"gatehouse_backup\": 2}\n"), None).unwrap_err();
     assert!(matches!(error, BackupError::Format { found: 2, known: 1 }));
-    let unknown = Import::begin(&gatehouse_store::testing::sqlite().location, 9_999).await;
+    let unknown = Import::begin(&gatehouse_store::testing::empty_sqlite().location, 9_999).await;
     assert!(matches!(
         unknown.unwrap_err(),
         ImportError::UnknownVersion { version: 9_999 }
@@ -195,8 +195,8 @@ async fn other_files_and_other_formats_are_named() {
 #[tokio::test]
 async fn a_refused_restore_does_not_migrate_the_other_database() {
     const OLD: i64 = 23;
-    for to in databases().await {
-        let from = gatehouse_store::testing::sqlite();
+    for to in empty_databases().await {
+        let from = gatehouse_store::testing::empty_sqlite();
         fill(&from, 1).await;
         let (file, _) = backup(&source(&from, &[]), None).await;
         migrate(&to.location, Some(OLD)).await;
@@ -211,13 +211,13 @@ async fn a_refused_restore_does_not_migrate_the_other_database() {
 
 #[tokio::test]
 async fn a_database_of_an_older_version_is_backed_up_and_migrated_at_the_restore() {
-    for from in databases().await {
+    for from in empty_databases().await {
         migrate(&from.location, Some(23)).await;
         let row = "INSERT INTO settings (key, value, updated_at) VALUES ('a.b', '1', 1)";
         run_sql(&from.location, row).await;
         let (file, created) = backup(&source(&from, &[]), None).await;
         assert_eq!(created.manifest.schema, 23);
-        let to = gatehouse_store::testing::sqlite();
+        let to = gatehouse_store::testing::empty_sqlite();
         restore(&file, None, &to).await.unwrap();
         let newest = gatehouse_store::migration_versions().last().copied();
         let version = Snapshot::open(&to.location).await.unwrap().version();
@@ -227,7 +227,7 @@ async fn a_database_of_an_older_version_is_backed_up_and_migrated_at_the_restore
 
 #[tokio::test]
 async fn views_are_not_part_of_a_backup() {
-    for from in databases().await {
+    for from in empty_databases().await {
         fill(&from, 1).await;
         run_sql(&from.location, "CREATE VIEW other AS SELECT 1.5 AS number").await;
         let (_, created) = backup(&source(&from, &[]), None).await;
@@ -243,7 +243,7 @@ async fn views_are_not_part_of_a_backup() {
 
 #[tokio::test]
 async fn deliveries_that_a_sealed_vault_held_wait_for_the_owner_too() {
-    for from in databases().await {
+    for from in empty_databases().await {
         fill(&from, 1).await;
         for row in [
             "INSERT INTO webhooks (id, public_id, name, config, enabled, created_at, updated_at)
@@ -254,7 +254,7 @@ async fn deliveries_that_a_sealed_vault_held_wait_for_the_owner_too() {
             run_sql(&from.location, row).await;
         }
         let (file, _) = backup(&source(&from, &[]), None).await;
-        let to = gatehouse_store::testing::sqlite();
+        let to = gatehouse_store::testing::empty_sqlite();
         let archive = open(&*file, None).unwrap();
         let mut restored = archive.restore(&to.location, |_, _| {}).await.unwrap();
         assert_eq!(restored.import.hold_deliveries(at(1)).await.unwrap(), 1);

@@ -5,6 +5,7 @@ use crate::provider_files::{FileError, ProviderFiles, ProviderKey};
 use crate::provider_rows::{Note, ReadableKeys, note_deleted};
 use crate::state::Inner;
 use crate::{SecretKind, Secrets, SecretsError};
+use futures_util::future::BoxFuture;
 use gatehouse_domain::{Actor, KeyBinding};
 use gatehouse_vault::{Aad, Status};
 use secrecy::{ExposeSecret, SecretString};
@@ -186,39 +187,41 @@ impl Secrets {
     }
 
     /// Reads the keys of both places: before the first unseal after a move, they are in the other one.
-    async fn readable_provider_keys(&self) -> Result<ReadableKeys, SecretsError> {
-        let _shared = self.0.gate.read().await;
-        let rows = self.0.read_provider_rows().await?;
-        let files = match self.0.read_provider_files().await {
-            Ok(files) => files,
-            // The keys in the database still work.
-            Err(error) if self.0.has_provider_rows() => {
-                let error: &dyn std::error::Error = &error;
-                tracing::error!(error, "the files of provider keys are not readable");
-                ReadableKeys::default()
+    fn readable_provider_keys(&self) -> BoxFuture<'_, Result<ReadableKeys, SecretsError>> {
+        Box::pin(async move {
+            let _shared = self.0.gate.read().await;
+            let rows = self.0.read_provider_rows().await?;
+            let files = match self.0.read_provider_files().await {
+                Ok(files) => files,
+                // The keys in the database still work.
+                Err(error) if self.0.has_provider_rows() => {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::error!(error, "the files of provider keys are not readable");
+                    ReadableKeys::default()
+                }
+                Err(error) => return Err(error),
+            };
+            let (mut own, mut other) = if self.0.has_provider_rows() {
+                (rows, files)
+            } else {
+                (files, rows)
+            };
+            let deleted = if self.0.has_provider_rows() && !other.keys.0.is_empty() {
+                self.0.deleted_providers().await?
+            } else {
+                BTreeSet::new()
+            };
+            for (id, entry) in std::mem::take(&mut other.keys.0) {
+                let is_deleted = deleted.contains(&id);
+                // An unreadable key is not replaced by one that may be older.
+                if !is_deleted && !own.sealed.contains(&id) && !own.damaged.contains(&id) {
+                    own.keys.0.entry(id).or_insert(entry);
+                }
             }
-            Err(error) => return Err(error),
-        };
-        let (mut own, mut other) = if self.0.has_provider_rows() {
-            (rows, files)
-        } else {
-            (files, rows)
-        };
-        let deleted = if self.0.has_provider_rows() && !other.keys.0.is_empty() {
-            self.0.deleted_providers().await?
-        } else {
-            BTreeSet::new()
-        };
-        for (id, entry) in std::mem::take(&mut other.keys.0) {
-            let is_deleted = deleted.contains(&id);
-            // An unreadable key is not replaced by one that may be older.
-            if !is_deleted && !own.sealed.contains(&id) && !own.damaged.contains(&id) {
-                own.keys.0.entry(id).or_insert(entry);
-            }
-        }
-        own.some_are_sealed |= other.some_are_sealed;
-        own.damaged.append(&mut other.damaged);
-        Ok(own)
+            own.some_are_sealed |= other.some_are_sealed;
+            own.damaged.append(&mut other.damaged);
+            Ok(own)
+        })
     }
 
     async fn change_provider_keys(&self, change: Change, note: Note) -> Result<(), SecretsError> {

@@ -13,61 +13,69 @@ mod voice;
 pub use check::{Check, IDS, Subject};
 
 use crate::Services;
+use futures_util::future::BoxFuture;
 use gatehouse_auth::RequestContext;
 
 /// Runs the operational checks. A failed one is urgent.
-pub(crate) async fn operation_checks(services: &Services) -> Vec<Check> {
-    let resolved = services.config.resolved();
-    let mut all = vec![
-        checks::database(services).await,
-        operation::disk(services.config.layers().data_dir()).await,
-        checks::clock(services).await,
-    ];
-    all.extend(operation::channels(services).await);
-    all.extend(operation::queue(services).await);
-    all.extend(operation::senders(services).await);
-    all.extend(crate::certificates::check(services, &resolved.settings).await);
-    all.extend(crate::backup::check(services).await);
-    all.extend(crate::backup::check_drill(services).await);
-    all.extend(crate::audit_export::check(services));
-    for check in &mut all {
-        check.urgent = !check.ok;
-    }
-    all
+pub(crate) fn operation_checks(services: &Services) -> BoxFuture<'_, Vec<Check>> {
+    Box::pin(async move {
+        let resolved = services.config.resolved();
+        let mut all = vec![
+            checks::database(services).await,
+            operation::disk(services.config.layers().data_dir()).await,
+            checks::clock(services).await,
+        ];
+        all.extend(operation::channels(services).await);
+        all.extend(operation::queue(services).await);
+        all.extend(operation::senders(services).await);
+        all.extend(crate::certificates::check(services, &resolved.settings).await);
+        all.extend(crate::backup::check(services).await);
+        all.extend(crate::backup::check_drill(services).await);
+        all.extend(crate::audit_export::check(services));
+        for check in &mut all {
+            check.urgent = !check.ok;
+        }
+        all
+    })
 }
 
 /// Runs every check. Checks of the caller's network path run only with a visit.
-pub async fn checks(services: &Services, context: Option<&RequestContext>) -> Vec<Check> {
-    let resolved = services.config.resolved();
-    let (settings, process) = (&resolved.settings, services.config.layers().process());
-    let status = services.secrets.status();
-    let facts = services.auth.facts();
-    let mut all = operation_checks(services).await;
-    all.extend([
-        checks::data_directory(services.config.layers().data_dir()).await,
-        checks::config(&resolved.warnings, &resolved.shadowed),
-        checks::vault(status),
-        checks::plaintext(services, status).await,
-        checks::setup(facts.setup_complete),
-        checks::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
-        checks::before_setup(services).await,
-        network::external_url(settings, context),
-        network::tls(settings, process),
-        network::proxy(settings, process, context),
-    ]);
-    let is_shared = services.store.engine().is_shared();
-    all.extend(checks::shared_unseal(is_shared, status, &settings.vault));
-    all.extend(network::metrics_token(settings));
-    all.extend(crate::telemetry::check(services));
-    all.extend(provider_keys::provider_keys(services).await);
-    all.extend(integrations::open_webhooks(services).await);
-    all.extend(integrations::held_deliveries(services).await);
-    all.extend(integrations::received_messages(services).await);
-    all.extend(integrations::approval_channels(services, settings).await);
-    all.extend(integrations::mcp(&services.tools.mcp().status()));
-    all.extend(integrations::mcp_variables(services, settings).await);
-    #[cfg(feature = "voice")]
-    all.push(voice::voice(services).await);
-    all.extend(context.map(|context| network::locality(context.locality)));
-    all
+pub fn checks<'a>(
+    services: &'a Services,
+    context: Option<&'a RequestContext>,
+) -> BoxFuture<'a, Vec<Check>> {
+    Box::pin(async move {
+        let resolved = services.config.resolved();
+        let (settings, process) = (&resolved.settings, services.config.layers().process());
+        let status = services.secrets.status();
+        let facts = services.auth.facts();
+        let mut all = operation_checks(services).await;
+        all.extend([
+            checks::data_directory(services.config.layers().data_dir()).await,
+            checks::config(&resolved.warnings, &resolved.shadowed),
+            checks::vault(status),
+            checks::plaintext(services, status).await,
+            checks::setup(facts.setup_complete),
+            checks::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
+            checks::before_setup(services).await,
+            network::external_url(settings, context),
+            network::tls(settings, process),
+            network::proxy(settings, process, context),
+        ]);
+        let is_shared = services.store.engine().is_shared();
+        all.extend(checks::shared_unseal(is_shared, status, &settings.vault));
+        all.extend(network::metrics_token(settings));
+        all.extend(crate::telemetry::check(services));
+        all.extend(provider_keys::provider_keys(services).await);
+        all.extend(integrations::open_webhooks(services).await);
+        all.extend(integrations::held_deliveries(services).await);
+        all.extend(integrations::received_messages(services).await);
+        all.extend(integrations::approval_channels(services, settings).await);
+        all.extend(integrations::mcp(&services.tools.mcp().status()));
+        all.extend(integrations::mcp_variables(services, settings).await);
+        #[cfg(feature = "voice")]
+        all.push(voice::voice(services).await);
+        all.extend(context.map(|context| network::locality(context.locality)));
+        all
+    })
 }

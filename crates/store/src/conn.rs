@@ -3,11 +3,24 @@
 use crate::delivery_counts::Ended;
 use crate::dialect::Engine;
 use crate::pipeline::Pipeline;
-use crate::postgres::{Each, FoundTwo, TransactionId};
-use crate::sql::{FromRow, Query, Value, query};
+use crate::postgres::{Each, TransactionId};
+use crate::postgres_answers::Answer;
+use crate::sql::{FromRow, Query, Row, Value, query};
 use crate::{StoreError, fault, postgres, sqlite};
 use deadpool_postgres::Object;
 use std::time::Duration;
+
+// The methods of `Conn` whose work depends on the driver return boxed futures and give rows to a `dyn FnMut`. An `async
+// fn`, and a function that is generic over the type of a row, would be compiled again in every crate that awaits it.
+
+/// Takes the rows of a query. Returns true if it needs no further ones, which are then not read.
+pub(crate) type TakeRow<'a> = dyn FnMut(&Row<'_>) -> Result<bool, StoreError> + Send + 'a;
+/// Takes the first row of each run of a statement, in the order of the runs.
+pub(crate) type TakeFirst<'a> = dyn FnMut(Option<&Row<'_>>) -> Result<(), StoreError> + Send + 'a;
+/// Takes the rows of several queries, with the index of the query.
+pub(crate) type TakeRowOf<'a> = dyn FnMut(usize, &Row<'_>) -> Result<(), StoreError> + Send + 'a;
+/// The first rows of two statements, for each run.
+pub(crate) type FoundTwo<A, B> = (Vec<Option<A>>, Vec<Option<B>>);
 
 /// A connection to the database. Each table module adds its statements as methods.
 #[derive(Debug)]
@@ -99,35 +112,38 @@ impl Conn {
     }
 
     /// Runs a statement that changes data. Returns the number of affected rows.
-    pub(crate) async fn run(&mut self, query: Query<'_>) -> Result<u64, StoreError> {
+    pub(crate) fn run<'a>(&'a mut self, query: Query<'a>) -> Answer<'a, u64> {
         fault::point();
-        let ran = match &mut self.raw {
-            Raw::Sqlite(db) => sqlite::run(db, &query),
-            Raw::Postgres(client) => {
-                self.pipeline
-                    .ask(client, postgres::run(client, &query))
-                    .await
-            }
-        };
-        self.noted(ran)
+        Box::pin(async move {
+            let ran = match &mut self.raw {
+                Raw::Sqlite(db) => sqlite::run(db, &query),
+                Raw::Postgres(client) => {
+                    let answer = postgres::run(client, &query);
+                    self.pipeline.ask(client, answer).await
+                }
+            };
+            self.noted(ran)
+        })
     }
 
     /// Runs a statement once for each row of values. Returns the number of rows affected by each run.
     /// PostgreSQL receives all of them before it answers the first (pipelining).
-    pub(crate) async fn run_each(
-        &mut self,
-        sql: &str,
-        rows: &[Vec<Value<'_>>],
-    ) -> Result<Vec<u64>, StoreError> {
+    pub(crate) fn run_each<'a>(
+        &'a mut self,
+        sql: &'a str,
+        rows: &'a [Vec<Value<'_>>],
+    ) -> Answer<'a, Vec<u64>> {
         fault::point();
-        let ran = match &mut self.raw {
-            Raw::Sqlite(db) => sqlite::run_each(db, sql, rows),
-            Raw::Postgres(client) => {
-                let answer = postgres::run_each(client, sql, rows);
-                self.pipeline.ask(client, answer).await
-            }
-        };
-        self.noted(ran)
+        Box::pin(async move {
+            let ran = match &mut self.raw {
+                Raw::Sqlite(db) => sqlite::run_each(db, sql, rows),
+                Raw::Postgres(client) => {
+                    let answer = postgres::run_each(client, sql, rows);
+                    self.pipeline.ask(client, answer).await
+                }
+            };
+            self.noted(ran)
+        })
     }
 
     /// Runs a statement that returns rows once for each row of values, pipelined like [`Self::run_each`]. Returns
@@ -137,14 +153,24 @@ impl Conn {
         sql: &str,
         rows: &[Vec<Value<'_>>],
     ) -> Result<Vec<Option<T>>, StoreError> {
-        let ran = match &mut self.raw {
-            Raw::Sqlite(db) => sqlite::find_each(db, sql, rows),
-            Raw::Postgres(client) => {
-                let answer = postgres::find_each(client, sql, rows);
-                self.pipeline.ask(client, answer).await
-            }
-        };
-        self.noted(ran)
+        let mut found = Vec::with_capacity(rows.len());
+        self.take_each((sql, rows), &mut |row| push_first(&mut found, row))
+            .await?;
+        Ok(found)
+    }
+
+    fn take_each<'a>(&'a mut self, each: Each<'a>, take: &'a mut TakeFirst<'_>) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let ran = match &mut self.raw {
+                Raw::Sqlite(db) => sqlite::find_each(db, each, take),
+                Raw::Postgres(client) => {
+                    let answer = postgres::find_each(client, each);
+                    let found = self.pipeline.ask(client, answer).await;
+                    found.and_then(|found| give_firsts(&found, take))
+                }
+            };
+            self.noted(ran)
+        })
     }
 
     /// Like [`Self::find_each`] for two statements: all runs of the first, then all of the second, in one round trip.
@@ -153,16 +179,36 @@ impl Conn {
         first: Each<'_>,
         second: Each<'_>,
     ) -> Result<FoundTwo<A, B>, StoreError> {
-        match &mut self.raw {
-            Raw::Sqlite(db) => Ok((
-                sqlite::find_each(db, first.0, first.1)?,
-                sqlite::find_each(db, second.0, second.1)?,
-            )),
-            Raw::Postgres(client) => {
-                let answer = postgres::find_each_of_two(client, first, second);
-                self.pipeline.ask(client, answer).await
-            }
-        }
+        let mut firsts = Vec::with_capacity(first.1.len());
+        let mut seconds = Vec::with_capacity(second.1.len());
+        self.take_each_of_two(
+            (first, &mut |row| push_first(&mut firsts, row)),
+            (second, &mut |row| push_first(&mut seconds, row)),
+        )
+        .await?;
+        Ok((firsts, seconds))
+    }
+
+    fn take_each_of_two<'a>(
+        &'a mut self,
+        (first, take_first): (Each<'a>, &'a mut TakeFirst<'_>),
+        (second, take_second): (Each<'a>, &'a mut TakeFirst<'_>),
+    ) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let ran = match &mut self.raw {
+                Raw::Sqlite(db) => sqlite::find_each(db, first, take_first)
+                    .and_then(|()| sqlite::find_each(db, second, take_second)),
+                Raw::Postgres(client) => {
+                    let answer = postgres::find_each_of_two(client, first, second);
+                    let found = self.pipeline.ask(client, answer).await;
+                    found.and_then(|(firsts, seconds)| {
+                        give_firsts(&firsts, take_first)?;
+                        give_firsts(&seconds, take_second)
+                    })
+                }
+            };
+            self.noted(ran)
+        })
     }
 
     /// Runs queries in one round trip. Returns the rows of each.
@@ -171,19 +217,53 @@ impl Conn {
         first: &Query<'_>,
         others: &[Query<'_>],
     ) -> Result<(Vec<A>, Vec<Vec<B>>), StoreError> {
-        match &mut self.raw {
-            Raw::Sqlite(db) => {
-                let rows = sqlite::list(db, first, |_| false)?;
-                let others = others
-                    .iter()
-                    .map(|query| sqlite::list(db, query, |_| false));
-                Ok((rows, others.collect::<Result<_, _>>()?))
+        let mut of_first = Vec::new();
+        let mut of_others: Vec<_> = others.iter().map(|_| Vec::new()).collect();
+        let mut take_other = |place: usize, row: &Row<'_>| {
+            if let Some(rows) = of_others.get_mut(place) {
+                rows.push(B::from_row(row)?);
             }
-            Raw::Postgres(client) => {
-                let answer = postgres::lists(client, first, others);
-                self.pipeline.ask(client, answer).await
-            }
-        }
+            Ok(())
+        };
+        let mut take_first = |row: &Row<'_>| {
+            of_first.push(A::from_row(row)?);
+            Ok(false)
+        };
+        self.take_lists((first, &mut take_first), (others, &mut take_other))
+            .await?;
+        Ok((of_first, of_others))
+    }
+
+    fn take_lists<'a>(
+        &'a mut self,
+        (first, take_first): (&'a Query<'_>, &'a mut TakeRow<'_>),
+        (others, take_other): (&'a [Query<'_>], &'a mut TakeRowOf<'_>),
+    ) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let ran = match &mut self.raw {
+                Raw::Sqlite(db) => sqlite::list(db, first, take_first).and_then(|()| {
+                    others.iter().enumerate().try_for_each(|(place, query)| {
+                        sqlite::list(db, query, &mut |row| take_other(place, row).map(|()| false))
+                    })
+                }),
+                Raw::Postgres(client) => {
+                    let answer = postgres::lists(client, first, others);
+                    let found = self.pipeline.ask(client, answer).await;
+                    found.and_then(|(of_first, of_others)| {
+                        for row in &of_first {
+                            take_first(&Row::Postgres(row))?;
+                        }
+                        for (place, rows) in of_others.iter().enumerate() {
+                            for row in rows {
+                                take_other(place, &Row::Postgres(row))?;
+                            }
+                        }
+                        Ok(())
+                    })
+                }
+            };
+            self.noted(ran)
+        })
     }
 
     /// Runs a statement whose result does not matter, except for an error. PostgreSQL gets it with the next statement
@@ -220,17 +300,18 @@ impl Conn {
     }
 
     /// Runs a statement without parameters, such as a pragma.
-    pub(crate) async fn plain(&mut self, sql: &'static str) -> Result<(), StoreError> {
+    pub(crate) fn plain(&mut self, sql: &'static str) -> Answer<'_, ()> {
         fault::point();
-        let ran = match &mut self.raw {
-            Raw::Sqlite(db) => sqlite::plain(db, sql),
-            Raw::Postgres(client) => {
-                self.pipeline
-                    .ask(client, Box::pin(postgres::plain(client, sql)))
-                    .await
-            }
-        };
-        self.noted(ran)
+        Box::pin(async move {
+            let ran = match &mut self.raw {
+                Raw::Sqlite(db) => sqlite::plain(db, sql),
+                Raw::Postgres(client) => {
+                    let answer = Box::pin(postgres::plain(client, sql));
+                    self.pipeline.ask(client, answer).await
+                }
+            };
+            self.noted(ran)
+        })
     }
 
     /// Runs several statements without parameters and without a timeout.
@@ -262,21 +343,36 @@ impl Conn {
         query: Query<'_>,
         mut enough: impl FnMut(&T) -> bool + Send,
     ) -> Result<Vec<T>, StoreError> {
-        let ran = match &mut self.raw {
-            Raw::Sqlite(db) => sqlite::list(db, &query, enough),
-            Raw::Postgres(client) => {
-                let answer = postgres::list(client, &query, &mut enough);
-                match self.pipeline.ask(client, answer).await {
-                    // The server has refused the statement before its first row. In a transaction it refuses the rest.
-                    Err(error) if error.is_outdated_statement() && !self.pipeline.is_open() => {
-                        let answer = postgres::list(client, &query, enough);
-                        self.pipeline.ask(client, answer).await
-                    }
-                    answered => answered,
-                }
-            }
+        let mut all = Vec::new();
+        let mut take = |row: &Row<'_>| {
+            let row = T::from_row(row)?;
+            let is_last = enough(&row);
+            all.push(row);
+            Ok(is_last)
         };
-        self.noted(ran)
+        self.take_rows(query, &mut take).await?;
+        Ok(all)
+    }
+
+    fn take_rows<'a>(&'a mut self, query: Query<'a>, take: &'a mut TakeRow<'_>) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let ran = match &mut self.raw {
+                Raw::Sqlite(db) => sqlite::list(db, &query, take),
+                Raw::Postgres(client) => {
+                    let answer = postgres::list(client, &query, take);
+                    match self.pipeline.ask(client, answer).await {
+                        // The server has refused the statement before its first row. In a transaction it refuses the
+                        // rest.
+                        Err(error) if error.is_outdated_statement() && !self.pipeline.is_open() => {
+                            let answer = postgres::list(client, &query, take);
+                            self.pipeline.ask(client, answer).await
+                        }
+                        answered => answered,
+                    }
+                }
+            };
+            self.noted(ran)
+        })
     }
 
     /// Returns the only row, if there is one.
@@ -322,4 +418,21 @@ impl Conn {
             .await
             .map(drop)
     }
+}
+
+fn push_first<T: FromRow>(
+    found: &mut Vec<Option<T>>,
+    row: Option<&Row<'_>>,
+) -> Result<(), StoreError> {
+    found.push(row.map(T::from_row).transpose()?);
+    Ok(())
+}
+
+fn give_firsts(
+    found: &[Option<tokio_postgres::Row>],
+    take: &mut TakeFirst<'_>,
+) -> Result<(), StoreError> {
+    found
+        .iter()
+        .try_for_each(|row| take(row.as_ref().map(Row::Postgres).as_ref()))
 }

@@ -6,7 +6,7 @@
 //! A guard can also carry an [`AuditIntent`], which each write of the task inserts in its transaction.
 
 use crate::{AuditIntent, Conn, StoreError};
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, ready};
 use std::fmt;
 use std::sync::Arc;
 use tokio::task::futures::TaskLocalFuture;
@@ -60,18 +60,21 @@ impl Guard {
         CURRENT.try_with(Clone::clone).ok().flatten()
     }
 
-    pub(crate) async fn check(&self, conn: &mut Conn) -> Result<(), StoreError> {
+    pub(crate) fn check<'a>(&'a self, conn: &'a mut Conn) -> BoxFuture<'a, Result<(), StoreError>> {
         match &self.check {
-            Some(check) => check(conn).await,
-            None => Ok(()),
+            Some(check) => check(conn),
+            None => Box::pin(ready(Ok(()))),
         }
     }
 
     /// Records in the transaction of a write what the audit log will contain about it.
-    pub(crate) async fn record(&self, conn: &mut Conn) -> Result<(), StoreError> {
+    pub(crate) fn record<'a>(
+        &'a self,
+        conn: &'a mut Conn,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
         match &self.intent {
-            Some(intent) => conn.insert_audit_intent(intent).await,
-            None => Ok(()),
+            Some(intent) => Box::pin(conn.insert_audit_intent(intent)),
+            None => Box::pin(ready(Ok(()))),
         }
     }
 }

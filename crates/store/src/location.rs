@@ -137,7 +137,7 @@ mod tests {
     /// `PRAGMA temp_store`: 0 is the compiled default, 1 files, 2 memory.
     #[tokio::test]
     async fn every_connection_keeps_temporary_tables_and_journals_in_memory() {
-        let database = crate::testing::sqlite();
+        let database = crate::testing::empty_sqlite();
         for role in [Role::Migrator, Role::Writer, Role::Reader] {
             let source = database.location.source(role, 1).unwrap();
             let mut conn = source.connect().await.unwrap();

@@ -277,12 +277,33 @@ pub fn migration_versions() -> Vec<i64> {
 }
 
 /// The checksum of an applied migration.
-struct Applied(Vec<u8>);
+struct Applied {
+    version: i64,
+    checksum: Vec<u8>,
+}
 
 impl FromRow for Applied {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        row.try_get("checksum").map(Self)
+        Ok(Self {
+            version: row.try_get("version")?,
+            checksum: row.try_get("checksum")?,
+        })
     }
+}
+
+fn checksum(sql: &str) -> Vec<u8> {
+    Sha384::digest(sql.as_bytes()).to_vec()
+}
+
+/// A name for the schema of this version.
+#[cfg(feature = "testing")]
+pub(crate) fn schema_name() -> String {
+    let mut all = Sha384::new();
+    for (_, _, sql) in MIGRATIONS {
+        all.update(sql.as_bytes());
+    }
+    let digest = data_encoding::HEXLOWER.encode(&all.finalize());
+    format!("gh_schema_{}", digest.get(..16).unwrap_or_default())
 }
 
 /// Applies the missing migrations up to `target`, or all. Each migration is a transaction.
@@ -301,8 +322,16 @@ pub(crate) async fn run(
     }
     // Before the first migration, because a version that may not write may not migrate.
     check_writable(conn).await?;
+    let applied = conn.list::<Applied>(query("SELECT version, checksum FROM _sqlx_migrations"));
+    let applied = applied.await.map_err(OpenError::Migrate)?;
+    let is_applied = |version, sql| {
+        let checksum = checksum(sql);
+        let mut applied = applied.iter();
+        applied.any(|one| one.version == version && one.checksum == checksum)
+    };
     for migration in MIGRATIONS {
-        if target.is_none_or(|target| migration.0 <= target) {
+        let (version, _, sql) = migration;
+        if target.is_none_or(|target| version <= target) && !is_applied(version, sql) {
             apply(conn, engine, migration).await?;
         }
     }
@@ -379,10 +408,10 @@ pub(crate) async fn apply(
     engine: Engine,
     (version, name, sql): Migration,
 ) -> Result<(), OpenError> {
-    let checksum = Sha384::digest(sql.as_bytes()).to_vec();
+    let checksum = checksum(sql);
     let known = find(conn, version).await.map_err(OpenError::Migrate)?;
-    if let Some(Applied(known)) = known {
-        return if known == checksum {
+    if let Some(known) = known {
+        return if known.checksum == checksum {
             Ok(())
         } else {
             Err(OpenError::ChangedMigration { version })
@@ -412,7 +441,7 @@ pub(crate) async fn apply(
 }
 
 async fn find(conn: &mut Conn, version: i64) -> Result<Option<Applied>, StoreError> {
-    let applied = query("SELECT checksum FROM _sqlx_migrations WHERE version = $1");
+    let applied = query("SELECT version, checksum FROM _sqlx_migrations WHERE version = $1");
     conn.find(applied.bind(version)).await
 }
 

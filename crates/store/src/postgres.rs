@@ -1,9 +1,10 @@
 //! PostgreSQL: connections and statements.
 
+use crate::conn::{FoundTwo, TakeRow};
 use crate::dialect::{Engine, Role};
 use crate::postgres_answers::{Answer, answers, send, send_each};
 use crate::postgres_tls::TlsPolicy;
-use crate::sql::{FromRow, Query, Row, Value};
+use crate::sql::{Query, Row, Value};
 use crate::{OpenError, StoreError};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
 use futures_util::{FutureExt, TryStreamExt};
@@ -11,7 +12,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Config, SimpleQueryMessage, Statement};
+use tokio_postgres::{Client, Config, Row as PostgresRow, SimpleQueryMessage, Statement};
 
 /// Timeout for getting a connection from a pool, which includes connecting and configuring the session.
 pub(crate) const CONNECT: Duration = Duration::from_secs(10);
@@ -196,12 +197,14 @@ pub(crate) fn run_each<'a>(
     })
 }
 
+/// A statement with the values of each of its runs.
+pub(crate) type Each<'a> = (&'a str, &'a [Vec<Value<'a>>]);
+
 /// Sends a statement with each row of values before it awaits the first response. Returns the first row of each.
-pub(crate) fn find_each<'a, T: FromRow>(
+pub(crate) fn find_each<'a>(
     client: &'a Object,
-    sql: &'a str,
-    rows: &'a [Vec<Value<'_>>],
-) -> Answer<'a, Vec<Option<T>>> {
+    (sql, rows): Each<'a>,
+) -> Answer<'a, Vec<Option<PostgresRow>>> {
     Box::pin(async move {
         let Some(first) = rows.first() else {
             return Ok(Vec::new());
@@ -213,31 +216,25 @@ pub(crate) fn find_each<'a, T: FromRow>(
     })
 }
 
-async fn find_prepared<T: FromRow>(
+async fn find_prepared(
     client: &Object,
     statement: &Statement,
     values: &[Value<'_>],
-) -> Result<Option<T>, StoreError> {
+) -> Result<Option<PostgresRow>, StoreError> {
     let found = client.query_raw(statement, values.iter()).await?;
-    let row = pin!(found).try_next().await?;
-    row.map(|row| T::from_row(&Row::Postgres(&row))).transpose()
+    Ok(pin!(found).try_next().await?)
 }
 
-/// A statement with the values of each of its runs.
-pub(crate) type Each<'a> = (&'a str, &'a [Vec<Value<'a>>]);
-/// The first rows of two statements, for each run.
-pub(crate) type FoundTwo<A, B> = (Vec<Option<A>>, Vec<Option<B>>);
-
 /// Like [`find_each`] for two statements: sends all runs of the first, then all of the second.
-pub(crate) fn find_each_of_two<'a, A: FromRow + 'a, B: FromRow + 'a>(
+pub(crate) fn find_each_of_two<'a>(
     client: &'a Object,
     first: Each<'a>,
     second: Each<'a>,
-) -> Answer<'a, FoundTwo<A, B>> {
+) -> Answer<'a, FoundTwo<PostgresRow, PostgresRow>> {
     Box::pin(async move {
         let (Some(of_first), Some(of_second)) = (first.1.first(), second.1.first()) else {
-            let firsts = find_each(client, first.0, first.1).await?;
-            return Ok((firsts, find_each(client, second.0, second.1).await?));
+            let firsts = find_each(client, first).await?;
+            return Ok((firsts, find_each(client, second).await?));
         };
         let one = prepare(client, first.0, of_first).await?;
         let two = prepare(client, second.0, of_second).await?;
@@ -252,58 +249,53 @@ pub(crate) fn find_each_of_two<'a, A: FromRow + 'a, B: FromRow + 'a>(
 }
 
 /// Runs queries and returns the rows of each. Sends all of them before it awaits the first response.
-pub(crate) fn lists<'a, A: FromRow + 'a, B: FromRow + 'a>(
+pub(crate) fn lists<'a>(
     client: &'a Object,
     first: &'a Query<'_>,
     others: &'a [Query<'_>],
-) -> Answer<'a, (Vec<A>, Vec<Vec<B>>)> {
+) -> Answer<'a, (Vec<PostgresRow>, Vec<Vec<PostgresRow>>)> {
     Box::pin(async move {
         let statement = prepare(client, &first.text, &first.values).await?;
         let mut statements = Vec::with_capacity(others.len());
         for query in others {
             statements.push(prepare(client, &query.text, &query.values).await?);
         }
-        let first = list_prepared(client, &statement, &first.values, |_| false);
+        let first = list_prepared(client, &statement, &first.values);
         let (first, has_failed) = send(first.boxed()).await;
         let others = others.iter().zip(&statements).filter(|_| !has_failed);
-        let others = others.map(|(query, statement)| {
-            list_prepared(client, statement, &query.values, |_| false).boxed()
-        });
+        let others = others
+            .map(|(query, statement)| list_prepared(client, statement, &query.values).boxed());
         let (others, _) = send_each(others).await;
         Ok((first.await?, answers(others).await?))
     })
 }
 
-/// Reads rows up to and including the first for which `enough` returns true.
-pub(crate) fn list<'a, T: FromRow>(
-    client: &'a Object,
-    query: &'a Query<'_>,
-    enough: impl FnMut(&T) -> bool + Send + 'a,
-) -> Answer<'a, Vec<T>> {
-    Box::pin(async move {
-        let statement = prepare(client, &query.text, &query.values).await?;
-        list_prepared(client, &statement, &query.values, enough).await
-    })
-}
-
-async fn list_prepared<T: FromRow>(
+async fn list_prepared(
     client: &Object,
     statement: &Statement,
     values: &[Value<'_>],
-    mut enough: impl FnMut(&T) -> bool,
-) -> Result<Vec<T>, StoreError> {
+) -> Result<Vec<PostgresRow>, StoreError> {
     let rows = client.query_raw(statement, values.iter()).await?;
-    let mut rows = pin!(rows);
-    let mut all = Vec::new();
-    while let Some(row) = rows.try_next().await? {
-        let row = T::from_row(&Row::Postgres(&row))?;
-        let is_last = enough(&row);
-        all.push(row);
-        if is_last {
-            break;
+    Ok(rows.try_collect().await?)
+}
+
+/// Reads rows until `take` needs no further ones.
+pub(crate) fn list<'a>(
+    client: &'a Object,
+    query: &'a Query<'_>,
+    take: &'a mut TakeRow<'_>,
+) -> Answer<'a, ()> {
+    Box::pin(async move {
+        let statement = prepare(client, &query.text, &query.values).await?;
+        let rows = client.query_raw(&statement, query.values.iter()).await?;
+        let mut rows = pin!(rows);
+        while let Some(row) = rows.try_next().await? {
+            if take(&Row::Postgres(&row))? {
+                break;
+            }
         }
-    }
-    Ok(all)
+        Ok(())
+    })
 }
 
 /// Begins a transaction with `sql`, whose last result is the transaction's ID. Every error is one of the database: no

@@ -9,14 +9,16 @@ use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 /// Number of read connections. Each SQLite connection has a thread and a page cache.
 const READERS: usize = 4;
 
-/// A job for a reader thread.
-type Job = Box<dyn FnOnce(&Handle, &mut Conn) + Send>;
+/// A read. Boxed, so that what runs reads is compiled once, not for each of them.
+type Job = Box<dyn for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Reply> + Send>;
+/// Sends the result of a read to its caller.
+type Reply = Box<dyn FnOnce() + Send>;
 
 /// The read connections of a database.
 #[derive(Clone, Debug)]
@@ -50,10 +52,29 @@ impl Readers {
         E: From<StoreError> + Send + 'static,
         F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     {
-        match self {
-            Self::Sqlite(threads) => threads.read(job).await,
-            Self::Postgres(sessions) => sessions.read(job).await,
-        }
+        let (reply, answer) = oneshot::channel();
+        let job: Job = Box::new(move |conn| {
+            Box::pin(async move {
+                // Skip the read if the caller no longer waits.
+                if reply.is_closed() {
+                    return Box::new(|| ()) as Reply;
+                }
+                let read = job(conn).await;
+                Box::new(move || drop(reply.send(read)))
+            })
+        });
+        // Held until the caller has received the result.
+        let _permit = self.start(job).await?;
+        answer.await.unwrap_or_else(|_| Err(not_finished().into()))
+    }
+
+    fn start(&self, job: Job) -> BoxFuture<'_, Result<Option<SemaphorePermit<'_>>, StoreError>> {
+        Box::pin(async move {
+            match self {
+                Self::Sqlite(threads) => threads.start_reading(job).await.map(Some),
+                Self::Postgres(sessions) => sessions.start_reading(job).await.map(|()| None),
+            }
+        })
     }
 
     pub(crate) async fn close(&self) {
@@ -79,24 +100,19 @@ pub(crate) struct Sessions {
 impl Sessions {
     /// Reads in a task of its own, which ends even if the caller does not wait for it. Otherwise a connection that no
     /// longer answers would return to the pool whenever its callers give up before its timeout.
-    async fn read<T, E, F>(&self, job: F) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
-    {
+    async fn start_reading(&self, job: Job) -> Result<(), StoreError> {
         let mut conn = self.source.connect().await?;
         let pool = self.pool.clone();
-        let reading = self.running.spawn(async move {
-            let read = job(&mut conn).await;
+        self.running.spawn(async move {
+            let reply = job(&mut conn).await;
             if conn.is_silent() {
                 // The others were probably lost with it. Each would cost a caller its whole timeout.
                 drop(pool.retain(|_, _| false));
             }
             conn.give_back();
-            read
+            reply();
         });
-        reading.await.unwrap_or_else(|_| Err(not_finished().into()))
+        Ok(())
     }
 }
 
@@ -128,7 +144,7 @@ impl Threads {
                 while let Some(job) = next() {
                     // If the job panics, its reply channel closes and the caller gets an error.
                     drop(std::panic::catch_unwind(AssertUnwindSafe(|| {
-                        job(&runtime, &mut conn);
+                        runtime.block_on(job(&mut conn))();
                     })));
                 }
                 // One connection closes at a time. If two close at once, neither finds itself the last one, and
@@ -147,24 +163,12 @@ impl Threads {
         }
     }
 
-    async fn read<T, E, F>(&self, job: F) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
-    {
-        let (reply, answer) = oneshot::channel();
-        let job: Job = Box::new(move |runtime, conn| {
-            // Skip the read if the caller no longer waits.
-            if !reply.is_closed() {
-                drop(reply.send(runtime.block_on(job(conn))));
-            }
-        });
+    async fn start_reading(&self, job: Job) -> Result<SemaphorePermit<'_>, StoreError> {
         let closed = || StoreError::unavailable("the store is closed");
-        let _permit = self.permits.acquire().await.map_err(|_| closed())?;
+        let permit = self.permits.acquire().await.map_err(|_| closed())?;
         let jobs = self.sender().ok_or_else(closed)?;
         jobs.send(job).await.map_err(|_| closed())?;
-        answer.await.unwrap_or_else(|_| Err(not_finished().into()))
+        Ok(permit)
     }
 
     fn sender(&self) -> Option<mpsc::Sender<Job>> {

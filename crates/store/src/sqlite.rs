@@ -1,8 +1,10 @@
 //! SQLite: opening connections and running statements. Every call blocks, so callers run on dedicated
 //! threads; see `readers.rs` and `writer.rs`.
 
+use crate::conn::{TakeFirst, TakeRow};
 use crate::letter_case::add_contains;
-use crate::sql::{FromRow, Query, Row, Value};
+use crate::postgres::Each;
+use crate::sql::{Query, Row, Value};
 use crate::{OpenError, StoreError};
 use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, OpenFlags};
@@ -105,20 +107,18 @@ pub(crate) fn run_each(
         .collect()
 }
 
-pub(crate) fn find_each<T: FromRow>(
+pub(crate) fn find_each(
     db: &Connection,
-    sql: &str,
-    rows: &[Vec<Value<'_>>],
-) -> Result<Vec<Option<T>>, StoreError> {
+    (sql, rows): Each<'_>,
+    take: &mut TakeFirst<'_>,
+) -> Result<(), StoreError> {
     let mut statement = prepared(db, sql)?;
-    rows.iter()
-        .map(|values| {
-            bind(&mut statement, values)?;
-            let mut found = statement.raw_query();
-            let row = found.next()?;
-            row.map(|row| T::from_row(&Row::Sqlite(row))).transpose()
-        })
-        .collect()
+    for values in rows {
+        bind(&mut statement, values)?;
+        let mut found = statement.raw_query();
+        take(found.next()?.map(Row::Sqlite).as_ref())?;
+    }
+    Ok(())
 }
 
 fn touched(rows: usize) -> u64 {
@@ -133,23 +133,19 @@ pub(crate) fn plain(db: &Connection, sql: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reads rows up to and including the first for which `enough` returns true.
-pub(crate) fn list<T: FromRow>(
+/// Reads rows until `take` needs no further ones.
+pub(crate) fn list(
     db: &Connection,
     query: &Query<'_>,
-    mut enough: impl FnMut(&T) -> bool,
-) -> Result<Vec<T>, StoreError> {
+    take: &mut TakeRow<'_>,
+) -> Result<(), StoreError> {
     let mut statement = prepared(db, &query.text)?;
     bind(&mut statement, &query.values)?;
     let mut rows = statement.raw_query();
-    let mut all = Vec::new();
     while let Some(row) = rows.next()? {
-        let row = T::from_row(&Row::Sqlite(row))?;
-        let is_last = enough(&row);
-        all.push(row);
-        if is_last {
+        if take(&Row::Sqlite(row))? {
             break;
         }
     }
-    Ok(all)
+    Ok(())
 }

@@ -2,6 +2,7 @@
 //! a server, on a PostgreSQL database that only this test uses.
 
 pub mod rows;
+mod template;
 
 use crate::StoreError;
 use crate::conn::{Conn, Raw};
@@ -73,7 +74,7 @@ fn fresh_directory(name: &str) -> PathBuf {
 }
 
 /// Creates an empty SQLite database.
-pub fn sqlite() -> TestDatabase {
+pub fn empty_sqlite() -> TestDatabase {
     let directory = fresh_directory(&fresh_name());
     TestDatabase {
         location: Location::sqlite_file(&directory.join("gatehouse.db")),
@@ -81,46 +82,97 @@ pub fn sqlite() -> TestDatabase {
     }
 }
 
-/// Creates an empty PostgreSQL database. Without a server from the test command it prints a notice and
-/// returns `None`, or panics in strict mode (as in CI).
-pub async fn postgres() -> Option<TestDatabase> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test command's own variables, not a setting"
-    )]
-    let (url, strict) = (
-        std::env::var("GATEHOUSE_TEST_POSTGRES_URL")
-            .ok()
-            .filter(|url| !url.is_empty()),
-        std::env::var("GATEHOUSE_TEST_STRICT").is_ok_and(|value| value == "1"),
-    );
-    let Some(url) = url else {
-        assert!(
-            !strict,
-            "GATEHOUSE_TEST_POSTGRES_URL is not set, and this run must leave nothing out"
-        );
-        eprintln!("LEFT OUT: PostgreSQL, because GATEHOUSE_TEST_POSTGRES_URL is not set");
-        return None;
-    };
-    let name = fresh_name();
-    let Ok(server) = Location::from_url(&url) else {
-        panic!("GATEHOUSE_TEST_POSTGRES_URL is no PostgreSQL URL");
-    };
-    run_sql(&server, &format!("CREATE DATABASE {name}")).await;
-    let (server, parameters) = url
-        .split_once('?')
-        .map_or((url.as_str(), String::new()), |(a, b)| (a, format!("?{b}")));
-    let base = server.rsplit_once('/').map_or(server, |(base, _)| base);
-    let Ok(location) = Location::from_url(&format!("{base}/{name}{parameters}")) else {
-        panic!("GATEHOUSE_TEST_POSTGRES_URL is no PostgreSQL URL");
-    };
-    Some(TestDatabase {
-        location,
-        directory: fresh_directory(&name),
-    })
+/// Creates a SQLite database with the current schema.
+pub fn sqlite() -> TestDatabase {
+    let database = empty_sqlite();
+    let copied = std::fs::copy(template::sqlite(), database.directory.join("gatehouse.db"));
+    if let Err(error) = copied {
+        panic!("cannot copy the database with the current schema: {error}");
+    }
+    database
 }
 
-/// Creates one database for each available engine.
+/// Creates an empty PostgreSQL database. Without a server from the test command it prints a notice and
+/// returns `None`, or panics in strict mode (as in CI).
+pub async fn empty_postgres() -> Option<TestDatabase> {
+    let server = PostgresServer::of_test_command()?;
+    let name = fresh_name();
+    run_sql(&server.base(), &format!("CREATE DATABASE {name}")).await;
+    Some(server.database(&name))
+}
+
+/// Like [`empty_postgres`], with the current schema.
+pub async fn postgres() -> Option<TestDatabase> {
+    let server = PostgresServer::of_test_command()?;
+    let (name, template) = (fresh_name(), template::postgres(&server).await);
+    let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
+    run_sql(&server.base(), &create).await;
+    Some(server.database(&name))
+}
+
+/// The server of the test command.
+struct PostgresServer(String);
+
+impl PostgresServer {
+    fn of_test_command() -> Option<Self> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the test command's own variables, not a setting"
+        )]
+        let (url, strict) = (
+            std::env::var("GATEHOUSE_TEST_POSTGRES_URL")
+                .ok()
+                .filter(|url| !url.is_empty()),
+            std::env::var("GATEHOUSE_TEST_STRICT").is_ok_and(|value| value == "1"),
+        );
+        if url.is_none() {
+            assert!(
+                !strict,
+                "GATEHOUSE_TEST_POSTGRES_URL is not set, and this run must leave nothing out"
+            );
+            eprintln!("LEFT OUT: PostgreSQL, because GATEHOUSE_TEST_POSTGRES_URL is not set");
+        }
+        url.map(Self)
+    }
+
+    /// The database that the server was created with.
+    fn base(&self) -> Location {
+        match Location::from_url(&self.0) {
+            Ok(location) => location,
+            Err(_) => panic!("GATEHOUSE_TEST_POSTGRES_URL is no PostgreSQL URL"),
+        }
+    }
+
+    fn location(&self, name: &str) -> Location {
+        let (server, parameters) = self
+            .0
+            .split_once('?')
+            .map_or((self.0.as_str(), String::new()), |(a, b)| {
+                (a, format!("?{b}"))
+            });
+        let base = server.rsplit_once('/').map_or(server, |(base, _)| base);
+        match Location::from_url(&format!("{base}/{name}{parameters}")) {
+            Ok(location) => location,
+            Err(_) => panic!("GATEHOUSE_TEST_POSTGRES_URL is no PostgreSQL URL"),
+        }
+    }
+
+    fn database(&self, name: &str) -> TestDatabase {
+        TestDatabase {
+            location: self.location(name),
+            directory: fresh_directory(name),
+        }
+    }
+}
+
+/// Creates one empty database for each available engine.
+pub async fn empty_databases() -> Vec<TestDatabase> {
+    let mut all = vec![empty_sqlite()];
+    all.extend(empty_postgres().await);
+    all
+}
+
+/// Creates one database with the current schema for each available engine.
 pub async fn databases() -> Vec<TestDatabase> {
     let mut all = vec![sqlite()];
     all.extend(postgres().await);

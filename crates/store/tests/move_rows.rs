@@ -1,7 +1,7 @@
 //! Moves between databases, on every pair of engines.
 
 use gatehouse_store::testing::rows::{at, auth_session};
-use gatehouse_store::testing::{TestDatabase, databases, migrate, run_sql, sqlite};
+use gatehouse_store::testing::{TestDatabase, empty_databases, empty_sqlite, migrate, run_sql};
 use gatehouse_store::{
     AuthSessionRow, Conn, ImportError, MoveStep, OpenError, Store, StoreError, move_rows,
 };
@@ -51,8 +51,8 @@ async fn interrupt_move(from: &TestDatabase, to: &TestDatabase) {
 async fn pairs() -> Result<Vec<(TestDatabase, TestDatabase)>, StoreError> {
     let mut pairs = Vec::new();
     for turned in [false, true] {
-        for to in databases().await {
-            let from = databases().await.into_iter();
+        for to in empty_databases().await {
+            let from = empty_databases().await.into_iter();
             let mut from: Vec<_> = from
                 .filter(|from| (from.engine() == to.engine()) != turned)
                 .collect();
@@ -93,7 +93,7 @@ async fn an_interrupted_move_opens_no_server_and_is_continued() {
         let refused = Store::open(&to.location).await;
         assert!(matches!(refused, Err(OpenError::UnfinishedMove)));
         assert!(matches!(
-            move_rows(&to.location, &sqlite().location, |_, _, _| ()).await,
+            move_rows(&to.location, &empty_sqlite().location, |_, _, _| ()).await,
             Err(ImportError::Open(OpenError::UnfinishedMove))
         ));
         move_rows(&from.location, &to.location, |_, _, _| ())
@@ -135,7 +135,7 @@ async fn a_database_with_rows_is_no_target() {
 
 #[tokio::test]
 async fn a_database_of_an_earlier_version_arrives_up_to_date() {
-    let (from, to) = (sqlite(), sqlite());
+    let (from, to) = (empty_sqlite(), empty_sqlite());
     migrate(&from.location, Some(20)).await;
     add_old(&from).await;
     move_rows(&from.location, &to.location, |_, _, _| ())

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use gatehouse_store::testing::{databases, migrate, run_sql};
+use gatehouse_store::testing::{empty_databases, migrate, run_sql};
 use gatehouse_store::{ChannelPollRow, ReceivedMessageRow, Store, StoreError};
 
 const ACCOUNT: &str =
@@ -29,7 +29,7 @@ async fn read(store: &Store) -> (Vec<ReceivedMessageRow>, Option<ChannelPollRow>
 
 #[tokio::test]
 async fn messages_of_an_older_version_are_taken_over() {
-    for database in databases().await {
+    for database in empty_databases().await {
         migrate(&database.location, Some(67)).await;
         run_sql(&database.location, ACCOUNT).await;
         run_sql(&database.location, &message(7)).await;

@@ -2,7 +2,9 @@
 
 use gatehouse_domain::{Actor, AuthSessionId, ErrorCode, Problem, SeededRandom};
 use gatehouse_store::testing::rows::{at, auth_session};
-use gatehouse_store::testing::{TestDatabase, databases, migrate, postgres, run_sql, sqlite};
+use gatehouse_store::testing::{
+    TestDatabase, empty_databases, empty_postgres, empty_sqlite, migrate, run_sql,
+};
 use gatehouse_store::{
     AuditEntry, AuditIntent, AuditIntentRow, AuthSessionRow, Conn, Guard, OpenError, Store,
     StoreError, inherit, intending, migration_versions, unguarded,
@@ -22,7 +24,7 @@ async fn count(store: &Store) -> usize {
 
 #[tokio::test]
 async fn what_a_failed_write_did_is_undone_and_others_of_its_group_stand() {
-    for database in databases().await {
+    for database in empty_databases().await {
         let store = database.open().await;
         let jobs = (0..100).map(|n| {
             store.write(move |conn| {
@@ -53,7 +55,7 @@ async fn what_a_failed_write_did_is_undone_and_others_of_its_group_stand() {
 
 #[tokio::test]
 async fn a_job_that_panics_takes_nobody_with_it() {
-    let database = sqlite();
+    let database = empty_sqlite();
     let store = database.open().await;
     let lost: Result<(), StoreError> = store
         .write(|conn| {
@@ -74,7 +76,7 @@ async fn a_job_that_panics_takes_nobody_with_it() {
 #[tokio::test]
 async fn every_earlier_schema_is_brought_up_to_date_and_keeps_its_rows() {
     for version in migration_versions() {
-        for database in databases().await {
+        for database in empty_databases().await {
             migrate(&database.location, Some(version)).await;
             let row =
                 "INSERT INTO settings (key, value, updated_at) VALUES ('a.b', '[1,\"x\"]', 1)";
@@ -97,7 +99,7 @@ async fn every_earlier_schema_is_brought_up_to_date_and_keeps_its_rows() {
 
 #[tokio::test]
 async fn a_database_from_a_newer_version_is_refused() {
-    for database in databases().await {
+    for database in empty_databases().await {
         let store = database.open().await;
         store.close().await;
         forge_newer_migration(&database).await;
@@ -121,7 +123,7 @@ async fn forge_newer_migration(database: &TestDatabase) {
 
 #[tokio::test]
 async fn numbers_of_changes_grow_and_never_start_again() {
-    for database in databases().await {
+    for database in empty_databases().await {
         let store = database.open().await;
         for n in 0..3 {
             let day = n * 86_400_000;
@@ -143,7 +145,7 @@ async fn numbers_of_changes_grow_and_never_start_again() {
 
 #[tokio::test]
 async fn the_audit_chain_binds_each_row_to_the_one_before() {
-    for database in databases().await {
+    for database in empty_databases().await {
         let store = database.open().await;
         for n in 0..3 {
             store
@@ -184,7 +186,7 @@ async fn the_audit_chain_binds_each_row_to_the_one_before() {
 
 #[tokio::test]
 async fn a_database_that_another_process_has_locked_is_unavailable_and_reads_go_on() {
-    let database = sqlite();
+    let database = empty_sqlite();
     let store = database.open().await;
     let lock = gatehouse_store::testing::hold_write_lock(&database.location).await;
     let refused: Result<(), StoreError> = store
@@ -197,7 +199,7 @@ async fn a_database_that_another_process_has_locked_is_unavailable_and_reads_go_
 
 #[tokio::test]
 async fn nothing_that_was_deleted_stays_in_a_file_after_a_clean_stop() {
-    let database = sqlite();
+    let database = empty_sqlite();
     let store = database.open().await;
     let secret = "correct-horse-battery-staple-7731";
     store
@@ -225,7 +227,7 @@ async fn nothing_that_was_deleted_stays_in_a_file_after_a_clean_stop() {
 /// The order in which the connections close depends on the scheduler, so the test closes many times.
 #[tokio::test]
 async fn a_clean_stop_leaves_only_the_database_file() {
-    let database = sqlite();
+    let database = empty_sqlite();
     for _ in 0..200 {
         let store = database.open().await;
         // Each connection has to be used, or closing it does nothing.
@@ -257,7 +259,7 @@ async fn insert_both(
 
 #[tokio::test]
 async fn a_deadlock_is_reported_as_one() {
-    let Some(database) = postgres().await else {
+    let Some(database) = empty_postgres().await else {
         return;
     };
     let (one, other) = (database.open().await, database.open().await);
@@ -324,7 +326,7 @@ async fn intents(store: &Store) -> Result<Vec<AuditIntentRow>, StoreError> {
 
 #[tokio::test]
 async fn an_intent_is_stored_with_the_writes_of_its_task_and_undone_with_them() {
-    for database in databases().await {
+    for database in empty_databases().await {
         let store = database.open().await;
         let intent = intent();
         // Refused, failed, and outside of the task.
@@ -359,7 +361,7 @@ async fn an_intent_is_stored_with_the_writes_of_its_task_and_undone_with_them() 
 
 #[tokio::test]
 async fn a_guard_is_checked_in_the_transaction_behind_earlier_writes_of_the_same_group() {
-    for database in databases().await {
+    for database in empty_databases().await {
         let store = database.open().await;
         insert(&store, 1).await.unwrap();
         // All wait for the same commit; the writes behind the deletion see it.
@@ -385,7 +387,7 @@ async fn a_guard_is_checked_in_the_transaction_behind_earlier_writes_of_the_same
 
 #[tokio::test]
 async fn a_task_has_the_guard_only_where_it_inherits_it() {
-    let database = sqlite();
+    let database = empty_sqlite();
     let store = database.open().await;
     let tasks = tokio_util::task::TaskTracker::new();
     let (bare, inheriting) = (store.clone(), store.clone());
@@ -405,7 +407,7 @@ async fn a_task_has_the_guard_only_where_it_inherits_it() {
 
 #[tokio::test]
 async fn a_write_that_does_not_end_is_seen() {
-    for database in databases().await {
+    for database in empty_databases().await {
         let store = database.open().await;
         assert_eq!(store.busy_for(), Duration::ZERO);
         let (go, wait) = tokio::sync::oneshot::channel::<()>();

@@ -14,7 +14,8 @@
 use data_encoding::HEXLOWER;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::testing::{
-    TestDatabase, databases, migrate, migrate_as_newer, number, postgres, run_sql, sqlite,
+    TestDatabase, empty_databases, empty_postgres, empty_sqlite, migrate, migrate_as_newer, number,
+    run_sql,
 };
 use gatehouse_store::{
     ColumnKind, Engine, Location, OpenError, Snapshot, Store, StoreError, Table, fault,
@@ -273,12 +274,12 @@ async fn keeps_the_rows_of_every_version(database: &TestDatabase) {
 
 #[tokio::test]
 async fn rows_of_every_version_are_kept_by_a_process_that_is_killed_in_every_migration() {
-    keeps_the_rows_of_every_version(&sqlite()).await;
+    keeps_the_rows_of_every_version(&empty_sqlite()).await;
 }
 
 #[tokio::test]
 async fn postgresql_keeps_the_rows_of_every_version_when_a_process_is_killed_in_every_migration() {
-    if let Some(database) = postgres().await {
+    if let Some(database) = empty_postgres().await {
         keeps_the_rows_of_every_version(&database).await;
     }
 }
@@ -287,7 +288,7 @@ async fn postgresql_keeps_the_rows_of_every_version_when_a_process_is_killed_in_
 async fn a_database_of_every_version_opens_at_once() {
     let newest = migration_versions().last().copied();
     for version in migration_versions() {
-        let database = sqlite();
+        let database = empty_sqlite();
         migrate(&database.location, Some(version)).await;
         fill(&database, 1).await;
         let before = rows(&database).await;
@@ -311,7 +312,7 @@ async fn write(store: &Store) -> Result<(), StoreError> {
 /// Servers refuse a prepared `SELECT *` whose table has got a column.
 #[tokio::test]
 async fn statements_that_were_prepared_before_a_migration_are_prepared_again() {
-    let Some(database) = postgres().await else {
+    let Some(database) = empty_postgres().await else {
         return;
     };
     let store = database.open().await;
@@ -350,7 +351,7 @@ async fn announced(database: &TestDatabase) -> i64 {
 
 #[tokio::test]
 async fn the_version_before_uses_the_schema_of_a_newer_one_that_expands_it() {
-    for database in databases().await {
+    for database in empty_databases().await {
         let running = database.open().await;
         migrate_as_newer(&database.location, 9000, EXPAND).await;
         assert_eq!(announced(&database).await, 0);
@@ -372,7 +373,7 @@ async fn the_version_before_uses_the_schema_of_a_newer_one_that_expands_it() {
 
 #[tokio::test]
 async fn an_earlier_version_does_not_start_on_a_schema_that_needs_a_newer_one() {
-    for database in databases().await {
+    for database in empty_databases().await {
         database.open().await.close().await;
         migrate_as_newer(&database.location, 9000, EXPAND).await;
         migrate_as_newer(&database.location, 9001, CONTRACT).await;
@@ -388,7 +389,7 @@ async fn an_earlier_version_does_not_start_on_a_schema_that_needs_a_newer_one() 
 
 #[tokio::test]
 async fn a_running_earlier_version_writes_nothing_after_a_migration_that_needs_a_newer_one() {
-    for database in databases().await {
+    for database in empty_databases().await {
         let store = database.open().await;
         store.check_schema().await.unwrap();
         write(&store).await.unwrap();

@@ -1,7 +1,7 @@
 //! Prepares what tests run against: PostgreSQL, Chromium, and programs and libraries of others. Where one
 //! cannot be prepared, the report says so.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Session, browser, clients, node, postgres, voice};
 use crate::process::find_program;
@@ -19,28 +19,25 @@ const BROWSER: &str = "GATEHOUSE_TEST_BROWSER_DIR";
 const VOICE: &str = "GATEHOUSE_TEST_VOICE";
 
 impl Session<'_> {
-    pub(super) fn prepare_postgres(&mut self, unwanted: bool) -> Option<postgres::Server> {
+    pub(super) fn prepare_postgres(&mut self, unwanted: bool) {
         if unwanted {
             // Empty rather than unset, so that a server from the caller's environment is not used either.
             self.set(POSTGRES, "");
             self.report.declined("PostgreSQL", "--no-postgres");
-            return None;
+            return;
         }
         if std::env::var(POSTGRES).is_ok_and(|url| !url.is_empty()) {
             self.report.engine(&format!("PostgreSQL from {POSTGRES}"));
-            return None;
+            return;
         }
         match postgres::start() {
             Ok(server) => {
                 self.report
                     .engine(&format!("{}, temporary", server.version));
                 self.set(POSTGRES, server.url.clone());
-                Some(server)
+                self.server = Some(server);
             }
-            Err(error) => {
-                self.report.left_out("PostgreSQL", &error);
-                None
-            }
+            Err(error) => self.report.left_out("PostgreSQL", &error),
         }
     }
 
@@ -117,22 +114,19 @@ impl Session<'_> {
     }
 
     /// Prepares the directory to run the browser tests in, if there are any.
-    pub(super) fn prepare_browser(&mut self, target: &Path) -> Option<PathBuf> {
+    pub(super) fn prepare_browser(&mut self, target: &Path) {
         let tests = self.root.join("tests/browser");
         if !tests.join("package.json").is_file() {
-            return None;
+            return;
         }
         match browser::prepare(&tests, &target.join("test-browser")) {
             Ok(browser) => {
                 self.report.engine(&browser.version);
                 self.set(CHROMIUM, browser.chromium.to_string_lossy());
                 self.set(BROWSER, browser.folder.to_string_lossy());
-                Some(browser.folder)
+                self.browser = Some(browser.folder);
             }
-            Err(error) => {
-                self.report.left_out("tests in a browser", &error);
-                None
-            }
+            Err(error) => self.report.left_out("tests in a browser", &error),
         }
     }
 }

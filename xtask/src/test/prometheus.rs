@@ -6,7 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use super::Session;
-use crate::process::{find_program, is_executable, is_root, run};
+use crate::apt;
+use crate::process::{find_program, is_executable, run};
 
 const TOOL: &str = "promtool";
 /// The Debian package with the tool.
@@ -43,19 +44,7 @@ fn unpacked(target: &Path) -> Result<PathBuf> {
         bail!("not installed, and this machine has no apt-get: install {PACKAGE}");
     }
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    let download = || {
-        let mut apt = Command::new("apt-get");
-        run(apt
-            .args(["--quiet", "download", PACKAGE])
-            .current_dir(&folder))
-    };
-    if download().is_err() {
-        if !is_root() {
-            bail!("not installed: sudo apt-get update, or install {PACKAGE}");
-        }
-        run(Command::new("apt-get").args(["--quiet", "update"]))?;
-        download()?;
-    }
+    apt::download(PACKAGE, &folder)?;
     let entries = folder.read_dir()?.filter_map(Result::ok);
     let mut archives = entries
         .map(|entry| entry.path())

@@ -65,6 +65,16 @@ impl Report {
         self.left_out.push(line);
     }
 
+    /// Adds what another thread recorded.
+    pub fn add(&mut self, other: Self) {
+        self.engines.extend(other.engines);
+        self.steps.extend(other.steps);
+        self.left_out.extend(other.left_out);
+        self.declined.extend(other.declined);
+        self.flaky.extend(other.flaky);
+        self.failed.extend(other.failed);
+    }
+
     fn trouble(&mut self, found: Trouble) {
         let list = if found.is_flaky {
             &mut self.flaky

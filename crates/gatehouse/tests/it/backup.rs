@@ -2,7 +2,7 @@
 
 use crate::process::{CommandOutput, Installation, PASSWORD, make_key, mode};
 use gatehouse_store::Location;
-use gatehouse_store::testing::{number, postgres, run_sql};
+use gatehouse_store::testing::{empty_postgres, number, run_sql};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -430,7 +430,7 @@ async fn a_restore_names_where_the_rows_are() {
     let data_dir = to.data_dir();
     let expected = format!(" rows into {}.\n", data_dir.display());
     assert!(said.ends_with(&expected), "{said}");
-    let Some(database) = postgres().await else {
+    let Some(database) = empty_postgres().await else {
         return;
     };
     let mut to = Installation::new();

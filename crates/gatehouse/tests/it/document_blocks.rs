@@ -5,7 +5,7 @@ use crate::documents::{code, is_shell, root};
 use crate::process::{BINARY, Installation, PASSWORD, Server};
 use crate::voice::{KEY, Vendor};
 use gatehouse_doubles::openai::{FakeModel, says};
-use gatehouse_store::testing::postgres;
+use gatehouse_store::testing::empty_postgres;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -310,7 +310,7 @@ async fn backups(stage: &mut Stage) {
     stage
         .run(OPERATIONS, "gatehouse backup create --to /mnt/backups/")
         .await;
-    let database = postgres().await;
+    let database = empty_postgres().await;
     let data_dir = text(&stage.home.join("restored")).to_owned();
     let there = text(&stage.home.join("there")).to_owned();
     let before = stage.environment.insert("SERVICE_DATA_DIR", there);
@@ -339,7 +339,7 @@ async fn backups(stage: &mut Stage) {
 
 async fn moves(stage: &mut Stage) {
     stage.environment.remove("SERVICE_URL");
-    let Some(database) = postgres().await else {
+    let Some(database) = empty_postgres().await else {
         stage.blocks.take(OPERATIONS, "gatehouse move --to");
         return;
     };

@@ -1,7 +1,7 @@
 //! `gatehouse move`, with the real program.
 
 use crate::process::{Installation, PASSWORD, make_key};
-use gatehouse_store::testing::{TestDatabase, databases, sqlite};
+use gatehouse_store::testing::{TestDatabase, empty_databases, empty_sqlite};
 use serde_json::{Value, json};
 
 /// The tables that a server or the record of the move itself changes.
@@ -22,7 +22,7 @@ fn move_to(from: &Installation, to: &TestDatabase) -> Value {
 
 #[tokio::test]
 async fn an_installation_goes_to_another_database_and_back() {
-    for there in databases().await {
+    for there in empty_databases().await {
         let mut home = Installation::new();
         let server = home.start();
         server.set_up().await;
@@ -63,7 +63,7 @@ async fn an_installation_goes_to_another_database_and_back() {
         let verified = home.run(&["audit", "verify", "--json"]).json();
         assert_eq!(verified["ok"], true);
 
-        let back = sqlite();
+        let back = empty_sqlite();
         let second = move_to(&home, &back);
         // The server on PostgreSQL has written to these.
         let written = ["auth_sessions", "auth_api_keys", "duties"];

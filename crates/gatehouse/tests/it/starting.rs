@@ -1,7 +1,7 @@
 //! What a server answers while it migrates its database.
 
 use crate::process::{BINARY, Installation};
-use gatehouse_store::testing::{hold_write_lock, postgres};
+use gatehouse_store::testing::{empty_postgres, hold_write_lock};
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -66,7 +66,7 @@ async fn json_of(response: Response) -> (StatusCode, Value) {
 }
 
 async fn answers_while_it_migrates(scheme: &'static str) {
-    let Some(database) = postgres().await else {
+    let Some(database) = empty_postgres().await else {
         return;
     };
     let mut installation = Installation::new();
@@ -129,7 +129,7 @@ async fn a_server_with_a_certificate_answers_probes_while_it_migrates() {
 
 #[tokio::test]
 async fn a_server_of_a_shared_database_without_the_cluster_secret_warns() {
-    let Some(database) = postgres().await else {
+    let Some(database) = empty_postgres().await else {
         return;
     };
     let mut installation = Installation::new();

@@ -30,7 +30,7 @@ const DEFAULT_MODEL: &str = "nova-3";
 
 const ID: &str = "stt_cloud_3";
 
-pub(super) const PROVIDER: SttProvider = SttProvider {
+pub(super) static PROVIDER: SttProvider = SttProvider {
     about: About {
         id: ID,
         alias: "deepgram",

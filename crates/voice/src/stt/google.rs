@@ -47,7 +47,7 @@ const OPUS_RATE: u32 = 48_000;
 const ID: &str = "stt_cloud_4";
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-goog-api-key");
 
-pub(super) const PROVIDER: SttProvider = SttProvider {
+pub(super) static PROVIDER: SttProvider = SttProvider {
     about: About {
         id: ID,
         alias: "google",

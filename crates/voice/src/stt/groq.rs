@@ -16,7 +16,7 @@ const DEFAULT_MODEL: &str = "whisper-large-v3-turbo";
 
 const ID: &str = "stt_cloud_2";
 
-pub(super) const PROVIDER: SttProvider = SttProvider {
+pub(super) static PROVIDER: SttProvider = SttProvider {
     about: About {
         id: ID,
         alias: "groq",

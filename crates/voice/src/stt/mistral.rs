@@ -24,7 +24,7 @@ const DEFAULT_MODEL: &str = "voxtral-mini-latest";
 
 const ID: &str = "stt_cloud_5";
 
-pub(super) const PROVIDER: SttProvider = SttProvider {
+pub(super) static PROVIDER: SttProvider = SttProvider {
     about: About {
         id: ID,
         alias: "mistral",

@@ -30,7 +30,7 @@ const DEFAULT_MODEL: &str = "whisper-1";
 
 const ID: &str = "stt_cloud_1";
 
-pub(super) const PROVIDER: SttProvider = SttProvider {
+pub(super) static PROVIDER: SttProvider = SttProvider {
     about: About {
         id: ID,
         alias: "whisper",

@@ -32,7 +32,7 @@ const LAST_TOKEN_SECONDS: f64 = 0.5;
 /// Size of the header of WAV files written here.
 const WAV_HEADER_BYTES: usize = 44;
 
-pub(super) const PROVIDER: SttProvider = SttProvider {
+pub(super) static PROVIDER: SttProvider = SttProvider {
     about: About {
         id: ID,
         alias: "sherpa-onnx",

@@ -25,7 +25,7 @@ use url::Url;
 
 const ID: &str = "stt_local_1";
 
-pub(super) const PROVIDER: SttProvider = SttProvider {
+pub(super) static PROVIDER: SttProvider = SttProvider {
     about: About {
         id: ID,
         alias: "voxtral-local",

@@ -34,7 +34,7 @@ const AUDIO: &str = "audio.wav";
 /// The output file name without its extension, as `-of` requires.
 const RESULT: &str = "result";
 
-pub(super) const PROVIDER: SttProvider = SttProvider {
+pub(super) static PROVIDER: SttProvider = SttProvider {
     about: About {
         id: ID,
         alias: "whisper-cli",

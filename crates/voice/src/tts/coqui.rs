@@ -25,7 +25,7 @@ const PATH: &str = "/api/tts";
 
 const ID: &str = "tts_local_2";
 
-pub(super) const PROVIDER: TtsProvider = TtsProvider {
+pub(super) static PROVIDER: TtsProvider = TtsProvider {
     about: About {
         id: ID,
         alias: "coqui",

@@ -38,7 +38,7 @@ const MAX_VOICE_ID_BYTES: usize = 128;
 const ID: &str = "tts_cloud_1";
 const KEY_HEADER: HeaderName = HeaderName::from_static("xi-api-key");
 
-pub(super) const PROVIDER: TtsProvider = TtsProvider {
+pub(super) static PROVIDER: TtsProvider = TtsProvider {
     about: About {
         id: ID,
         alias: "elevenlabs",

@@ -35,7 +35,7 @@ const SAMPLE_RATE: u32 = 24_000;
 const ID: &str = "tts_cloud_3";
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-goog-api-key");
 
-pub(super) const PROVIDER: TtsProvider = TtsProvider {
+pub(super) static PROVIDER: TtsProvider = TtsProvider {
     about: About {
         id: ID,
         alias: "google",

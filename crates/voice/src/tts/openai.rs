@@ -40,7 +40,7 @@ const SAMPLE_RATE: u32 = 24_000;
 
 const ID: &str = "tts_cloud_2";
 
-pub(super) const PROVIDER: TtsProvider = TtsProvider {
+pub(super) static PROVIDER: TtsProvider = TtsProvider {
     about: About {
         id: ID,
         alias: "openai",

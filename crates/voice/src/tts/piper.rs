@@ -32,7 +32,7 @@ const MAX_CONFIG_BYTES: u64 = 4 << 20;
 /// Without it, the successor reads its input in the locale's encoding.
 const VARIABLES: &[(&str, &str)] = &[("PYTHONUTF8", "1")];
 
-pub(super) const PROVIDER: TtsProvider = TtsProvider {
+pub(super) static PROVIDER: TtsProvider = TtsProvider {
     about: About {
         id: ID,
         alias: "piper",
