@@ -306,7 +306,7 @@ pub(crate) fn schema_name() -> String {
     format!("gh_schema_{}", digest.get(..16).unwrap_or_default())
 }
 
-/// Applies the missing migrations up to `target`, or all. Each migration is a transaction.
+/// Applies the missing migrations up to `target`, or all. Each migration is a transaction, except in a new database.
 pub(crate) async fn run(
     conn: &mut Conn,
     engine: Engine,
@@ -329,9 +329,22 @@ pub(crate) async fn run(
         let mut applied = applied.iter();
         applied.any(|one| one.version == version && one.checksum == checksum)
     };
-    for migration in MIGRATIONS {
-        let (version, _, sql) = migration;
-        if target.is_none_or(|target| version <= target) && !is_applied(version, sql) {
+    let missing = MIGRATIONS.into_iter().filter(|(version, _, sql)| {
+        target.is_none_or(|target| *version <= target) && !is_applied(*version, sql)
+    });
+    if applied.is_empty() {
+        // For a new database, one transaction: each waits for the disk.
+        let all = async |conn: &mut Conn| {
+            for migration in missing {
+                apply_within(conn, migration).await?;
+            }
+            Ok(())
+        };
+        transact(conn, engine, all)
+            .await
+            .map_err(OpenError::Migrate)?;
+    } else {
+        for migration in missing {
             apply(conn, engine, migration).await?;
         }
     }
@@ -406,38 +419,42 @@ pub(crate) async fn end_move(conn: &mut Conn) -> Result<(), StoreError> {
 pub(crate) async fn apply(
     conn: &mut Conn,
     engine: Engine,
-    (version, name, sql): Migration,
+    migration: Migration,
 ) -> Result<(), OpenError> {
-    let checksum = checksum(sql);
+    let (version, _, sql) = migration;
     let known = find(conn, version).await.map_err(OpenError::Migrate)?;
     if let Some(known) = known {
-        return if known.checksum == checksum {
+        return if known.checksum == checksum(sql) {
             Ok(())
         } else {
             Err(OpenError::ChangedMigration { version })
         };
     }
     transact(conn, engine, async |conn| {
-        // Another node may have applied it after the check above.
-        if find(conn, version).await?.is_some() {
-            return Ok(());
-        }
-        conn.script(sql).await?;
-        let insert = query(NOTE);
-        conn.run(insert.bind(version).bind(name).bind(checksum))
-            .await?;
-        let writers = Writers::of(sql);
-        if let Some(oldest) = writers.stored() {
-            conn.run(query(NOTE_WRITERS).bind(version).bind(oldest))
-                .await?;
-        }
-        if matches!(writers, Writers::With(_)) {
-            conn.insert_schema_change().await?;
-        }
-        Ok(())
+        apply_within(conn, migration).await
     })
     .await
     .map_err(OpenError::Migrate)
+}
+
+/// Applies a migration in the transaction of the caller, unless another node has applied it before the transaction
+/// began.
+async fn apply_within(conn: &mut Conn, (version, name, sql): Migration) -> Result<(), StoreError> {
+    if find(conn, version).await?.is_some() {
+        return Ok(());
+    }
+    conn.script(sql).await?;
+    let insert = query(NOTE).bind(version).bind(name);
+    conn.run(insert.bind(checksum(sql))).await?;
+    let writers = Writers::of(sql);
+    if let Some(oldest) = writers.stored() {
+        conn.run(query(NOTE_WRITERS).bind(version).bind(oldest))
+            .await?;
+    }
+    if matches!(writers, Writers::With(_)) {
+        conn.insert_schema_change().await?;
+    }
+    Ok(())
 }
 
 async fn find(conn: &mut Conn, version: i64) -> Result<Option<Applied>, StoreError> {

@@ -137,10 +137,7 @@ impl PostgresServer {
 
     /// The database that the server was created with.
     fn base(&self) -> Location {
-        match Location::from_url(&self.0) {
-            Ok(location) => location,
-            Err(_) => panic!("GATEHOUSE_TEST_POSTGRES_URL is no PostgreSQL URL"),
-        }
+        Self::parse(&self.0)
     }
 
     fn location(&self, name: &str) -> Location {
@@ -151,10 +148,14 @@ impl PostgresServer {
                 (a, format!("?{b}"))
             });
         let base = server.rsplit_once('/').map_or(server, |(base, _)| base);
-        match Location::from_url(&format!("{base}/{name}{parameters}")) {
-            Ok(location) => location,
-            Err(_) => panic!("GATEHOUSE_TEST_POSTGRES_URL is no PostgreSQL URL"),
-        }
+        Self::parse(&format!("{base}/{name}{parameters}"))
+    }
+
+    fn parse(url: &str) -> Location {
+        let Ok(location) = Location::from_url(url) else {
+            panic!("GATEHOUSE_TEST_POSTGRES_URL is no PostgreSQL URL");
+        };
+        location
     }
 
     fn database(&self, name: &str) -> TestDatabase {
