@@ -132,7 +132,7 @@ async fn idle(report: &mut Report) -> Result<()> {
     let rate = count as f64 / IDLE.as_secs_f64();
     report.value(
         "PostgreSQL: an idle node's statements a second",
-        Goal::AtMost(1.0),
+        Goal::AtMost(2.0),
         rate,
         (1, ""),
     );

@@ -1,7 +1,7 @@
 //! Background tasks: loads credentials, writes last uses, sweeps expired credentials, reads other
 //! nodes' changes, and logs reminders for the operator.
 
-use crate::change_feed::poll_interval;
+use crate::change_feed::POLL;
 use crate::error::AuthError;
 use crate::live::Live;
 use crate::state::Auth;
@@ -94,7 +94,7 @@ impl Auth {
                 }
                 Err(_) => {}
             }
-            let next = began + poll_interval(self.0.store.hears_nodes());
+            let next = began + POLL;
             tokio::select! {
                 () = shutdown.cancelled() => break,
                 () = sleep_until(next) => {}

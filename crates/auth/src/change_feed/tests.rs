@@ -50,7 +50,8 @@ fn the_lag_grows_from_the_last_read_on_and_only_where_other_nodes_may_write() {
 
 #[test]
 fn without_notifications_a_change_is_found_within_a_second() {
-    assert!(poll_interval(true).as_millis() < u128::from(BELIEVED_MS));
-    // The other half of the limit is for the read and for closing sockets.
-    assert!(poll_interval(false) <= Duration::from_millis(500));
+    // A quarter of the limit is for the read and for closing sockets.
+    assert!(POLL <= Duration::from_millis(750));
+    // The other statements of an idle node are 0.6 per second.
+    assert!(POLL.as_secs_f64().recip() + 0.6 <= 2.0);
 }
