@@ -88,6 +88,7 @@ mod sql;
 mod sqlite;
 mod ssh_keys;
 mod stored_bytes;
+mod superseded;
 mod sweep_clock;
 #[cfg(feature = "testing")]
 #[expect(

@@ -10,6 +10,7 @@
 use crate::compatibility::{Unknown, Writers};
 use crate::dialect::Engine;
 use crate::sql::{FromRow, Row, query};
+use crate::superseded::find_repair;
 use crate::{Conn, OpenError, Store, StoreError};
 use sha2::{Digest, Sha384};
 
@@ -382,11 +383,12 @@ pub(crate) async fn apply(
     let checksum = Sha384::digest(sql.as_bytes()).to_vec();
     let known = find(conn, version).await.map_err(OpenError::Migrate)?;
     if let Some(Applied(known)) = known {
-        return if known == checksum {
-            Ok(())
-        } else {
-            Err(OpenError::ChangedMigration { version })
-        };
+        if known == checksum {
+            return Ok(());
+        }
+        let repair = find_repair(version, &known);
+        let repair = repair.ok_or(OpenError::ChangedMigration { version })?;
+        return replace(conn, engine, (version, &checksum, repair)).await;
     }
     transact(conn, engine, async |conn| {
         // Another node may have applied it after the check above.
@@ -406,6 +408,28 @@ pub(crate) async fn apply(
             conn.insert_schema_change().await?;
         }
         Ok(())
+    })
+    .await
+    .map_err(OpenError::Migrate)
+}
+
+/// Replaces what an earlier file of an applied migration made.
+async fn replace(
+    conn: &mut Conn,
+    engine: Engine,
+    (version, checksum, repair): (i64, &[u8], &'static str),
+) -> Result<(), OpenError> {
+    transact(conn, engine, async |conn| {
+        // Another node may have done it after the check.
+        let known = find(conn, version).await?;
+        if known.is_some_and(|Applied(known)| known == checksum) {
+            return Ok(());
+        }
+        conn.script(repair).await?;
+        let update = query("UPDATE _sqlx_migrations SET checksum = $2 WHERE version = $1");
+        conn.run(update.bind(version).bind(checksum.to_vec()))
+            .await
+            .map(drop)
     })
     .await
     .map_err(OpenError::Migrate)

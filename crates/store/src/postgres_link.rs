@@ -17,7 +17,8 @@ use tokio_postgres::{AsyncMessage, Client, Connection};
 const RECONNECT: Duration = Duration::from_secs(1);
 /// Begins listening to changes and to messages of other nodes. Messages are not stored, so sending them need not
 /// wait for the disk.
-const LISTEN: &str = "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events";
+const LISTEN: &str =
+    "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events";
 /// How often an idle connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
 /// notices a server that accepts packets and does not respond.
 const LINK_CHECK: Duration = Duration::from_secs(10);

@@ -1,0 +1,61 @@
+//! Databases that earlier versions wrote while they worked. `real/README.md` describes the files.
+
+use crate::killed::migrate_with_deaths;
+use crate::landed::schema;
+use crate::rows::{assert_kept, digest, rows};
+use gatehouse_store::testing::{TestDatabase, migrate, number, postgres, run_sql, sqlite};
+use gatehouse_store::{Store, migration_versions};
+
+/// The newest migration, the database, and what [`digest`] returns after the upgrade.
+type Real = (i64, &'static str, &'static str);
+
+const SQLITE: [Real; 2] = [
+    (80, include_str!("real/80-sqlite.sql"), "?"),
+    (86, include_str!("real/86-sqlite.sql"), "?"),
+];
+const POSTGRES: [Real; 2] = [
+    (80, include_str!("real/80-postgres.sql"), "?"),
+    (86, include_str!("real/86-postgres.sql"), "?"),
+];
+
+async fn upgrade((version, script, contents): Real, database: &TestDatabase, empty: &TestDatabase) {
+    run_sql(&database.location, script).await;
+    let newest = "SELECT MAX(version) FROM _sqlx_migrations";
+    assert_eq!(number(&database.location, newest).await, version);
+    let before = rows(database).await;
+    let missing = migration_versions().into_iter().filter(|it| *it > version);
+    for step in missing {
+        let before = rows(database).await;
+        migrate_with_deaths(database, step, async |death| {
+            assert_eq!(rows(database).await, before, "{version}, {step}, {death}");
+        })
+        .await;
+    }
+    let store = Store::open(&database.location).await.unwrap();
+    assert_eq!(store.check_integrity().await.unwrap(), [""; 0]);
+    store.close().await;
+    let after = rows(database).await;
+    assert_kept(&before, &after, &format!("{version}"));
+    assert_eq!(schema(database).await, schema(empty).await, "{version}");
+    assert_eq!(digest(&before, &after), contents, "{version}");
+}
+
+#[tokio::test]
+async fn databases_that_earlier_versions_wrote_are_upgraded_by_processes_that_are_killed() {
+    let empty = sqlite();
+    migrate(&empty.location, None).await;
+    for real in SQLITE {
+        upgrade(real, &sqlite(), &empty).await;
+    }
+}
+
+#[tokio::test]
+async fn postgresql_databases_that_earlier_versions_wrote_are_upgraded_by_killed_processes() {
+    let Some(empty) = postgres().await else {
+        return;
+    };
+    migrate(&empty.location, None).await;
+    for real in POSTGRES {
+        upgrade(real, &postgres().await.unwrap(), &empty).await;
+    }
+}
