@@ -1,9 +1,11 @@
 //! Databases that earlier versions wrote while they worked, opened by this one.
 //! `store/tests/upgrades/real/README.md` describes the files.
 
+use gatehouse_domain::{ManualClock, Timestamp};
 use gatehouse_store::testing::{TestDatabase, postgres, run_sql, sqlite};
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// The passwords, keys and ids of the databases.
 const CREDENTIALS: &str = include_str!("../../../store/tests/upgrades/real/credentials.json");
@@ -21,7 +23,10 @@ async fn is_read(name: &str, script: &str, database: TestDatabase) {
     let credentials: Value = serde_json::from_str(CREDENTIALS).unwrap();
     let credential = |of: &str| credentials[name][of].as_str().unwrap().to_owned();
     run_sql(&database.location, script).await;
-    let server = TestServer::start(Options::default().database(database)).await;
+    // An hour later, so that nothing has expired.
+    let clock = ManualClock::at(Timestamp::from_millis(1_795_905_500_000));
+    let options = Options::default().clock(Arc::new(clock));
+    let server = TestServer::start(options.database(database)).await;
     // Logging in unlocks the vault.
     let password = json!({ "password": credential("password") });
     let login = server.local().post("/api/auth/login", password).await;
