@@ -8,7 +8,6 @@ use crate::postgres_link::{self, NodeLink};
 use crate::readers::Readers;
 use crate::writer::Writers;
 use crate::{CHANGES, MESSAGES, OpenError, Store, migrate};
-use std::sync::Arc;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;

@@ -87,7 +87,7 @@ fn insert(engine: Engine, table: &Table, number: i64) -> String {
 }
 
 /// Names and checksums of the migrations, as `sha256sum *.sql` prints them. Lines are only added.
-const CHECKSUMS: &str = include_str!("../migrations/SHA256SUMS");
+const CHECKSUMS: &str = include_str!("../../migrations/SHA256SUMS");
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "blocks no other task")]
