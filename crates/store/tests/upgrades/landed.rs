@@ -11,22 +11,16 @@ use std::path::Path;
 /// The files by their number, those of earlier texts of a migration by `<number>-superseded`.
 struct Files(BTreeMap<String, String>);
 
-/// The line of a database in the manifest.
-struct Fixture {
-    /// The number of the last file, and those of the files whose earlier text is used, separated by `+`.
-    name: &'static str,
-    /// As [`digest`] returns it.
-    contents: &'static str,
-}
-
-const MANIFEST: &str = include_str!("landed/manifest.txt");
-
-fn fixtures() -> Vec<Fixture> {
-    let split = |line: &'static str| {
-        let (name, contents) = line.split_once(' ').unwrap_or((line, ""));
-        Fixture { name, contents }
-    };
-    MANIFEST.lines().map(split).collect()
+/// Returns the lines of a manifest: the name of a database, and what [`digest`] returns after its upgrade. The name is the
+/// number of the last file, and those of the files whose earlier text is used, separated by `+`.
+#[expect(clippy::disallowed_methods, reason = "blocks no other task")]
+pub(crate) fn manifest(folder: &str) -> BTreeMap<String, String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/upgrades");
+    let text = std::fs::read_to_string(path.join(folder).join("manifest.txt")).unwrap();
+    let lines = text.lines().filter_map(|line| line.split_once(' '));
+    lines
+        .map(|(name, contents)| (name.to_owned(), contents.to_owned()))
+        .collect()
 }
 
 impl Files {
@@ -92,13 +86,21 @@ fn with_bytes(engine: Engine, text: &str) -> String {
     all
 }
 
-async fn is_applied(database: &TestDatabase, version: i64) -> bool {
-    let query = format!("SELECT COUNT(*) FROM _sqlx_migrations WHERE version = {version}");
-    number(&database.location, &query).await > 0
+/// The versions of the migrations that the statements record.
+fn applied(script: &str) -> BTreeSet<i64> {
+    let records = script.split("INSERT INTO _sqlx_migrations").skip(1);
+    let version = |record: &str| {
+        let (_, values) = record.split_once("VALUES (")?;
+        values.split_once(',')?.0.parse().ok()
+    };
+    records.map(|record| version(record).unwrap()).collect()
 }
 
+/// A migration, and whether it was applied with an earlier text.
+type Step = (i64, bool);
+
 /// What an upgrade has to do: the missing migrations, and those that were applied with an earlier text.
-async fn pending(database: &TestDatabase, name: &str) -> Vec<(i64, bool)> {
+fn pending(script: &str, name: &str) -> Vec<Step> {
     let superseded = name.split('+').skip(1).map(|file| match file {
         "02" => 6,
         "13" => 18,
@@ -108,20 +110,22 @@ async fn pending(database: &TestDatabase, name: &str) -> Vec<(i64, bool)> {
         _ => 77,
     });
     let superseded: BTreeSet<i64> = superseded.collect();
-    let mut pending = Vec::new();
-    for version in migration_versions() {
-        let is_superseded = superseded.contains(&version);
-        if is_superseded || !is_applied(database, version).await {
-            pending.push((version, is_superseded));
-        }
-    }
-    pending
+    let applied = applied(script);
+    let versions = migration_versions().into_iter();
+    versions
+        .map(|version| (version, superseded.contains(&version)))
+        .filter(|(version, is_superseded)| *is_superseded || !applied.contains(version))
+        .collect()
 }
 
 /// Upgrades the database. The processes that do the first step, and each that is not in `killed`, die at each write.
-async fn upgrade(database: &TestDatabase, name: &str, killed: &mut BTreeSet<(i64, bool)>) {
-    for (place, step) in pending(database, name).await.into_iter().enumerate() {
-        if killed.insert(step) || place == 0 {
+async fn upgrade(
+    database: &TestDatabase,
+    (name, pending): (&str, &[Step]),
+    killed: &mut BTreeSet<Step>,
+) {
+    for (place, step) in pending.iter().enumerate() {
+        if killed.insert(*step) || place == 0 {
             migrate(&database.location, Some(step.0 - 1)).await;
             let before = rows(database).await;
             migrate_with_deaths(database, step.0, async |death| {
@@ -166,39 +170,43 @@ fn without_changed_values(name: &str, before: &Rows) -> Rows {
     kept
 }
 
-/// Upgrades each database in `fixtures` and returns the lines of the manifest.
-async fn upgrade_all(fresh: impl AsyncFn() -> TestDatabase) -> Vec<String> {
+/// Upgrades each database of the manifest and returns what the manifest should be.
+async fn upgrade_all(fresh: impl AsyncFn() -> TestDatabase) -> BTreeMap<String, String> {
     let files = Files::read();
     let empty = fresh().await;
     migrate(&empty.location, None).await;
     let wanted = schema(&empty).await;
     let mut killed = BTreeSet::new();
-    let mut lines = Vec::new();
+    let mut contents = BTreeMap::new();
     // The newest first: a migration is interrupted in the database with the most rows.
-    for Fixture { name, .. } in fixtures().into_iter().rev() {
+    for name in manifest("landed").into_keys().rev() {
+        let name = name.as_str();
         let database = fresh().await;
-        run_sql(&database.location, &files.script(database.engine(), name)).await;
+        let script = files.script(database.engine(), name);
+        run_sql(&database.location, &script).await;
         let before = rows(&database).await;
-        upgrade(&database, name, &mut killed).await;
+        let pending = pending(&script, name);
+        upgrade(&database, (name, &pending), &mut killed).await;
         let store = Store::open(&database.location).await.unwrap();
         assert_eq!(store.check_integrity().await.unwrap(), [""; 0], "{name}");
         store.close().await;
         let after = rows(&database).await;
         assert_kept(&without_changed_values(name, &before), &after, name);
         assert_eq!(schema(&database).await, wanted, "{name}");
-        lines.push(format!("{name} {}", digest(&before, &after)));
+        contents.insert(name.to_owned(), digest(&before, &after));
     }
-    lines.reverse();
-    lines
+    contents
 }
 
-fn assert_manifest(lines: &[String]) {
-    let fixtures = fixtures().into_iter();
-    let listed: Vec<String> = fixtures
-        .map(|it| format!("{} {}", it.name, it.contents))
-        .collect();
-    let text = lines.join("\n");
-    assert!(lines == listed, "the manifest should be:\n{text}");
+fn assert_manifest(contents: &BTreeMap<String, String>) {
+    let lines = contents
+        .iter()
+        .map(|(name, contents)| format!("{name} {contents}\n"));
+    let text: String = lines.collect();
+    assert!(
+        *contents == manifest("landed"),
+        "the manifest should be:\n{text}"
+    );
 }
 
 #[tokio::test]

@@ -1,24 +1,24 @@
 //! Databases that earlier versions wrote while they worked. `real/README.md` describes the files.
 
 use crate::killed::migrate_with_deaths;
-use crate::landed::schema;
+use crate::landed::{manifest, schema};
 use crate::rows::{assert_kept, digest, rows};
 use gatehouse_store::testing::{TestDatabase, migrate, number, postgres, run_sql, sqlite};
 use gatehouse_store::{Store, migration_versions};
 
-/// The newest migration, the database, and what [`digest`] returns after the upgrade.
-type Real = (i64, &'static str, &'static str);
+/// The name of a database, its newest migration, and the statements that create it.
+type Real = (&'static str, i64, &'static str);
 
 const SQLITE: [Real; 2] = [
-    (80, include_str!("real/80-sqlite.sql"), "?"),
-    (86, include_str!("real/86-sqlite.sql"), "?"),
+    ("80-sqlite", 80, include_str!("real/80-sqlite.sql")),
+    ("86-sqlite", 86, include_str!("real/86-sqlite.sql")),
 ];
 const POSTGRES: [Real; 2] = [
-    (80, include_str!("real/80-postgres.sql"), "?"),
-    (86, include_str!("real/86-postgres.sql"), "?"),
+    ("80-postgres", 80, include_str!("real/80-postgres.sql")),
+    ("86-postgres", 86, include_str!("real/86-postgres.sql")),
 ];
 
-async fn upgrade((version, script, contents): Real, database: &TestDatabase, empty: &TestDatabase) {
+async fn upgrade((name, version, script): Real, database: &TestDatabase, empty: &TestDatabase) {
     run_sql(&database.location, script).await;
     let newest = "SELECT MAX(version) FROM _sqlx_migrations";
     assert_eq!(number(&database.location, newest).await, version);
@@ -27,7 +27,7 @@ async fn upgrade((version, script, contents): Real, database: &TestDatabase, emp
     for step in missing {
         let before = rows(database).await;
         migrate_with_deaths(database, step, async |death| {
-            assert_eq!(rows(database).await, before, "{version}, {step}, {death}");
+            assert_eq!(rows(database).await, before, "{name}, {step}, {death}");
         })
         .await;
     }
@@ -35,9 +35,10 @@ async fn upgrade((version, script, contents): Real, database: &TestDatabase, emp
     assert_eq!(store.check_integrity().await.unwrap(), [""; 0]);
     store.close().await;
     let after = rows(database).await;
-    assert_kept(&before, &after, &format!("{version}"));
-    assert_eq!(schema(database).await, schema(empty).await, "{version}");
-    assert_eq!(digest(&before, &after), contents, "{version}");
+    assert_kept(&before, &after, name);
+    assert_eq!(schema(database).await, schema(empty).await, "{name}");
+    let contents = digest(&before, &after);
+    assert_eq!(Some(&contents), manifest("real").get(name), "{name}");
 }
 
 #[tokio::test]
