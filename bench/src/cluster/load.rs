@@ -37,9 +37,15 @@ impl Addresses {
     }
 
     /// Returns the addresses of the nodes that run.
-    fn running(&self) -> Vec<SocketAddr> {
+    pub fn running(&self) -> Vec<SocketAddr> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         all.iter().flatten().copied().collect()
+    }
+
+    /// Returns the address of one of the nodes that run.
+    pub fn choose(&self, number: usize) -> Option<SocketAddr> {
+        let running = self.running();
+        running.get(number % running.len().max(1)).copied()
     }
 }
 
@@ -105,13 +111,12 @@ async fn deliver(addresses: &Addresses, message: &Message, first: usize) -> Resu
     let begun = Instant::now();
     let mut next = first;
     while begun.elapsed() < PATIENCE {
-        let running = addresses.running();
         next += 1;
-        let Some(address) = running.get(next % running.len().max(1)) else {
+        let Some(address) = addresses.choose(next) else {
             tokio::time::sleep(Duration::from_millis(2)).await;
             continue;
         };
-        match tokio::time::timeout(ATTEMPT, attempt(*address, message)).await {
+        match tokio::time::timeout(ATTEMPT, attempt(address, message)).await {
             Ok(Ok(200 | 202)) => return Ok(()),
             // Killed, frozen, still starting, or without the database.
             Err(_) | Ok(Err(_) | Ok(503)) => tokio::time::sleep(Duration::from_millis(2)).await,
@@ -121,7 +126,8 @@ async fn deliver(addresses: &Addresses, message: &Message, first: usize) -> Resu
     bail!("no node accepted a delivery")
 }
 
-async fn attempt(address: SocketAddr, message: &Message) -> Result<u16> {
+/// Sends a delivery to a node. Returns the status of the answer.
+pub async fn attempt(address: SocketAddr, message: &Message) -> Result<u16> {
     let mut client = Client::connect(address).await?;
     Ok(client.exchange(&message.request).await?.status)
 }

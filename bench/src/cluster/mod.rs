@@ -1,8 +1,9 @@
 //! `bench cluster`: three nodes on one PostgreSQL database take deliveries while nodes, the database and the network
 //! between them fail. No delivery that was answered with 202 may be lost, done twice without a record of it, or done
-//! out of order in its session.
+//! out of order in its session. Limits hold over all nodes, and sockets of revoked keys are closed in time.
 
 mod fault;
+mod limits;
 mod load;
 mod node;
 mod order;
@@ -42,6 +43,8 @@ const NODES: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(40);
 /// The lease of a delivery in seconds. A node that is frozen for longer loses its deliveries to others.
 const LEASE_SECONDS: u64 = 5;
+/// The time after the last fault in which permits of the limited webhook may still be lost.
+const SETTLING: Duration = Duration::from_secs(10);
 
 /// Runs the benchmark and prints the table.
 pub async fn run(args: &Args) -> Result<()> {
@@ -63,8 +66,12 @@ pub async fn run(args: &Args) -> Result<()> {
         .await?
     };
     let probed = node::make_probe(cluster.node(0)?).await?;
+    let limited = limits::make(cluster.node(0)?).await?;
     let senders = load::start(&lanes, args.rate, &cluster.addresses);
+    let offered = limits::start(&limited, &cluster.addresses);
+    let revoker = revocation::start(first.cookie(), &cluster.addresses);
     let outcome = cluster.fail_often(args, &probed).await;
+    let healthy = Instant::now();
     load::stop(&senders);
     let faults = outcome?;
     let mut accepted = Vec::new();
@@ -75,8 +82,11 @@ pub async fn run(args: &Args) -> Result<()> {
         waits.extend(sent.waits);
     }
     let mut report = Report::default();
-    report_faults(&faults, &mut waits, &mut report);
+    report_faults(&faults.recoveries, &mut waits, &mut report);
+    revocation::check(revoker, &faults.spans, &mut report).await?;
     revocation::measure(&cluster, &mut report).await?;
+    tokio::time::sleep((limits::WINDOW + SETTLING).saturating_sub(healthy.elapsed())).await;
+    limits::check(offered, &mut report).await?;
     cluster.check(&lanes, &accepted, &mut report).await?;
     report.print();
     Ok(())
@@ -91,6 +101,16 @@ pub struct Cluster {
 
 /// How long nodes took to accept deliveries again, by the kind of fault.
 type Recoveries = BTreeMap<&'static str, Vec<Duration>>;
+
+/// The time from the beginning of a fault until all nodes accepted deliveries again.
+type Span = (Instant, Instant);
+
+/// What failed.
+#[derive(Default)]
+struct Faults {
+    recoveries: Recoveries,
+    spans: Vec<Span>,
+}
 
 impl Cluster {
     fn start(database: Postgres, first: &Installation) -> Result<Self> {
@@ -110,24 +130,26 @@ impl Cluster {
     }
 
     /// Makes faults one after the other, each after all nodes have recovered from the previous one.
-    async fn fail_often(&mut self, args: &Args, probed: &Lane) -> Result<Recoveries> {
+    async fn fail_often(&mut self, args: &Args, probed: &Lane) -> Result<Faults> {
         use gatehouse_domain::{Random, SeededRandom};
         let seeded = SeededRandom::new(args.seed);
         let random: &dyn Random = &seeded;
-        let mut recoveries = Recoveries::new();
+        let mut faults = Faults::default();
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(args.seconds) {
             let fault = Fault::choose(random);
             let number = random.below(u32::try_from(NODES)?) as usize;
+            let span_begun = Instant::now();
             let undone = fault.make(self, number, random).await?;
             let recovered = self.wait_for_all(probed, undone).await;
-            recoveries
-                .entry(fault.name())
-                .or_default()
-                .push(recovered.with_context(|| format!("{} of node {number}", fault.name()))?);
+            let recovered =
+                recovered.with_context(|| format!("{} of node {number}", fault.name()))?;
+            let of_its_kind = faults.recoveries.entry(fault.name()).or_default();
+            of_its_kind.push(recovered);
+            faults.spans.push((span_begun, Instant::now()));
             tokio::time::sleep(Duration::from_millis(u64::from(random.below(500)))).await;
         }
-        Ok(recoveries)
+        Ok(faults)
     }
 
     /// Waits until every node accepts deliveries. Returns the time since `undone`.

@@ -2,11 +2,11 @@
 
 use super::Site;
 use crate::figures::{greatest, median, millis};
-use crate::gateway::Server;
 use crate::http1::request;
 use crate::table::{Goal, Report};
 use anyhow::{Context, Result, bail, ensure};
 use futures_util::{SinkExt, StreamExt};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -22,13 +22,13 @@ const NOT_AUTHENTICATED: u16 = 4401;
 
 /// Opens a chat socket with a header that authenticates it.
 pub async fn open(
-    gateway: &Server,
+    address: SocketAddr,
     name: &'static str,
     value: &str,
 ) -> Result<WebSocketStream<TcpStream>> {
-    let mut request = format!("ws://{}/ws/chat", gateway.address).into_client_request()?;
+    let mut request = format!("ws://{address}/ws/chat").into_client_request()?;
     request.headers_mut().insert(name, value.parse()?);
-    let stream = TcpStream::connect(gateway.address).await?;
+    let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     let (mut socket, _) = client_async(request, stream).await?;
     // The response shows that the socket's loop is running.
@@ -87,11 +87,11 @@ pub(super) async fn measure(site: &Site, report: &mut Report) -> Result<()> {
             .context("too few keys")?;
         let revoked = [
             (
-                open(&gateway, "cookie", &site.cookie(place)).await?,
+                open(gateway.address, "cookie", &site.cookie(place)).await?,
                 format!("/api/auth/sessions/{}", session.id),
             ),
             (
-                open(&gateway, "authorization", &site.bearer(500 + number)).await?,
+                open(gateway.address, "authorization", &site.bearer(500 + number)).await?,
                 format!("/api/auth/api-keys/{}", key.id),
             ),
         ];

@@ -94,11 +94,12 @@ impl Auth {
                 }
                 Err(_) => {}
             }
-            let next = began + poll_interval(self.0.store.hears_nodes());
+            let next = began + poll_interval(self.0.changed.receiver_count());
             tokio::select! {
                 () = shutdown.cancelled() => break,
                 () = sleep_until(next) => {}
                 Ok(()) = notified.changed() => {}
+                () = self.0.first_watched.notified() => {}
             }
         }
     }

@@ -14,10 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How often the feed is read while notifications arrive: in time for [`feed::BELIEVED_MS`].
+/// How often the feed is read while no socket is open here: in time for [`feed::BELIEVED_MS`].
 const POLL: Duration = Duration::from_millis(1_500);
-/// How often it is read while they do not. A revocation must reach every node within a second.
-const POLL_UNHEARD: Duration = Duration::from_millis(500);
+/// How often it is read while there are sockets. A revocation must close them within a second, also in the time until a
+/// lost connection for notifications is noticed. The rest of the second is for the read and for closing them.
+const POLL_FOR_SOCKETS: Duration = Duration::from_millis(750);
 
 /// Subjects that this crate handles, including those for which it notifies other crates itself.
 const OWN: [&str; 7] = [
@@ -80,8 +81,8 @@ impl ChangedSubjects {
 }
 
 /// How long after the beginning of one read of the feed the next one begins, if no notification arrives earlier.
-pub(crate) const fn poll_interval(hears_nodes: bool) -> Duration {
-    if hears_nodes { POLL } else { POLL_UNHEARD }
+pub(crate) const fn poll_interval(sockets: usize) -> Duration {
+    if sockets == 0 { POLL } else { POLL_FOR_SOCKETS }
 }
 
 impl Auth {

@@ -17,7 +17,7 @@ use gatehouse_domain::{Clock, Random};
 use gatehouse_secrets::Secrets;
 use gatehouse_store::{SharedCounts, Store, SweepClock};
 use std::sync::{Arc, OnceLock};
-use tokio::sync::{Mutex, broadcast, watch};
+use tokio::sync::{Mutex, Notify, broadcast, watch};
 use tokio_util::task::TaskTracker;
 
 /// How many events a slow subscriber may lag behind.
@@ -61,6 +61,7 @@ impl Auth {
             devices: LiveMap::new(CAPACITY),
             targets: OnceLock::new(),
             changed: watch::Sender::new(0),
+            first_watched: Notify::new(),
             settings_changed: watch::Sender::new(0),
             events: broadcast::Sender::new(EVENTS),
             foreign: broadcast::Sender::new(EVENTS),

@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::OnceLock;
-use tokio::sync::{Mutex, broadcast, watch};
+use tokio::sync::{Mutex, Notify, broadcast, watch};
 use tokio_util::task::TaskTracker;
 
 /// The key in the table `settings`.
@@ -129,6 +129,8 @@ pub(crate) struct AuthInner {
     pub(crate) targets: OnceLock<Targets>,
     pub(crate) setup_code: watch::Sender<Option<String>>,
     pub(crate) changed: watch::Sender<u64>,
+    /// Notified when `changed` gets its first receiver.
+    pub(crate) first_watched: Notify,
     pub(crate) settings_changed: watch::Sender<u64>,
     pub(crate) events: broadcast::Sender<&'static str>,
     /// Subjects of other crates that another node changed.
@@ -204,9 +206,13 @@ impl Auth {
     }
 
     /// A counter that increases after every change of a credential or of the state. Check
-    /// [`Auth::is_live`] again then.
+    /// [`Auth::is_live`] again then. While there is a receiver, this node looks for changes by others more often.
     pub fn changed(&self) -> watch::Receiver<u64> {
-        self.0.changed.subscribe()
+        let changed = self.0.changed.subscribe();
+        if self.0.changed.receiver_count() == 1 {
+            self.0.first_watched.notify_one();
+        }
+        changed
     }
 
     /// The subjects that changed: `sessions`, `api_keys`, `devices`, `passkeys`, `password`,

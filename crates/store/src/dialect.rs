@@ -115,7 +115,8 @@ impl Engine {
     }
 
     /// Returns the query for the columns of all tables except that of the migrations: table name, column name,
-    /// kind, and position in the primary key or 0. Tables with foreign keys come last.
+    /// kind, and position in the primary key or 0. Tables with foreign keys come last. PostgreSQL's catalog is read
+    /// directly, because its `information_schema` takes a second.
     pub(crate) const fn list_columns(self) -> &'static str {
         match self {
             Self::Sqlite => {
@@ -126,23 +127,17 @@ impl Engine {
                  ORDER BY EXISTS (SELECT 1 FROM pragma_foreign_key_list(t.name)), t.name, c.cid"
             }
             Self::Postgres => {
-                "SELECT c.table_name::text AS table_name, c.column_name::text AS column_name,
-                     upper(c.data_type) AS kind, COALESCE(k.ordinal_position, 0)::bigint AS place
-                 FROM information_schema.columns AS c
-                 JOIN information_schema.tables AS t
-                     ON t.table_schema = c.table_schema AND t.table_name = c.table_name
-                     AND t.table_type = 'BASE TABLE'
-                 LEFT JOIN (information_schema.key_column_usage AS k
-                     JOIN information_schema.table_constraints AS p
-                         ON p.constraint_schema = k.constraint_schema
-                         AND p.constraint_name = k.constraint_name AND p.table_name = k.table_name
-                         AND p.constraint_type = 'PRIMARY KEY')
-                     ON k.table_schema = c.table_schema AND k.table_name = c.table_name
-                     AND k.column_name = c.column_name
-                 WHERE c.table_schema = current_schema() AND c.table_name <> '_sqlx_migrations'
-                 ORDER BY EXISTS (SELECT 1 FROM information_schema.table_constraints AS f
-                     WHERE f.table_schema = c.table_schema AND f.table_name = c.table_name
-                         AND f.constraint_type = 'FOREIGN KEY'), c.table_name, c.ordinal_position"
+                "SELECT c.relname::text AS table_name, a.attname::text AS column_name,
+                     upper(format_type(a.atttypid, NULL)) AS kind,
+                     COALESCE(array_position(i.indkey::int2[], a.attnum), -1)::bigint + 1 AS place
+                 FROM pg_class AS c
+                 JOIN pg_attribute AS a
+                     ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+                 LEFT JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary
+                 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
+                     AND c.relname <> '_sqlx_migrations'
+                 ORDER BY EXISTS (SELECT 1 FROM pg_constraint AS f
+                     WHERE f.conrelid = c.oid AND f.contype = 'f'), c.relname, a.attnum"
             }
         }
     }

@@ -88,6 +88,7 @@ mod sql;
 mod sqlite;
 mod ssh_keys;
 mod stored_bytes;
+mod superseded;
 mod sweep_clock;
 #[cfg(feature = "testing")]
 #[expect(
@@ -195,7 +196,6 @@ use dialect::Lane;
 use futures_util::future::BoxFuture;
 use readers::Readers;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -212,8 +212,6 @@ pub struct Store {
     changed: broadcast::Sender<Arc<str>>,
     /// Counts notifications from a database that other processes may write to.
     heard: watch::Receiver<u64>,
-    /// Whether notifications arrive.
-    is_hearing: Arc<AtomicBool>,
     to_nodes: mpsc::Sender<String>,
     from_nodes: broadcast::Sender<NodeMessage>,
     /// Stops the task that listens for notifications.
@@ -242,13 +240,6 @@ impl Store {
     /// [`Conn::notify_nodes`]. Notifications can be lost, so poll as well. With SQLite the counter never grows.
     pub fn notified(&self) -> watch::Receiver<u64> {
         self.heard.clone()
-    }
-
-    /// Whether the last check, at most some 10 seconds ago, proved that notifications of the database arrive. Until then
-    /// and without them, changes of other nodes are only found by polling. [`Self::notified`] counts the moment when this
-    /// becomes `false`.
-    pub fn hears_nodes(&self) -> bool {
-        self.is_hearing.load(Ordering::Acquire)
     }
 
     /// Sends a message to the other nodes that are connected now. An empty one arrives as [`NodeMessage::Missed`]. Returns `false` if too many messages wait to be sent,

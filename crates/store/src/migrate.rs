@@ -10,6 +10,7 @@
 use crate::compatibility::{Unknown, Writers};
 use crate::dialect::Engine;
 use crate::sql::{FromRow, Row, query};
+use crate::superseded::find_repair;
 use crate::{Conn, OpenError, Store, StoreError};
 use sha2::{Digest, Sha384};
 
@@ -424,11 +425,13 @@ pub(crate) async fn apply(
     let (version, _, sql) = migration;
     let known = find(conn, version).await.map_err(OpenError::Migrate)?;
     if let Some(known) = known {
-        return if known.checksum == checksum(sql) {
-            Ok(())
-        } else {
-            Err(OpenError::ChangedMigration { version })
-        };
+        let checksum = checksum(sql);
+        if known.checksum == checksum {
+            return Ok(());
+        }
+        let repair = find_repair(version, &known.checksum);
+        let repair = repair.ok_or(OpenError::ChangedMigration { version })?;
+        return replace(conn, engine, (version, &checksum, repair)).await;
     }
     transact(conn, engine, async |conn| {
         apply_within(conn, migration).await
@@ -455,6 +458,28 @@ async fn apply_within(conn: &mut Conn, (version, name, sql): Migration) -> Resul
         conn.insert_schema_change().await?;
     }
     Ok(())
+}
+
+/// Replaces what an earlier file of an applied migration made.
+async fn replace(
+    conn: &mut Conn,
+    engine: Engine,
+    (version, checksum, repair): (i64, &[u8], &'static str),
+) -> Result<(), OpenError> {
+    transact(conn, engine, async |conn| {
+        // Another node may have done it after the check.
+        let known = find(conn, version).await?;
+        if known.is_some_and(|known| known.checksum == checksum) {
+            return Ok(());
+        }
+        conn.script(repair).await?;
+        let update = query("UPDATE _sqlx_migrations SET checksum = $2 WHERE version = $1");
+        conn.run(update.bind(version).bind(checksum.to_vec()))
+            .await
+            .map(drop)
+    })
+    .await
+    .map_err(OpenError::Migrate)
 }
 
 async fn find(conn: &mut Conn, version: i64) -> Result<Option<Applied>, StoreError> {

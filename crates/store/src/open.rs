@@ -8,8 +8,6 @@ use crate::postgres_link::{self, NodeLink};
 use crate::readers::Readers;
 use crate::writer::Writers;
 use crate::{CHANGES, MESSAGES, OpenError, Store, migrate};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -34,14 +32,12 @@ impl Store {
         let (hear, heard) = watch::channel(0);
         let (to_nodes, outgoing) = mpsc::channel(MESSAGES);
         let from_nodes = broadcast::Sender::new(MESSAGES);
-        let is_hearing = Arc::new(AtomicBool::new(false));
         let (stop, listener) = (CancellationToken::new(), TaskTracker::new());
         if let LocationKind::Postgres(server) = &location.0 {
             let link = NodeLink {
                 heard: hear,
                 received: from_nodes.clone(),
                 outgoing,
-                is_hearing: Arc::clone(&is_hearing),
             };
             // The task also ends when the last receiver of `heard` is dropped.
             let link = postgres_link::link(PostgresServer::clone(server), link);
@@ -54,7 +50,6 @@ impl Store {
             outdated,
             changed,
             heard,
-            is_hearing,
             to_nodes,
             from_nodes,
             stop,

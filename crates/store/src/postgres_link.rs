@@ -5,12 +5,11 @@ use crate::StoreError;
 use crate::node_messages::{self, Joiner, NodeMessage};
 use crate::postgres::{CONNECT, PostgresServer};
 use std::future::poll_fn;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Notify, broadcast, mpsc, watch};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::sync::{broadcast, mpsc, watch};
+use tokio::time::timeout;
 use tokio_postgres::types::Type;
 use tokio_postgres::{AsyncMessage, Client, Connection};
 
@@ -18,17 +17,13 @@ use tokio_postgres::{AsyncMessage, Client, Connection};
 const RECONNECT: Duration = Duration::from_secs(1);
 /// Begins listening to changes and to messages of other nodes. Messages are not stored, so sending them need not
 /// wait for the disk.
-const LISTEN: &str = "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events; LISTEN gatehouse_link";
-/// The channel on which a node notifies itself, to check that notifications arrive.
-const CHECK_CHANNEL: &str = "gatehouse_link";
-const CHECK: &str = "NOTIFY gatehouse_link";
-/// How often the connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
-/// notices a server that accepts packets and does not respond, and a pooler that does not forward notifications.
+const LISTEN: &str =
+    "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events";
+/// How often an idle connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
+/// notices a server that accepts packets and does not respond.
 const LINK_CHECK: Duration = Duration::from_secs(10);
 /// How long the server may take to answer on this connection.
 const LINK_ANSWER: Duration = Duration::from_secs(5);
-/// How long the notification of a check may take after the server's answer.
-const CHECK_ARRIVAL: Duration = Duration::from_secs(1);
 /// Maximum number of messages sent at once.
 const SENT_AT_ONCE: usize = 64;
 
@@ -40,8 +35,6 @@ pub(crate) struct NodeLink {
     pub(crate) received: broadcast::Sender<NodeMessage>,
     /// Messages to other nodes.
     pub(crate) outgoing: mpsc::Receiver<String>,
-    /// Whether the last check proved that notifications arrive.
-    pub(crate) is_hearing: Arc<AtomicBool>,
 }
 
 /// Passes notifications on until the last receiver is dropped. A reconnection counts as a notification, because
@@ -56,7 +49,6 @@ pub(crate) async fn link(server: PostgresServer, mut link: NodeLink) {
             );
         }
         is_again = true;
-        note_check(&link.is_hearing, &link.heard, false);
         tokio::time::sleep(RECONNECT).await;
     }
 }
@@ -77,14 +69,11 @@ async fn link_once(
         heard,
         received,
         outgoing,
-        is_hearing,
     } = link;
     let listener = Listener {
         own: AtomicI32::new(0),
         heard,
         received,
-        is_hearing,
-        arrived: Notify::new(),
         is_again,
     };
     tokio::select! {
@@ -104,14 +93,6 @@ async fn answered<T>(
     }
 }
 
-/// Stores whether notifications arrive. If they no longer do, those who wait for one look once more, and then at shorter
-/// intervals.
-fn note_check(is_hearing: &AtomicBool, heard: &watch::Sender<u64>, arrived: bool) {
-    if is_hearing.swap(arrived, Ordering::AcqRel) && !arrived {
-        heard.send_modify(|count| *count = count.wrapping_add(1));
-    }
-}
-
 fn is_silent() -> StoreError {
     StoreError::unavailable("the database server does not answer")
 }
@@ -122,9 +103,6 @@ struct Listener<'a> {
     own: AtomicI32,
     heard: &'a watch::Sender<u64>,
     received: &'a broadcast::Sender<NodeMessage>,
-    is_hearing: &'a AtomicBool,
-    /// Signals the notification of a check.
-    arrived: Notify,
     /// Whether an earlier connection failed.
     is_again: bool,
 }
@@ -147,11 +125,7 @@ impl Listener<'_> {
                 continue;
             };
             let sender = notification.process_id();
-            if notification.channel() == CHECK_CHANNEL {
-                if sender == self.own.load(Ordering::Relaxed) {
-                    self.arrived.notify_waiters();
-                }
-            } else if notification.channel() != node_messages::CHANNEL {
+            if notification.channel() != node_messages::CHANNEL {
                 self.note_change();
             } else if sender != self.own.load(Ordering::Relaxed)
                 && let Some(text) = joiner.join(sender, notification.payload())
@@ -187,17 +161,11 @@ impl Listener<'_> {
             let missed = node_messages::split(0, node_messages::MISSED);
             answered(client.execute(&statement, &[&missed])).await?;
         }
-        self.check(client).await?;
-        let mut next_check = Instant::now() + LINK_CHECK;
         let mut number = 0_u64;
         let mut messages = Vec::new();
         loop {
-            if Instant::now() >= next_check {
-                self.check(client).await?;
-                next_check = Instant::now() + LINK_CHECK;
-            }
             let received = outgoing.recv_many(&mut messages, SENT_AT_ONCE);
-            match timeout_at(next_check, received).await {
+            match timeout(LINK_CHECK, received).await {
                 // The store is being closed.
                 Ok(0) => return std::future::pending().await,
                 Ok(_) => {
@@ -208,18 +176,10 @@ impl Listener<'_> {
                     }
                     answered(client.execute(&statement, &[&parts])).await?;
                 }
-                Err(_) => {}
+                // A listener sends nothing, so it would not notice that its connection is dead. An empty statement
+                // makes the server answer.
+                Err(_) => answered(client.batch_execute("")).await?,
             }
         }
-    }
-
-    /// Notifies this node itself. Fails if the server does not answer; a listener sends nothing, so it would not notice
-    /// that its connection is dead.
-    async fn check(&self, client: &Client) -> Result<(), StoreError> {
-        let arrived = self.arrived.notified();
-        answered(client.batch_execute(CHECK)).await?;
-        let arrived = timeout(CHECK_ARRIVAL, arrived).await.is_ok();
-        note_check(self.is_hearing, self.heard, arrived);
-        Ok(())
     }
 }

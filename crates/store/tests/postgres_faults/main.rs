@@ -359,34 +359,3 @@ async fn a_change_on_one_node_is_heard_on_another() {
     one.close().await;
     other.close().await;
 }
-
-#[tokio::test]
-async fn a_node_notices_that_notifications_do_not_arrive() {
-    let Some(database) = postgres().await else {
-        return;
-    };
-    let proxy = Proxy::before(&database).await;
-    let node = Store::open(&proxy.location).await.unwrap();
-    let until_it_hears = async {
-        while !node.hears_nodes() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    until_it_hears.await;
-    let mut notified = node.notified();
-    notified.borrow_and_update();
-    proxy.set(Fault::NoNotifications);
-    // Nothing else is written to this database.
-    notified.changed().await.unwrap();
-    assert!(!node.hears_nodes());
-    // Reads and writes continue.
-    write(&node, "a").await.unwrap();
-    assert!(has(&node, "a").await);
-    node.close().await;
-    // A node that never receives a notification behaves the same.
-    let deaf = Store::open(&proxy.location).await.unwrap();
-    let mut notified = deaf.notified();
-    notified.changed().await.unwrap();
-    assert!(!deaf.hears_nodes());
-    deaf.close().await;
-}

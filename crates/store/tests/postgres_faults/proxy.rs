@@ -31,8 +31,6 @@ pub(crate) enum Fault {
     CutForGood,
     /// Closes every connection.
     Closed,
-    /// Does not forward notifications, as a pooler in transaction mode.
-    NoNotifications,
     /// Removes the options of a connection when it starts, as `PgBouncer` does with `ignore_startup_parameters`.
     NoOptions,
 }
@@ -98,37 +96,6 @@ async fn forward(
     }
 }
 
-/// Splits what a server sends into messages.
-#[derive(Default)]
-struct Answers {
-    pending: Vec<u8>,
-    have_begun: bool,
-}
-
-impl Answers {
-    /// Returns what to forward, which are whole messages.
-    fn pass(&mut self, bytes: &[u8], without_notifications: bool) -> Vec<u8> {
-        self.pending.extend_from_slice(bytes);
-        // The answer to a request for TLS is one byte.
-        if !std::mem::replace(&mut self.have_begun, true) && self.pending.len() == 1 {
-            return std::mem::take(&mut self.pending);
-        }
-        let mut sent = Vec::new();
-        while let Some(length) = self.pending.get(1..5) {
-            let length = u32::from_be_bytes(length.try_into().unwrap());
-            let end = 1 + usize::try_from(length).unwrap();
-            if self.pending.len() < end {
-                break;
-            }
-            let message: Vec<u8> = self.pending.drain(..end).collect();
-            if !(without_notifications && message.starts_with(b"A")) {
-                sent.extend(message);
-            }
-        }
-        sent
-    }
-}
-
 async fn pump(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
@@ -136,7 +103,6 @@ async fn pump(
     fault: Arc<watch::Sender<Fault>>,
     is_requests: bool,
 ) {
-    let mut answers = Answers::default();
     let mut buffer = vec![0; 65_536];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         let bytes = buffer.get(..read).unwrap();
@@ -169,12 +135,8 @@ async fn pump(
             }
             _ => {}
         }
-        let sent = if is_requests {
-            let without = (now == Fault::NoOptions).then(|| without_options(bytes));
-            without.flatten()
-        } else {
-            Some(answers.pass(bytes, now == Fault::NoNotifications))
-        };
+        let without = (now == Fault::NoOptions && is_requests).then(|| without_options(bytes));
+        let sent = without.flatten();
         if to
             .write_all(sent.as_deref().unwrap_or(bytes))
             .await

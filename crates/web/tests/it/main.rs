@@ -13,6 +13,7 @@ mod auth;
 mod bodies;
 mod chat;
 mod connections;
+mod earlier_versions;
 mod health;
 mod incidents;
 mod manual;

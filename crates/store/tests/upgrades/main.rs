@@ -1,9 +1,7 @@
-//! Upgrades from every version of the schema: rows are kept, and a process that is killed in any migration can start
-//! again. Versions that may still use a newer schema, and those that may not.
+//! Upgrades from every version of the schema. Versions that may still use a newer schema, and those that may not.
 //!
-//! The old databases are built by the migrations themselves. They equal stored copies of old databases: a schema is what
-//! the files of its migrations did, in order, and each file is compared with its checksum in `migrations/SHA256SUMS`. A
-//! database stores the checksums, too, and is refused if one differs.
+//! `landed.rs` and `real.rs` open stored databases. Those in this file are built by the migrations themselves, with a row
+//! in every table.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,6 +9,12 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod killed;
+mod landed;
+mod real;
+mod rows;
+
+use crate::rows::{assert_kept, rows};
 use data_encoding::HEXLOWER;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::testing::{
@@ -18,44 +22,11 @@ use gatehouse_store::testing::{
     run_sql,
 };
 use gatehouse_store::{
-    ColumnKind, Engine, Location, OpenError, Snapshot, Store, StoreError, Table, fault,
-    migration_versions,
+    ColumnKind, Engine, OpenError, Snapshot, Store, StoreError, Table, migration_versions,
 };
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader};
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Stdio};
-
-/// The columns of a row, by name.
-type Row = BTreeMap<String, String>;
-/// The rows of each table.
-type Rows = BTreeMap<String, Vec<Row>>;
-
-/// Reads all rows of all tables but `_sqlx_migrations`.
-async fn rows(database: &TestDatabase) -> Rows {
-    let mut snapshot = Snapshot::open(&database.location).await.unwrap();
-    let mut all = Rows::new();
-    for table in snapshot.tables().to_vec() {
-        let mut rows = Vec::new();
-        let mut next = None;
-        loop {
-            let page = snapshot.read(&table, next).await.unwrap();
-            rows.extend(page.rows.iter().map(|cells| {
-                let named = table.columns.iter().zip(cells);
-                named
-                    .map(|(column, cell)| (column.name.clone(), format!("{cell:?}")))
-                    .collect()
-            }));
-            next = page.next;
-            if next.is_none() {
-                break;
-            }
-        }
-        all.insert(table.name.clone(), rows);
-    }
-    all
-}
 
 /// A valid value of a column, in SQL. Ids are equal in all tables, so that references find their rows.
 fn value(engine: Engine, table: &str, (column, kind): (&str, ColumnKind), number: i64) -> String {
@@ -116,35 +87,8 @@ fn insert(engine: Engine, table: &Table, number: i64) -> String {
     format!("INSERT INTO {} ({names}) VALUES ({values})", table.name)
 }
 
-/// Checks that every row is still there, with the same values in the columns that still exist.
-fn assert_kept(before: &Rows, after: &Rows, what: &str) {
-    for (table, rows) in before {
-        // Migration 68 moves its rows.
-        let is_moved = table == "inbound_messages" && !before.contains_key("received_messages");
-        let is_moved = is_moved && after.contains_key("received_messages");
-        let table = if is_moved { "received_messages" } else { table };
-        let now = after
-            .get(table)
-            .unwrap_or_else(|| panic!("{what}: {table} is gone"));
-        let (Some(old), Some(new)) = (rows.first(), now.first()) else {
-            assert!(rows.is_empty(), "{what}: {table} is empty");
-            continue;
-        };
-        let same: Vec<&String> = old.keys().filter(|it| new.contains_key(*it)).collect();
-        let values =
-            |row: &Row| -> Vec<String> { same.iter().map(|it| row[*it].clone()).collect() };
-        let now: BTreeSet<_> = now.iter().map(values).collect();
-        for row in rows {
-            assert!(
-                now.contains(&values(row)),
-                "{what}: {table} has lost {row:?}"
-            );
-        }
-    }
-}
-
 /// Names and checksums of the migrations, as `sha256sum *.sql` prints them. Lines are only added.
-const CHECKSUMS: &str = include_str!("../migrations/SHA256SUMS");
+const CHECKSUMS: &str = include_str!("../../migrations/SHA256SUMS");
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "blocks no other task")]
@@ -176,112 +120,6 @@ fn no_landed_migration_changes() {
         .map(|line| line.get(66..70).unwrap().parse().unwrap())
         .collect();
     assert_eq!(versions, migration_versions().into_iter().collect());
-}
-
-const URL: &str = "GATEHOUSE_UPGRADE_URL";
-const FROM: &str = "GATEHOUSE_UPGRADE_FROM";
-const TO: &str = "GATEHOUSE_UPGRADE_TO";
-const AT: &str = "GATEHOUSE_UPGRADE_AT";
-/// What the other process prints before it waits to be killed.
-const AT_POINT: &str = "at the point";
-const MIGRATED: &str = "migrated";
-
-/// Prints a line to the parent, and waits to be killed.
-fn wait_for_death(line: &str) -> ! {
-    // After the name of the test, which has no line end.
-    println!("\n{line}");
-    loop {
-        std::thread::park();
-    }
-}
-
-#[tokio::test]
-#[ignore = "run by the tests below, as another process"]
-async fn victim() {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "parameters of the parent process"
-    )]
-    let parameter = |name| std::env::var(name).ok();
-    let Some(url) = parameter(URL) else {
-        return;
-    };
-    let number = |name| parameter(name).and_then(|text| text.parse::<i64>().ok());
-    let location = Location::from_url(&url).unwrap();
-    // Counts the points before those of the migration.
-    fault::abort_at(-1);
-    migrate(&location, Some(number(FROM).unwrap())).await;
-    // The next two are before its transaction and before its statements.
-    let at = fault::seen() + 2 + number(AT).unwrap();
-    fault::call_at(at, || wait_for_death(AT_POINT));
-    migrate(&location, number(TO)).await;
-    wait_for_death(MIGRATED);
-}
-
-/// Migrates in another process, which is killed at the n-th write after the statements of the migration, or at the end.
-/// Returns whether it finished the migration.
-fn is_migrated_by_killed_process(url: &str, from: i64, to: i64, at: i64) -> bool {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "victim", "--ignored", "--nocapture"])
-        .env(URL, url)
-        .env(FROM, from.to_string())
-        .env(TO, to.to_string())
-        .env(AT, at.to_string())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut lines = lines.map(Result::unwrap);
-    let last = lines.find(|line| [AT_POINT, MIGRATED].contains(&line.as_str()));
-    // SIGKILL.
-    child.kill().unwrap();
-    child.wait().unwrap();
-    last.unwrap_or_else(|| panic!("the process ended in migration {to}")) == MIGRATED
-}
-
-async fn keeps_the_rows_of_every_version(database: &TestDatabase) {
-    let mut before = Rows::new();
-    let mut from = 0;
-    for (number, version) in (1..).zip(migration_versions()) {
-        let mut kills = 0;
-        loop {
-            let url = database.location.url();
-            // Not on this thread, which closes the connections that the process would wait for.
-            let migrate = move || is_migrated_by_killed_process(&url, from, version, kills);
-            if tokio::task::spawn_blocking(migrate).await.unwrap() {
-                break;
-            }
-            if number > 1 {
-                assert_eq!(rows(database).await, before, "{version}, {kills}");
-            }
-            kills += 1;
-        }
-        assert!((2..6).contains(&kills), "{version}: {kills}");
-        assert_kept(
-            &before,
-            &rows(database).await,
-            &format!("version {version}"),
-        );
-        fill(database, number).await;
-        before = rows(database).await;
-        from = version;
-    }
-    let store = Store::open(&database.location).await.unwrap();
-    assert_eq!(store.check_integrity().await.unwrap(), [""; 0]);
-    assert_kept(&before, &rows(database).await, "opened");
-    store.close().await;
-}
-
-#[tokio::test]
-async fn rows_of_every_version_are_kept_by_a_process_that_is_killed_in_every_migration() {
-    keeps_the_rows_of_every_version(&empty_sqlite()).await;
-}
-
-#[tokio::test]
-async fn postgresql_keeps_the_rows_of_every_version_when_a_process_is_killed_in_every_migration() {
-    if let Some(database) = empty_postgres().await {
-        keeps_the_rows_of_every_version(&database).await;
-    }
 }
 
 #[tokio::test]
