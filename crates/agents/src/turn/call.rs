@@ -4,14 +4,17 @@
 use super::failure::TurnFailure;
 use super::repeats::{CallKey, Repeats};
 use super::{Running, Setup};
+use crate::attached_file::NewAttachment;
+use crate::attachments;
 use crate::event::{AgentEvent, ToolProgress, ToolState};
 use crate::input_check;
 use crate::message::{Role, ToolCallRecord};
 use crate::origin::MessageOrigin;
 use crate::send::{Action, ActionStatus};
 use crate::taint::Effect;
-use crate::tool::{MAX_OUTPUT_BYTES, Tool, ToolContext};
+use crate::tool::{MAX_OUTPUT_BYTES, ReturnedFiles, Tool, ToolContext};
 use futures_util::{FutureExt, StreamExt, stream};
+use gatehouse_domain::id::AttachmentId;
 use gatehouse_domain::trace::{self, SpanKind};
 use gatehouse_store::ChatMessageRow;
 use serde_json::Value;
@@ -26,6 +29,8 @@ const MAX_TIME: Duration = Duration::from_mins(10);
 const MAX_CALLS: usize = 32;
 /// How many calls run at a time.
 const MAX_AT_ONCE: usize = 8;
+/// How many files of a call are kept.
+const MAX_FILES: usize = 4;
 /// How much of an output events show.
 const SUMMARY_CHARACTERS: usize = 200;
 
@@ -37,6 +42,8 @@ struct Answer {
     origin: MessageOrigin,
     /// Whether it may contain private data.
     is_private: bool,
+    /// What the tool returned beside the text.
+    files: Vec<NewAttachment>,
 }
 
 /// Calls with their position in the answer.
@@ -48,24 +55,38 @@ struct Finished {
     row: ChatMessageRow,
     origin: MessageOrigin,
     is_private: bool,
+    pictures: Vec<(AttachmentId, Vec<u8>)>,
 }
 
 impl Answer {
-    fn error(text: impl Into<String>) -> Self {
+    fn of_gateway(status: ActionStatus, text: impl Into<String>) -> Self {
         Self {
-            status: ActionStatus::Error,
+            status,
             text: text.into(),
             origin: MessageOrigin::Configured,
             is_private: false,
+            files: Vec::new(),
         }
     }
 
+    fn error(text: impl Into<String>) -> Self {
+        Self::of_gateway(ActionStatus::Error, text)
+    }
+
     fn denied(text: impl Into<String>) -> Self {
+        Self::of_gateway(ActionStatus::Denied, text)
+    }
+
+    /// Adds files, which count as a stranger's and as private, like those that people attach.
+    fn with(self, files: Vec<NewAttachment>) -> Self {
+        if files.is_empty() {
+            return self;
+        }
         Self {
-            status: ActionStatus::Denied,
-            text: text.into(),
-            origin: MessageOrigin::Configured,
-            is_private: false,
+            files,
+            origin: MessageOrigin::Stranger,
+            is_private: true,
+            ..self
         }
     }
 }
@@ -90,15 +111,56 @@ impl Running<'_> {
                 row,
                 origin,
                 is_private,
+                pictures,
             } in done
             {
                 self.actions.push(action);
                 setup.read.read(origin, is_private);
                 setup.conversation.push(row);
+                self.show_pictures(setup, pictures).await;
             }
             stored?;
         }
         Ok(())
+    }
+
+    /// Adds pictures to what the model is shown, if it reads images.
+    async fn show_pictures(&self, setup: &mut Setup, pictures: Vec<(AttachmentId, Vec<u8>)>) {
+        if pictures.is_empty() {
+            return;
+        }
+        let models = &self.inner.models;
+        let learning = models.learn_facts(&setup.model, true);
+        self.turn.cancel.run_until_cancelled(learning).await;
+        let files = setup.conversation.files_mut();
+        files.sees = models.facts(&setup.model).vision == Some(true);
+        for (id, image) in pictures {
+            files.add_picture(id, image);
+        }
+    }
+
+    /// Stores the files that a tool returned with its answer. Returns their pictures.
+    async fn store_answer(
+        &self,
+        mut row: ChatMessageRow,
+        returned: Vec<NewAttachment>,
+    ) -> Result<(ChatMessageRow, Vec<(AttachmentId, Vec<u8>)>), TurnFailure> {
+        let (mut files, mut pictures, mut told) = (Vec::new(), Vec::new(), Vec::new());
+        for new in returned.into_iter().take(MAX_FILES) {
+            let picture = new.picture.clone();
+            match self.inner.new_file(&self.turn.session, new) {
+                Ok(file) => {
+                    let attachment = file.attachment();
+                    pictures.extend(picture.map(|picture| (attachment.id.clone(), picture)));
+                    told.push(attachment);
+                    files.push(file.of_message(&row.id));
+                }
+                Err(error) => tracing::info!(%error, "a file of a tool is not kept"),
+            }
+        }
+        row.attachments = attachments::stored(&told).unwrap_or_default();
+        let row = self.store_with(row, files).await?;
+        Ok((row, pictures))
     }
 
     /// Takes the next calls that can run at the same time. A call waits for the calls before it if their
@@ -157,13 +219,14 @@ impl Running<'_> {
             match answer {
                 Ok(answer) => {
                     let (origin, is_private) = (answer.origin, answer.is_private);
-                    let (action, row) = self.finish_call(call, answer);
-                    let row = self.store(row).await?;
+                    let (action, row, files) = self.finish_call(call, answer);
+                    let (row, pictures) = self.store_answer(row, files).await?;
                     done.push(Finished {
                         action,
                         row,
                         origin,
                         is_private,
+                        pictures,
                     });
                 }
                 Err(failure) => ended = Err(failure),
@@ -172,12 +235,17 @@ impl Running<'_> {
         ended
     }
 
-    fn finish_call(&self, call: ToolCallRecord, answer: Answer) -> (Action, ChatMessageRow) {
+    fn finish_call(
+        &self,
+        call: ToolCallRecord,
+        answer: Answer,
+    ) -> (Action, ChatMessageRow, Vec<NewAttachment>) {
         let Answer {
             status,
             text,
             origin,
             is_private,
+            files,
         } = answer;
         let text = capped(text);
         let tool = self.inner.tools.find(&call.name);
@@ -211,7 +279,7 @@ impl Running<'_> {
             is_private,
             ..self.row(Role::Tool, origin, &text)
         };
-        (action, row)
+        (action, row, files)
     }
 
     pub(super) fn publish_tool(
@@ -313,6 +381,7 @@ impl Running<'_> {
             actor: self.turn.actor.clone(),
             ceiling: setup.permit.ceiling(),
             cancel: self.turn.cancel.child_token(),
+            files: ReturnedFiles::default(),
         };
         let is_private = tool.returns_private(&input);
         // Work that the tool started elsewhere ends with its call.
@@ -335,9 +404,10 @@ impl Running<'_> {
                 MessageOrigin::Configured
             },
             is_private,
+            files: Vec::new(),
         };
         Ok(match called {
-            Ok(Ok(Ok(text))) => answer(ActionStatus::Ok, text),
+            Ok(Ok(Ok(text))) => answer(ActionStatus::Ok, text).with(context.files.take()),
             // A tool may repeat what a stranger's server wrote into its error.
             Ok(Ok(Err(error))) => answer(ActionStatus::Error, error.message),
             Ok(Err(_panic)) => {

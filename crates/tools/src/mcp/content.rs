@@ -1,13 +1,15 @@
 //! Converts a server's answer to text.
 
 use crate::text::{one_line, readable};
+use bytes::Bytes;
+use data_encoding::BASE64;
 use gatehouse_agents::{MAX_OUTPUT_BYTES, ToolError};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
 /// Ends an answer that was cut.
 const CUT_MARK: &str = "\n[cut]";
 
-/// The text of an answer; images and audio are only mentioned. An answer marked as an error becomes one.
+/// The text of an answer; images and audio are only mentioned in it. An answer marked as an error becomes one.
 pub(super) fn text_of(result: &CallToolResult) -> Result<String, ToolError> {
     let mut parts: Vec<String> = result.content.iter().map(block).collect();
     if let (true, Some(value)) = (parts.is_empty(), &result.structured_content) {
@@ -27,6 +29,14 @@ pub(super) fn text_of(result: &CallToolResult) -> Result<String, ToolError> {
     } else {
         Ok(text)
     }
+}
+
+/// The images of an answer. Invalid base64 is left out.
+pub(super) fn images_of(result: &CallToolResult) -> impl Iterator<Item = Bytes> + '_ {
+    result.content.iter().filter_map(|block| match block {
+        ContentBlock::Image(image) => BASE64.decode(image.data.as_bytes()).ok().map(Bytes::from),
+        _ => None,
+    })
 }
 
 fn block(block: &ContentBlock) -> String {

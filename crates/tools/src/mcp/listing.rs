@@ -3,6 +3,7 @@
 use super::names::{former_name, full_name};
 use super::schema;
 use super::tool::{Hints, McpTool};
+use crate::files::FileReader;
 use crate::text;
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -13,6 +14,7 @@ use rmcp::service::Peer;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Limit on the pages of a list.
 const MAX_PAGES: usize = 50;
@@ -43,7 +45,11 @@ struct RawTool {
 }
 
 /// Lists all usable tools and logs the others.
-pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<McpTool>, ()> {
+pub(super) async fn tools(
+    server: &str,
+    peer: &Peer<RoleClient>,
+    reader: &Arc<FileReader>,
+) -> Result<Vec<McpTool>, ()> {
     let mut listed = Vec::new();
     let mut cursor = None;
     for _ in 0..MAX_PAGES {
@@ -64,7 +70,7 @@ pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<M
     }
     let (mut names, mut tools) = (BTreeSet::new(), Vec::new());
     for raw in listed.into_iter().take(MAX_TOOLS) {
-        match usable(server, raw, peer) {
+        match usable(server, raw, (peer, reader)) {
             Ok(tool) if names.insert(tool.name.clone()) => tools.push(tool),
             Ok(tool) => {
                 tracing::warn!(server, tool = tool.name, "two MCP tools have the same name");
@@ -99,7 +105,7 @@ async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<RawPage
 fn usable(
     server: &str,
     raw: Value,
-    peer: &Peer<RoleClient>,
+    (peer, reader): (&Peer<RoleClient>, &Arc<FileReader>),
 ) -> Result<McpTool, (String, &'static str)> {
     let named = raw.get("name").and_then(Value::as_str).unwrap_or_default();
     let name = text::one_line(named, 100);
@@ -121,5 +127,6 @@ fn usable(
         parameters,
         hints: raw.annotations.unwrap_or_default(),
         peer: peer.clone(),
+        reader: Arc::clone(reader),
     })
 }

@@ -138,7 +138,8 @@ impl Server {
         peer: &Peer<RoleClient>,
         is_noted: bool,
     ) -> Result<bool, ServerError> {
-        let listed = timeout(LIST_TIME, listing::tools(&self.name, peer)).await;
+        let listing = listing::tools(&self.name, peer, &self.dependencies.files);
+        let listed = timeout(LIST_TIME, listing).await;
         let Ok(Ok(mut tools)) = listed else {
             return Err(ServerError::List);
         };

@@ -3,6 +3,7 @@
 use super::dependencies::{Dependencies, Publish, Wanted, service_at, token_variable};
 use super::oauth::OAuth;
 use super::status::{Board, McpState, McpStatus};
+use crate::files::FileReader;
 use crate::register::ToolsParts;
 use crate::secrets::RequestSecrets;
 use gatehouse_config::McpServer;
@@ -26,7 +27,7 @@ pub struct Mcp {
 impl Mcp {
     pub(crate) fn new(
         parts: ToolsParts,
-        publish: Publish,
+        (publish, files): (Publish, Arc<FileReader>),
         request_secrets: RequestSecrets,
         servers: BTreeMap<String, McpServer>,
         child_variables: Vec<(String, OsString)>,
@@ -39,6 +40,7 @@ impl Mcp {
             publish,
             request_secrets,
             board,
+            files,
             refresh: watch::Sender::new(0),
         });
         let mcp = Self {

@@ -2,19 +2,23 @@
 
 use super::content;
 use super::status::ToolForm;
+use crate::files::FileReader;
 use futures_util::future::BoxFuture;
-use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
+use gatehouse_agents::{Audience, Effect, ReturnedFiles, Tool, ToolContext, ToolError};
 use rmcp::RoleClient;
-use rmcp::model::{CallToolRequestParams, CallToolResponse};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult};
 use rmcp::service::{Peer, ServiceError};
 use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
 /// How long a call may take.
 const TIME: Duration = Duration::from_mins(3);
+/// How many images of an answer are kept.
+const MAX_IMAGES: usize = 4;
 
 /// A tool of an MCP server.
 pub(super) struct McpTool {
@@ -31,6 +35,8 @@ pub(super) struct McpTool {
     pub(super) parameters: Value,
     pub(super) hints: Hints,
     pub(super) peer: Peer<RoleClient>,
+    /// Reads returned images.
+    pub(super) reader: Arc<FileReader>,
 }
 
 /// What a server says about a tool's effects (MCP 2025-06-18, `ToolAnnotations`). Each is `None` if the server
@@ -58,7 +64,7 @@ impl McpTool {
         }
     }
 
-    async fn run(&self, input: Value) -> Result<String, ToolError> {
+    async fn run(&self, context: &ToolContext, input: Value) -> Result<String, ToolError> {
         let Value::Object(arguments) = input else {
             return Err(ToolError::new("The input must be an object."));
         };
@@ -70,7 +76,11 @@ impl McpTool {
         let answer = timeout(TIME, self.peer.call_tool_once(params)).await;
         match answer {
             Err(_) => Err(self.failed("did not respond in time")),
-            Ok(Ok(CallToolResponse::Complete(result))) => content::text_of(&result),
+            Ok(Ok(CallToolResponse::Complete(result))) => {
+                let text = content::text_of(&result)?;
+                self.keep_images(&result, &context.files).await;
+                Ok(text)
+            }
             Ok(Ok(_)) => Err(self.failed("requested further input, which is not supported")),
             Ok(Err(ServiceError::McpError(error))) => Err(ToolError::new(format!(
                 "The MCP server {} refused: {}",
@@ -83,6 +93,20 @@ impl McpTool {
             Ok(Err(error)) => {
                 tracing::debug!(server = %self.server, %error, "a call of an MCP tool failed");
                 Err(self.failed("is unavailable or returned an invalid response"))
+            }
+        }
+    }
+
+    /// Keeps the images of an answer for models that read images. The text mentions those that cannot be read.
+    async fn keep_images(&self, result: &CallToolResult, files: &ReturnedFiles) {
+        for (number, data) in (1..).zip(content::images_of(result).take(MAX_IMAGES)) {
+            let name = format!("{}-{number}", self.remote_name);
+            match self.reader.read(name, data).await {
+                Ok(file) if file.picture.is_some() => files.push(file),
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::debug!(server = %self.server, %error, "an image of an MCP tool cannot be read");
+                }
             }
         }
     }
@@ -136,9 +160,9 @@ impl Tool for McpTool {
 
     fn call<'a>(
         &'a self,
-        _: &'a ToolContext,
+        context: &'a ToolContext,
         input: Value,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
-        Box::pin(self.run(input))
+        Box::pin(self.run(context, input))
     }
 }

@@ -8,6 +8,12 @@ import json
 import os
 import sys
 
+# A PNG image of two pixels.
+PICTURE = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAAD0lEQVR4nGP4"
+    "z8DA8J8BAAf/Af8Bf4mnAAAAAElFTkSuQmCC"
+)
+
 tools = [
     {
         "name": "echo",
@@ -64,6 +70,7 @@ def call(name, arguments):
             "content": [
                 {"type": "text", "text": "a\x1b[31mb"},
                 {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+                {"type": "image", "data": PICTURE, "mimeType": "image/png"},
                 {"type": "resource", "resource": {"uri": "file:///x", "text": "inside"}},
             ]
         }

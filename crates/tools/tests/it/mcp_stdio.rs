@@ -145,8 +145,17 @@ async fn calls_and_what_comes_back() {
         async |tool: &str, input: Value| harness.call(&format!("mcp__py-1__{tool}"), input).await;
     let said = call("echo", json!({"text": "hé"})).await;
     assert_eq!(said.as_deref(), Ok("you said: hé"));
-    let mixed = call("mixed", json!({})).await.unwrap();
-    assert_eq!(mixed, "a[31mb\n[image image/png, 3 bytes]\ninside");
+    let (mixed, files) = harness.call_for_files("mcp__py-1__mixed", json!({})).await;
+    assert_eq!(
+        mixed.unwrap(),
+        "a[31mb\n[image image/png, 3 bytes]\n[image image/png, 72 bytes]\ninside"
+    );
+    // The first one is damaged.
+    let [picture] = &files[..] else {
+        panic!("{files:?}")
+    };
+    assert_eq!(picture.pixels, Some((2, 1)));
+    assert!(picture.picture.as_ref().unwrap().starts_with(b"\xff\xd8"));
     let huge = call("huge", json!({})).await.unwrap_err().message;
     assert!(huge.contains("larger than 4 MiB"), "{huge}");
     let large = call("large", json!({})).await.unwrap();

@@ -18,7 +18,7 @@ async fn set(actor: &Actor, key: &str, value: Value) -> Result<Value, String> {
 }
 
 /// The interpreter itself, because `python3` may be a script that sets variables.
-async fn python() -> String {
+pub async fn python() -> String {
     let mut command = tokio::process::Command::new("python3");
     let ask = command.args(["-c", "import sys; print(sys.executable)"]);
     let answer = ask.output().await.unwrap();

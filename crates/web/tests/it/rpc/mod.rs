@@ -8,7 +8,7 @@ mod config;
 mod discover;
 mod env;
 mod envelope;
-mod mcp;
+pub mod mcp;
 mod mcp_oauth;
 mod mcp_tools;
 mod pairing;
