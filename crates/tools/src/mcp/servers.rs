@@ -106,6 +106,7 @@ impl Mcp {
                     tools: 0,
                     listed: Vec::new(),
                     digest: String::new(),
+                    offers: Arc::default(),
                     reports: 0,
                     run: 0,
                     is_unauthorized: false,
