@@ -3,9 +3,9 @@
 
 use super::failure::TurnFailure;
 use super::repeats::{CallKey, Repeats};
+use super::returned_files::Pictures;
 use super::{Running, Setup};
 use crate::attached_file::NewAttachment;
-use crate::attachments;
 use crate::event::{AgentEvent, ToolProgress, ToolState};
 use crate::input_check;
 use crate::message::{Role, ToolCallRecord};
@@ -14,7 +14,6 @@ use crate::send::{Action, ActionStatus};
 use crate::taint::Effect;
 use crate::tool::{MAX_OUTPUT_BYTES, ReturnedFiles, Tool, ToolContext};
 use futures_util::{FutureExt, StreamExt, stream};
-use gatehouse_domain::id::AttachmentId;
 use gatehouse_domain::trace::{self, SpanKind};
 use gatehouse_store::ChatMessageRow;
 use serde_json::Value;
@@ -29,8 +28,6 @@ const MAX_TIME: Duration = Duration::from_mins(10);
 const MAX_CALLS: usize = 32;
 /// How many calls run at a time.
 const MAX_AT_ONCE: usize = 8;
-/// How many files of a call are kept.
-const MAX_FILES: usize = 4;
 /// How much of an output events show.
 const SUMMARY_CHARACTERS: usize = 200;
 
@@ -55,7 +52,7 @@ struct Finished {
     row: ChatMessageRow,
     origin: MessageOrigin,
     is_private: bool,
-    pictures: Vec<(AttachmentId, Vec<u8>)>,
+    pictures: Pictures,
 }
 
 impl Answer {
@@ -122,45 +119,6 @@ impl Running<'_> {
             stored?;
         }
         Ok(())
-    }
-
-    /// Adds pictures to what the model is shown, if it reads images.
-    async fn show_pictures(&self, setup: &mut Setup, pictures: Vec<(AttachmentId, Vec<u8>)>) {
-        if pictures.is_empty() {
-            return;
-        }
-        let models = &self.inner.models;
-        let learning = models.learn_facts(&setup.model, true);
-        self.turn.cancel.run_until_cancelled(learning).await;
-        let files = setup.conversation.files_mut();
-        files.sees = models.facts(&setup.model).vision == Some(true);
-        for (id, image) in pictures {
-            files.add_picture(id, image);
-        }
-    }
-
-    /// Stores the files that a tool returned with its answer. Returns their pictures.
-    async fn store_answer(
-        &self,
-        mut row: ChatMessageRow,
-        returned: Vec<NewAttachment>,
-    ) -> Result<(ChatMessageRow, Vec<(AttachmentId, Vec<u8>)>), TurnFailure> {
-        let (mut files, mut pictures, mut told) = (Vec::new(), Vec::new(), Vec::new());
-        for new in returned.into_iter().take(MAX_FILES) {
-            let picture = new.picture.clone();
-            match self.inner.new_file(&self.turn.session, new) {
-                Ok(file) => {
-                    let attachment = file.attachment();
-                    pictures.extend(picture.map(|picture| (attachment.id.clone(), picture)));
-                    told.push(attachment);
-                    files.push(file.of_message(&row.id));
-                }
-                Err(error) => tracing::info!(%error, "a file of a tool is not kept"),
-            }
-        }
-        row.attachments = attachments::stored(&told).unwrap_or_default();
-        let row = self.store_with(row, files).await?;
-        Ok((row, pictures))
     }
 
     /// Takes the next calls that can run at the same time. A call waits for the calls before it if their

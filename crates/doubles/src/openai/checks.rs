@@ -56,9 +56,7 @@ fn check_pairs(messages: &[Value]) -> Result<(), String> {
 /// Mistral refuses a user's message after the result of a tool (code 3230,
 /// <https://github.com/avante-corp/avante.nvim/issues/2562>).
 fn check_order(model: &str, messages: &[Value]) -> Result<(), String> {
-    let is_refused = |pair: &[Value]| {
-        matches!(pair, [before, after] if before["role"] == "tool" && after["role"] == "user")
-    };
+    let is_refused = |pair: &[Value]| matches!(pair, [before, after] if before["role"] == "tool" && after["role"] == "user");
     if model.starts_with("mistral") && messages.windows(2).any(is_refused) {
         return Err("Unexpected role 'user' after role 'tool'".to_owned());
     }

@@ -1,11 +1,35 @@
-//! One request to a server, with a time limit.
+//! The connected servers, and one request to a server, with a time limit.
 
 use gatehouse_agents::ToolError;
 use rmcp::RoleClient;
 use rmcp::service::{Peer, ServiceError};
+use std::collections::BTreeMap;
 use std::future::Future;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::timeout;
+
+/// The connected servers by name.
+#[derive(Default)]
+pub(super) struct Peers(Mutex<BTreeMap<String, Peer<RoleClient>>>);
+
+impl Peers {
+    pub(super) fn find(&self, server: &str) -> Option<Peer<RoleClient>> {
+        self.all().get(server).cloned()
+    }
+
+    pub(super) fn insert(&self, server: &str, peer: Peer<RoleClient>) {
+        self.all().insert(server.to_owned(), peer);
+    }
+
+    pub(super) fn remove(&self, server: &str) {
+        self.all().remove(server);
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Peer<RoleClient>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// How long a request may take.
 pub(super) const TIME: Duration = Duration::from_mins(3);

@@ -237,7 +237,8 @@ mod tests {
             assert!(of(bad.to_owned()).is_err(), "{bad:?}");
         }
         assert!(resource(json!({ "uri": 5 }), false).is_err());
-        let template = json!({ "uriTemplate": "file:///{path}", "name": "n", "description": "a\u{1b}[1m\nb" });
+        let template =
+            json!({ "uriTemplate": "file:///{path}", "name": "n", "description": "a\u{1b}[1m\nb" });
         let template = resource(template, true).unwrap();
         assert_eq!(template.uri, "file:///{path}");
         assert_eq!(template.description.as_deref(), Some("a[1m b"));

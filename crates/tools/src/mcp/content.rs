@@ -33,6 +33,14 @@ impl<'a> Content<'a> {
         }
     }
 
+    /// Only mentions files.
+    pub(super) fn without_files(reader: &'a FileReader, tool: &'a str) -> Self {
+        Self {
+            read: MAX_FILES,
+            ..Self::new(reader, tool)
+        }
+    }
+
     /// Keeps the images for models that read images.
     pub(super) fn keep(self, files: &ReturnedFiles) {
         for image in self.images {

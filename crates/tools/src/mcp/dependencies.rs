@@ -30,6 +30,8 @@ pub(crate) struct Dependencies {
     pub(super) oauth: OAuth,
     pub(super) board: Board,
     pub(super) files: Arc<FileReader>,
+    #[cfg(feature = "mcp")]
+    pub(super) peers: super::ask::Peers,
     /// Changes when the servers must list and review their tools again.
     pub(super) refresh: watch::Sender<u64>,
 }

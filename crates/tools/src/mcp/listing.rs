@@ -67,7 +67,9 @@ pub(super) async fn tools(
         );
     }
     let listed = listed.into_iter();
-    let mut listed: Vec<_> = listed.map(|raw| usable(server, raw, (peer, reader))).collect();
+    let mut listed: Vec<_> = listed
+        .map(|raw| usable(server, raw, (peer, reader)))
+        .collect();
     if let Some(known) = known {
         let added = resources::tools(server, (peer, reader), known);
         listed.extend(added.map(Ok));

@@ -40,6 +40,7 @@ mod oversized;
 #[cfg(feature = "mcp")]
 mod pages;
 mod program;
+mod prompts;
 #[cfg(feature = "mcp")]
 mod resources;
 #[cfg(feature = "mcp")]
@@ -60,5 +61,6 @@ mod tool;
 pub use manage::McpError;
 pub use oauth::{Authorization, Callback, GivenClient, OAuthError};
 pub use offers::{McpArgument, McpOffers, McpPrompt, McpResource};
+pub use prompts::McpPromptText;
 pub use servers::Mcp;
 pub use status::{McpReview, McpState, McpStatus, McpToolStatus, ToolForm};

@@ -213,9 +213,8 @@ mod tests {
     fn a_uri_that_the_server_did_not_list_can_reveal_private_data() {
         let known = Known::default();
         known.replace(&[resource("file:///a", None), resource("file:///{b}", None)]);
-        let effect = |uri: &str, has_private| {
-            known.effect_of_read(&json!({ "uri": uri }), has_private)
-        };
+        let effect =
+            |uri: &str, has_private| known.effect_of_read(&json!({ "uri": uri }), has_private);
         assert_eq!(effect("file:///a", true), Effect::None);
         assert_eq!(effect("file:///secret", false), Effect::None);
         assert_eq!(effect("file:///secret", true), Effect::Reveal);

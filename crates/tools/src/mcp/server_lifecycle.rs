@@ -62,6 +62,7 @@ impl Server {
                 ..self.status()
             });
             let end = Box::pin(self.session(&stop)).await;
+            self.dependencies.peers.remove(&self.name);
             // Its tools stay known and report that it is restarting. The supervisor removes those of a deleted server.
             let error = match end {
                 Err(error) if !stop.is_cancelled() => error,
@@ -107,6 +108,7 @@ impl Server {
             Some(connected) => connected.map_err(|_| ServerError::TooSlow)??,
         };
         let (peer, cancel) = (service.peer().clone(), service.cancellation_token());
+        self.dependencies.peers.insert(&self.name, peer.clone());
         let mut ended = pin!(end_of(service));
         let mut refresh = self.dependencies.refresh.subscribe();
         let known = Arc::new(Known::default());

@@ -41,6 +41,8 @@ impl Mcp {
             request_secrets,
             board,
             files,
+            #[cfg(feature = "mcp")]
+            peers: super::ask::Peers::default(),
             refresh: watch::Sender::new(0),
         });
         let mcp = Self {

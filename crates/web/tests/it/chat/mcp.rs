@@ -1,15 +1,10 @@
 //! Conversations with the tools of MCP servers.
 
-use crate::rpc::mcp::python;
+use crate::rpc::mcp::{SCRIPT, python};
 use crate::steps::light_owner;
 use gatehouse_doubles::openai::{FakeModel, call, say};
 use gatehouse_testkit::Options;
 use serde_json::{Value, json};
-
-const SCRIPT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../tools/tests/it/mcp_server.py"
-);
 
 #[tokio::test]
 async fn an_image_of_an_mcp_tool_reaches_a_model_that_sees() {

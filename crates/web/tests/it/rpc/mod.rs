@@ -10,6 +10,7 @@ mod env;
 mod envelope;
 pub mod mcp;
 mod mcp_oauth;
+mod mcp_offers;
 mod mcp_tools;
 mod pairing;
 mod providers;
