@@ -9,7 +9,7 @@ use crate::handle::{Agents, Inner};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
-use gatehouse_domain::id::{AttachmentId, SessionId};
+use gatehouse_domain::id::{AttachmentId, MessageId, SessionId};
 use gatehouse_domain::visible;
 use gatehouse_store::{AttachmentContent, ChatMessageRow, Conn, SessionAttachmentRow, StoreError};
 use std::collections::HashSet;
@@ -34,6 +34,17 @@ pub(crate) struct NewFile {
 impl NewFile {
     pub(crate) fn id(&self) -> String {
         self.row.id.to_string()
+    }
+
+    /// As callers see it.
+    pub(crate) fn attachment(&self) -> Attachment {
+        Attachment::from(self.row.clone())
+    }
+
+    /// Assigns it to a message that is stored with it.
+    pub(crate) fn of_message(mut self, message: &MessageId) -> Self {
+        self.row.message_id = Some(message.clone());
+        self
     }
 
     /// Stores the file. Returns `false` if its session does not exist.
@@ -85,7 +96,7 @@ impl Agents {
         new: NewAttachment,
     ) -> Result<Attachment, AgentsError> {
         let file = self.0.new_file(session, new)?;
-        let attachment = Attachment::from(file.row.clone());
+        let attachment = file.attachment();
         let write = self.0.store.write(move |conn| {
             Box::pin(async move { Ok::<_, AgentsError>(file.insert(conn).await?) })
         });

@@ -82,6 +82,10 @@ impl Conversation {
         &self.files
     }
 
+    pub(crate) fn files_mut(&mut self) -> &mut Files {
+        &mut self.files
+    }
+
     pub(crate) fn has_files(&self) -> bool {
         self.rows.iter().any(|row| row.attachments.is_some())
     }
@@ -251,7 +255,7 @@ impl Conversation {
             + row.reasoning_state.as_deref().map_or(0, tokens_of);
         if row.role == "tool" {
             // The marks around it take about 20 tokens.
-            tokens_of(&shortened(&row.content, cap)) + 20
+            tokens_of(&shortened(&row.content, cap)) + 20 + self.files.tokens(row, cap, is_current)
         } else {
             tokens_of(&said(row)) + calls + self.files.tokens(row, cap, is_current)
         }

@@ -8,7 +8,7 @@ use crate::tokens::{shortened, tokens_of, tokens_of_pictures};
 use gatehouse_domain::id::AttachmentId;
 use gatehouse_models::Picture;
 use gatehouse_store::{ChatMessageRow, StoreError};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub(crate) struct Files {
     /// Whether the model reads images.
     pub(crate) sees: bool,
     contents: HashMap<AttachmentId, Content>,
+    /// The pictures of a request, oldest first.
+    pictures: VecDeque<AttachmentId>,
 }
 
 #[derive(Debug)]
@@ -49,7 +51,7 @@ impl Inner {
     /// Reads the contents of the files of these messages.
     pub(crate) async fn read_files(&self, rows: &[ChatMessageRow]) -> Result<Files, StoreError> {
         let mut files = Files::default();
-        let (mut pictures, mut text_bytes) = (0, 0);
+        let mut text_bytes = 0;
         for row in rows.iter().rev() {
             for file in attachments_of(row).into_iter().rev() {
                 let (session, id) = (row.session_id.clone(), file.id.clone());
@@ -64,9 +66,9 @@ impl Inner {
                     continue;
                 };
                 let content = match (found.image, found.text) {
-                    (Some(_), _) if pictures == MAX_PICTURES => Content::TooMuch,
+                    (Some(_), _) if files.pictures.len() == MAX_PICTURES => Content::TooMuch,
                     (Some(image), _) => {
-                        pictures += 1;
+                        files.pictures.push_front(file.id.clone());
                         Content::Picture(Picture(Arc::from(image)))
                     }
                     (None, Some(text)) if text_bytes + text.len() > MAX_TEXT_BYTES => {
@@ -86,6 +88,18 @@ impl Inner {
 }
 
 impl Files {
+    /// Adds a picture that a tool returned. The oldest one makes room for it.
+    pub(crate) fn add_picture(&mut self, id: AttachmentId, image: Vec<u8>) {
+        if self.pictures.len() >= MAX_PICTURES
+            && let Some(oldest) = self.pictures.pop_front()
+        {
+            self.contents.insert(oldest, Content::TooMuch);
+        }
+        self.pictures.push_back(id.clone());
+        self.contents
+            .insert(id, Content::Picture(Picture(Arc::from(image))));
+    }
+
     /// What the model receives of the files of a message. `cap` limits each text, in characters.
     pub(crate) fn shown(&self, row: &ChatMessageRow, cap: usize, is_current: bool) -> Shown {
         let mut shown = Shown::default();

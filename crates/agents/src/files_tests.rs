@@ -38,6 +38,7 @@ fn files(sees: bool) -> Files {
     Files {
         sees,
         contents: contents.into(),
+        ..Files::default()
     }
 }
 

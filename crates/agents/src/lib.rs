@@ -91,6 +91,6 @@ pub use speaker::{
 pub use stop::Stop;
 pub use tags::TagCount;
 pub use taint::{AskReason, Effect};
-pub use tool::{Audience, MAX_OUTPUT_BYTES, Tool, ToolContext, ToolError};
+pub use tool::{Audience, MAX_OUTPUT_BYTES, ReturnedFiles, Tool, ToolContext, ToolError};
 pub use tool_policy::ToolPolicy;
 pub use usage::{UsageBy, UsageQuery, UsageStat, UsageStats};

@@ -109,6 +109,7 @@ pub(crate) fn messages(
                     state: state_of(row, model).filter(|_| with_calls.contains(&row.turn_no)),
                 });
                 answer_calls(&mut messages, calls.into_iter().zip(sent), &answers, caps);
+                show_pictures(&mut messages, &answers, caps, files);
             }
             // A tool's answer whose call is missing, or a system note.
             _ => {}
@@ -171,6 +172,23 @@ fn answer_calls(
             name: sendable_name(&call.name),
             text,
         });
+    }
+}
+
+/// Shows the pictures that tools returned, to a model that reads images. Not every provider accepts them in the answer
+/// to a call, so they follow the answers.
+fn show_pictures(
+    messages: &mut Vec<ChatMessage>,
+    answers: &[&ChatMessageRow],
+    caps: Caps,
+    files: &Files,
+) {
+    for row in answers {
+        let shown = files.shown(row, caps.of(row), caps.is_current(row));
+        if !shown.pictures.is_empty() {
+            let name = sendable_name(row.tool_name.as_deref().unwrap_or_default());
+            push_user(messages, &format!("[Returned by the tool {name}.]"), shown);
+        }
     }
 }
 

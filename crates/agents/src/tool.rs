@@ -1,12 +1,14 @@
 //! The `Tool` trait: name, schema, audience and call. Knows no particular tool; higher crates register theirs
 //! at startup.
 
+use crate::attached_file::NewAttachment;
 use crate::taint::Effect;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::Actor;
 use gatehouse_domain::id::{SessionId, TurnId};
 use serde_json::Value;
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +38,25 @@ pub struct ToolContext {
     /// Cancelled when the call ends. The call's future is dropped then; work that it started elsewhere must
     /// watch this.
     pub cancel: CancellationToken,
+    /// For files beside the text.
+    pub files: ReturnedFiles,
+}
+
+/// The files that a call returns. They are kept if it succeeds, and count as a stranger's. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct ReturnedFiles(Arc<Mutex<Vec<NewAttachment>>>);
+
+impl ReturnedFiles {
+    pub fn push(&self, file: NewAttachment) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(file);
+    }
+
+    pub fn take(&self) -> Vec<NewAttachment> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// Why a call failed. The model reads it, and so may a stranger: it must not contain secrets.

@@ -18,6 +18,17 @@ use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::{Map, Value, json};
 use url::Url;
 
+/// How the names of Mistral's models begin.
+const MISTRALS: [&str; 7] = [
+    "mistral",
+    "ministral",
+    "magistral",
+    "pixtral",
+    "devstral",
+    "codestral",
+    "mixtral",
+];
+
 /// The OpenAI-compatible family.
 #[derive(Debug)]
 pub(crate) struct Openai;
@@ -38,7 +49,7 @@ impl Family for Openai {
         }
         let system = request.system.iter().filter(|text| !text.is_empty());
         let system = system.map(|text| json!({ "role": "system", "content": text }));
-        let messages = paired(&request.messages).into_iter();
+        let messages = bridged(call, paired(&request.messages)).into_iter();
         let has_state = !call.learned.no_state;
         let messages = messages.map(|said| message(&said, has_state));
         body.insert("messages".to_owned(), system.chain(messages).collect());
@@ -123,6 +134,31 @@ fn dialect(call: &ChatCall<'_>) -> Dialect {
     } else {
         Dialect::Openai
     }
+}
+
+/// Mistral refuses a user's message after the result of a tool: "Unexpected role 'user' after role 'tool'" (code 3230,
+/// <https://github.com/avante-corp/avante.nvim/issues/2562>). For its models, also behind a reseller, an answer comes
+/// between them.
+fn bridged(call: &ChatCall<'_>, said: Vec<ChatMessage>) -> Vec<ChatMessage> {
+    let model = call.model.rsplit('/').next().unwrap_or(call.model);
+    let is_mistral = call.base_url.host_str() == Some("api.mistral.ai")
+        || MISTRALS.iter().any(|family| model.starts_with(family));
+    if !is_mistral {
+        return said;
+    }
+    let mut bridged: Vec<ChatMessage> = Vec::with_capacity(said.len());
+    for message in said {
+        let is_user = matches!(message, ChatMessage::User { .. });
+        if is_user && matches!(bridged.last(), Some(ChatMessage::Tool { .. })) {
+            bridged.push(ChatMessage::Assistant {
+                text: "OK.".to_owned(),
+                tool_calls: Vec::new(),
+                state: None,
+            });
+        }
+        bridged.push(message);
+    }
+    bridged
 }
 
 fn message(said: &ChatMessage, has_state: bool) -> Value {

@@ -20,6 +20,9 @@ mod text;
 
 pub use files::FileError;
 pub use mcp::{Authorization, Callback, GivenClient, OAuthError};
-pub use mcp::{Mcp, McpError, McpReview, McpState, McpStatus, McpToolStatus, ToolForm};
+pub use mcp::{
+    Mcp, McpArgument, McpError, McpOffers, McpPrompt, McpPromptText, McpResource, McpReview,
+    McpState, McpStatus, McpToolStatus, ToolForm,
+};
 pub use register::{ToolsHandle, ToolsParts, ToolsSettings, register};
 pub use search::key_binding;

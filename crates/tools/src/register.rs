@@ -62,12 +62,9 @@ pub fn register(agents: &Agents, parts: ToolsParts, settings: ToolsSettings) -> 
     let registry = agents.tools();
     registry.register(Arc::new(Calc::new()));
     let pdf = Arc::new(PdfReader::new());
+    let files = Arc::new(FileReader::new(Arc::clone(&pdf)));
     let request_secrets = RequestSecrets::new(parts.secrets.clone(), settings.secrets);
-    let web_fetch = WebFetch::new(
-        parts.outbound.clone(),
-        Arc::clone(&pdf),
-        request_secrets.clone(),
-    );
+    let web_fetch = WebFetch::new(parts.outbound.clone(), pdf, request_secrets.clone());
     registry.register(Arc::new(web_fetch));
     registry.register(Arc::new(WebSearch::new(
         parts.outbound.clone(),
@@ -78,12 +75,11 @@ pub fn register(agents: &Agents, parts: ToolsParts, settings: ToolsSettings) -> 
     let publish = move |group: &str, tools| agents.tools().replace_group(group, tools);
     let mcp = Mcp::new(
         parts,
-        Arc::new(publish),
+        (Arc::new(publish), Arc::clone(&files)),
         request_secrets.clone(),
         settings.mcp_servers,
         settings.child_variables,
     );
-    let files = Arc::new(FileReader::new(pdf));
     ToolsHandle {
         search,
         request_secrets,

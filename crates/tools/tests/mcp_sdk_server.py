@@ -21,6 +21,24 @@ def route(start: Place, end: Place) -> str:
     return f"{start.city} to {end.city}"
 
 
+@server.resource("note://plan")
+def plan() -> str:
+    """The plan."""
+    return "Step one."
+
+
+@server.resource("note://days/{day}")
+def day(day: str) -> str:
+    """The notes of a day."""
+    return f"Notes of {day}."
+
+
+@server.prompt()
+def review(code: str, style: str = "any") -> str:
+    """Asks for a review."""
+    return f"Review in the style {style}: {code}"
+
+
 @server.tool()
 def fail() -> str:
     """Fails."""

@@ -3,14 +3,16 @@
 
 use super::failure::TurnFailure;
 use super::repeats::{CallKey, Repeats};
+use super::returned_files::Pictures;
 use super::{Running, Setup};
+use crate::attached_file::NewAttachment;
 use crate::event::{AgentEvent, ToolProgress, ToolState};
 use crate::input_check;
 use crate::message::{Role, ToolCallRecord};
 use crate::origin::MessageOrigin;
 use crate::send::{Action, ActionStatus};
 use crate::taint::Effect;
-use crate::tool::{MAX_OUTPUT_BYTES, Tool, ToolContext};
+use crate::tool::{MAX_OUTPUT_BYTES, ReturnedFiles, Tool, ToolContext};
 use futures_util::{FutureExt, StreamExt, stream};
 use gatehouse_domain::trace::{self, SpanKind};
 use gatehouse_store::ChatMessageRow;
@@ -37,6 +39,8 @@ struct Answer {
     origin: MessageOrigin,
     /// Whether it may contain private data.
     is_private: bool,
+    /// What the tool returned beside the text.
+    files: Vec<NewAttachment>,
 }
 
 /// Calls with their position in the answer.
@@ -48,24 +52,38 @@ struct Finished {
     row: ChatMessageRow,
     origin: MessageOrigin,
     is_private: bool,
+    pictures: Pictures,
 }
 
 impl Answer {
-    fn error(text: impl Into<String>) -> Self {
+    fn of_gateway(status: ActionStatus, text: impl Into<String>) -> Self {
         Self {
-            status: ActionStatus::Error,
+            status,
             text: text.into(),
             origin: MessageOrigin::Configured,
             is_private: false,
+            files: Vec::new(),
         }
     }
 
+    fn error(text: impl Into<String>) -> Self {
+        Self::of_gateway(ActionStatus::Error, text)
+    }
+
     fn denied(text: impl Into<String>) -> Self {
+        Self::of_gateway(ActionStatus::Denied, text)
+    }
+
+    /// Adds files, which count as a stranger's and as private, like those that people attach.
+    fn with(self, files: Vec<NewAttachment>) -> Self {
+        if files.is_empty() {
+            return self;
+        }
         Self {
-            status: ActionStatus::Denied,
-            text: text.into(),
-            origin: MessageOrigin::Configured,
-            is_private: false,
+            files,
+            origin: MessageOrigin::Stranger,
+            is_private: true,
+            ..self
         }
     }
 }
@@ -90,11 +108,13 @@ impl Running<'_> {
                 row,
                 origin,
                 is_private,
+                pictures,
             } in done
             {
                 self.actions.push(action);
                 setup.read.read(origin, is_private);
                 setup.conversation.push(row);
+                self.show_pictures(setup, pictures).await;
             }
             stored?;
         }
@@ -157,13 +177,14 @@ impl Running<'_> {
             match answer {
                 Ok(answer) => {
                     let (origin, is_private) = (answer.origin, answer.is_private);
-                    let (action, row) = self.finish_call(call, answer);
-                    let row = self.store(row).await?;
+                    let (action, row, files) = self.finish_call(call, answer);
+                    let (row, pictures) = self.store_answer(row, files).await?;
                     done.push(Finished {
                         action,
                         row,
                         origin,
                         is_private,
+                        pictures,
                     });
                 }
                 Err(failure) => ended = Err(failure),
@@ -172,12 +193,17 @@ impl Running<'_> {
         ended
     }
 
-    fn finish_call(&self, call: ToolCallRecord, answer: Answer) -> (Action, ChatMessageRow) {
+    fn finish_call(
+        &self,
+        call: ToolCallRecord,
+        answer: Answer,
+    ) -> (Action, ChatMessageRow, Vec<NewAttachment>) {
         let Answer {
             status,
             text,
             origin,
             is_private,
+            files,
         } = answer;
         let text = capped(text);
         let tool = self.inner.tools.find(&call.name);
@@ -211,7 +237,7 @@ impl Running<'_> {
             is_private,
             ..self.row(Role::Tool, origin, &text)
         };
-        (action, row)
+        (action, row, files)
     }
 
     pub(super) fn publish_tool(
@@ -313,6 +339,7 @@ impl Running<'_> {
             actor: self.turn.actor.clone(),
             ceiling: setup.permit.ceiling(),
             cancel: self.turn.cancel.child_token(),
+            files: ReturnedFiles::default(),
         };
         let is_private = tool.returns_private(&input);
         // Work that the tool started elsewhere ends with its call.
@@ -335,9 +362,10 @@ impl Running<'_> {
                 MessageOrigin::Configured
             },
             is_private,
+            files: Vec::new(),
         };
         Ok(match called {
-            Ok(Ok(Ok(text))) => answer(ActionStatus::Ok, text),
+            Ok(Ok(Ok(text))) => answer(ActionStatus::Ok, text).with(context.files.take()),
             // A tool may repeat what a stranger's server wrote into its error.
             Ok(Ok(Err(error))) => answer(ActionStatus::Error, error.message),
             Ok(Err(_panic)) => {

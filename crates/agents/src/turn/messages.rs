@@ -3,6 +3,7 @@
 use super::Running;
 use super::failure::TurnFailure;
 use super::reply::Reply;
+use crate::attachments::NewFile;
 use crate::context::Conversation;
 use crate::event::AgentEvent;
 use crate::handle::LAST_WORDS;
@@ -104,7 +105,16 @@ impl Running<'_> {
 
     /// Stores and publishes a message.
     pub(super) async fn store(&self, row: ChatMessageRow) -> Result<ChatMessageRow, TurnFailure> {
-        let row = self.write(row).await?;
+        self.store_with(row, Vec::new()).await
+    }
+
+    /// Stores a message with its files and publishes it.
+    pub(super) async fn store_with(
+        &self,
+        row: ChatMessageRow,
+        files: Vec<NewFile>,
+    ) -> Result<ChatMessageRow, TurnFailure> {
+        let row = self.write_with(row, files).await?;
         self.inner
             .publish(AgentEvent::Message(Arc::new(Message::from(row.clone()))));
         Ok(row)
@@ -112,6 +122,14 @@ impl Running<'_> {
 
     /// Stores a message without publishing it. The last message of a turn ends it.
     pub(super) async fn write(&self, row: ChatMessageRow) -> Result<ChatMessageRow, TurnFailure> {
+        self.write_with(row, Vec::new()).await
+    }
+
+    async fn write_with(
+        &self,
+        row: ChatMessageRow,
+        files: Vec<NewFile>,
+    ) -> Result<ChatMessageRow, TurnFailure> {
         if row.role == Role::Assistant.as_str() {
             // The streamed answer becomes a message now.
             self.inner.lanes.begin_answer(&self.turn.session);
@@ -137,6 +155,9 @@ impl Running<'_> {
                 }
                 let seq = conn.insert_chat_message(&row).await?;
                 row.seq = seq.ok_or(TurnFailure::SessionGone)?;
+                for file in files {
+                    file.insert(conn).await?;
+                }
                 Ok::<_, TurnFailure>((row, warnings))
             })
         });

@@ -14,6 +14,7 @@ pub(crate) mod queued;
 mod refused;
 mod repeats;
 mod reply;
+mod returned_files;
 mod running;
 mod speech;
 mod spending;

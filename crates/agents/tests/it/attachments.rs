@@ -4,7 +4,7 @@
 use crate::fake_model::{SEEING, call, say};
 use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until_done};
 use gatehouse_agents::{
-    AgentsSettings, Attachment, Effect, NewAttachment, SendRequest, Stop, TurnReport,
+    AgentsSettings, Attachment, Audience, Effect, NewAttachment, SendRequest, Stop, TurnReport,
 };
 use gatehouse_domain::id::SessionId;
 use serde_json::{Value, json};
@@ -106,6 +106,71 @@ async fn a_picture_reaches_a_model_that_sees_and_is_in_history_and_events() {
         let seen = harness.model.seen();
         assert!(seen.last().unwrap().to_string().contains("image_url"));
     }
+}
+
+#[tokio::test]
+async fn a_picture_of_a_tool_reaches_a_model_that_sees() {
+    for harness in harnesses().await {
+        let tool = TestTool::new("camera", Audience::Public, |context, _| {
+            Box::pin(async move {
+                context.files.push(picture("shot.png"));
+                Ok("[image image/png]".to_owned())
+            })
+        });
+        harness.agents.tools().register(tool);
+        harness
+            .model
+            .will([call("camera", &json!({ "x": 1 })), say("A cat.")]);
+        let report = send(&harness, seeing(chat(None, "Look."))).await;
+        assert_eq!(report.text, "A cat.", "{:?}", report.error);
+        let content = last_sent(&harness)["content"].clone();
+        assert_eq!(
+            content[0]["image_url"]["url"],
+            "data:image/jpeg;base64,/9j/4A=="
+        );
+        let text = content[1]["text"].as_str().unwrap();
+        assert!(text.ends_with("[Returned by the tool camera.]"), "{text}");
+        let history = json!(harness.history(report.session.as_str()).await);
+        let file = &history[2]["attachments"][0];
+        assert_eq!(
+            (&file["name"], &file["size"]),
+            (&json!("shot.png"), &json!(3))
+        );
+        let id = file["id"].as_str().unwrap();
+        let kept = harness.agents.get_attachment(&report.session, id).await;
+        assert!(kept.is_ok());
+
+        // Another model receives the text of the tool only.
+        harness
+            .model
+            .will([call("camera", &json!({ "x": 1 })), say("Nothing.")]);
+        let report = send(&harness, chat(None, "Look.")).await;
+        assert_eq!(report.text, "Nothing.", "{:?}", report.error);
+        assert_eq!(last_sent(&harness)["role"], "tool");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_returns_eleven_pictures_keeps_four() {
+    let harness = Harness::new().await;
+    let tool = TestTool::new("camera", Audience::Public, |context, _| {
+        Box::pin(async move {
+            for _ in 0..11 {
+                context.files.push(picture("shot.png"));
+            }
+            Ok("done".to_owned())
+        })
+    });
+    harness.agents.tools().register(tool);
+    let shots = (0..3).map(|x| call("camera", &json!({ "x": x })));
+    harness.model.will(shots.chain([say("Ten.")]));
+    let report = send(&harness, seeing(chat(None, "Look."))).await;
+    assert_eq!(report.text, "Ten.", "{:?}", report.error);
+    let history = json!(harness.history(report.session.as_str()).await);
+    assert_eq!(history[2]["attachments"].as_array().unwrap().len(), 4);
+    // Of twelve, the request has the newest ten.
+    let last = harness.model.last().to_string();
+    assert_eq!(last.matches("image_url\":{").count(), 10);
 }
 
 #[tokio::test]

@@ -113,6 +113,24 @@ async fn a_conversation_with_calls_goes_on_with_another_model() {
 }
 
 #[tokio::test]
+async fn a_turn_that_failed_after_a_call_is_followed_by_one_of_mistral() {
+    let harness = Harness::new().await;
+    let tool = TestTool::double("double", Audience::Public);
+    harness.agents.tools().register(tool);
+    let fails = [
+        call("double", &json!({ "x": 1 })),
+        Reaction::Refuse(400, json!({})),
+    ];
+    harness.model.will(fails);
+    let report = harness.say(None, "double it").await;
+    assert_eq!(report.stop, Stop::Error);
+    let mut request = chat(Some(report.session.as_str()), "and now?");
+    request.model = Some("fake/mistral-large".to_owned());
+    let report = harness.agents.send_sync(request).await.unwrap();
+    assert!(report.error.is_none(), "{:?}", report.error);
+}
+
+#[tokio::test]
 async fn the_end_of_a_turn_is_no_part_of_the_next_request() {
     let harness = Harness::new().await;
     harness

@@ -16,6 +16,7 @@ pub(super) fn check(request: &Value) -> Result<(), String> {
     }
     check_pairs(messages)?;
     let model = request["model"].as_str().unwrap_or_default();
+    check_order(model, messages)?;
     for message in messages {
         let mut parts = message["content"].as_array().into_iter().flatten();
         parts.try_for_each(|part| check_part(model, part))?;
@@ -50,6 +51,16 @@ fn check_pairs(messages: &[Value]) -> Result<(), String> {
     } else {
         Err(format!("no answer to {open:?}"))
     }
+}
+
+/// Mistral refuses a user's message after the result of a tool (code 3230,
+/// <https://github.com/avante-corp/avante.nvim/issues/2562>).
+fn check_order(model: &str, messages: &[Value]) -> Result<(), String> {
+    let is_refused = |pair: &[Value]| matches!(pair, [before, after] if before["role"] == "tool" && after["role"] == "user");
+    if model.starts_with("mistral") && messages.windows(2).any(is_refused) {
+        return Err("Unexpected role 'user' after role 'tool'".to_owned());
+    }
+    Ok(())
 }
 
 /// Vendors refuse names that no tool can have.

@@ -2,6 +2,7 @@
 //! the same checks.
 
 mod oauth;
+mod offers;
 mod shown;
 
 use super::config::{change, change_fields};
@@ -12,6 +13,7 @@ use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_services::to_problem;
 use gatehouse_tools::McpStatus;
 pub use oauth::{AUTHORIZE, DISCONNECT};
+pub use offers::{PROMPT, PROMPTS, RESOURCES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};

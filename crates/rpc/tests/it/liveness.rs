@@ -63,6 +63,7 @@ fn calls_for_settings_and_secrets(device: &str) -> Calls {
         ("mcp.restart", json!({ "name": "far" })),
         ("mcp.authorize", json!({ "name": "far" })),
         ("mcp.disconnect", json!({ "name": "far" })),
+        ("mcp.prompt", json!({ "server": "far", "name": "p" })),
         ("mcp.delete", json!({ "name": "far" })),
         ("env.set", json!({ "key": "A", "value": "b" })),
         ("env.delete", json!({ "key": "HAVE" })),

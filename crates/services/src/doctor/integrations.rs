@@ -190,6 +190,7 @@ mod tests {
             tools: 2,
             listed: Vec::new(),
             digest: String::new(),
+            offers: std::sync::Arc::default(),
             reports: 1,
             run: 1,
             is_unauthorized: false,

@@ -2,6 +2,7 @@
 
 use super::oauth::OAuth;
 use super::status::Board;
+use crate::files::FileReader;
 use crate::register::ToolsParts;
 use crate::secrets::RequestSecrets;
 use gatehouse_agents::Tool;
@@ -28,6 +29,9 @@ pub(crate) struct Dependencies {
     pub(super) request_secrets: RequestSecrets,
     pub(super) oauth: OAuth,
     pub(super) board: Board,
+    pub(super) files: Arc<FileReader>,
+    #[cfg(feature = "mcp")]
+    pub(super) peers: super::ask::Peers,
     /// Changes when the servers must list and review their tools again.
     pub(super) refresh: watch::Sender<u64>,
 }

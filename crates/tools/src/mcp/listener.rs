@@ -19,7 +19,7 @@ impl Listener {
         }
     }
 
-    /// Notified when the server's tools change.
+    /// Notified when the server's tools, resources or prompts change.
     pub(super) fn changed(&self) -> Arc<Notify> {
         Arc::clone(&self.changed)
     }
@@ -28,6 +28,16 @@ impl Listener {
 impl ClientHandler for Listener {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         tracing::debug!(server = %self.server, "an MCP server's tools changed");
+        self.changed.notify_one();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        tracing::debug!(server = %self.server, "an MCP server's resources changed");
+        self.changed.notify_one();
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        tracing::debug!(server = %self.server, "an MCP server's prompts changed");
         self.changed.notify_one();
     }
 }

@@ -1,33 +1,29 @@
 //! Lists a server's tools and keeps the usable ones.
 
 use super::names::{former_name, full_name};
+use super::pages::entries;
+use super::resources::{self, Known};
 use super::schema;
-use super::tool::{Hints, McpTool};
+use super::tool::{Hints, Kind, McpTool};
+use crate::files::FileReader;
 use crate::text;
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientRequest, CustomResult, Extensions, ListToolsRequest, ListToolsRequestMethod,
-    PaginatedRequestParams, ServerResult,
+    ClientRequest, Extensions, ListToolsRequest, ListToolsRequestMethod, ServerCapabilities,
 };
 use rmcp::service::Peer;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
 
-/// Limit on the pages of a list.
-const MAX_PAGES: usize = 50;
+/// How long a list may take.
+pub(super) const LIST_TIME: Duration = Duration::from_secs(30);
 /// Limit on the tools of a server.
 const MAX_TOOLS: usize = 200;
 /// The longest description, in characters.
 const MAX_DESCRIPTION: usize = 4000;
-
-/// A page in its wire format. The library's own type would reject the whole page for one invalid tool.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RawPage {
-    tools: Vec<Value>,
-    next_cursor: Option<String>,
-}
 
 /// A tool in its wire format.
 #[derive(Deserialize)]
@@ -42,29 +38,45 @@ struct RawTool {
     annotations: Option<Hints>,
 }
 
-/// Lists all usable tools and logs the others.
-pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<McpTool>, ()> {
-    let mut listed = Vec::new();
-    let mut cursor = None;
-    for _ in 0..MAX_PAGES {
-        let page = page(peer, cursor).await.map_err(|error| {
+/// Lists all usable tools and logs the others. `known`: the server has resources, so there are tools for them.
+pub(super) async fn tools(
+    server: &str,
+    (peer, reader): (&Peer<RoleClient>, &Arc<FileReader>),
+    (capabilities, known): (&ServerCapabilities, Option<&Arc<Known>>),
+) -> Result<Vec<McpTool>, ()> {
+    let request = |params| {
+        ClientRequest::ListToolsRequest(ListToolsRequest {
+            method: ListToolsRequestMethod,
+            params: Some(params),
+            extensions: Extensions::default(),
+        })
+    };
+    let offers_others = capabilities.resources.is_some() || capabilities.prompts.is_some();
+    let (listed, has_more) = match entries(peer, ("tools", MAX_TOOLS), request).await {
+        Ok(listed) => listed,
+        Err(_) if capabilities.tools.is_none() && offers_others => (Vec::new(), false),
+        Err(error) => {
             tracing::debug!(server, error, "the tools of an MCP server cannot be listed");
-        })?;
-        listed.extend(page.tools);
-        cursor = page.next_cursor.filter(|cursor| !cursor.is_empty());
-        if cursor.is_none() || listed.len() > MAX_TOOLS {
-            break;
+            return Err(());
         }
-    }
-    if listed.len() > MAX_TOOLS {
+    };
+    if has_more {
         tracing::warn!(
             server,
             "an MCP server has more than {MAX_TOOLS} tools: the rest is ignored"
         );
     }
+    let listed = listed.into_iter();
+    let mut listed: Vec<_> = listed
+        .map(|raw| usable(server, raw, (peer, reader)))
+        .collect();
+    if let Some(known) = known {
+        let added = resources::tools(server, (peer, reader), known);
+        listed.extend(added.map(Ok));
+    }
     let (mut names, mut tools) = (BTreeSet::new(), Vec::new());
-    for raw in listed.into_iter().take(MAX_TOOLS) {
-        match usable(server, raw, peer) {
+    for tool in listed {
+        match tool {
             Ok(tool) if names.insert(tool.name.clone()) => tools.push(tool),
             Ok(tool) => {
                 tracing::warn!(server, tool = tool.name, "two MCP tools have the same name");
@@ -77,29 +89,10 @@ pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<M
     Ok(tools)
 }
 
-async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<RawPage, String> {
-    let params = PaginatedRequestParams::default().with_cursor(cursor);
-    let request = ListToolsRequest {
-        method: ListToolsRequestMethod,
-        params: Some(params),
-        extensions: Extensions::default(),
-    };
-    let answer = peer
-        .send_request(ClientRequest::ListToolsRequest(request))
-        .await;
-    let raw = match answer.map_err(|error| error.to_string())? {
-        ServerResult::ListToolsResult(list) => serde_json::to_value(list),
-        ServerResult::CustomResult(CustomResult(value)) => Ok(value),
-        _ => return Err("an unexpected type of response".to_owned()),
-    };
-    raw.and_then(serde_json::from_value)
-        .map_err(|error| error.to_string())
-}
-
 fn usable(
     server: &str,
     raw: Value,
-    peer: &Peer<RoleClient>,
+    (peer, reader): (&Peer<RoleClient>, &Arc<FileReader>),
 ) -> Result<McpTool, (String, &'static str)> {
     let named = raw.get("name").and_then(Value::as_str).unwrap_or_default();
     let name = text::one_line(named, 100);
@@ -112,6 +105,7 @@ fn usable(
     let description = raw.description.unwrap_or_default();
     let described = text::cut(&description, MAX_DESCRIPTION).0;
     Ok(McpTool {
+        kind: Kind::Own,
         name: full_name(server, &raw.name),
         former_name: former_name(server, &raw.name),
         remote_name: raw.name,
@@ -121,5 +115,6 @@ fn usable(
         parameters,
         hints: raw.annotations.unwrap_or_default(),
         peer: peer.clone(),
+        reader: Arc::clone(reader),
     })
 }

@@ -23,6 +23,14 @@ pub enum McpError {
     Changed,
     #[error("the server does not offer the tool {0}")]
     NoTool(String),
+    #[error("the server does not offer the prompt")]
+    NoPrompt,
+    /// An argument of a prompt is missing, unknown or too long.
+    #[error("the arguments are not valid: {0}")]
+    Argument(String),
+    /// The server did not fill in a prompt. What it said is for the caller.
+    #[error("the server returned no prompt")]
+    Refused(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -33,8 +41,7 @@ impl From<McpError> for Problem {
             McpError::NotFound => Self::not_found("MCP server"),
             McpError::NotConnected => Self::new(
                 ErrorCode::Conflict,
-                "The MCP server is not connected, so its tools cannot be approved. Nothing was changed. \
-                 See its `problem` in mcp.list.",
+                "The MCP server is not connected. Nothing was changed. See its `problem` in mcp.list.",
             ),
             McpError::Changed => Self::new(
                 ErrorCode::Conflict,
@@ -44,6 +51,13 @@ impl From<McpError> for Problem {
             McpError::NoTool(_) => {
                 Self::invalid_params("tools", "contains a tool that the server does not have")
             }
+            McpError::NoPrompt => Self::not_found("MCP prompt"),
+            McpError::Argument(reason) => Self::invalid_params("arguments", reason),
+            McpError::Refused(said) => Self::new(
+                ErrorCode::ProviderFailed,
+                "The MCP server returned no prompt. Check the arguments and try again.",
+            )
+            .with("provider_message", said),
             McpError::Store(error) => error.into(),
         }
     }

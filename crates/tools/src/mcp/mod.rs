@@ -4,9 +4,13 @@
 //! retried with a growing delay; meanwhile its tools are unavailable. The gateway's start does not wait for
 //! any of this.
 
+#[cfg(feature = "mcp")]
+mod ask;
 mod authorize;
 #[cfg(feature = "mcp")]
 mod bearer;
+#[cfg(feature = "mcp")]
+mod catalogue;
 #[cfg(feature = "mcp")]
 mod connect;
 #[cfg(feature = "mcp")]
@@ -30,9 +34,15 @@ mod names;
     expect(dead_code, reason = "needed only for servers")
 )]
 mod oauth;
+mod offers;
 #[cfg(feature = "mcp")]
 mod oversized;
+#[cfg(feature = "mcp")]
+mod pages;
 mod program;
+mod prompts;
+#[cfg(feature = "mcp")]
+mod resources;
 #[cfg(feature = "mcp")]
 mod review;
 #[cfg(feature = "mcp")]
@@ -50,5 +60,7 @@ mod tool;
 
 pub use manage::McpError;
 pub use oauth::{Authorization, Callback, GivenClient, OAuthError};
+pub use offers::{McpArgument, McpOffers, McpPrompt, McpResource};
+pub use prompts::McpPromptText;
 pub use servers::Mcp;
 pub use status::{McpReview, McpState, McpStatus, McpToolStatus, ToolForm};

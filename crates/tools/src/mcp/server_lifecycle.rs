@@ -1,15 +1,19 @@
 //! The life cycle of one server: start, list its tools, watch for changes, and restart after a failure.
 
+use super::catalogue;
 use super::connect::connect;
 use super::connect_error::ConnectError;
 use super::listener::Listener;
-use super::listing;
+use super::listing::{self, LIST_TIME};
+use super::offers::McpOffers;
+use super::resources::Known;
 use super::review;
 use super::server::{Server, group};
 use super::status::{McpState, McpStatus};
 use gatehouse_agents::Tool;
 use gatehouse_store::StoreError;
 use rmcp::RoleClient;
+use rmcp::model::ServerCapabilities;
 use rmcp::service::{Peer, RunningService};
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,8 +23,6 @@ use tokio_util::sync::CancellationToken;
 
 /// How long the start and the handshake may take. A program may have to download itself first.
 const CONNECT_TIME: Duration = Duration::from_mins(1);
-/// How long listing the tools may take.
-const LIST_TIME: Duration = Duration::from_secs(30);
 /// How long a stopped server may take to exit: its input is closed, then it gets SIGTERM, then it is killed.
 const CLOSE_TIME: Duration = Duration::from_secs(8);
 /// The first retry delay. It doubles each time.
@@ -60,6 +62,7 @@ impl Server {
                 ..self.status()
             });
             let end = Box::pin(self.session(&stop)).await;
+            self.dependencies.peers.remove(&self.name);
             // Its tools stay known and report that it is restarting. The supervisor removes those of a deleted server.
             let error = match end {
                 Err(error) if !stop.is_cancelled() => error,
@@ -105,13 +108,15 @@ impl Server {
             Some(connected) => connected.map_err(|_| ServerError::TooSlow)??,
         };
         let (peer, cancel) = (service.peer().clone(), service.cancellation_token());
+        self.dependencies.peers.insert(&self.name, peer.clone());
         let mut ended = pin!(end_of(service));
         let mut refresh = self.dependencies.refresh.subscribe();
+        let known = Arc::new(Known::default());
         let served = async {
             // One audit row, however often the server changes its tools.
             let mut is_noted = false;
             loop {
-                is_noted = self.publish_tools(&peer, is_noted).await?;
+                is_noted = self.publish(&peer, &known, is_noted).await?;
                 tokio::select! {
                     () = changed.notified() => sleep(BETWEEN_LISTS).await,
                     // The sender lives as long as the gateway.
@@ -131,14 +136,24 @@ impl Server {
         outcome
     }
 
-    /// Lists the tools, reviews them, and publishes the approved ones. Returns whether the audit log contains
-    /// that tools differ from what was approved.
-    async fn publish_tools(
+    /// Lists what the server offers, reviews its tools, and publishes the approved ones. Returns whether the audit log
+    /// contains that tools differ from what was approved.
+    async fn publish(
         &self,
         peer: &Peer<RoleClient>,
+        known: &Arc<Known>,
         is_noted: bool,
     ) -> Result<bool, ServerError> {
-        let listed = timeout(LIST_TIME, listing::tools(&self.name, peer)).await;
+        let info = peer.peer_info();
+        let capabilities = info.map(|info| info.capabilities.clone());
+        let capabilities = capabilities.unwrap_or_default();
+        let offers = self.offers(peer, &capabilities).await;
+        known.replace(&offers.resources);
+        // Some SDKs state the capability also for servers that have no resources.
+        let known = Some(known).filter(|_| !offers.resources.is_empty());
+        let with = (peer, &self.dependencies.files);
+        let listing = listing::tools(&self.name, with, (&capabilities, known));
+        let listed = timeout(LIST_TIME, listing).await;
         let Ok(Ok(mut tools)) = listed else {
             return Err(ServerError::List);
         };
@@ -166,9 +181,23 @@ impl Server {
             tools: count,
             listed: reviewed.tools,
             digest: reviewed.digest,
+            offers: Arc::new(offers),
             ..self.status()
         });
         Ok(is_changed)
+    }
+
+    /// Lists the resources and prompts. Without them, the server is still of use.
+    async fn offers(
+        &self,
+        peer: &Peer<RoleClient>,
+        capabilities: &ServerCapabilities,
+    ) -> McpOffers {
+        let listing = catalogue::offers(&self.name, peer, capabilities);
+        timeout(LIST_TIME, listing).await.unwrap_or_else(|_| {
+            tracing::warn!(server = %self.name, "an MCP server did not list its resources or prompts in time");
+            McpOffers::default()
+        })
     }
 
     /// Completes when the vault is no longer sealed, or never if `waits` is false.
@@ -193,6 +222,7 @@ impl Server {
             tools: 0,
             listed: Vec::new(),
             digest: String::new(),
+            offers: Arc::default(),
             reports: 0,
             run: self.run,
             is_unauthorized: false,

@@ -3,6 +3,7 @@
 use super::dependencies::{Dependencies, Publish, Wanted, service_at, token_variable};
 use super::oauth::OAuth;
 use super::status::{Board, McpState, McpStatus};
+use crate::files::FileReader;
 use crate::register::ToolsParts;
 use crate::secrets::RequestSecrets;
 use gatehouse_config::McpServer;
@@ -26,7 +27,7 @@ pub struct Mcp {
 impl Mcp {
     pub(crate) fn new(
         parts: ToolsParts,
-        publish: Publish,
+        (publish, files): (Publish, Arc<FileReader>),
         request_secrets: RequestSecrets,
         servers: BTreeMap<String, McpServer>,
         child_variables: Vec<(String, OsString)>,
@@ -39,6 +40,9 @@ impl Mcp {
             publish,
             request_secrets,
             board,
+            files,
+            #[cfg(feature = "mcp")]
+            peers: super::ask::Peers::default(),
             refresh: watch::Sender::new(0),
         });
         let mcp = Self {
@@ -104,6 +108,7 @@ impl Mcp {
                     tools: 0,
                     listed: Vec::new(),
                     digest: String::new(),
+                    offers: Arc::default(),
                     reports: 0,
                     run: 0,
                     is_unauthorized: false,

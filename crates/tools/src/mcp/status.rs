@@ -1,8 +1,10 @@
 //! The status of the servers, for the doctor.
 
+use super::offers::McpOffers;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tokio::sync::watch;
 
 /// The status of one server.
@@ -19,6 +21,9 @@ pub struct McpStatus {
     pub listed: Vec<McpToolStatus>,
     /// Identifies what the server offers, for an approval of exactly that.
     pub digest: String,
+    /// Its resources and prompts; none while it is not connected.
+    #[serde(skip)]
+    pub offers: Arc<McpOffers>,
     /// Counts the reports of this server.
     #[serde(skip)]
     pub reports: u64,

@@ -1,23 +1,34 @@
 //! A server's tool as agents see it.
 
-use super::content;
+use super::ask::{TIME, ask, failed};
+use super::content::Content;
+use super::resources::{self, Known};
 use super::status::ToolForm;
+use crate::files::FileReader;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use rmcp::RoleClient;
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
-use rmcp::service::{Peer, ServiceError};
+use rmcp::service::Peer;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::timeout;
 
-/// How long a call may take.
-const TIME: Duration = Duration::from_mins(3);
+/// What a call does.
+pub(super) enum Kind {
+    /// Calls the server's tool.
+    Own,
+    /// Lists the server's resources.
+    ListResources(Arc<Known>),
+    /// Reads a resource of the server.
+    ReadResource(Arc<Known>),
+}
 
 /// A tool of an MCP server.
 pub(super) struct McpTool {
+    pub(super) kind: Kind,
     pub(super) name: String,
     /// The name used by earlier versions.
     pub(super) former_name: String,
@@ -31,6 +42,8 @@ pub(super) struct McpTool {
     pub(super) parameters: Value,
     pub(super) hints: Hints,
     pub(super) peer: Peer<RoleClient>,
+    /// Reads returned files.
+    pub(super) reader: Arc<FileReader>,
 }
 
 /// What a server says about a tool's effects (MCP 2025-06-18, `ToolAnnotations`). Each is `None` if the server
@@ -58,37 +71,36 @@ impl McpTool {
         }
     }
 
-    async fn run(&self, input: Value) -> Result<String, ToolError> {
+    async fn run(&self, context: &ToolContext, input: Value) -> Result<String, ToolError> {
         let Value::Object(arguments) = input else {
             return Err(ToolError::new("The input must be an object."));
         };
-        let params = CallToolRequestParams::new(self.remote_name.clone()).with_arguments(arguments);
-        if self.peer.is_transport_closed() {
-            return Err(self.failed("is restarting; try again in a moment"));
-        }
-        // Dropping the call tells the server that it is cancelled.
-        let answer = timeout(TIME, self.peer.call_tool_once(params)).await;
-        match answer {
-            Err(_) => Err(self.failed("did not respond in time")),
-            Ok(Ok(CallToolResponse::Complete(result))) => content::text_of(&result),
-            Ok(Ok(_)) => Err(self.failed("requested further input, which is not supported")),
-            Ok(Err(ServiceError::McpError(error))) => Err(ToolError::new(format!(
-                "The MCP server {} refused: {}",
-                self.server,
-                crate::text::one_line(&error.message, 1000)
-            ))),
-            Ok(Err(ServiceError::TransportClosed | ServiceError::TransportSend(_))) => {
-                Err(self.failed("is restarting; try again in a moment"))
-            }
-            Ok(Err(error)) => {
-                tracing::debug!(server = %self.server, %error, "a call of an MCP tool failed");
-                Err(self.failed("is unavailable or returned an invalid response"))
-            }
+        match &self.kind {
+            Kind::Own => self.call_own(context, arguments).await,
+            Kind::ListResources(known) => resources::list(self, known, &arguments).await,
+            Kind::ReadResource(_) => resources::read(self, &context.files, &arguments).await,
         }
     }
 
-    fn failed(&self, what: &str) -> ToolError {
-        ToolError::new(format!("The MCP server {} {what}.", self.server))
+    async fn call_own(
+        &self,
+        context: &ToolContext,
+        arguments: Map<String, Value>,
+    ) -> Result<String, ToolError> {
+        let params = CallToolRequestParams::new(self.remote_name.clone()).with_arguments(arguments);
+        let calling = self.peer.call_tool_once(params);
+        match ask(&self.server, &self.peer, calling).await? {
+            CallToolResponse::Complete(result) => {
+                let mut content = Content::new(&self.reader, &self.remote_name);
+                let text = content.answer(&result).await?;
+                content.keep(&context.files);
+                Ok(text)
+            }
+            _ => Err(failed(
+                &self.server,
+                "requested further input, which is not supported",
+            )),
+        }
     }
 }
 
@@ -120,8 +132,10 @@ impl Tool for McpTool {
     }
 
     /// A tool that the server does not call read-only counts as one that changes something.
-    fn effect(&self, _input: &Value, has_private: bool) -> Effect {
-        if self.hints.read_only_hint != Some(true) {
+    fn effect(&self, input: &Value, has_private: bool) -> Effect {
+        if let Kind::ReadResource(known) = &self.kind {
+            known.effect_of_read(input, has_private)
+        } else if self.hints.read_only_hint != Some(true) {
             Effect::Change
         } else if has_private && self.hints.open_world_hint == Some(true) {
             Effect::Reveal
@@ -136,9 +150,9 @@ impl Tool for McpTool {
 
     fn call<'a>(
         &'a self,
-        _: &'a ToolContext,
+        context: &'a ToolContext,
         input: Value,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
-        Box::pin(self.run(input))
+        Box::pin(self.run(context, input))
     }
 }

@@ -1,7 +1,10 @@
 //! Agents with tools, and servers for the tools to call.
 
 use axum::Router;
-use gatehouse_agents::{Agents, AgentsParts, AgentsSettings, Audience, ToolContext, ToolError};
+use gatehouse_agents::{
+    Agents, AgentsParts, AgentsSettings, Audience, NewAttachment, ReturnedFiles, ToolContext,
+    ToolError,
+};
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::{Actor, Clock, Random, SystemClock, SystemRandom};
 use gatehouse_models::{Models, ModelsParts, ModelsSettings};
@@ -96,14 +99,19 @@ impl Harness {
         input: Value,
     ) -> Result<String, ToolError> {
         let tool = self.agents.tools().find(tool).expect("no such tool");
-        let context = ToolContext {
-            session: SessionId::from_text("ses_1"),
-            turn: TurnId::from_text("turn_1"),
-            actor: Actor::system(),
-            ceiling,
-            cancel: CancellationToken::new(),
-        };
-        tool.call(&context, input).await
+        tool.call(&context(ceiling), input).await
+    }
+
+    /// Calls a tool as a trusted turn does. Returns also the files that it returned.
+    pub async fn call_for_files(
+        &self,
+        tool: &str,
+        input: Value,
+    ) -> (Result<String, ToolError>, Vec<NewAttachment>) {
+        let tool = self.agents.tools().find(tool).expect("no such tool");
+        let context = context(Audience::Trusted);
+        let answer = tool.call(&context, input).await;
+        (answer, context.files.take())
     }
 
     /// The error message of a failing call.
@@ -173,4 +181,15 @@ pub async fn serve(router: Router) -> Url {
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move { axum::serve(listener, router).await });
     Url::parse(&format!("http://{address}")).unwrap()
+}
+
+fn context(ceiling: Audience) -> ToolContext {
+    ToolContext {
+        session: SessionId::from_text("ses_1"),
+        turn: TurnId::from_text("turn_1"),
+        actor: Actor::system(),
+        ceiling,
+        cancel: CancellationToken::new(),
+        files: ReturnedFiles::default(),
+    }
 }

@@ -18,6 +18,10 @@ mod mcp_http;
 #[cfg(feature = "mcp")]
 mod mcp_pins;
 #[cfg(feature = "mcp")]
+mod mcp_prompts;
+#[cfg(feature = "mcp")]
+mod mcp_resources;
+#[cfg(feature = "mcp")]
 mod mcp_sdk;
 #[cfg(feature = "mcp")]
 mod mcp_secrets;

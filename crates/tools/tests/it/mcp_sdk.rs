@@ -69,6 +69,15 @@ async fn check(server: McpServer, allow_private: bool) {
     assert!(failed.contains("fail"), "{failed}");
     let incomplete = call("route", json!({ "start": {} })).await.unwrap_err();
     assert!(!incomplete.message.is_empty());
+    let listed = call("list_resources", json!({})).await.unwrap();
+    assert!(listed.contains("note://days/{day}"), "{listed}");
+    for (uri, text) in [
+        ("note://plan", "Step one."),
+        ("note://days/monday", "Notes of monday."),
+    ] {
+        let read = call("read_resource", json!({ "uri": uri })).await;
+        assert_eq!(read.as_deref(), Ok(text));
+    }
     harness.stop().await;
 }
 

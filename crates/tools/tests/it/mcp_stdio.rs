@@ -12,9 +12,9 @@ use std::ffi::OsString;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp_server.py");
+pub const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp_server.py");
 
-fn program(command: &str, args: &[&str], env: &[(&str, &str)]) -> McpServer {
+pub fn program(command: &str, args: &[&str], env: &[(&str, &str)]) -> McpServer {
     let literal = |(name, value): &(&str, &str)| {
         let value = McpVariable::Literal(SecretString::from(*value));
         ((*name).to_owned(), value)
@@ -47,7 +47,7 @@ fn path() -> OsString {
     std::env::var_os("PATH").unwrap()
 }
 
-fn settings(servers: Vec<(&str, McpServer)>) -> ToolsSettings {
+pub fn settings(servers: Vec<(&str, McpServer)>) -> ToolsSettings {
     let servers = servers.into_iter();
     ToolsSettings {
         mcp_servers: servers
@@ -59,7 +59,7 @@ fn settings(servers: Vec<(&str, McpServer)>) -> ToolsSettings {
 }
 
 /// The interpreter itself: `python3` may be a script that sets variables.
-fn interpreter() -> &'static str {
+pub fn interpreter() -> &'static str {
     static FOUND: OnceLock<String> = OnceLock::new();
     FOUND.get_or_init(|| {
         let ask = ["-c", "import sys; print(sys.executable)"];
@@ -80,7 +80,7 @@ fn python() -> McpServer {
 }
 
 /// Waits until a server's status matches.
-async fn until(harness: &Harness, server: &str, is: impl Fn(&McpStatus) -> bool) -> McpStatus {
+pub async fn until(harness: &Harness, server: &str, is: impl Fn(&McpStatus) -> bool) -> McpStatus {
     let mut board = harness.tools.mcp().watch();
     let there = board.wait_for(|board: &BTreeMap<_, _>| board.get(server).is_some_and(&is));
     let Ok(board) = tokio::time::timeout(Duration::from_mins(1), there).await else {
@@ -89,7 +89,7 @@ async fn until(harness: &Harness, server: &str, is: impl Fn(&McpStatus) -> bool)
     board.unwrap()[server].clone()
 }
 
-fn connected(status: &McpStatus) -> bool {
+pub fn connected(status: &McpStatus) -> bool {
     status.state == McpState::Connected
 }
 
@@ -145,8 +145,17 @@ async fn calls_and_what_comes_back() {
         async |tool: &str, input: Value| harness.call(&format!("mcp__py-1__{tool}"), input).await;
     let said = call("echo", json!({"text": "hé"})).await;
     assert_eq!(said.as_deref(), Ok("you said: hé"));
-    let mixed = call("mixed", json!({})).await.unwrap();
-    assert_eq!(mixed, "a[31mb\n[image image/png, 3 bytes]\ninside");
+    let (mixed, files) = harness.call_for_files("mcp__py-1__mixed", json!({})).await;
+    assert_eq!(
+        mixed.unwrap(),
+        "a[31mb\n[image image/png, 3 bytes]\n[image image/png, 72 bytes]\ninside"
+    );
+    // The first one is damaged.
+    let [picture] = &files[..] else {
+        panic!("{files:?}")
+    };
+    assert_eq!(picture.pixels, Some((2, 1)));
+    assert!(picture.picture.as_ref().unwrap().starts_with(b"\xff\xd8"));
     let huge = call("huge", json!({})).await.unwrap_err().message;
     assert!(huge.contains("larger than 4 MiB"), "{huge}");
     let large = call("large", json!({})).await.unwrap();

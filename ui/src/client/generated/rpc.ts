@@ -1538,6 +1538,64 @@ export interface Interface {
       result: DisconnectResult;
     };
     /**
+     * Lists the resources of an MCP server and the templates for their URIs. Empty while the server is not connected.
+     */
+    'mcp.resources': {
+      params: {
+        /**
+         * The server.
+         */
+        name: string;
+        /**
+         * The maximum number of entries; 50 by default.
+         */
+        limit?: number | null;
+        /**
+         * `next_cursor` of the previous page.
+         */
+        cursor?: string | null;
+      };
+      result: ResourcesResult;
+    };
+    /**
+     * Lists the prompts of the connected MCP servers.
+     */
+    'mcp.prompts': {
+      params: {
+        /**
+         * The maximum number of entries; 50 by default.
+         */
+        limit?: number | null;
+        /**
+         * `next_cursor` of the previous page.
+         */
+        cursor?: string | null;
+      };
+      result: PromptsResult;
+    };
+    /**
+     * Asks an MCP server for the text of one of its prompts. Sends nothing to an agent.
+     */
+    'mcp.prompt': {
+      params: {
+        /**
+         * The server.
+         */
+        server: string;
+        /**
+         * The prompt.
+         */
+        name: string;
+        /**
+         * Values for the arguments of the prompt, by name, each of at most 10,000 characters.
+         */
+        arguments?: {
+          [k: string]: string;
+        };
+      };
+      result: PromptResult;
+    };
+    /**
      * Lists the tool calls that wait for approval, oldest first.
      */
     'approval.list': {
@@ -4334,6 +4392,14 @@ export interface McpServer {
    */
   tools: McpTool[];
   /**
+   * How many resources and templates it has, for `mcp.resources`; 0 while it is not connected.
+   */
+  resources?: number;
+  /**
+   * How many prompts it has, for `mcp.prompts`; 0 while it is not connected.
+   */
+  prompts?: number;
+  /**
    * Whether tools wait for `mcp.approve`.
    */
   needs_approval: boolean;
@@ -4465,6 +4531,122 @@ export interface DisconnectResult {
    * Whether the authorization server confirmed that it revoked the tokens. Otherwise only the gateway forgot them.
    */
   revoked: boolean;
+}
+/**
+ * Result of `mcp.resources`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ResourcesResult".
+ */
+export interface ResourcesResult {
+  /**
+   * The resources and templates, by URI.
+   */
+  resources: McpResource[];
+  /**
+   * The cursor of the next page; absent on the last page.
+   */
+  next_cursor?: string | null;
+}
+/**
+ * A resource of an MCP server. In its texts, characters that hide or reorder text are escaped, such as `\u{202E}`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "McpResource".
+ */
+export interface McpResource {
+  /**
+   * The URI, or a template for URIs (RFC 6570).
+   */
+  uri: string;
+  /**
+   * Whether `uri` is a template.
+   */
+  template: boolean;
+  name: string;
+  /**
+   * The name for people.
+   */
+  title?: string | null;
+  description?: string | null;
+  /**
+   * The media type, as the server states it.
+   */
+  type?: string | null;
+  /**
+   * Size in bytes, as the server states it.
+   */
+  size?: number | null;
+}
+/**
+ * Result of `mcp.prompts`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "PromptsResult".
+ */
+export interface PromptsResult {
+  /**
+   * The prompts, by server and name.
+   */
+  prompts: McpPrompt[];
+  /**
+   * The cursor of the next page; absent on the last page.
+   */
+  next_cursor?: string | null;
+}
+/**
+ * A prompt of an MCP server. In its texts, characters that hide or reorder text are escaped, such as `\u{202E}`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "McpPrompt".
+ */
+export interface McpPrompt {
+  /**
+   * The server.
+   */
+  server: string;
+  /**
+   * The name, for `mcp.prompt`.
+   */
+  name: string;
+  /**
+   * The name for people.
+   */
+  title?: string | null;
+  description?: string | null;
+  arguments: McpArgument[];
+}
+/**
+ * An argument of a prompt.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "McpArgument".
+ */
+export interface McpArgument {
+  name: string;
+  /**
+   * The name for people.
+   */
+  title?: string | null;
+  description?: string | null;
+  required: boolean;
+}
+/**
+ * Result of `mcp.prompt`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "PromptResult".
+ */
+export interface PromptResult {
+  /**
+   * The text without invisible characters, at most 64 KiB. If the prompt contains answers of the assistant, each
+   * message begins with its role. Images and files are only mentioned.
+   */
+  text: string;
+  /**
+   * How many invisible characters were removed.
+   */
+  hidden: number;
 }
 /**
  * Result of `approval.list`.
@@ -6918,6 +7100,8 @@ export const READS: ReadonlySet<string> = new Set([
   'chat.history',
   'tools.list',
   'mcp.list',
+  'mcp.resources',
+  'mcp.prompts',
   'channels.list',
   'channels.types',
   'inbox.list',

@@ -38,6 +38,12 @@ pub struct McpServer {
     pub problem: Option<String>,
     /// The tools that it offers or that were approved; empty while it is not connected.
     pub tools: Vec<McpTool>,
+    /// How many resources and templates it has, for `mcp.resources`; 0 while it is not connected.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resources: usize,
+    /// How many prompts it has, for `mcp.prompts`; 0 while it is not connected.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub prompts: usize,
     /// Whether tools wait for `mcp.approve`.
     pub needs_approval: bool,
     /// Identifies what the server offers now, for `mcp.approve`.
@@ -81,6 +87,14 @@ pub struct Form {
     pub open_world: Option<bool>,
     /// How many characters were escaped.
     pub hidden: usize,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the shape that serde calls"
+)]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Whether the configuration file, the environment or the command line defines the server.
@@ -157,6 +171,8 @@ pub(super) fn shown_with(
     McpServer {
         fixed: is_fixed(services, &status.name),
         needs_approval: status.listed.iter().any(waits),
+        resources: status.offers.resources.len(),
+        prompts: status.offers.prompts.len(),
         tools: status.listed.into_iter().map(McpTool::from).collect(),
         name: status.name,
         transport: status.transport,

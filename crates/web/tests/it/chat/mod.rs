@@ -22,6 +22,7 @@ mod inbound_rivals;
 mod inbound_slack;
 mod inbound_voices;
 mod matrix_server;
+mod mcp;
 mod order;
 mod sessions;
 mod share;

@@ -12,13 +12,19 @@ const TELLS: &str = "import json, os, sys\n\
     with open(sys.argv[1] + '.new', 'w') as file: json.dump(dict(os.environ), file)\n\
     os.rename(sys.argv[1] + '.new', sys.argv[1])\n";
 
+/// A server for tests.
+pub const SCRIPT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../tools/tests/it/mcp_server.py"
+);
+
 async fn set(actor: &Actor, key: &str, value: Value) -> Result<Value, String> {
     let params = json!({ "key": key, "value": value });
     actor.rpc("config.set", params).await
 }
 
 /// The interpreter itself, because `python3` may be a script that sets variables.
-async fn python() -> String {
+pub async fn python() -> String {
     let mut command = tokio::process::Command::new("python3");
     let ask = command.args(["-c", "import sys; print(sys.executable)"]);
     let answer = ask.output().await.unwrap();

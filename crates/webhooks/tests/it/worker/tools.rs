@@ -17,6 +17,7 @@ pub async fn call(harness: &Harness, tool: &str, input: Value) -> Result<String,
         actor: Actor::cli(),
         ceiling: Audience::Trusted,
         cancel: CancellationToken::new(),
+        files: gatehouse_agents::ReturnedFiles::default(),
     };
     tool.call(&context, input)
         .await

@@ -100,6 +100,7 @@ async fn call_tool(server: &TestServer) -> Result<String, ToolError> {
         actor: gatehouse_domain::Actor::system(),
         ceiling: Audience::Trusted,
         cancel: CancellationToken::new(),
+        files: gatehouse_agents::ReturnedFiles::default(),
     };
     tool.call(&context, json!({})).await
 }

@@ -1,0 +1,225 @@
+//! The tools with which agents list and read a server's resources.
+
+use super::ask::{ask, failed};
+use super::catalogue::{self, MAX_URI};
+use super::content::Content;
+use super::listing::LIST_TIME;
+use super::names::{former_name, full_name};
+use super::offers::McpResource;
+use super::tool::{Hints, Kind, McpTool};
+use crate::files::FileReader;
+use gatehouse_agents::{Effect, MAX_OUTPUT_BYTES, ReturnedFiles, ToolError};
+use rmcp::RoleClient;
+use rmcp::model::{ReadResourceRequestParams, ReadResourceResponse};
+use rmcp::service::Peer;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::{Arc, PoisonError, RwLock};
+use tokio::time::timeout;
+
+/// Space in a list for the note that there are more.
+const NOTE_BYTES: usize = 100;
+
+/// The URIs that a server listed last.
+#[derive(Debug, Default)]
+pub(super) struct Known(RwLock<BTreeSet<String>>);
+
+impl Known {
+    pub(super) fn replace(&self, resources: &[McpResource]) {
+        let plain = resources.iter().filter(|resource| !resource.is_template);
+        let uris = plain.map(|resource| resource.uri.clone()).collect();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = uris;
+    }
+
+    /// The effect of reading a URI. The server knows a URI that it listed; any other URI was written by a model and
+    /// may contain private data.
+    pub(super) fn effect_of_read(&self, input: &Value, has_private: bool) -> Effect {
+        let uri = input.get("uri").and_then(Value::as_str).unwrap_or_default();
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if has_private && !known.contains(uri) {
+            Effect::Reveal
+        } else {
+            Effect::None
+        }
+    }
+}
+
+/// The two tools. Approvals store their descriptions and schemas: after a change, each server needs a new approval.
+pub(super) fn tools(
+    server: &str,
+    (peer, reader): (&Peer<RoleClient>, &Arc<FileReader>),
+    known: &Arc<Known>,
+) -> [McpTool; 2] {
+    let tool = |name: &str, description: &str, properties: Value, required: &[&str], kind: Kind| {
+        let open_world = matches!(kind, Kind::ReadResource(_)).then_some(true);
+        McpTool {
+            name: full_name(server, name),
+            former_name: former_name(server, name),
+            remote_name: name.to_owned(),
+            server: server.to_owned(),
+            description: description.to_owned(),
+            described: description.to_owned(),
+            parameters: json!({
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                "additionalProperties": false,
+            }),
+            hints: Hints {
+                read_only_hint: Some(true),
+                open_world_hint: open_world,
+            },
+            peer: peer.clone(),
+            reader: Arc::clone(reader),
+            kind,
+        }
+    };
+    let search = json!({
+        "type": "string",
+        "maxLength": 200,
+        "description": "Only resources whose URI, name or description contains this text.",
+    });
+    let uri = json!({
+        "type": "string",
+        "minLength": 1,
+        "maxLength": MAX_URI,
+        "description": "A URI from the list, or a template with its parts in braces replaced.",
+    });
+    [
+        tool(
+            "list_resources",
+            "Lists the resources of this server, such as documents and records, one JSON object per line.",
+            json!({ "search": search }),
+            &[],
+            Kind::ListResources(Arc::clone(known)),
+        ),
+        tool(
+            "read_resource",
+            "Reads a resource of this server.",
+            json!({ "uri": uri }),
+            &["uri"],
+            Kind::ReadResource(Arc::clone(known)),
+        ),
+    ]
+}
+
+/// Lists the resources that contain the searched text.
+pub(super) async fn list(
+    tool: &McpTool,
+    known: &Known,
+    arguments: &Map<String, Value>,
+) -> Result<String, ToolError> {
+    if tool.peer.is_transport_closed() {
+        return Err(failed(&tool.server, "is restarting; try again in a moment"));
+    }
+    let listing = timeout(LIST_TIME, catalogue::resources(&tool.server, &tool.peer));
+    let Ok(Ok(all)) = listing.await else {
+        return Err(failed(&tool.server, "did not list its resources"));
+    };
+    known.replace(&all);
+    let search = arguments.get("search").and_then(Value::as_str);
+    Ok(lines(&all, search.unwrap_or_default()))
+}
+
+fn lines(all: &[McpResource], search: &str) -> String {
+    let search = search.to_lowercase();
+    let contains = |text: &str| text.to_lowercase().contains(&search);
+    let is_found = |resource: &&McpResource| {
+        let texts = [&resource.title, &resource.description];
+        let mut texts = texts.into_iter().flatten();
+        contains(&resource.uri) || contains(&resource.name) || texts.any(|text| contains(text))
+    };
+    let found: Vec<&McpResource> = all.iter().filter(is_found).collect();
+    if found.is_empty() {
+        return format!("No resource found among {}.", all.len());
+    }
+    let mut text = String::new();
+    for (count, resource) in found.iter().enumerate() {
+        let line = serde_json::to_string(resource).unwrap_or_default();
+        if text.len() + line.len() + NOTE_BYTES > MAX_OUTPUT_BYTES {
+            let left = found.len() - count;
+            let _ = writeln!(text, "[{left} more: use `search`]");
+            break;
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+/// Reads one resource.
+pub(super) async fn read(
+    tool: &McpTool,
+    files: &ReturnedFiles,
+    arguments: &Map<String, Value>,
+) -> Result<String, ToolError> {
+    let uri = arguments.get("uri").and_then(Value::as_str);
+    let params = ReadResourceRequestParams::new(uri.unwrap_or_default());
+    let reading = tool.peer.read_resource_once(params);
+    match ask(&tool.server, &tool.peer, reading).await? {
+        ReadResourceResponse::Complete(result) => {
+            let mut content = Content::new(&tool.reader, &tool.remote_name);
+            let text = content.resources(&result.contents).await;
+            content.keep(files);
+            Ok(text)
+        }
+        _ => Err(failed(
+            &tool.server,
+            "requested further input, which is not supported",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resource(uri: &str, description: Option<&str>) -> McpResource {
+        McpResource {
+            uri: uri.to_owned(),
+            is_template: uri.contains('{'),
+            name: "n".to_owned(),
+            title: None,
+            description: description.map(str::to_owned),
+            media_type: None,
+            size: None,
+        }
+    }
+
+    #[test]
+    fn a_list_is_searched_and_ends_at_the_limit() {
+        let all = [
+            resource("file:///a", Some("Plan of Ä")),
+            resource("file:///{b}", None),
+        ];
+        let a = "{\"uri\":\"file:///a\",\"name\":\"n\",\"description\":\"Plan of Ä\"}\n";
+        let b = "{\"uri\":\"file:///{b}\",\"template\":true,\"name\":\"n\"}\n";
+        assert_eq!(lines(&all, ""), format!("{a}{b}"));
+        assert_eq!(lines(&all, "plan of ä"), a);
+        assert_eq!(lines(&all, "///{"), b);
+        assert_eq!(lines(&all, "none"), "No resource found among 2.");
+        let many: Vec<McpResource> = (0..1000)
+            .map(|n| resource(&format!("file:///{n:03}"), Some(&"x".repeat(100))))
+            .collect();
+        let text = lines(&many, "");
+        assert!(text.len() <= MAX_OUTPUT_BYTES);
+        let shown = text.lines().count() - 1;
+        let note = format!("[{} more: use `search`]", 1000 - shown);
+        assert_eq!(text.lines().last(), Some(note.as_str()));
+    }
+
+    #[test]
+    fn a_uri_that_the_server_did_not_list_can_reveal_private_data() {
+        let known = Known::default();
+        known.replace(&[resource("file:///a", None), resource("file:///{b}", None)]);
+        let effect =
+            |uri: &str, has_private| known.effect_of_read(&json!({ "uri": uri }), has_private);
+        assert_eq!(effect("file:///a", true), Effect::None);
+        assert_eq!(effect("file:///secret", false), Effect::None);
+        assert_eq!(effect("file:///secret", true), Effect::Reveal);
+        assert_eq!(effect("file:///{b}", true), Effect::Reveal);
+        known.replace(&[]);
+        assert_eq!(effect("file:///a", true), Effect::Reveal);
+    }
+}
