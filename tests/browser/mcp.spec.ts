@@ -52,6 +52,41 @@ test('a server is added with its tools, and a changed tool waits for approval', 
   await expect(page.getByText('No MCP servers yet')).toBeVisible();
 });
 
+test('the resources of a server are shown, and a prompt of it becomes a draft', async ({ home, page, server }) => {
+  server.resources = [{ uri: 'file:///plan.txt', name: 'The plan' }];
+  server.prompts = [
+    { name: 'greet' },
+    { name: 'review', title: 'Review code', description: 'Asks for a review.', arguments: [{ name: 'code', required: true }, { name: 'style' }] },
+  ];
+  await home.rpc('mcp.create', { name: 'math', url: server.url });
+  await page.goto('/settings/mcp');
+  const card = page.getByRole('region', { name: 'math', exact: true });
+  await card.getByText('Resources: 1').click();
+  await expect(card.getByRole('list', { name: 'Resources of math' })).toContainText('file:///plan.txt');
+  await card.getByText('Prompts: 2').click();
+  await expect(card.getByRole('list', { name: 'Prompts of math' })).toContainText('Asks for a review.');
+  await isSound(page, 'mcp-offers');
+
+  await page.goto('/chat');
+  const message = page.getByRole('textbox', { name: 'Message' });
+  await message.pressSequentially('/rev');
+  await page.getByRole('option', { name: /Review code/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Review code' });
+  await dialog.getByRole('button', { name: 'Insert prompt' }).click();
+  await expect(dialog.getByRole('alert')).toHaveText('Enter a value.');
+  await dialog.getByLabel('code').fill('let x');
+  await isSound(page, 'mcp-prompt');
+  await dialog.getByRole('button', { name: 'Insert prompt' }).click();
+  await expect(message).toHaveValue('review: {"code":"let x"}');
+  await expect(message).toBeFocused();
+  await message.fill('');
+  await message.pressSequentially('/greet');
+  await message.press('Enter');
+  await expect(message).toHaveValue('greet: {}');
+  const { sessions } = await home.rpc<{ sessions: unknown[] }>('sessions.list', {});
+  expect(sessions).toEqual([]);
+});
+
 test('a server that does not answer says why, and a wrong variable is refused at its field', async ({ home, page, server }) => {
   const { url } = server;
   await server.close();
