@@ -38,7 +38,7 @@ export function begin(): Promise<void> {
   return asking;
 }
 
-/** Calls wait for this, too. */
+/** Calls wait for this, besides the status. */
 let held: Promise<unknown> = Promise.resolve();
 
 /** The longest that calls are held: a window that was hidden meanwhile is not painted. */
@@ -52,10 +52,10 @@ export function holdCalls(painted: Promise<unknown>): void {
 setHooks({
   isSealed: () => facts.vault_status === 'sealed',
   async admitted() {
-    await held;
-    if (!asking) return;
-    await asking;
-    if (session.face === 'login') throw new Failure('AUTH_NOT_AUTHENTICATED', '');
+    // It may have its answer before the calls are let go.
+    const asked = asking;
+    await Promise.all([held, asked]);
+    if (asked && session.face === 'login') throw new Failure('AUTH_NOT_AUTHENTICATED', '');
   },
   vaultSealed() {
     // The refusal may be older than the latest vault state from the socket.
