@@ -15,6 +15,7 @@ const CORE = new RegExp(
     '/src/client/(failure|hooks|http|module|translated|wording)\\.',
     '/src/state/(facts|language|passkey|place|session|theme|waiting)\\.',
     '/src/parts/(Button|Check|Coded|DocumentTitle|Field|Notice|SecretField|TextField)\\.svelte',
+    '/src/parts/idle\\.',
     '/src/shell/(Outside|PasskeyObstacle|Starting|Unreachable)\\.svelte',
     '/paraglide/(runtime|registry|messages/(client_|login_|parts_|passkey_|shell_(skip|starting|unreachable)))',
     '/icons/(check|circle|circle-check|eye|eye-off|hourglass|info|key-round|triangle-alert)\\.',

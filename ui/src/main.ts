@@ -9,6 +9,7 @@ import Root from './Root.svelte';
 import { moduleOrNull, watchStyles } from './client/module';
 import { facts } from './state/facts.svelte';
 import { begin, likelyInside } from './state/session.svelte';
+import { nextTask } from './parts/idle';
 import { find, movedTo } from './shell/routes';
 
 // Loads the view that the user probably needs while the gateway answers. A user who was logged in last time probably
@@ -19,9 +20,9 @@ function load(): Promise<unknown> {
     return Promise.resolve();
   }
   const { pathname } = location;
-  const page = find(movedTo(pathname) ?? pathname).load;
+  const { page } = find(movedTo(pathname) ?? pathname);
   // A failure here recurs where the module is needed, and is reported there.
-  return Promise.allSettled([import('./shell/Inside.svelte'), page()]);
+  return Promise.allSettled([import('./shell/Inside.svelte'), page.load()]);
 }
 
 function show(): void {
@@ -39,8 +40,9 @@ function typeface(): Promise<unknown> {
 }
 
 watchStyles();
-void Promise.all([load(), typeface()]).then(show);
 void begin();
+// In a task of its own, because evaluating this file and its imports is a long one on phones.
+void Promise.all([nextTask().then(load), typeface()]).then(show);
 
 if ('serviceWorker' in navigator && window.isSecureContext) {
   addEventListener('load', () => void navigator.serviceWorker.register('/sw.js').catch(() => undefined));

@@ -18,6 +18,9 @@ const asTenths = kept(
   (locale) => new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
 );
 
+/** Makes a format. A page's first one takes about 20 ms, so make it in a task of its own, before there is something to format. */
+export const prepareFormats = (): void => void inWords();
+
 /** Time relative to `now_ms`, such as "yesterday" or "in 3 hours"; "now" within 45 seconds. */
 export function relative(at_ms: number, now_ms: number): string {
   const words = inWords();

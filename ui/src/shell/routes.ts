@@ -6,13 +6,32 @@ import { parse } from 'regexparam';
 export type PageComponent = Component<{ params?: Record<string, string> }>;
 type Load = () => Promise<{ default: PageComponent }>;
 
-interface Route {
-  pattern: RegExp;
-  keys: string[];
+interface Loading {
   load: Load;
+  /** The page, once it is loaded. An `import()` of a loaded module resolves only some tasks later. */
+  readonly loaded: PageComponent | null;
 }
 
-const route = (path: string, load: Load): Route => ({ ...parse(path), load });
+interface Route extends Loading {
+  pattern: RegExp;
+  keys: string[];
+}
+
+function loading(load: Load): Loading {
+  let loaded: PageComponent | null = null;
+  return {
+    load: async () => {
+      const page = await load();
+      loaded = page.default;
+      return page;
+    },
+    get loaded() {
+      return loaded;
+    },
+  };
+}
+
+const route = (path: string, load: Load): Route => Object.assign(loading(load), parse(path));
 
 const ROUTES: Route[] = [
   route('/overview', () => import('../pages/overview/Overview.svelte')),
@@ -52,21 +71,21 @@ export function movedTo(path: string): string | null {
   return to === undefined ? null : to + rest;
 }
 
-const notFound: Load = () => import('../pages/NotFound.svelte');
+const notFound = loading(() => import('../pages/NotFound.svelte'));
 
 /** Returns the page to load for a path, with the parameters in the path. */
-export function find(path: string): { load: Load; params: Record<string, string> } {
-  for (const { pattern, keys, load } of ROUTES) {
-    const match = pattern.exec(path);
+export function find(path: string): { page: Loading; params: Record<string, string> } {
+  for (const page of ROUTES) {
+    const match = page.pattern.exec(path);
     if (!match) continue;
     const params: Record<string, string> = {};
-    keys.forEach((key, at) => {
+    page.keys.forEach((key, at) => {
       const value = match[at + 1];
       if (value !== undefined) params[key] = decode(value);
     });
-    return { load, params };
+    return { page, params };
   }
-  return { load: notFound, params: {} };
+  return { page: notFound, params: {} };
 }
 
 /** Decodes a path segment. Text that is not valid percent-encoding is returned unchanged. */

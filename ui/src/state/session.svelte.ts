@@ -38,12 +38,24 @@ export function begin(): Promise<void> {
   return asking;
 }
 
+/** Calls wait for this, besides the status. */
+let held: Promise<unknown> = Promise.resolve();
+
+/** The longest that calls are held: a window that was hidden meanwhile is not painted. */
+const HELD_MS = 300;
+
+/** Holds calls until the first page is painted: work on their answers would delay it. */
+export function holdCalls(painted: Promise<unknown>): void {
+  held = Promise.race([painted, new Promise((resolve) => setTimeout(resolve, HELD_MS))]);
+}
+
 setHooks({
   isSealed: () => facts.vault_status === 'sealed',
   async admitted() {
-    if (!asking) return;
-    await asking;
-    if (session.face === 'login') throw new Failure('AUTH_NOT_AUTHENTICATED', '');
+    // It may have its answer before the calls are let go.
+    const asked = asking;
+    await Promise.all([held, asked]);
+    if (asked && session.face === 'login') throw new Failure('AUTH_NOT_AUTHENTICATED', '');
   },
   vaultSealed() {
     // The refusal may be older than the latest vault state from the socket.
