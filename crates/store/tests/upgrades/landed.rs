@@ -172,8 +172,11 @@ fn without_changed_values(name: &str, before: &Rows) -> Rows {
     kept
 }
 
-/// Upgrades each database of the manifest and returns what the manifest should be.
-async fn upgrade_all(fresh: impl AsyncFn() -> TestDatabase) -> BTreeMap<String, String> {
+/// Upgrades every n-th database of the manifest, from the newest, and returns what their lines should be.
+async fn upgrade_every(
+    nth: usize,
+    fresh: impl AsyncFn() -> TestDatabase,
+) -> BTreeMap<String, String> {
     let files = Files::read();
     let empty = fresh().await;
     migrate(&empty.location, None).await;
@@ -181,7 +184,7 @@ async fn upgrade_all(fresh: impl AsyncFn() -> TestDatabase) -> BTreeMap<String, 
     let mut killed = BTreeSet::new();
     let mut contents = BTreeMap::new();
     // The newest first: a migration is interrupted in the database with the most rows.
-    for name in manifest("landed").into_keys().rev() {
+    for name in manifest("landed").into_keys().rev().step_by(nth) {
         let name = name.as_str();
         let database = fresh().await;
         let script = files.script(database.engine(), name);
@@ -205,21 +208,24 @@ fn assert_manifest(contents: &BTreeMap<String, String>) {
         .iter()
         .map(|(name, contents)| format!("{name} {contents}\n"));
     let text: String = lines.collect();
+    let manifest = manifest("landed");
+    let mut contents = contents.iter();
     assert!(
-        *contents == manifest("landed"),
-        "the manifest should be:\n{text}"
+        contents.all(|(name, contents)| manifest.get(name) == Some(contents)),
+        "these lines of the manifest should be:\n{text}"
     );
 }
 
 #[tokio::test]
 async fn every_schema_that_landed_is_upgraded_by_processes_that_are_killed_at_each_step() {
-    assert_manifest(&upgrade_all(async || empty_sqlite()).await);
+    assert_manifest(&upgrade_every(1, async || empty_sqlite()).await);
 }
 
 #[tokio::test]
-async fn postgresql_upgrades_every_schema_that_landed_by_processes_that_are_killed_at_each_step() {
+async fn postgresql_upgrades_schemas_that_landed_by_processes_that_are_killed_at_each_step() {
     if empty_postgres().await.is_some() {
-        assert_manifest(&upgrade_all(async || empty_postgres().await.unwrap()).await);
+        // All of them take minutes there.
+        assert_manifest(&upgrade_every(6, async || empty_postgres().await.unwrap()).await);
     }
 }
 
