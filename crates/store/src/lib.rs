@@ -59,6 +59,7 @@ mod location;
 mod mcp_authorizations;
 mod mcp_tools;
 mod migrate;
+mod migrations;
 mod node_messages;
 mod open;
 mod passkeys;

@@ -123,7 +123,7 @@ async fn of_messages(
         parts.push(match &message.role {
             _ if !is_dialog => text,
             Role::User => format!("User: {text}"),
-            _ => format!("Assistant: {text}"),
+            Role::Assistant => format!("Assistant: {text}"),
         });
     }
     // An empty line between two messages.

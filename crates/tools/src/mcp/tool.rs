@@ -91,9 +91,9 @@ impl McpTool {
         let calling = self.peer.call_tool_once(params);
         match ask(&self.server, &self.peer, calling).await? {
             CallToolResponse::Complete(result) => {
-                let mut content = Content::new(&self.reader, &self.remote_name);
-                let text = content.answer(&result).await?;
-                content.keep(&context.files);
+                let mut converted = Content::new(&self.reader, &self.remote_name);
+                let text = converted.answer(&result).await?;
+                converted.keep(&context.files);
                 Ok(text)
             }
             _ => Err(failed(
