@@ -7,13 +7,14 @@
 
 use super::record;
 use super::syslog::{MAX_RECORD_BYTES, PRIORITY, TAG};
+use futures_util::future::poll_immediate;
 use gatehouse_config::{RemoteSyslog, SyslogTransport};
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError};
 use gatehouse_store::AuditRow;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::UdpSocket;
 
 /// How long the server may take to close the connection. If it leaves the connection open, the rows count as sent.
@@ -54,6 +55,7 @@ pub(super) async fn send(
             }
             let frames: String = rows.iter().map(|row| frame(&message(row, &host))).collect();
             stream.io.write_all(frames.as_bytes()).await?;
+            fail_if_closed(&mut stream.io).await?;
             stream.io.shutdown().await?;
             let closed = async {
                 let mut ignored = [0; 256];
@@ -73,6 +75,18 @@ pub(super) async fn send(
         }
     }
     Ok(())
+}
+
+/// Fails if the server has closed the connection already. It may not have read the rows, and if it closes before they
+/// arrive, the system reports neither an error nor that they were refused.
+async fn fail_if_closed(io: &mut (impl AsyncRead + Unpin)) -> std::io::Result<()> {
+    // Lets the runtime ask the system for what has arrived.
+    tokio::task::yield_now().await;
+    match poll_immediate(io.read(&mut [0; 256])).await {
+        Some(Ok(0)) => Err(ErrorKind::ConnectionAborted.into()),
+        Some(Err(error)) => Err(error),
+        Some(Ok(_)) | None => Ok(()),
+    }
 }
 
 async fn connect_udp(outbound: &Outbound, to: &RemoteSyslog) -> Result<UdpSocket, SendError> {

@@ -6,10 +6,11 @@ use gatehouse_testkit::{Options, TestServer};
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::{TcpListener, TcpSocket, UdpSocket};
 use tokio_rustls::TlsAcceptor;
 
 /// Longer than the wait after a failure.
@@ -72,12 +73,13 @@ async fn a_syslog_server_gets_each_record_over_udp() {
 #[tokio::test]
 async fn a_syslog_server_gets_each_record_over_tcp_also_after_it_was_away() {
     let clock = stopped_clock();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
+    // Refuses connections until it listens, and keeps others from taking the port.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let address = socket.local_addr().unwrap();
     let options = Options::default()
         .env("SERVICE_AUDIT__SYSLOG", &format!("tcp://{address}"))
         .clock(Arc::clone(&clock));
-    drop(listener);
     let server = TestServer::start(options).await;
     let owner = server.set_up().await;
     export(&server).await;
@@ -86,7 +88,7 @@ async fn a_syslog_server_gets_each_record_over_tcp_also_after_it_was_away() {
     let check = checks.find(|check| check["id"] == "audit_export").unwrap();
     assert_eq!(check["ok"], false, "{check}");
 
-    let listener = TcpListener::bind(address).await.unwrap();
+    let listener = socket.listen(8).unwrap();
     clock.advance(LONG);
     let receive = async {
         let (stream, _) = listener.accept().await.unwrap();
@@ -100,9 +102,15 @@ async fn a_syslog_server_gets_each_record_over_tcp_also_after_it_was_away() {
     let reset = async {
         let (stream, _) = listener.accept().await.unwrap();
         // Unread bytes make the system answer with a reset.
-        stream.readable().await.unwrap();
+        stream.peek(&mut [0]).await.unwrap();
     };
     tokio::join!(export(&server), reset);
+    clock.advance(LONG);
+    // Nor does one that is closed before the rows arrive.
+    let close = async {
+        drop(listener.accept().await.unwrap());
+    };
+    tokio::join!(export(&server), close);
     clock.advance(LONG);
     let receive = async {
         let (stream, _) = listener.accept().await.unwrap();
