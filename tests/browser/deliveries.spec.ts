@@ -240,6 +240,8 @@ test('keyboard-only use: move along the rows, open one, go back', async ({ home,
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`no accessibility violation and no horizontal scroll (${colorScheme})`, async ({ home, page }) => {
+    // Twelve pages, each searched by axe.
+    test.slow();
     await page.emulateMedia({ colorScheme });
     const webhook = await toInbox(home, { events: { deny: ['push'] } });
     await deliver(home, webhook, pullRequest(1, 'A'.repeat(300)), { event: 'pull_request' });
