@@ -89,7 +89,7 @@ pub(crate) async fn run(
         target.is_none_or(|target| *version <= target) && !is_applied(*version, sql)
     });
     if applied.is_empty() {
-        // For a new database, one transaction: each waits for the disk.
+        // A new database gets all of them in one transaction, because each transaction waits for the disk.
         let all = async |conn: &mut Conn| {
             for migration in missing {
                 apply_within(conn, migration).await?;

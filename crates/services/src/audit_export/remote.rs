@@ -78,7 +78,7 @@ pub(super) async fn send(
 }
 
 /// Fails if the server has closed the connection already. It may not have read the rows, and if it closes before they
-/// arrive, the system reports neither an error nor that they were refused.
+/// arrive, neither the write nor the shutdown reports an error.
 async fn fail_if_closed(io: &mut (impl AsyncRead + Unpin)) -> std::io::Result<()> {
     // Lets the runtime ask the system for what has arrived.
     tokio::task::yield_now().await;

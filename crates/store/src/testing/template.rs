@@ -1,4 +1,4 @@
-//! Databases with the current schema, which tests copy. The migration of an empty database takes a large part of a
+//! Databases with the current schema, which tests copy. Migrating an empty database takes up to half a
 //! second.
 
 use super::{PostgresServer, connect, fresh_name, migrate, number, script};
@@ -31,8 +31,8 @@ pub(super) fn sqlite() -> PathBuf {
     path
 }
 
-/// Returns the name of the database on this server. It gets its name when it is complete and nobody is connected to it,
-/// because PostgreSQL copies no database that is in use.
+/// Returns the name of the database on this server. A new one is renamed once it is complete and nobody is connected to
+/// it, because PostgreSQL does not copy a database that is in use.
 pub(super) async fn postgres(server: &PostgresServer) -> String {
     let (base, name) = (server.base(), schema_name());
     let find = format!("SELECT count(*) FROM pg_database WHERE datname = '{name}'");
