@@ -1,4 +1,6 @@
 // Login: password, passkey, throttling, sealed vault, restarts, and the return to the requested page.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { choosePassword, heading, isLive, isSound, logInByPassword, press, storeRecoveryKey } from './fixtures/entering';
 import { authenticator, expect, PASSWORD, test } from './fixtures/test';
 
@@ -152,6 +154,15 @@ test('login: the gateway restarts, and the password unlocks the sealed vault', a
   await press(page, 'Log in');
   await expect(page.getByText('What you typed is kept')).toBeVisible();
   await isSound(page, 'login-offline');
+  // While it opens its database, the gateway refuses every request but the probes.
+  const starting = createServer((_, answer) =>
+    answer
+      .writeHead(503, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ error: 'The server is starting.', code: 'STORAGE_UNAVAILABLE' })),
+  ).listen(home.port, '127.0.0.1');
+  await once(starting, 'request');
+  starting.closeAllConnections();
+  await new Promise((closed) => starting.close(closed));
   await home.run();
   await expect(page.getByText('What you typed is kept')).toHaveCount(0);
   await expect(page.getByText('Logging in with the password unlocks it')).toBeVisible();

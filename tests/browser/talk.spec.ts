@@ -98,8 +98,9 @@ test.describe('from nothing', () => {
     expect(vendor.listened.length).toBeGreaterThan(tested + 1);
     await panel.getByRole('button', { name: 'End the conversation' }).click();
     await expect(panel).toHaveCount(0);
-    // The conversation shows up to where the first answer was heard, and is named after its first words.
-    await expect(page.getByText(/^You interrupted the answer after/)).toBeVisible();
+    // The conversation shows up to where the first answer was heard, and is named after its first words. On a slow
+    // machine the next repetition interrupts the second answer as well.
+    await expect(page.getByText(/^You interrupted the answer after/).first()).toBeVisible();
     await expect(page.getByRole('heading', { level: 1, name: /^turn the lights on/i })).toBeVisible();
   });
 });
