@@ -163,24 +163,24 @@ impl ProgramDir {
     }
 }
 
-/// Asserts that within a second the process neither runs nor is a zombie.
+/// Asserts that within ten seconds the process neither runs nor is a zombie.
 async fn assert_gone(pid: Pid) {
     let start = Instant::now();
     while test_kill_process(pid).is_ok() {
         assert!(
-            start.elapsed() < Duration::from_secs(1),
+            start.elapsed() < Duration::from_secs(10),
             "it is still there"
         );
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
 
-/// Asserts that the file is removed within a second.
+/// Asserts that the file is removed within ten seconds.
 async fn assert_removed(path: &str) {
     let start = Instant::now();
     while exists(path) {
         assert!(
-            start.elapsed() < Duration::from_secs(1),
+            start.elapsed() < Duration::from_secs(10),
             "it is still there"
         );
         tokio::time::sleep(Duration::from_millis(2)).await;
