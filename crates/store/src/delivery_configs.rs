@@ -3,6 +3,7 @@
 
 use crate::sql::{Value, query};
 use crate::{Conn, NewDelivery, StoreError};
+use crate::status_conditions::is_open;
 use gatehouse_domain::Timestamp;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
@@ -86,12 +87,12 @@ impl Conn {
         &mut self,
         before: Timestamp,
     ) -> Result<u64, StoreError> {
-        let query = query(
+        let query = query(concat!(
             "DELETE FROM delivery_configs WHERE used_at < $1 AND NOT EXISTS (
-                 SELECT 1 FROM webhook_deliveries
-                 WHERE status IN ('received', 'queued', 'processing')
-                     AND config_key = delivery_configs.key)",
-        );
+                 SELECT 1 FROM webhook_deliveries WHERE ",
+            is_open!(),
+            " AND config_key = delivery_configs.key)",
+        ));
         let before = before.as_millis().saturating_sub(2 * USED_AT_STEP_MS);
         self.run(query.bind(before)).await
     }

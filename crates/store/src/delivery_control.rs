@@ -3,6 +3,7 @@
 use crate::delivery_queue::EndedRow;
 use crate::sql::query;
 use crate::{Conn, StoreError};
+use crate::status_conditions::is_open;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp};
 
 /// The `error` of a canceled delivery.
@@ -16,12 +17,13 @@ impl Conn {
         id: &DeliveryId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let query = query(
+        let query = query(concat!(
             "UPDATE webhook_deliveries SET status = 'failed', finished_at = $2, error = $3,
                  lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
-             WHERE id = $1 AND status IN ('received', 'queued', 'processing')
-             RETURNING session_key, webhook_id, received_at, started_at",
-        );
+             WHERE id = $1 AND ",
+            is_open!(),
+            " RETURNING session_key, webhook_id, received_at, started_at",
+        ));
         let query = query
             .bind(id.as_str().to_owned())
             .bind(now.as_millis())

@@ -5,6 +5,7 @@
 use crate::delivery_durations::{self, Durations};
 use crate::sql::{FromRow, Row, Value, columns, query};
 use crate::{Conn, StoreError};
+use crate::status_conditions::is_open;
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -95,11 +96,13 @@ static ADD: LazyLock<String> = LazyLock::new(add);
 const COUNTERS: &str =
     "SELECT hour, status, CAST(SUM(count) AS BIGINT), {sums} FROM delivery_counts
      WHERE hour >= $1 AND hour < $2 {only} AND {kept} GROUP BY hour, status";
-const OPEN: &str = "SELECT received_at / 3600000, status, CAST(COUNT(*) AS BIGINT), {none}
-     FROM webhook_deliveries
-     WHERE status IN ('received', 'queued', 'processing')
-         AND received_at >= $1 AND received_at < $2 {only_open} AND {kept}
-     GROUP BY received_at / 3600000, status";
+const OPEN: &str = concat!(
+    "SELECT received_at / 3600000, status, CAST(COUNT(*) AS BIGINT), {none}
+     FROM webhook_deliveries WHERE ",
+    is_open!(),
+    " AND received_at >= $1 AND received_at < $2 {only_open} AND {kept}
+     GROUP BY received_at / 3600000, status"
+);
 /// The rows of a part of an hour.
 const ROWS: &str = "SELECT received_at / 3600000, status, CAST(COUNT(*) AS BIGINT), {took}
      FROM webhook_deliveries

@@ -4,6 +4,7 @@
 use crate::delivery_configs::CONFIG;
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
+use crate::status_conditions::is_open;
 use gatehouse_domain::{DeliveryId, Timestamp, WebhookId};
 use std::sync::LazyLock;
 
@@ -96,8 +97,8 @@ impl Conn {
     ) -> Result<Vec<UntargetedDelivery>, StoreError> {
         let sql = format!(
             "SELECT id, {CONFIG} FROM webhook_deliveries
-             WHERE status IN ('received', 'queued', 'processing') AND target IS NULL
-             ORDER BY id LIMIT $1"
+             WHERE {} AND target IS NULL ORDER BY id LIMIT $1",
+            is_open!()
         );
         self.list(query(sql).bind(limit)).await
     }
@@ -115,10 +116,11 @@ impl Conn {
 
     /// Counts the open deliveries to a target.
     pub async fn count_deliveries_for(&mut self, target: &str) -> Result<i64, StoreError> {
-        let query = query(
-            "SELECT COUNT(*) FROM webhook_deliveries
-             WHERE status IN ('received', 'queued', 'processing') AND target = $1",
-        );
+        let query = query(concat!(
+            "SELECT COUNT(*) FROM webhook_deliveries WHERE ",
+            is_open!(),
+            " AND target = $1",
+        ));
         self.number(query.bind(target.to_owned())).await
     }
 }

@@ -5,6 +5,7 @@ use crate::delivery_counts::{first_id_at, last_id_at};
 use crate::delivery_search::PAGE;
 use crate::sql::{FromRow, Query, Row, query};
 use crate::{Conn, StoreError};
+use crate::status_conditions::{is_not_done, is_open};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 
 /// Which deliveries to list.
@@ -64,12 +65,6 @@ impl FromRow for DeliveryMoment {
     }
 }
 
-/// The condition of the partial indexes on deliveries that did not complete, as in the migration.
-const NOT_DONE: &str = "status IN ('rejected', 'filtered', 'deduplicated', 'failed')";
-
-/// The condition of the partial index on open deliveries, as in the migration.
-const OPEN: &str = "status IN ('received', 'queued', 'processing')";
-
 /// Returns all conditions except the text search. Their values are bound in this order: before, webhook,
 /// event, from (as ID, then in milliseconds), until (likewise).
 fn conditions(filter: &DeliveryFilter) -> String {
@@ -113,13 +108,14 @@ fn conditions(filter: &DeliveryFilter) -> String {
     }
     if let Some(status) = status_condition(&filter.statuses) {
         // SQLite uses a partial index only if the query repeats its condition literally.
-        let is_not_done = |status: &DeliveryStatus| NOT_DONE.contains(&format!("'{status}'"));
+        let is_not_done = |status: &DeliveryStatus| is_not_done!().contains(&format!("'{status}'"));
         if filter.statuses.iter().all(is_not_done) {
-            all.push(NOT_DONE.to_owned());
+            all.push(is_not_done!().to_owned());
         } else if is_open {
             // Open deliveries are few and may lie far behind the newest ones.
             all.push(format!(
-                "id IN (SELECT id FROM webhook_deliveries WHERE {OPEN} AND {status})"
+                "id IN (SELECT id FROM webhook_deliveries WHERE {} AND {status})",
+                is_open!()
             ));
         }
         all.push(status);

@@ -13,6 +13,7 @@
 
 use crate::sql::{FromRow, Row, Value, columns, query};
 use crate::{Conn, DeliveryResponse, DeliveryRow, StoreError};
+use crate::status_conditions::is_open;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp};
 
 /// The `error` of a delivery that waits until the vault is unlocked.
@@ -371,17 +372,21 @@ const REVIVE: &str = "UPDATE webhook_deliveries SET next_attempt_at = $1
      WHERE status IN ('received', 'queued') AND id = $2";
 
 /// Selects the oldest open delivery of a session.
-const HEAD: &str =
+const HEAD: &str = concat!(
     "SELECT id, webhook_id, target, status, next_attempt_at, error FROM webhook_deliveries
-    WHERE session_key = $1 AND status IN ('received', 'queued', 'processing')
-    ORDER BY id LIMIT 1";
+    WHERE session_key = $1 AND ",
+    is_open!(),
+    " ORDER BY id LIMIT 1"
+);
 
 /// Selects the oldest open delivery of the session of a delivery.
-const HEAD_OF_SAME: &str =
+const HEAD_OF_SAME: &str = concat!(
     "SELECT id, webhook_id, target, status, next_attempt_at, error FROM webhook_deliveries
     WHERE session_key = (SELECT session_key FROM webhook_deliveries WHERE id = $1)
-        AND status IN ('received', 'queued', 'processing')
-    ORDER BY id LIMIT 1";
+        AND ",
+    is_open!(),
+    " ORDER BY id LIMIT 1"
+);
 
 #[cfg(test)]
 #[path = "delivery_queue_tests.rs"]

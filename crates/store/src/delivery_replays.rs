@@ -3,6 +3,7 @@
 use crate::deliveries::{COLUMNS, DeliveryRow, PAYLOAD};
 use crate::sql::{FromRow, Query, Row, query};
 use crate::{Conn, StoreError};
+use crate::status_conditions::is_not_done;
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 
 /// Which deliveries to replay.
@@ -44,10 +45,7 @@ impl ReplayFilter {
              AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)",
         );
         sql += match self.status {
-            Some(DeliveryStatus::Failed) => {
-                " AND status = 'failed'
-                  AND status IN ('rejected', 'filtered', 'deduplicated', 'failed')"
-            }
+            Some(DeliveryStatus::Failed) => concat!(" AND status = 'failed' AND ", is_not_done!()),
             Some(DeliveryStatus::Completed) => " AND status = 'completed'",
             None => " AND status IN ('completed', 'failed')",
             Some(_) => " AND 1 = 0",

@@ -3,6 +3,7 @@
 use crate::delivery_queue::{PAGE, page_from_2};
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
+use crate::status_conditions::is_not_done;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 
 /// A delivery that may be deleted.
@@ -66,13 +67,13 @@ impl Conn {
         &mut self,
         limit: i64,
     ) -> Result<Vec<RefusedGroup>, StoreError> {
-        let others = query(
+        let others = query(concat!(
             "SELECT webhook_id, status, CAST(NULL AS TEXT) AS reason, COUNT(*) AS pile
-             FROM webhook_deliveries
-             WHERE status IN ('rejected', 'filtered', 'deduplicated', 'failed')
-                 AND status IN ('filtered', 'deduplicated')
+             FROM webhook_deliveries WHERE ",
+            is_not_done!(),
+            " AND status IN ('filtered', 'deduplicated')
              GROUP BY webhook_id, status HAVING COUNT(*) > $1 ORDER BY webhook_id, status",
-        );
+        ));
         let mut piles: Vec<RefusedGroup> = self.list(others.bind(limit)).await?;
         let rejected = query(
             "SELECT webhook_id, status, error AS reason, COUNT(*) AS pile
@@ -99,12 +100,13 @@ impl Conn {
             let query = query.bind(pile.webhook_id.as_str()).bind(reason.as_str());
             return self.list(query.bind(limit)).await;
         }
-        let query = query(
+        let query = query(concat!(
             "SELECT id, body_size FROM webhook_deliveries
              WHERE webhook_id = $1 AND status = $2 AND (status <> 'rejected' OR error IS NULL)
-                 AND status IN ('rejected', 'filtered', 'deduplicated', 'failed')
-             ORDER BY id LIMIT $3",
-        );
+                 AND ",
+            is_not_done!(),
+            " ORDER BY id LIMIT $3",
+        ));
         let query = query.bind(pile.webhook_id.as_str());
         self.list(query.bind(pile.status.as_str()).bind(limit))
             .await

@@ -6,6 +6,7 @@ use crate::delivery_pace::WAITS_FOR_RATE;
 use crate::delivery_queue::{PAGE, WAITS_FOR_RELEASE, WAITS_FOR_VAULT};
 use crate::sql::query;
 use crate::{Conn, StoreError};
+use crate::status_conditions::is_open;
 use gatehouse_domain::{DeliveryId, Timestamp};
 
 /// The `error` of a delivery that waits for a budget.
@@ -22,16 +23,16 @@ impl Conn {
     /// Lists parked deliveries that wait neither for the vault nor for the owner and have no older open delivery in their
     /// session. A deletion or change of the older ones can leave such deliveries behind.
     pub async fn list_stranded_deliveries(&mut self) -> Result<Vec<DeliveryId>, StoreError> {
-        let query = query(
+        let query = query(concat!(
             "SELECT id FROM webhook_deliveries AS waiting
              WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL
                  AND (error IS NULL OR error NOT IN ($1, $2))
                  AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS older
                      WHERE older.session_key = waiting.session_key
-                         AND older.status IN ('received', 'queued', 'processing')
-                         AND older.id < waiting.id)
-             ORDER BY id LIMIT $3",
-        );
+                         AND older.id < waiting.id AND ",
+            is_open!("older."),
+            ") ORDER BY id LIMIT $3",
+        ));
         let query = query.bind(WAITS_FOR_VAULT).bind(WAITS_FOR_RELEASE);
         let ids: Vec<String> = self.list(query.bind(LIST_LIMIT)).await?;
         Ok(ids.into_iter().map(DeliveryId::from_text).collect())
@@ -95,15 +96,16 @@ impl Conn {
     /// Makes the deliveries due that were restored from a backup and wait for the owner. Those behind an older
     /// delivery of their session stay parked until it ends. Returns their number.
     pub async fn release_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
-        let query = query(
+        let query = query(concat!(
             "UPDATE webhook_deliveries SET error = NULL, next_attempt_at = CASE WHEN EXISTS (
                      SELECT 1 FROM webhook_deliveries AS older
                      WHERE older.session_key = webhook_deliveries.session_key
-                         AND older.status IN ('received', 'queued', 'processing')
-                         AND older.id < webhook_deliveries.id)
+                         AND older.id < webhook_deliveries.id AND ",
+            is_open!("older."),
+            ")
                  THEN NULL ELSE $1 END
              WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL AND error = $2",
-        );
+        ));
         let waiting = self
             .run(query.bind(now.as_millis()).bind(WAITS_FOR_RELEASE))
             .await?;
@@ -142,11 +144,12 @@ impl Conn {
 
     /// Queues deliveries with the status `received`. Runs when a node starts.
     pub async fn update_received_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
-        let query = query(
+        let query = query(concat!(
             "UPDATE webhook_deliveries
              SET status = 'queued', next_attempt_at = COALESCE(next_attempt_at, $1)
-             WHERE status = 'received' AND status IN ('received', 'queued', 'processing')",
-        );
+             WHERE status = 'received' AND ",
+            is_open!(),
+        ));
         self.run(query.bind(now.as_millis())).await
     }
 

@@ -86,6 +86,7 @@ mod settings;
 mod setup_code;
 mod shared_counts;
 mod sql;
+mod status_conditions;
 mod sqlite;
 mod ssh_keys;
 mod stored_bytes;

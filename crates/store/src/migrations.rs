@@ -4,7 +4,7 @@
 pub(crate) type Migration = (i64, &'static str, &'static str);
 
 /// The migrations, one file each. Never change a released migration; add another one.
-pub(crate) const MIGRATIONS: [Migration; 55] = [
+pub(crate) const MIGRATIONS: [Migration; 56] = [
     (
         1,
         "settings",
@@ -243,5 +243,10 @@ pub(crate) const MIGRATIONS: [Migration; 55] = [
         88,
         "estimated_tokens",
         include_str!("../migrations/0088_estimated_tokens.sql"),
+    ),
+    (
+        89,
+        "status_comparisons",
+        include_str!("../migrations/0089_status_comparisons.sql"),
     ),
 ];

@@ -5,6 +5,7 @@ use crate::delivery_queue::WAITS_FOR_RELEASE;
 use crate::dialect::{Engine, Lane, Role};
 use crate::sql::{Value, query};
 use crate::{Conn, Location, OpenError, StoreError, migrate};
+use crate::status_conditions::is_open;
 use gatehouse_domain::Timestamp;
 use std::time::Duration;
 
@@ -159,11 +160,12 @@ impl Import {
     pub async fn hold_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
         let mut held = 0;
         if self.has("webhook_deliveries") {
-            let park = query(
+            let park = query(concat!(
                 "UPDATE webhook_deliveries SET status = 'queued', next_attempt_at = NULL, error = $1,
                      lease_owner = NULL, lease_until = NULL
-                 WHERE status IN ('received', 'queued', 'processing')",
-            );
+                 WHERE ",
+                is_open!(),
+            ));
             held += self.conn.run(park.bind(WAITS_FOR_RELEASE)).await?;
         }
         if self.has("held_deliveries") {

@@ -1,0 +1,30 @@
+//! Conditions of partial indexes on deliveries, as in migration 89. SQLite uses such an index only if a query repeats its
+//! condition literally. They are comparisons, because SQLite evaluates a list of more than two values with a temporary
+//! table: once for each such index and each row that is written.
+
+/// The delivery has not ended. `$table` is an alias with a dot, or empty.
+macro_rules! is_open {
+    () => {
+        $crate::status_conditions::is_open!("")
+    };
+    ($table:literal) => {
+        concat!(
+            "(",
+            $table,
+            "status = 'received' OR ",
+            $table,
+            "status = 'queued' OR ",
+            $table,
+            "status = 'processing')"
+        )
+    };
+}
+
+/// The delivery ended without being completed.
+macro_rules! is_not_done {
+    () => {
+        "(status = 'rejected' OR status = 'filtered' OR status = 'deduplicated' OR status = 'failed')"
+    };
+}
+
+pub(crate) use {is_not_done, is_open};
