@@ -12,7 +12,7 @@ use gatehouse_agents::{AgentEvent, Budget};
 use gatehouse_config::Settings;
 use gatehouse_domain::WebhookId;
 use gatehouse_store::StoreError;
-use gatehouse_webhooks::Delivery;
+use gatehouse_webhooks::DeliveryChange;
 use rules::{Kind, Notice};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ impl Services {
     }
 
     /// Counts failures and refusals, for which a channel is set. Returns the messages that are due now.
-    async fn note(&self, changes: &[Arc<Delivery>]) -> Vec<Notice> {
+    async fn note(&self, changes: &[Arc<DeliveryChange>]) -> Vec<Notice> {
         let counted = changes.iter().filter_map(|delivery| {
             let kind = Kind::of(delivery.status, delivery.error.as_deref())?;
             let is_wanted = !self.targets(kind).is_empty();

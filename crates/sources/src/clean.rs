@@ -54,23 +54,24 @@ pub(crate) fn key(text: &str, max_chars: usize) -> Option<String> {
 /// Formats text as one line: collapses white space to single spaces, removes hidden characters, and
 /// truncates with `…`. Returns `None` if nothing remains.
 pub(crate) fn line(text: &str, max_chars: usize) -> Option<String> {
-    let mut line = String::new();
+    let mut line = String::with_capacity(text.len().min(max_chars.saturating_add(1)));
     let mut chars = 0;
-    for word in text.split_whitespace() {
-        let word: String = word
-            .chars()
-            .filter(|character| !is_hidden(*character))
-            .take(max_chars + 1)
-            .collect();
-        if word.is_empty() {
+    let mut is_apart = false;
+    for character in text.chars() {
+        if character.is_whitespace() {
+            is_apart = chars > 0;
             continue;
         }
-        if chars > 0 {
+        if is_hidden(character) {
+            continue;
+        }
+        if is_apart {
             line.push(' ');
             chars += 1;
+            is_apart = false;
         }
-        chars += word.chars().count();
-        line.push_str(&word);
+        line.push(character);
+        chars += 1;
         if chars > max_chars {
             break;
         }

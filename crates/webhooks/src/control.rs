@@ -26,7 +26,7 @@ impl Webhooks {
         let row = write.await?;
         inner.cancels.cancel_delivery(&id);
         metrics::delivery(&row.webhook_id, row.status, row.event_type.as_deref());
-        inner.publish(row.clone());
+        inner.publish(&row);
         inner.wake.notify_one();
         Ok(Delivery::from(row))
     }
@@ -55,7 +55,7 @@ impl Webhooks {
             inner.circuits().probe_now(&account.id);
         }
         inner.wake.notify_one();
-        inner.publish(row.clone());
+        inner.publish(&row);
         let shown = inner.shown_deliveries(vec![row]).await.pop();
         shown.ok_or(WebhooksError::NotFound("delivery"))
     }

@@ -2,7 +2,7 @@
 //! event.
 
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
-use gatehouse_store::{DeliveryAttempt, DeliveryRow};
+use gatehouse_store::{DeliveryAttempt, DeliveryRow, NewDelivery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -172,28 +172,28 @@ pub struct Delivery {
 
 /// The payload of the `webhooks.delivery` event: a delivery without its potentially long fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct DeliveryChange<'a> {
-    pub id: &'a DeliveryId,
-    pub webhook_id: &'a WebhookId,
+pub struct DeliveryChange {
+    pub id: DeliveryId,
+    pub webhook_id: WebhookId,
     pub status: DeliveryStatus,
     /// The event type. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub event_type: Option<&'a str>,
+    pub event_type: Option<String>,
     /// The entity that the event is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub entity_key: Option<&'a str>,
+    pub entity_key: Option<String>,
     /// The sender's key for this delivery, used for deduplication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delivery_key: Option<&'a str>,
+    pub delivery_key: Option<String>,
     /// The first delivery with the same key, if this one is a duplicate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duplicate_of: Option<&'a DeliveryId>,
+    pub duplicate_of: Option<DeliveryId>,
     /// The original delivery, if this one is a replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replay_of: Option<&'a DeliveryId>,
+    pub replay_of: Option<DeliveryId>,
     /// What the owner changed for this replay. Absent if nothing.
-    #[serde(default, skip_serializing_if = "<[EditedPart]>::is_empty")]
-    pub edited: &'a [EditedPart],
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edited: Vec<EditedPart>,
     pub received_at: Timestamp,
     /// When the latest attempt started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -220,70 +220,118 @@ pub struct DeliveryChange<'a> {
     pub body_size: i64,
     /// The chat session that the delivery ran in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<&'a str>,
+    pub session_id: Option<String>,
     /// The key of that session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_key: Option<&'a str>,
+    pub session_key: Option<String>,
     /// Why the delivery failed or is waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<&'a str>,
+    pub error: Option<String>,
     /// What happened, as one line made of the payload. Absent if the sender's format is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub summary: Option<&'a str>,
+    pub summary: Option<String>,
     /// The beginning of the agent's answer, or of the text that a channel accepted without an agent, as one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<&'a str>,
+    pub outcome: Option<String>,
     /// The channel target that the text goes to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<&'a str>,
+    pub target: Option<String>,
     /// The name of the channel that accepted the text without an agent, as it was then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub channel: Option<&'a str>,
+    pub channel: Option<String>,
 }
 
-impl<'a> DeliveryChange<'a> {
-    pub fn of(delivery: &'a Delivery) -> Self {
+impl From<&DeliveryRow> for DeliveryChange {
+    fn from(row: &DeliveryRow) -> Self {
         Self {
-            id: &delivery.id,
-            webhook_id: &delivery.webhook_id,
-            status: delivery.status,
-            event_type: delivery.event_type.as_deref(),
-            entity_key: delivery.entity_key.as_deref(),
-            delivery_key: delivery.delivery_key.as_deref(),
-            duplicate_of: delivery.duplicate_of.as_ref(),
-            replay_of: delivery.replay_of.as_ref(),
-            edited: &delivery.edited,
-            received_at: delivery.received_at,
-            started_at: delivery.started_at,
-            finished_at: delivery.finished_at,
-            delivered_at: delivery.delivered_at,
-            duration_ms: delivery.duration_ms,
-            attempts: delivery.attempts,
-            next_attempt_at: delivery.next_attempt_at,
-            input_tokens: delivery.input_tokens,
-            output_tokens: delivery.output_tokens,
-            body_size: delivery.body_size,
-            session_id: delivery.session_id.as_deref(),
-            session_key: delivery.session_key.as_deref(),
-            error: delivery.error.as_deref(),
-            summary: delivery.summary.as_deref(),
-            outcome: delivery.outcome.as_deref(),
-            target: delivery.target.as_deref(),
-            channel: delivery.channel.as_deref(),
+            id: row.id.clone(),
+            webhook_id: row.webhook_id.clone(),
+            status: row.status,
+            event_type: row.event_type.clone(),
+            entity_key: row.entity_key.clone(),
+            delivery_key: row.delivery_key.clone(),
+            duplicate_of: row.duplicate_of.clone(),
+            replay_of: row.replay_of.clone(),
+            edited: EditedPart::list(row.edited.as_deref()),
+            received_at: row.received_at,
+            started_at: row.started_at,
+            finished_at: row.finished_at,
+            delivered_at: row.delivered_at,
+            duration_ms: duration_of(row),
+            attempts: row.attempts,
+            next_attempt_at: next_attempt(row.status, row.next_attempt_at, row.received_at),
+            input_tokens: row.input_tokens,
+            output_tokens: row.output_tokens,
+            body_size: row.body_size,
+            session_id: row.session_id.clone(),
+            session_key: given(&row.session_key),
+            error: row.error.clone(),
+            summary: row.summary.clone(),
+            outcome: row.outcome.clone(),
+            target: row.target.as_deref().and_then(given),
+            channel: row.channel.clone(),
         }
     }
 }
 
+/// Of a delivery that was just stored. It has had no attempt.
+impl From<&NewDelivery> for DeliveryChange {
+    fn from(new: &NewDelivery) -> Self {
+        Self {
+            id: new.id.clone(),
+            webhook_id: new.webhook_id.clone(),
+            status: new.status,
+            event_type: new.event_type.clone(),
+            entity_key: new.entity_key.clone(),
+            delivery_key: new.delivery_key.clone(),
+            duplicate_of: new.duplicate_of.clone(),
+            replay_of: new.replay_of.clone(),
+            edited: Vec::new(),
+            received_at: new.received_at,
+            started_at: None,
+            finished_at: None,
+            delivered_at: None,
+            duration_ms: None,
+            attempts: 0,
+            next_attempt_at: next_attempt(new.status, new.next_attempt_at, new.received_at),
+            input_tokens: None,
+            output_tokens: None,
+            body_size: new.body_size,
+            session_id: None,
+            session_key: given(&new.session_key),
+            error: new.error.clone(),
+            summary: new.summary.clone(),
+            outcome: None,
+            target: new.target.as_deref().and_then(given),
+            channel: None,
+        }
+    }
+}
+
+/// `None` for the empty text, which stands for no value in some columns.
+fn given(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn duration_of(row: &DeliveryRow) -> Option<i64> {
+    let ends = row.started_at.zip(row.finished_at);
+    ends.map(|(from, to)| took_ms(from, to))
+}
+
+/// When the next attempt starts, if the delivery waits for that.
+fn next_attempt(
+    status: DeliveryStatus,
+    at: Option<Timestamp>,
+    received_at: Timestamp,
+) -> Option<Timestamp> {
+    at.filter(|at| status == DeliveryStatus::Queued && *at > received_at)
+}
+
 impl From<DeliveryRow> for Delivery {
     fn from(row: DeliveryRow) -> Self {
-        let waits = row.status == DeliveryStatus::Queued
-            && row.next_attempt_at.is_some_and(|at| at > row.received_at);
         Self {
-            duration_ms: row
-                .started_at
-                .zip(row.finished_at)
-                .map(|(from, to)| took_ms(from, to)),
-            next_attempt_at: row.next_attempt_at.filter(|_| waits),
+            duration_ms: duration_of(&row),
+            next_attempt_at: next_attempt(row.status, row.next_attempt_at, row.received_at),
             // Gatehouse wrote these columns itself, so damaged text falls back to the default.
             headers: serde_json::from_str(&row.headers).unwrap_or_default(),
             response_actions: serde_json::from_str(&row.response_actions).unwrap_or_default(),
@@ -319,12 +367,12 @@ impl From<DeliveryRow> for Delivery {
     }
 }
 
-/// Publishes a delivery. Does nothing if there are no subscribers.
+/// Publishes a change of a delivery. Does nothing if there are no subscribers.
 pub(crate) fn publish(
-    events: &broadcast::Sender<Arc<Delivery>>,
-    row: impl FnOnce() -> DeliveryRow,
+    events: &broadcast::Sender<Arc<DeliveryChange>>,
+    change: impl FnOnce() -> DeliveryChange,
 ) {
     if events.receiver_count() > 0 {
-        drop(events.send(Arc::new(Delivery::from(row()))));
+        drop(events.send(Arc::new(change())));
     }
 }

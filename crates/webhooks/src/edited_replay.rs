@@ -123,7 +123,7 @@ impl Webhooks {
             stored.event_type.as_deref(),
         );
         trace::made(inner, &stored);
-        inner.publish(stored.clone());
+        inner.publish(&stored);
         inner.wake.notify_one();
         Ok(Delivery::from(stored))
     }

@@ -1,7 +1,7 @@
 //! The crate's handle: its dependencies, its settings, and how it is opened. Other modules implement the
 //! operations on the same type.
 
-use crate::delivery::{Delivery, publish};
+use crate::delivery::{DeliveryChange, publish};
 use crate::delivery_ids::DeliveryIds;
 use crate::error::WebhooksError;
 use crate::forward::kept::Originals;
@@ -125,7 +125,7 @@ pub(crate) struct Inner {
     /// The in-memory copy of all webhooks.
     pub(crate) live: LiveWebhooks,
     /// Publishes every change of a delivery's status.
-    pub(crate) events: broadcast::Sender<Arc<Delivery>>,
+    pub(crate) events: broadcast::Sender<Arc<DeliveryChange>>,
     /// Notified when the worker may have work to do.
     pub(crate) wake: Arc<Notify>,
     /// The lines that the worker cannot serve at present.
@@ -199,13 +199,8 @@ impl Inner {
     }
 
     /// Publishes the current state of a delivery to subscribers.
-    pub(crate) fn publish(&self, row: DeliveryRow) {
-        publish(&self.events, || row);
-    }
-
-    /// Like `publish`, but builds the row only if there are subscribers.
-    pub(crate) fn publish_with(&self, row: impl FnOnce() -> DeliveryRow) {
-        publish(&self.events, row);
+    pub(crate) fn publish(&self, row: &DeliveryRow) {
+        publish(&self.events, || row.into());
     }
 
     /// Registers a run for cancellation until the returned guard is dropped.
@@ -292,7 +287,7 @@ impl Webhooks {
     }
 
     /// Subscribes to delivery status changes. A subscriber that falls behind misses some.
-    pub fn subscribe(&self) -> broadcast::Receiver<Arc<Delivery>> {
+    pub fn subscribe(&self) -> broadcast::Receiver<Arc<DeliveryChange>> {
         self.0.events.subscribe()
     }
 }

@@ -234,7 +234,7 @@ impl Webhooks {
         for row in rows {
             metrics::delivery(&row.webhook_id, row.status, row.event_type.as_deref());
             trace::made(inner, &row);
-            inner.publish(row);
+            inner.publish(&row);
         }
         inner.wake.notify_one();
         Ok(count)

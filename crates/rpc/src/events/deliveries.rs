@@ -4,7 +4,7 @@
 
 use super::{EventBus, Records, kinds};
 use gatehouse_domain::DeliveryId;
-use gatehouse_webhooks::{Delivery, DeliveryChange};
+use gatehouse_webhooks::DeliveryChange;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const AT_ONCE: usize = 16;
 const GATHERED: usize = 200;
 
 /// Publishes changes until the sender is dropped.
-pub(super) async fn follow(bus: EventBus, mut deliveries: Receiver<Arc<Delivery>>) {
+pub(super) async fn follow(bus: EventBus, mut deliveries: Receiver<Arc<DeliveryChange>>) {
     let mut window = Window::default();
     let mut end = None;
     loop {
@@ -50,8 +50,8 @@ pub(super) async fn follow(bus: EventBus, mut deliveries: Receiver<Arc<Delivery>
     }
 }
 
-fn publish(bus: &EventBus, delivery: &Delivery) {
-    bus.publish_kind(&kinds::WEBHOOKS_DELIVERY, &DeliveryChange::of(delivery));
+fn publish(bus: &EventBus, change: &DeliveryChange) {
+    bus.publish_kind(&kinds::WEBHOOKS_DELIVERY, change);
 }
 
 /// The changes of one window.
@@ -59,7 +59,7 @@ fn publish(bus: &EventBus, delivery: &Delivery) {
 struct Window {
     reported: usize,
     /// In the order of their first change.
-    waiting: Vec<Arc<Delivery>>,
+    waiting: Vec<Arc<DeliveryChange>>,
     places: HashMap<DeliveryId, usize>,
     /// Whether changes of some deliveries are not published individually.
     has_missed: bool,
@@ -67,7 +67,7 @@ struct Window {
 
 impl Window {
     /// Returns the delivery if it must be published immediately.
-    fn receive(&mut self, delivery: Arc<Delivery>) -> Option<Arc<Delivery>> {
+    fn receive(&mut self, delivery: Arc<DeliveryChange>) -> Option<Arc<DeliveryChange>> {
         let place = self.places.get(&delivery.id);
         if let Some(waiting) = place.and_then(|place| self.waiting.get_mut(*place)) {
             *waiting = delivery;

@@ -73,7 +73,7 @@ event!(
     "The status of a delivery changed. Under load, only the latest status of each 250 ms is sent.",
     Scope::Read,
     ["webhooks.deliveries"],
-    DeliveryChange<'static>
+    DeliveryChange
 );
 event!(
     CHANNEL_MESSAGE,

@@ -5,7 +5,7 @@ use gatehouse_agents::{Approval, Done, Stop};
 use gatehouse_channels::InboxMessage;
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{DeliveryStatus, PushSubscriptionId, Scope, Timestamp};
-use gatehouse_webhooks::Delivery;
+use gatehouse_webhooks::DeliveryChange;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -127,7 +127,7 @@ impl Notice {
     }
 
     /// `None` if the change is not a failure.
-    pub(super) fn of_delivery(delivery: &Delivery, now: Timestamp) -> Option<Self> {
+    pub(super) fn of_delivery(delivery: &DeliveryChange, now: Timestamp) -> Option<Self> {
         if delivery.status != DeliveryStatus::Failed {
             return None;
         }

@@ -8,7 +8,7 @@
 
 use super::gather::{Bounds, Gather};
 use super::repeat::{self, Repeat};
-use crate::delivery::{Delivery, publish};
+use crate::delivery::{DeliveryChange, publish};
 use crate::limits::Reservation;
 use crate::metrics;
 use crate::worker::blocked::WorkerSignal;
@@ -145,7 +145,7 @@ impl Batches {
     /// Starts a task for each queue. It ends when the last handle is dropped.
     pub(crate) fn start(
         store: &Store,
-        events: &broadcast::Sender<Arc<Delivery>>,
+        events: &broadcast::Sender<Arc<DeliveryChange>>,
         worker: &WorkerSignal,
         tasks: &TaskTracker,
     ) -> Self {
@@ -212,7 +212,7 @@ const fn gather(inbox: mpsc::Receiver<Waiting>, count: usize) -> Gather<Waiting>
 /// The consumer of one queue.
 struct Line {
     store: Store,
-    events: broadcast::Sender<Arc<Delivery>>,
+    events: broadcast::Sender<Arc<DeliveryChange>>,
     /// Set for the queue of accepted deliveries.
     worker: Option<WorkerSignal>,
     /// Maximum number of concurrent writes. With two, the next batch is ready when the current one commits.
@@ -302,10 +302,9 @@ impl Line {
                     if let Some(place) = place {
                         place.keep();
                     }
-                    publish(&self.events, || {
-                        let mut stored = row.to_row();
-                        stored.replay_of = replay_of;
-                        stored
+                    publish(&self.events, || DeliveryChange {
+                        replay_of,
+                        ..row.into()
                     });
                 }
                 None => drop(place),

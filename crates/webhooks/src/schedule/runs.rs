@@ -181,7 +181,7 @@ impl Inner {
         if write.await? {
             metrics::delivery(&row.webhook_id, row.status, row.event_type.as_deref());
             trace::made(self, &row);
-            self.publish(row);
+            self.publish(&row);
             self.wake.notify_one();
         }
         Ok(())

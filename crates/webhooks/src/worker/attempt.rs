@@ -75,7 +75,7 @@ async fn run(inner: &Arc<Inner>, start: &Start, house: &CancellationToken) -> Ou
         DeliveryStatus::Processing,
         work.row.event_type.as_deref(),
     );
-    inner.publish_with(|| work.row.clone());
+    inner.publish(&work.row);
     let stops = Stops {
         run: &running.cancel,
         house,

@@ -174,7 +174,7 @@ impl Settled {
         if let Some(message) = &self.ending.inbox {
             inner.channels.announce_inbox(message.clone());
         }
-        inner.publish(self.row);
+        inner.publish(&self.row);
     }
 }
 
@@ -396,7 +396,7 @@ fn without_nul(text: String) -> String {
 pub(super) async fn announce(inner: &Arc<Inner>, id: &DeliveryId, status: DeliveryStatus) {
     if let Some(row) = find(inner, id).await {
         metrics::delivery(&row.webhook_id, status, row.event_type.as_deref());
-        inner.publish(row);
+        inner.publish(&row);
     }
 }
 

@@ -17,7 +17,7 @@ use gatehouse_store::{
     ClaimRequest, Conn, DeliveryFinish, DeliveryRequeue, DeliveryResponse, DeliveryRow, Location,
     NewDelivery, Store, StoreError, Take, WebhookRow,
 };
-use gatehouse_webhooks::{Delivery, Webhooks, WebhooksParts, WebhooksSettings};
+use gatehouse_webhooks::{DeliveryChange, Webhooks, WebhooksParts, WebhooksSettings};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ pub struct Harness {
     pub agents: Agents,
     pub webhooks: Webhooks,
     pub clock: Arc<ManualClock>,
-    events: tokio::sync::Mutex<broadcast::Receiver<Arc<Delivery>>>,
+    events: tokio::sync::Mutex<broadcast::Receiver<Arc<DeliveryChange>>>,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -377,13 +377,13 @@ impl Harness {
     }
 
     /// Waits for the event in which the delivery reaches this status.
-    pub async fn until(&self, n: u32, status: DeliveryStatus) -> Delivery {
+    pub async fn until(&self, n: u32, status: DeliveryStatus) -> DeliveryChange {
         let mut events = self.events.lock().await;
         let wait = async {
             loop {
                 let event = events.recv().await.unwrap();
                 if event.id == id(n) && event.status == status {
-                    return Delivery::clone(&event);
+                    return DeliveryChange::clone(&event);
                 }
             }
         };
