@@ -2,8 +2,8 @@
 //! to its configuration by a hash of the text, so each text is stored once.
 
 use crate::sql::{Value, query};
-use crate::{Conn, NewDelivery, StoreError};
 use crate::status_conditions::is_open;
+use crate::{Conn, NewDelivery, StoreError};
 use gatehouse_domain::Timestamp;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};

@@ -2,8 +2,8 @@
 
 use crate::delivery_queue::EndedRow;
 use crate::sql::query;
-use crate::{Conn, StoreError};
 use crate::status_conditions::is_open;
+use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp};
 
 /// The `error` of a canceled delivery.

@@ -4,8 +4,8 @@
 
 use crate::delivery_durations::{self, Durations};
 use crate::sql::{FromRow, Row, Value, columns, query};
-use crate::{Conn, StoreError};
 use crate::status_conditions::is_open;
+use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

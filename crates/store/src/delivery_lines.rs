@@ -3,8 +3,8 @@
 
 use crate::delivery_configs::CONFIG;
 use crate::sql::{columns, query};
-use crate::{Conn, StoreError};
 use crate::status_conditions::is_open;
+use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp, WebhookId};
 use std::sync::LazyLock;
 

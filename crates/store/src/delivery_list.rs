@@ -4,8 +4,8 @@ use crate::deliveries::{COLUMNS, DeliveryRow};
 use crate::delivery_counts::{first_id_at, last_id_at};
 use crate::delivery_search::PAGE;
 use crate::sql::{FromRow, Query, Row, query};
-use crate::{Conn, StoreError};
 use crate::status_conditions::{is_not_done, is_open};
+use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 
 /// Which deliveries to list.

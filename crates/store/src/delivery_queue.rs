@@ -12,8 +12,8 @@
 //! A claim ([`crate::delivery_claim`]) takes from given lines: see [`crate::delivery_lines`].
 
 use crate::sql::{FromRow, Row, Value, columns, query};
-use crate::{Conn, DeliveryResponse, DeliveryRow, StoreError};
 use crate::status_conditions::is_open;
+use crate::{Conn, DeliveryResponse, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp};
 
 /// The `error` of a delivery that waits until the vault is unlocked.

@@ -103,3 +103,34 @@ async fn a_long_line_costs_no_more_than_a_short_one() {
     assert_eq!(steps_for_lines(&store).await, short);
     store.close().await;
 }
+
+/// An operation of SQLite's virtual machine.
+struct Operation(String);
+
+impl FromRow for Operation {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self(row.try_get(1)?))
+    }
+}
+
+/// The conditions of partial indexes are evaluated for each row that is written. A list of more than two values is a
+/// temporary table, which takes longer than the rest of the row.
+#[tokio::test]
+async fn a_delivery_is_written_without_temporary_tables() {
+    let database = crate::testing::sqlite();
+    let store = database.open().await;
+    for sql in [
+        "INSERT INTO webhook_deliveries (id, webhook_id, status, session_key, received_at, headers, body_size,
+             body_preview)
+         VALUES ('a', 'b', 'queued', '', 1, '', 2, '') ON CONFLICT DO NOTHING",
+        "UPDATE webhook_deliveries SET status = 'completed' WHERE id = 'a'",
+    ] {
+        let explain = query(format!("EXPLAIN {sql}"));
+        let program =
+            store.read(|conn| Box::pin(async move { conn.list::<Operation>(explain).await }));
+        let program: Vec<String> = program.await.unwrap().into_iter().map(|it| it.0).collect();
+        assert!(program.iter().any(|it| it == "OpenWrite"), "{program:?}");
+        assert!(!program.iter().any(|it| it == "OpenEphemeral"), "{program:?}");
+    }
+    store.close().await;
+}

@@ -2,8 +2,8 @@
 
 use crate::deliveries::{COLUMNS, DeliveryRow, PAYLOAD};
 use crate::sql::{FromRow, Query, Row, query};
-use crate::{Conn, StoreError};
 use crate::status_conditions::is_not_done;
+use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 
 /// Which deliveries to replay.

@@ -2,8 +2,8 @@
 
 use crate::delivery_queue::{PAGE, page_from_2};
 use crate::sql::{columns, query};
-use crate::{Conn, StoreError};
 use crate::status_conditions::is_not_done;
+use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 
 /// A delivery that may be deleted.

@@ -5,8 +5,8 @@
 use crate::delivery_pace::WAITS_FOR_RATE;
 use crate::delivery_queue::{PAGE, WAITS_FOR_RELEASE, WAITS_FOR_VAULT};
 use crate::sql::query;
-use crate::{Conn, StoreError};
 use crate::status_conditions::is_open;
+use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp};
 
 /// The `error` of a delivery that waits for a budget.

@@ -4,8 +4,8 @@ use super::{Cell, Table, TableColumn, parameters, quoted, quoted_list};
 use crate::delivery_queue::WAITS_FOR_RELEASE;
 use crate::dialect::{Engine, Lane, Role};
 use crate::sql::{Value, query};
-use crate::{Conn, Location, OpenError, StoreError, migrate};
 use crate::status_conditions::is_open;
+use crate::{Conn, Location, OpenError, StoreError, migrate};
 use gatehouse_domain::Timestamp;
 use std::time::Duration;
 
