@@ -21,7 +21,7 @@ test('create, validate, edit and delete an agent, with a second window that foll
   const other = await context.newPage();
   await other.goto('/agents');
   await page.goto('/agents');
-  await expect(list(page).getByText('default', { exact: true })).toBeVisible();
+  await expect(list(page).getByText('Default', { exact: true }).first()).toBeVisible();
   await page.getByRole('button', { name: 'Actions for Default' }).click();
   await expect(page.getByRole('menuitem', { name: 'Delete' })).toHaveCount(0);
   await page.keyboard.press('Escape');

@@ -92,6 +92,20 @@ test.describe('an agent', () => {
   });
 });
 
+test('on a phone, an approval leaves most of the screen to the page', async ({ home, page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/deliveries');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  model.next(fetching('first'));
+  await home.rpc('chat.send', { text: 'Fetch the first' });
+  const asked = page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' });
+  await expect(asked.getByRole('group', { name: 'Input' })).toHaveText(/^{ "url": "http:\/\/127\.0\.0\.1:1\/first" }$/);
+  await expect(asked.getByText(/^Denied automatically in/)).toBeVisible();
+  const box = await asked.boundingBox();
+  expect(box?.height).toBeLessThan(180);
+  for (const name of ['Allow', 'Deny']) await expect(asked.getByRole('button', { name, exact: true })).toBeInViewport();
+});
+
 test('an approval that is asked for before the page is live is shown', async ({ home, page }) => {
   const connect = await holdConnection(page);
   const listed = page.waitForResponse((response) => response.request().postData()?.includes('approval.list') ?? false);
@@ -152,7 +166,7 @@ test.describe('a link', () => {
     await main.getByRole('button', { name: 'Allow', exact: true }).click();
     await expect.poll(() => model.asked.length).toBe(2);
     await page.goto(link);
-    await expect(page.getByText('This call no longer waits')).toBeVisible();
+    await expect(page.getByText('This call is no longer waiting')).toBeVisible();
     expect(await violations(page)).toEqual([]);
     await page.getByRole('link', { name: 'Go to chat' }).click();
     await expect(page.getByRole('heading', { level: 1, name: 'New conversation' })).toBeVisible();

@@ -141,6 +141,21 @@ test('filters and search are in the URL and survive a reload', async ({ home, pa
   await expect(page).toHaveURL(new RegExp(`/deliveries/del_\\w+\\?webhook=${house.id}`));
 });
 
+test('beside an open delivery the filters fold, and its row stays in sight', async ({ home, page }) => {
+  const webhook = await toInbox(home);
+  for (let number = 1; number <= 8; number++) await deliver(home, webhook, pullRequest(number), { event: 'pull_request' });
+  await page.goto('/deliveries');
+  await expect(rows(page)).toHaveCount(8);
+  await expect(page.getByLabel('Event type')).toBeVisible();
+  const row = rows(page).nth(3);
+  await row.click();
+  await expect(page.getByRole('tab', { name: 'Payload' })).toBeVisible();
+  await expect(row).toBeInViewport();
+  await expect(page.getByLabel('Event type')).toHaveCount(0);
+  await page.getByRole('button', { name: 'Filters', exact: true }).click();
+  await expect(page.getByLabel('Event type')).toBeVisible();
+});
+
 test('a wrong signature is shown as rejected, with the reason', async ({ home, page }) => {
   const webhook = await toInbox(home);
   await page.goto('/deliveries');

@@ -31,13 +31,13 @@ test('counts follow the deliveries, and what failed or was refused leads to its 
   await deliver(home, hook, pullRequest(), { event: 'pull_request' });
   await expect(tile(page, 'Failed')).toHaveText(/^1/);
   await expect(tile(page, 'Received')).toHaveText(/^3/);
-  await expect(page.getByRole('region', { name: 'Latency' }).getByText(/^Average .+, 95 % within/)).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByRole('region', { name: 'Latency' }).getByText(/^Average .+, 95% within/)).toBeVisible({ timeout: 20_000 });
   // The card of the usage has a chart of its own.
   const chart = page.getByRole('region', { name: 'Deliveries over time' });
   const reading = chart.getByRole('slider', { name: 'Chart position' });
   await reading.focus();
   await reading.press('End');
-  await expect(page.getByText(/1 completed.*, average .+, 95 % within/)).toBeVisible();
+  await expect(page.getByText(/1 completed.*, average .+, 95% within/)).toBeVisible();
   await needs(page).getByRole('link', { name: '1 delivery failed' }).click();
   await expect(page).toHaveURL(`${home.origin}/deliveries?status=failed&time=day`);
   await page.goBack();
@@ -55,7 +55,7 @@ test('what needs the owner is named: expiring keys, used-up budgets, missing sec
   await page.goto('/overview');
   await expect(needs(page).getByText('API key “Laptop” expires in 3 days')).toBeVisible();
   await expect(needs(page).getByText('Shop waits for the sender’s signing secret')).toBeVisible();
-  await expect(needs(page).getByText('Budget “Everything” is at 95 %')).toBeVisible();
+  await expect(needs(page).getByText('Budget “Everything” is at 95%')).toBeVisible();
   await home.rpc('budgets.set', { scope: 'all', period: 'day', tokens: 19 });
   await expect(needs(page).getByText('Budget “Everything” is used up')).toBeVisible();
   await isSound(page, 'overview');

@@ -286,7 +286,7 @@ test('the audit log describes each change, filters, and loads more', async ({ ho
   await expect(rows.first()).toContainText('Setting changed: log.level = "info"');
   await page.getByRole('button', { name: 'Show more' }).click();
   await expect(rows.filter({ hasText: 'Setup completed: with the password' })).toBeVisible();
-  await expect(rows.filter({ hasText: 'API key created: x, operator.read, operator.write' })).toContainText('You (this session)');
+  await expect(rows.filter({ hasText: 'API key created: x, Read, Write' })).toContainText('You (this session)');
   await expect(rows.filter({ hasText: 'Environment variable saved: TOKEN, encrypted' })).toBeVisible();
   await expect(rows.filter({ hasText: 'Vault sealed' })).toBeVisible();
   await expect(page.locator('main')).not.toContainText('secret value');

@@ -19,10 +19,10 @@ test('all secrets are in one list, with what uses them', async ({ home, page }) 
   const row = (name: string) => list.getByRole('listitem').filter({ has: page.getByRole('link', { name, exact: true }) });
   await expect(row('GITHUB_TOKEN')).toContainText('Environment variable');
   await expect(row('deploy')).toContainText('SHA256:');
-  await expect(row('deploy')).toContainText('No use is known.');
+  await expect(row('deploy')).toContainText('No known use');
   await expect(row('deploy')).not.toContainText('No use recorded');
-  await expect(row('Team')).toContainText('No use is known.');
-  await expect(row('Team')).toContainText('Last used now');
+  await expect(row('Team')).toContainText('No known use');
+  await expect(row('Team')).toContainText('Last used just now');
   await expect(row('Code')).toContainText('Last used');
   await expect(row('Code').getByRole('link', { name: 'its deliveries' })).toBeVisible();
   expect(await page.content()).not.toContain('ghp_secret');

@@ -256,7 +256,7 @@ test('a webhook’s page in tabs: its deliveries and their latency, and settings
   const latest = page.getByRole('list', { name: 'Latest deliveries' });
   await expect(latest.getByRole('listitem')).toHaveCount(1);
   await expect(latest).toContainText('Completed');
-  await expect(page.getByText(/^Average .+, 95 % within/)).toBeVisible();
+  await expect(page.getByText(/^Average .+, 95% within/)).toBeVisible();
   expect(await violations(page)).toEqual([]);
   await tab('Deliveries').press('ArrowRight');
   await expect(tab('Settings')).toBeFocused();

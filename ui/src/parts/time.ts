@@ -1,4 +1,5 @@
 // Formats times, durations, sizes and numbers in the rules of the user's language and region.
+import { m } from '../paraglide/messages.js';
 import { kept, regional } from './region';
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -21,13 +22,12 @@ const asTenths = kept(
 /** Makes a format. A page's first one takes about 20 ms, so make it in a task of its own, before there is something to format. */
 export const prepareFormats = (): void => void inWords();
 
-/** Time relative to `now_ms`, such as "yesterday" or "in 3 hours"; "now" within 45 seconds. */
+/** Time relative to `now_ms`, such as "yesterday" or "in 3 hours"; "just now" within 45 seconds. */
 export function relative(at_ms: number, now_ms: number): string {
-  const words = inWords();
   const apart = at_ms - now_ms;
-  if (Math.abs(apart) < 45_000) return words.format(0, 'second');
+  if (Math.abs(apart) < 45_000) return apart > 1000 ? inWords().format(0, 'second') : m.parts_just_now();
   const [unit, length] = STEPS.find(([, ms]) => Math.abs(apart) >= ms * 0.95) ?? ['minute', 60_000];
-  return words.format(Math.round(apart / length), unit);
+  return inWords().format(Math.round(apart / length), unit);
 }
 
 /** Date and time with seconds. */

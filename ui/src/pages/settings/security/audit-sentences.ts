@@ -1,6 +1,7 @@
 // Texts for the kinds of audit events. The kinds are defined in the gateway (`append_audit` in crates/*/src).
 import { providerName } from '../../../client/wording';
 import { m } from '../../../paraglide/messages.js';
+import { scopesInWords, type Scope } from './scopes';
 
 export type Detail = Record<string, unknown>;
 type More = (detail: Detail) => string;
@@ -49,7 +50,7 @@ const revoked =
     text(detail.label) || text(detail[field]);
 const provider: More = ({ id }) => providerName(text(id));
 const scopes: More = ({ label, scopes: list }) =>
-  [text(label), ...(Array.isArray(list) ? list.map(text) : [])].filter(Boolean).join(', ');
+  [text(label), Array.isArray(list) ? scopesInWords(list as Scope[]) : ''].filter(Boolean).join(', ');
 
 export const SENTENCES: Record<string, Sentence> = {
   'login.succeeded': { title: m.audit_login_succeeded, more: by },
