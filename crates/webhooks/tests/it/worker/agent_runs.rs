@@ -79,7 +79,8 @@ async fn what_the_agent_did_is_in_the_record() {
         harness.work();
         harness.arrive(&webhook, &[(1, "a")]).await;
         let done = harness.until(1, DeliveryStatus::Completed).await;
-        let actions: Vec<_> = done
+        let record = harness.webhooks.delivery(done.id.as_str()).await.unwrap();
+        let actions: Vec<_> = record
             .response_actions
             .iter()
             .map(|action| (action.tool.as_str(), action.status.as_str()))
