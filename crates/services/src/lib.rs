@@ -5,6 +5,7 @@ mod approval_messages;
 mod approvals;
 mod audit_export;
 pub mod backup;
+mod binary_size;
 pub mod bootstrap;
 pub mod certificates;
 mod chat_approvals;

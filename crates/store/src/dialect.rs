@@ -20,6 +20,14 @@ impl Engine {
         }
     }
 
+    /// Returns the name of the product, for people.
+    pub const fn product(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+        }
+    }
+
     /// Whether other nodes may write the same database.
     pub const fn is_shared(self) -> bool {
         matches!(self, Self::Postgres)

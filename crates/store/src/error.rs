@@ -217,7 +217,7 @@ impl From<StoreError> for Problem {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The database cannot be reached or read.
-    #[error("cannot open the {} database", .engine.name())]
+    #[error("cannot open the {} database", .engine.product())]
     Connect {
         engine: Engine,
         #[source]

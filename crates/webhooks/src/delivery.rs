@@ -308,7 +308,7 @@ impl From<&NewDelivery> for DeliveryChange {
     }
 }
 
-/// `None` for the empty text, which stands for no value in some columns.
+/// Returns `None` for an empty text. Some columns store one instead of NULL.
 fn given(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }

@@ -117,7 +117,7 @@ test('what every object inherits is not a translation', async () => {
 
 test('a check is translated with its parts', () => {
   const say = translator({ values: {}, verbs: {}, senders: { checks } });
-  expect(say('60973 MiB are free in the data directory.', 'checks')).toBe('Im Datenverzeichnis sind 60973 MiB frei.');
+  expect(say('59 GiB are free in the data directory.', 'checks')).toBe('Im Datenverzeichnis sind 59 GiB frei.');
   expect(say('Text-to-speech uses Piper. Speech-to-text is off.', 'checks')).toBe(
     'Die Sprachausgabe verwendet Piper. Die Spracherkennung ist ausgeschaltet.',
   );

@@ -145,7 +145,7 @@ async fn a_file_that_is_not_a_database_is_reported_and_left_unchanged() {
     let told = installation
         .run(&["serve", "--database-url", &url])
         .failed(1);
-    assert!(told.contains("cannot open the sqlite database"), "{told}");
+    assert!(told.contains("cannot open the SQLite database"), "{told}");
     assert!(
         tokio::fs::read_to_string(file)
             .await

@@ -5,6 +5,7 @@
 mod state;
 
 use crate::Services;
+use crate::binary_size::binary_size;
 use crate::doctor::check::Check;
 use futures_util::future::BoxFuture;
 use gatehouse_auth::audit::kinds;
@@ -223,9 +224,9 @@ impl Services {
         match read.await {
             Ok(Ok(free)) if free >= needed => Ok(()),
             Ok(Ok(free)) => Err(format!(
-                "restoring it on trial may need {} MiB, and only {} MiB are free in the data directory",
-                needed >> 20,
-                free >> 20
+                "restoring it on trial may need {}, and only {} are free in the data directory",
+                binary_size(needed),
+                binary_size(free)
             )),
             Ok(Err(_)) | Err(_) => {
                 Err("the free space of the data directory cannot be read".to_owned())

@@ -15,7 +15,7 @@ const NOT_BEFORE_MS: i64 = 1_767_225_600_000;
 const CLOCK_SLACK_MS: i64 = 60_000;
 
 pub(super) async fn database(services: &Services) -> Check {
-    let engine = services.store.engine().name();
+    let engine = services.store.engine().product();
     match services.store.ping().await {
         Ok(()) if !services.database_takes_writes().await => Check::bad(
             "database",

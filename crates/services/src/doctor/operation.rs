@@ -3,6 +3,7 @@
 
 use super::{Check, Subject};
 use crate::Services;
+use crate::binary_size::binary_size;
 use gatehouse_domain::Timestamp;
 use gatehouse_webhooks::StoppedSender;
 use std::path::Path;
@@ -36,7 +37,7 @@ pub(super) async fn disk(data_dir: &Path) -> Check {
 }
 
 fn disk_finding(free: u64, total: u64) -> Check {
-    let message = format!("{} MiB are free in the data directory.", free / MIB);
+    let message = format!("{} are free in the data directory.", binary_size(free));
     if free < LEAST_FREE || (free < LITTLE_FREE && free < total / 20) {
         let hint = "Free some space. When the disk is full, deliveries are refused with 503, and their senders have to \
                     send them again.";

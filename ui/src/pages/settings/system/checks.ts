@@ -4,7 +4,6 @@ import type { Check } from '../../../client/generated/rpc';
 import type { Told } from '../../../phrases/checks';
 import { m } from '../../../paraglide/messages.js';
 import { baseLocale, getLocale } from '../../../paraglide/runtime.js';
-import { tenths } from '../../../parts/time';
 
 type Outcome = 'good' | 'bad';
 
@@ -184,13 +183,6 @@ export interface Shown {
 /** Readable form of an unknown ID. */
 const words = (id: string): string => id.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase());
 
-/** A sentence of the gateway with its products' names and with sizes that are easy to read. */
-const readable = (sentence: string): string =>
-  sentence
-    .replace(/\(sqlite\)/, '(SQLite)')
-    .replace(/\(postgres(?:ql)?\)/, '(PostgreSQL)')
-    .replace(/\b(\d{4,}) MiB\b/g, (_, mib: string) => `${tenths(Number(mib) / 1024)} GiB`);
-
 type Found = Pick<Check, 'id' | 'ok' | 'message' | 'hint'> & { told?: Told };
 
 export function shown({ id, ok, message, hint, told }: Found): Shown {
@@ -203,7 +195,7 @@ export function shown({ id, ok, message, hint, told }: Found): Shown {
   return {
     name: known?.name() ?? words(id),
     text,
-    detail: text !== null && isWhole ? null : readable(message),
+    detail: text !== null && isWhole ? null : message,
     hint: ownHint,
     hintDetail: ownHint === null ? (hint ?? null) : null,
   };
