@@ -1,16 +1,23 @@
 //! Resamples in pieces.
 //!
-//! The filter works on blocks of a fixed length and has a delay of half a block. This module cuts the delay
-//! from the start and flushes it at the end, so the output starts with the input and has the same duration.
+//! The filter has a delay. This module cuts the delay from the start and flushes it at the end, so the output starts
+//! with the input and has the same duration.
 
 use rubato::audioadapter_buffers::direct::InterleavedSlice;
-use rubato::{Fft, FixedSync, Resampler as _};
+use rubato::{
+    Async, FixedAsync, Resampler as _, SincInterpolationParameters, SincInterpolationType,
+    WindowFunction,
+};
 
 use crate::AudioError;
 use crate::sample::{clip, is_rate, narrow, scale, wide};
 
-/// The minimum block length on either side, in samples. A longer block has a sharper cutoff and more delay.
-const BLOCK: u32 = 1024;
+/// The length of a block of input, in samples.
+const BLOCK: usize = 256;
+/// The length of the filter in samples of the lower rate. With this length, the filter passes 95 % of the band.
+const FILTER: u32 = 256;
+/// The maximum length of the filter in samples of the input. It limits the memory for rates that are far apart.
+const LONGEST_FILTER: u32 = 4096;
 
 /// Resamples a stream of mono samples.
 pub struct Resampler {
@@ -25,7 +32,7 @@ pub struct Resampler {
 }
 
 struct Engine {
-    filter: Fft<f32>,
+    filter: Async<f32>,
     /// Input samples of an incomplete block.
     waiting: Vec<f32>,
     block: Vec<f32>,
@@ -67,10 +74,7 @@ impl Resampler {
         };
         let mut out = Vec::new();
         for sample in samples {
-            engine.waiting.push(f32::from(*sample));
-            if engine.waiting.len() >= engine.filter.input_frames_next() {
-                engine.run(&mut out)?;
-            }
+            engine.push(f32::from(*sample), &mut out)?;
         }
         self.given = self.given.saturating_add(wide(out.len()));
         Ok(out)
@@ -88,48 +92,67 @@ impl Resampler {
         let missing = narrow(total.saturating_sub(self.given));
         let mut out = Vec::new();
         while out.len() < missing {
-            engine
-                .waiting
-                .resize(engine.filter.input_frames_next(), 0.0);
-            engine.run(&mut out)?;
+            engine.push(0.0, &mut out)?;
         }
         out.truncate(missing);
         Ok(out)
     }
 }
 
-/// Input samples per block: at least [`BLOCK`] on either side, and an even multiple of the shortest block
-/// that the two rates have in common. An odd multiple would place the center of the filter between two
-/// samples and delay the output by half a sample.
-fn block(from: u32, to: u32) -> u64 {
-    let (mut divisor, mut rest) = (from, to);
+/// Returns the greatest common divisor.
+fn common(a: u32, b: u32) -> u32 {
+    let (mut divisor, mut rest) = (a, b);
     while rest != 0 {
         (divisor, rest) = (rest, divisor % rest);
     }
-    let shortest = (from / divisor.max(1)).max(1);
-    let wanted = scale(u64::from(BLOCK), u64::from(from), u64::from(to)).max(u64::from(BLOCK));
-    wanted.div_ceil(u64::from(shortest)).next_multiple_of(2) * u64::from(shortest)
+    divisor.max(1)
 }
 
 impl Engine {
     fn new(from: u32, to: u32) -> Result<Self, AudioError> {
-        let chunk = block(from, to);
-        let filter = Fft::new(
-            narrow(u64::from(from)),
-            narrow(u64::from(to)),
-            narrow(chunk),
+        let divisor = common(from, to);
+        let (from, to) = (from / divisor, to / divisor);
+        let length = FILTER.saturating_mul(from.div_ceil(to)).min(LONGEST_FILTER);
+        // Linear interpolation between 256 positions of the filter has an error of about -90 dB, less than 16 bits show.
+        let parameters = SincInterpolationParameters::new(
+            narrow(u64::from(length)),
+            WindowFunction::BlackmanHarris2,
+        )
+        .oversampling_factor(256)
+        .interpolation(SincInterpolationType::Linear);
+        let filter = Async::new_sinc(
+            f64::from(to) / f64::from(from),
+            1.0,
+            &parameters,
+            BLOCK,
             1,
-            FixedSync::Both,
+            FixedAsync::Input,
         )
         .map_err(|_| AudioError::Encoder)?;
         let block = vec![0.0; filter.output_frames_max()];
-        let to_cut = filter.output_delay();
-        Ok(Self {
+        // Silence before the input extends the delay to a multiple of `from`. An output sample then falls exactly on
+        // the first sample of the input. The filter starts one step late, hence the `- 1`.
+        let delay = (length / 2).next_multiple_of(from);
+        let steps = scale(u64::from(delay), u64::from(to), u64::from(from));
+        let mut engine = Self {
             filter,
             waiting: Vec::new(),
             block,
-            to_cut,
-        })
+            to_cut: narrow(steps.saturating_sub(1)),
+        };
+        let mut cut = Vec::new();
+        for _ in length / 2..delay {
+            engine.push(0.0, &mut cut)?;
+        }
+        Ok(engine)
+    }
+
+    fn push(&mut self, sample: f32, out: &mut Vec<i16>) -> Result<(), AudioError> {
+        self.waiting.push(sample);
+        if self.waiting.len() >= BLOCK {
+            self.run(out)?;
+        }
+        Ok(())
     }
 
     /// Resamples the full block in `waiting` into `out`.
