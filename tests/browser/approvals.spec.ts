@@ -97,13 +97,18 @@ test('on a phone, an approval leaves most of the screen to the page', async ({ h
   await page.goto('/deliveries');
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   model.next(fetching('first'));
-  await home.rpc('chat.send', { text: 'Fetch the first' });
+  const { session } = await home.rpc<{ session: string }>('chat.send', { text: 'Fetch the first' });
   const asked = page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' });
   await expect(asked.getByRole('group', { name: 'Input' })).toHaveText(/^{ "url": "http:\/\/127\.0\.0\.1:1\/first" }$/);
   await expect(asked.getByText(/^Denied automatically in/)).toBeVisible();
   const box = await asked.boundingBox();
   expect(box?.height).toBeLessThan(180);
   for (const name of ['Allow', 'Deny']) await expect(asked.getByRole('button', { name, exact: true })).toBeInViewport();
+  // In the conversation, the state of the call is one line.
+  await page.goto(`/chat/${session}`);
+  const state = page.getByRole('main').locator('summary .badge');
+  await expect(state).toBeVisible();
+  expect((await state.boundingBox())?.height).toBeLessThan(30);
 });
 
 test('an approval that is asked for before the page is live is shown', async ({ home, page }) => {

@@ -28,6 +28,13 @@ test('a failed attempt shows the status and the answer, and a completed forward 
   const last = attempts.getByRole('row').nth(2);
   await expect(last.getByRole('cell', { name: '200', exact: true })).toBeVisible();
   await expect(last.getByText('Completed')).toBeVisible();
+  // On a phone, each attempt is a block.
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await attempts.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+  const [status, ended] = [await failed.getByRole('cell').nth(2).boundingBox(), await failed.getByRole('cell').nth(3).boundingBox()];
+  expect(ended!.y).toBeGreaterThanOrEqual(status!.y + status!.height);
+  expect(await violations(page)).toEqual([]);
+  await page.setViewportSize({ width: 1280, height: 900 });
   await page.getByRole('tab', { name: 'Summary' }).click();
   await expect(page.getByText('Ops: PR Mend the gate').last()).toBeVisible();
   await page.goto('/deliveries');

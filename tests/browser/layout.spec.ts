@@ -45,6 +45,25 @@ test('pages that fill the window do not scroll', async ({ home: _, page }) => {
   }
 });
 
+test('a large screen shows blocks beside each other, and the titles of all pages begin at one edge', async ({ home: _, page }) => {
+  await page.setViewportSize({ width: 2560, height: 1440 });
+  const left = async (path: string) => {
+    await page.goto(path);
+    const title = page.getByRole('heading', { level: 1 });
+    await expect(title).toBeVisible();
+    return (await title.boundingBox())?.x;
+  };
+  const edge = await left('/webhooks');
+  for (const path of ['/agents', '/channels', '/vault', '/overview']) expect(await left(path), path).toBe(edge);
+  await left('/settings/system');
+  const [checks, looks] = [page.getByRole('region', { name: 'Health checks' }), page.getByRole('region', { name: 'Appearance' })];
+  const [first, second] = [await checks.boundingBox(), await looks.boundingBox()];
+  expect(second!.x).toBeGreaterThan(first!.x + first!.width);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const [above, below] = [await checks.boundingBox(), await looks.boundingBox()];
+  expect(below!.y).toBeGreaterThan(above!.y + above!.height);
+});
+
 test('the main button of a long dialog is in view, and so is why it failed', async ({ home: _, page, complaints }) => {
   complaints.allow(/status of 503/);
   await page.route('**/api/auth/api-keys', (route) =>

@@ -15,7 +15,7 @@ test('a failed delivery is reported to the chosen channels, and to none after th
   const failed = rule(page, 'A delivery failed');
   await expect(failed.getByText('No channel: no message is sent.')).toBeVisible();
   await failed.getByLabel('Ops').check();
-  await expect(page.getByText('Notifications saved').first()).toBeVisible();
+  await expect(page.getByText('A delivery failed: saved').first()).toBeVisible();
   await failed.getByLabel('Inbox').check();
   await page.reload();
   await expect(failed.getByLabel('Ops')).toBeChecked();
@@ -44,7 +44,7 @@ test('a channel that was deleted can be removed from a rule', async ({ home, pag
   await page.goto('/settings/notifications');
   const budget = rule(page, 'A budget is nearly used up');
   await budget.getByLabel('Phone').check();
-  await expect(page.getByText('Notifications saved').first()).toBeVisible();
+  await expect(page.getByText('A budget is nearly used up: saved').first()).toBeVisible();
   await home.rpc('channels.delete', { id: 'phone' });
   await page.reload();
   await expect(budget.getByText('This channel no longer exists.')).toBeVisible();

@@ -52,15 +52,30 @@ test('what needs the owner is named: expiring keys, used-up budgets, missing sec
   await makeWebhook(home, { name: 'Shop', source_profile: 'payments' });
   await deliver(home, hook, pullRequest(), { event: 'pull_request' });
   await home.rpc('budgets.set', { scope: 'all', period: 'day', tokens: 20 });
+  // The page reads the budgets when it opens, so the agent must have answered before.
+  const used = async () => (await home.rpc<{ budgets: { used_tokens: number }[] }>('budgets.list')).budgets[0]?.used_tokens;
+  await expect.poll(used).toBe(19);
   await page.goto('/overview');
   await expect(needs(page).getByText('API key “Laptop” expires in 3 days')).toBeVisible();
   await expect(needs(page).getByText('Shop waits for the sender’s signing secret')).toBeVisible();
   await expect(needs(page).getByText('Budget “Everything” is at 95%')).toBeVisible();
   await home.rpc('budgets.set', { scope: 'all', period: 'day', tokens: 19 });
   await expect(needs(page).getByText('Budget “Everything” is used up')).toBeVisible();
+  // Several stand beside each other on a wide screen, so that the list leaves no empty half.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const lines = await needs(page).getByRole('listitem').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+  expect(lines.length).toBeGreaterThan(1);
+  expect(lines[1]).toBe(lines[0]);
+  await page.setViewportSize({ width: 1280, height: 900 });
   await isSound(page, 'overview');
   await needs(page).getByText('API key “Laptop”').click();
   await expect(page.getByRole('region', { name: 'API keys' }).getByRole('listitem').filter({ hasText: 'Laptop' })).toBeVisible();
+  // On a phone, the sums of the usage are blocks.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/settings/usage');
+  const sums = page.getByRole('group', { name: /^Totals/ });
+  await expect(sums.getByRole('row').nth(1).getByRole('cell').first()).toBeVisible();
+  expect(await sums.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
 });
 
 test('a sealed vault is named first, and leads to where it is unlocked', async ({ home, page }) => {

@@ -137,7 +137,7 @@ test('ten tasks take at most three clicks each', async ({ home, page }, info) =>
     await nav(page, 'Settings').click();
     await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Notifications' }).click();
     await page.getByRole('region', { name: 'A delivery failed' }).getByLabel('Inbox').click();
-    await expect(page.getByText('Notifications saved').first()).toBeVisible();
+    await expect(page.getByText('A delivery failed: saved').first()).toBeVisible();
   });
   await tasks.do('Answer an agent that asks for permission', async () => {
     model.next({ tool: { name: 'web_fetch', arguments: { url: 'http://127.0.0.1:1/' } } });

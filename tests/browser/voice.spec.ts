@@ -213,6 +213,9 @@ test('a persona is created, previewed, activated, used, deleted and restored', a
   await page.getByRole('button', { name: 'Activate Narrator', exact: true }).click();
   await expect(page.getByText('Active', { exact: true })).toBeVisible();
   await expect(other.getByText('Active', { exact: true })).toBeVisible();
+  await other.goto(`${home.origin}/settings/security/audit-log`);
+  await expect(other.getByText('Persona created: Narrator')).toBeVisible();
+  await other.goto(`${home.origin}/settings/voice/personas`);
   await home.restart('SIGKILL');
   await home.call('POST', '/api/auth/vault/unlock', { password: PASSWORD });
   await page.goto(`${home.origin}/settings/voice`);
@@ -223,6 +226,7 @@ test('a persona is created, previewed, activated, used, deleted and restored', a
   await page.goto(`${home.origin}/settings/voice/personas`);
   await page.getByRole('button', { name: 'Actions for Narrator' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await expect(page.getByText('Persona Narrator deleted').first()).toBeVisible();
   await expect(page.getByText('No personas yet')).toBeVisible();
   await expect(other.getByText('No personas yet')).toBeVisible();
   await page.getByRole('button', { name: 'Undo' }).click();

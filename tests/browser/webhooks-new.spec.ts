@@ -185,7 +185,7 @@ test('a captured delivery is recognized by its content where its ID is not signe
   await page.getByText('More options').click();
   await page.getByRole('radio', { name: 'By delivery ID (key)' }).check();
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Saved. Applies to new deliveries.')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('saved. Applies to new deliveries.')).toBeVisible();
   expect(await send(url, secret, 'push', PUSH)).toBe(202);
 });
 
@@ -303,7 +303,7 @@ test('a secret that the sender generates can be saved from the guide', async ({ 
   await page.getByRole('textbox', { name: 'Signing secret from Stripe' }).fill('whsec_of_the_vendor');
   await page.getByRole('button', { name: 'Save secret' }).click();
   await expect(
-    page.getByRole('region', { name: 'Messages' }).getByText('Secret saved. It will not be shown again.'),
+    page.getByRole('region', { name: 'Messages' }).getByText('Secret of Stripe saved. It will not be shown again.'),
   ).toBeVisible();
   await expect(page.getByRole('heading', { name: /^Waiting for/ })).toHaveCount(0);
   const body = JSON.stringify({
@@ -359,7 +359,7 @@ test('the shell commands are correct for every verification mode', async ({ home
   }
 });
 
-test('a sender is found among all by a search, also on a phone', async ({ home: _, page }) => {
+test('a sender is found among all by a search, and one that is not listed at once, also on a phone', async ({ home: _, page }) => {
   for (const width of [390, 1440]) {
     await page.setViewportSize({ width, height: 844 });
     await page.goto('/webhooks/new');
@@ -367,12 +367,13 @@ test('a sender is found among all by a search, also on a phone', async ({ home: 
     const search = senders.getByRole('searchbox', { name: 'Search services' });
     await expect(senders.getByRole('button', { name: /^GitHub/ })).toBeVisible();
     expect(await senders.getByRole('button').count()).toBeGreaterThan(40);
+    await expect(senders.getByRole('button', { name: /^Anything else/ })).toBeInViewport({ ratio: 1 });
     await search.fill('bookings');
-    await expect(senders.getByRole('button')).toHaveText([/Calendly/, /Cal\.com/]);
+    await expect(senders.getByRole('button')).toHaveText([/Anything else/, /Standard Webhooks/, /Calendly/, /Cal\.com/]);
     await expect(senders.getByRole('status')).toHaveText('Services found: 2');
     await search.fill('nosuchservice');
     await expect(senders.getByRole('status')).toContainText('No service matches “nosuchservice”');
-    await expect(senders.getByRole('button')).toHaveText([/Standard Webhooks/, /Anything else/]);
+    await expect(senders.getByRole('button')).toHaveText([/Anything else/, /Standard Webhooks/]);
     await search.fill('tickets');
     await senders.getByRole('button', { name: /^Zendesk/ }).click();
     await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Zendesk');

@@ -42,13 +42,18 @@ const ICONS: Readonly<Record<string, Icon>> = {
   schedule: CalendarClock,
 };
 
-/** Sources for any sender, which remain when nothing else is found. */
-const ANY: readonly string[] = ['standard_webhooks', 'generic'];
+/** Sources for any sender, which stay in view during a search. */
+const ANY: readonly string[] = ['generic', 'standard_webhooks'];
 
 export const sourceIcon = (profile: string): Icon => ICONS[profile] ?? Webhook;
 
-/** The senders to offer: known ones, then Standard Webhooks, then generic. */
-export function sources(profiles: readonly ProfileInfo[]): Source[] {
+export interface Sources {
+  /** Senders with a profile of their own. */
+  known: Source[];
+  any: Source[];
+}
+
+export function sources(profiles: readonly ProfileInfo[]): Sources {
   const of = (profile: ProfileInfo): Source => ({
     id: profile.id,
     name: senderName(profile),
@@ -65,25 +70,28 @@ export function sources(profiles: readonly ProfileInfo[]): Source[] {
     profile: 'generic',
     mode: 'standard_webhooks',
   };
-  const known = profiles.filter(({ id }) => id !== 'generic').map(of);
-  return [...known, standard, ...profiles.filter(({ id }) => id === 'generic').map(of)];
+  const all = [...profiles.map(of), standard];
+  return {
+    known: all.filter(({ id }) => !ANY.includes(id)),
+    any: ANY.flatMap((any) => all.filter(({ id }) => id === any)),
+  };
 }
 
 /** Text without case and accents. */
 const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
 /**
- * The sources with words that start with each typed word, in name, ID or text: those found by their name first. If there
- * is none, those for any sender. `named` is how many match.
+ * The known senders with words that start with each typed word, in name, ID or text: those found by their name first.
+ * `named` is how many match, with those for any sender.
  */
-export function found(all: readonly Source[], typed: string): { list: readonly Source[]; named: number } {
+export function found({ known, any }: Sources, typed: string): { list: readonly Source[]; named: number } {
   const words = folded(typed).split(/\s+/).filter(Boolean);
   const has = (text: string) => {
     const there = folded(text).split(/[^\p{L}\p{N}.]+/u);
     return words.every((word) => there.some((one) => one.startsWith(word)));
   };
-  const byName = all.filter(({ name }) => has(name));
-  const byText = all.filter((one) => !byName.includes(one) && has(`${one.name} ${one.id} ${one.text}`));
-  const list = [...byName, ...byText];
-  return list.length > 0 ? { list, named: list.length } : { list: all.filter(({ id }) => ANY.includes(id)), named: 0 };
+  const isNamed = (one: Source) => has(`${one.name} ${one.id} ${one.text}`);
+  const byName = known.filter(({ name }) => has(name));
+  const list = [...byName, ...known.filter((one) => !byName.includes(one) && isNamed(one))];
+  return { list, named: list.length + any.filter(isNamed).length };
 }

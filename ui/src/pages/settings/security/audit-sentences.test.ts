@@ -34,6 +34,11 @@ test('a credential that is gone is named by its label', () => {
   expect(sentence('device.revoked', { device: 'dev_1' }, none).more).toBe('dev_1');
 });
 
+test('a persona has its name while it exists', () => {
+  expect(sentence('persona.created', { made: { id: 'marie' } }, new Map([['marie', 'Marie']])).more).toBe('Marie');
+  expect(sentence('persona.deleted', { id: 'marie' }, new Map()).more).toBe('marie');
+});
+
 test('a voice provider has its name', () => {
   expect(sentence('provider_key.set', { id: 'tts_cloud_2' }, new Map()).more).toBe('OpenAI');
   expect(sentence('provider_key.set', { id: 'anthropic' }, new Map()).more).toBe('anthropic');

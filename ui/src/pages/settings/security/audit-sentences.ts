@@ -4,7 +4,7 @@ import { m } from '../../../paraglide/messages.js';
 import { scopesInWords, type Scope } from './scopes';
 
 export type Detail = Record<string, unknown>;
-type More = (detail: Detail) => string;
+type More = (detail: Detail, labels: ReadonlyMap<string, string>) => string;
 
 interface Sentence {
   title: () => string;
@@ -27,10 +27,10 @@ const by: More = ({ method, by: way }) => {
   if (how === 'another_node') return m.audit_by_another_node();
   return how === 'recovery_key' || how === 'recovery' ? m.audit_by_recovery_key() : how;
 };
-const stored: More = (detail) => {
+const stored: More = (detail, labels) => {
   const encrypted = detail.encrypted === 1 || detail.encrypted === true;
   return m.audit_stored({
-    name: named('key', 'name')(detail),
+    name: named('key', 'name')(detail, labels),
     how: encrypted ? m.audit_encrypted() : m.audit_plaintext(),
   });
 };
@@ -49,6 +49,7 @@ const revoked =
   (detail) =>
     text(detail.label) || text(detail[field]);
 const provider: More = ({ id }) => providerName(text(id));
+const persona: More = ({ id }, labels) => labels.get(text(id)) ?? text(id);
 const scopes: More = ({ label, scopes: list }) =>
   [text(label), Array.isArray(list) ? scopesInWords(list as Scope[]) : ''].filter(Boolean).join(', ');
 
@@ -118,10 +119,10 @@ export const SENTENCES: Record<string, Sentence> = {
   'budget.set': { title: m.audit_budget_set, more: named('scope') },
   'budget.deleted': { title: m.audit_budget_deleted, more: named('scope') },
   'budget.warned': { title: m.audit_budget_warned, more: named('scope') },
-  'persona.created': { title: m.audit_persona_created, more: named('id') },
-  'persona.updated': { title: m.audit_persona_updated, more: named('id') },
-  'persona.deleted': { title: m.audit_persona_deleted, more: named('id') },
-  'persona.activated': { title: m.audit_persona_activated, more: named('id') },
+  'persona.created': { title: m.audit_persona_created, more: persona },
+  'persona.updated': { title: m.audit_persona_updated, more: persona },
+  'persona.deleted': { title: m.audit_persona_deleted, more: persona },
+  'persona.activated': { title: m.audit_persona_activated, more: persona },
   'approval.press_refused': { title: m.audit_approval_press_refused, more: pressed },
   'approval.resolved': { title: m.audit_approval_resolved, more: approval },
   'session.deleted': { title: m.audit_session_deleted, more: named('key', 'id') },
@@ -157,17 +158,19 @@ export const SENTENCES: Record<string, Sentence> = {
   'audit.cut': { title: m.audit_cut },
 };
 
-/** Title and details of a row; unknown kinds keep their name. `labels`: key and device labels by ID. */
+/** Title and details of a row; unknown kinds keep their name. `labels`: labels of keys, devices and personas by ID. */
 export function sentence(
   kind: string,
   told: unknown,
   labels: ReadonlyMap<string, string>,
 ): { title: string; more: string } {
   const found = SENTENCES[kind];
-  const detail = (typeof told === 'object' && told !== null ? told : {}) as Detail;
+  const given = (typeof told === 'object' && told !== null ? told : {}) as Detail;
+  // `made` names what the call made, such as an ID that the gateway chose.
+  const detail: Detail = { ...(given.made as Detail | undefined), ...given };
   const title = found?.title() ?? kind;
   // The gateway merges failures of one caller within a minute into one row.
   if (typeof detail.collapsed === 'number') return { title, more: m.audit_collapsed({ count: detail.collapsed }) };
   const label = detail.label ? '' : labels.get(text(detail.api_key ?? detail.device));
-  return { title, more: [label, found?.more?.(detail)].filter(Boolean).join(', ') };
+  return { title, more: [label, found?.more?.(detail, labels)].filter(Boolean).join(', ') };
 }
