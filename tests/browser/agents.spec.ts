@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
-import { expect, test } from './fixtures/test';
+import { expect, secondWindow, test } from './fixtures/test';
 
 interface Agent {
   id: string;
@@ -17,8 +17,8 @@ interface Agent {
 const list = (page: Page) => page.getByRole('list', { name: 'Agents' });
 const row = (page: Page, name: string) => list(page).getByRole('listitem').filter({ hasText: name });
 
-test('create, validate, edit and delete an agent, with a second window that follows', async ({ home, page, context }) => {
-  const other = await context.newPage();
+test('create, validate, edit and delete an agent, with a second window that follows', async ({ home, page }) => {
+  const other = await secondWindow(page);
   await other.goto('/agents');
   await page.goto('/agents');
   await expect(list(page).getByText('Default', { exact: true }).first()).toBeVisible();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
-import { expect, PASSWORD, test } from './fixtures/test';
+import { expect, PASSWORD, secondWindow, test } from './fixtures/test';
 
 const variables = (page: Page) => page.getByRole('list', { name: 'Variables' });
 
@@ -72,11 +72,10 @@ test('a pasted block sets several variables and lists the refused ones', async (
 test('a second window follows; after a restart the vault is sealed, and new values stay plaintext until it is unlocked', async ({
   home,
   page,
-  context,
   complaints,
 }) => {
   complaints.allowDowntime();
-  const other = await context.newPage();
+  const other = await secondWindow(page);
   await other.goto('/vault/environment');
   await expect(other.getByText('No variables yet')).toBeVisible();
   await page.goto('/vault/environment');
