@@ -1,12 +1,12 @@
 // Settings → About: version and health checks, local or remote, and all settings with their sources.
 import { violations } from './fixtures/axe';
-import { expect, test } from './fixtures/test';
+import { expect, secondWindow, test } from './fixtures/test';
 
 test.describe('settings', () => {
   test.use({ environment: { SERVICE_LOG__LEVEL: 'info' } });
 
-  test('settings: search, change, invalid values, undo, revert, fixed values, and the restart notice', async ({ home, page, context }) => {
-    const other = await context.newPage();
+  test('settings: search, change, invalid values, undo, revert, fixed values, and the restart notice', async ({ home, page }) => {
+    const other = await secondWindow(page);
     await other.goto('/settings/system/settings');
     await page.goto('/settings/system/settings');
     const settings = page.getByRole('region', { name: 'All settings' });

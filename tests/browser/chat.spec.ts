@@ -2,7 +2,7 @@
 import type { Page, WebSocketRoute } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
-import { expect, PASSWORD, test, watch } from './fixtures/test';
+import { expect, PASSWORD, secondWindow, test, watch } from './fixtures/test';
 
 let model: ModelServer;
 
@@ -29,7 +29,7 @@ async function ask(page: Page, text: string): Promise<void> {
   await expect(writing(page)).toHaveValue('');
 }
 
-test('an answer streams to every open window', async ({ home, page, context }) => {
+test('an answer streams to every open window', async ({ home, page }) => {
   await open(page);
   model.next({ text: ['The first answer ', 'begins', ' and ends.'], hold: true });
   await ask(page, 'A first question');
@@ -45,7 +45,7 @@ test('an answer streams to every open window', async ({ home, page, context }) =
   await expect(page.getByRole('status').filter({ hasText: 'says: The first answer begins and ends.' })).toHaveCount(1);
   await expect(writing(page)).toBeFocused();
 
-  const other = await context.newPage();
+  const other = await secondWindow(page);
   await open(other, new URL(page.url()).pathname);
   await expect(messages(other).getByText('The first answer begins and ends.')).toBeVisible();
   model.next({ text: ['Now **both** see ', 'it'], hold: true });
@@ -119,7 +119,7 @@ test('a tool call is shown as a collapsed card', async ({ home: _, page }) => {
   await expect(page.getByRole('group', { name: 'Output' })).toHaveText('434');
 });
 
-test('a tool that needs approval is denied, then allowed', async ({ home: _, page, context }) => {
+test('a tool that needs approval is denied, then allowed', async ({ home: _, page }) => {
   await open(page);
   const call = { tool: { name: 'web_fetch', arguments: { url: 'http://127.0.0.1:1/secret' } } };
   model.next(call);
@@ -127,7 +127,7 @@ test('a tool that needs approval is denied, then allowed', async ({ home: _, pag
   await ask(page, 'Fetch it');
   await expect(page.getByRole('heading', { name: 'Allow the agent to use “web_fetch”?' })).toBeVisible();
   // The request is also shown in a window opened later, and the list marks the conversation that waits.
-  const other = await context.newPage();
+  const other = await secondWindow(page);
   await other.goto(new URL(page.url()).pathname);
   await expect(other.getByRole('link', { name: /Fetch it Needs approval/ })).toBeVisible();
   await other.getByRole('button', { name: 'Deny' }).click();

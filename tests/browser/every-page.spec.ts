@@ -1,6 +1,7 @@
 // Checks for every page: no axe violation in either theme, no horizontal scroll from 320 to 2560 px, everything reachable by
 // Tab with a visible focus, no motion with `prefers-reduced-motion`, and no internals in the texts.
 import type { Page } from '@playwright/test';
+import { arrive } from './fixtures/arrive';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
 import { moving } from './fixtures/motion';
@@ -13,13 +14,6 @@ const WIDTHS = [320, 390, 600, 768, 1024, 1440, 2560];
 const all = (seeded: Seeded) => ({ ...places(seeded), ...details(seeded) }) as Record<string, string>;
 const NAMES = Object.keys(all({ session: '', webhook: '', delivery: '', conversation: '', agent: '', channel: '' }));
 const PARTS = 3;
-
-async function arrive(page: Page, path: string): Promise<void> {
-  await page.goto(path);
-  await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();
-  await page.waitForLoadState('networkidle');
-  await expect(page.getByText('Loading…')).toHaveCount(0);
-}
 
 /** Names of the elements that Tab must reach on the current page; marks each so the test can recognize it. */
 const tabbable = (page: Page) =>
@@ -84,7 +78,7 @@ test.describe('every page', () => {
       for (const name of NAMES.filter((_, at) => at % PARTS === part)) {
         await test.step(name, async () => {
           await page.setViewportSize({ width: 1280, height: 900 });
-          await arrive(page, all(seeded)[name] ?? '/');
+          await arrive(page, all(seeded)[name] ?? '/', 'Loading…');
           for (const colorScheme of ['light', 'dark'] as const) {
             await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
             expect.soft(await violations(page), `${name}, ${colorScheme}`).toEqual([]);
@@ -104,7 +98,7 @@ test.describe('every page', () => {
           await page.setViewportSize({ width: 390, height: 844 });
           expect.soft(await violations(page), `${name}, on a phone`).toEqual([]);
           await page.setViewportSize({ width: 1280, height: 900 });
-          await arrive(page, all(seeded)[name] ?? '/');
+          await arrive(page, all(seeded)[name] ?? '/', 'Loading…');
           const wanted = await tabbable(page);
           const { reached, unseen } = await walk(page, wanted.length + 6);
           expect.soft(wanted.filter((one) => !reached.has(one)), `${name}: not reached by Tab`).toEqual([]);

@@ -1,6 +1,7 @@
 // The page in German: chosen by the browser or in the settings, with dates and numbers of the person's region, and on every page
 // complete, accessible, and without text that is cut off or sticks out.
 import type { Page } from '@playwright/test';
+import { arrive } from './fixtures/arrive';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
 import { overflows } from './fixtures/overflow';
@@ -11,13 +12,6 @@ import { seed } from './pictures/seed';
 
 const WIDTHS = [320, 390, 1440];
 const shots = process.env.GATEHOUSE_TEST_SHOTS;
-
-async function arrive(page: Page, path: string): Promise<void> {
-  await page.goto(path);
-  await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();
-  await page.waitForLoadState('networkidle');
-  await expect(page.getByText('Wird geladen…')).toHaveCount(0);
-}
 
 /** The findings at each width, and of axe. At 320 px, axe would see the same as at 390 px. */
 async function check(page: Page, name: string): Promise<void> {
@@ -84,7 +78,7 @@ test.describe('every page in German', () => {
       for (const [name, path] of Object.entries(list(seeded))) {
         await test.step(name, async () => {
           await page.setViewportSize({ width: 1440, height: 900 });
-          await arrive(page, path);
+          await arrive(page, path, 'Wird geladen…');
           await check(page, name);
         });
       }
@@ -103,7 +97,7 @@ test.describe('every page in German', () => {
       'sealed-system': '/settings/system',
     })) {
       await page.setViewportSize({ width: 1440, height: 900 });
-      await arrive(page, path);
+      await arrive(page, path, 'Wird geladen…');
       await check(page, name);
     }
     const checks = page.getByRole('list', { name: 'Systemprüfung' });

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { choosePassword, heading, isLive, isSound, logInByPassword, press, storeRecoveryKey } from './fixtures/entering';
-import { authenticator, expect, PASSWORD, test } from './fixtures/test';
+import { authenticator, expect, PASSWORD, secondWindow, test } from './fixtures/test';
 
 test('a passkey alone is enough; a page opened by IP address says why passkeys are unavailable', async ({ gateway, page, context, complaints }) => {
   const { presence } = await authenticator(page);
@@ -195,11 +195,11 @@ test('logout from the menu ends the session on the gateway, or reports that it d
   await page.waitForLoadState('networkidle');
 });
 
-test('logout: no window of the browser keeps user data', async ({ home, page, context, complaints }) => {
+test('logout: no window of the browser keeps user data', async ({ home, page, complaints }) => {
   // The logout ends the live connection; a window that is already reconnecting stops when it leaves the page.
   complaints.allow(/WebSocket is closed before the connection is established/);
   await home.rpc('sessions.create', { label: 'Private plans' });
-  const other = await context.newPage();
+  const other = await secondWindow(page);
   for (const window of [page, other]) {
     await window.goto('/chat');
     await isLive(window);

@@ -3,7 +3,7 @@
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
-import { expect, test } from './fixtures/test';
+import { expect, secondWindow, test } from './fixtures/test';
 
 const row = (page: Page, id: string) =>
   page.getByRole('list', { name: 'Providers' }).getByRole('listitem').filter({ hasText: id });
@@ -18,9 +18,9 @@ async function addServer(page: Page, id: string, url: string, key: string) {
   return dialog;
 }
 
-test('a server is validated, added, tested, made the default, used in chat, and removed', async ({ home, page, context }) => {
+test('a server is validated, added, tested, made the default, used in chat, and removed', async ({ home, page }) => {
   const model = await ModelServer.start();
-  const other = await context.newPage();
+  const other = await secondWindow(page);
   await other.goto('/settings/providers');
   await page.goto('/settings/providers');
   await expect(row(page, 'OpenAI').getByText('No key', { exact: true })).toBeVisible();

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { violations } from './fixtures/axe';
 import { confirmedLongAgo, connectDevice, dialog, elsewhere, section, told } from './fixtures/security';
-import { expect, logIn, PASSWORD, test } from './fixtures/test';
+import { expect, logIn, PASSWORD, secondWindow, test } from './fixtures/test';
 
 test('logging out a session logs out its window, and a restart neither restores it nor ends the others', async ({
   home,
@@ -153,7 +153,7 @@ test('credentials that a key created are listed before it is revoked, and are re
 
 test('logging out a session revokes what it created, unless the user keeps it', async ({ home, page, browser, complaints }) => {
   await page.goto('/settings/security');
-  const access = await page.context().newPage();
+  const access = await secondWindow(page);
   await access.goto('/settings/security/access');
   const sessions = section(page, 'Sessions');
   for (const kept of [true, false]) {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ATTEMPTS, SpeechVendor } from './fixtures/speech';
-import { expect, PASSWORD, test as base } from './fixtures/test';
+import { expect, PASSWORD, secondWindow, test as base } from './fixtures/test';
 
 const test = base.extend<{ vendor: SpeechVendor }>({
   vendor: async ({}, use) => {
@@ -81,11 +81,10 @@ test('a sentence is spoken: the provider’s bytes play and download; a provider
 test('providers: setup, saving and removing a key, selection, fallback, turning off; another window follows', async ({
   home,
   page,
-  context,
   vendor,
 }) => {
   await page.goto(`${home.origin}/settings/voice`);
-  const other = await context.newPage();
+  const other = await secondWindow(page);
   await other.goto(`${home.origin}/settings/voice`);
   const row = (of: Page, name: string) => of.getByRole('listitem').filter({ has: of.getByRole('heading', { name }) });
   await expect(row(page, 'OpenAI').getByText('In use (first available)')).toBeVisible();
@@ -161,7 +160,6 @@ test('providers: setup, saving and removing a key, selection, fallback, turning 
 test('a persona is created, previewed, activated, used, deleted and restored', async ({
   home,
   page,
-  context,
   vendor,
   complaints,
 }) => {
@@ -207,7 +205,7 @@ test('a persona is created, previewed, activated, used, deleted and restored', a
   await dialog.getByRole('button', { name: 'Close' }).last().click();
   await expect(dialog).toHaveCount(0);
 
-  const other = await context.newPage();
+  const other = await secondWindow(page);
   await other.goto(`${home.origin}/settings/voice/personas`);
   await expect(other.getByRole('heading', { name: 'Narrator' })).toBeVisible();
   await page.getByRole('button', { name: 'Activate Narrator', exact: true }).click();
