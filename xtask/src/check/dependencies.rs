@@ -10,7 +10,7 @@ use crate::process::{capture, cargo};
 
 /// Limit on run-time crates, without procedural macros and their dependencies. Raise it only with a decision
 /// recorded in `docs/decisions/`.
-const CEILING: usize = 432;
+const CEILING: usize = 427;
 
 /// A crate's name and version.
 pub type Crate = (String, String);
