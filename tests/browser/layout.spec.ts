@@ -47,16 +47,18 @@ test('pages that fill the window do not scroll', async ({ home: _, page }) => {
 
 test('a large screen shows blocks beside each other, and the titles of all pages begin at one edge', async ({ home: _, page }) => {
   await page.setViewportSize({ width: 2560, height: 1440 });
-  const left = async (path: string) => {
+  const title = page.getByRole('heading', { level: 1 });
+  const left = async () => (await title.boundingBox())?.x;
+  await page.goto('/webhooks');
+  await expect(title).toBeVisible();
+  const edge = await left();
+  for (const path of ['/agents', '/channels', '/vault', '/overview']) {
     await page.goto(path);
-    const title = page.getByRole('heading', { level: 1 });
-    await expect(title).toBeVisible();
-    return (await title.boundingBox())?.x;
-  };
-  const edge = await left('/webhooks');
-  for (const path of ['/agents', '/channels', '/vault', '/overview']) expect(await left(path), path).toBe(edge);
-  await left('/settings/system');
+    await expect.poll(left, path).toBe(edge);
+  }
+  await page.goto('/settings/system');
   const [checks, looks] = [page.getByRole('region', { name: 'Health checks' }), page.getByRole('region', { name: 'Appearance' })];
+  await expect(looks).toBeVisible();
   const [first, second] = [await checks.boundingBox(), await looks.boundingBox()];
   expect(second!.x).toBeGreaterThan(first!.x + first!.width);
   await page.setViewportSize({ width: 1440, height: 900 });
