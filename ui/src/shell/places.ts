@@ -1,5 +1,4 @@
 // The pages of the main navigation.
-import type { Component } from 'svelte';
 import Bell from '@lucide/svelte/icons/bell';
 import Bot from '@lucide/svelte/icons/bot';
 import LayoutDashboard from '@lucide/svelte/icons/layout-dashboard';
@@ -10,11 +9,12 @@ import Settings from '@lucide/svelte/icons/settings';
 import Vault from '@lucide/svelte/icons/vault';
 import Webhook from '@lucide/svelte/icons/webhook';
 import { m } from '../paraglide/messages.js';
+import type { LucideIcon } from '../parts/icon';
 
 export interface Place {
   to: string;
   label: () => string;
-  icon: Component<{ size?: number; 'aria-hidden'?: boolean | 'true' | 'false' }>;
+  icon: LucideIcon;
 }
 
 /** In the order of the navigation. On small screens the first four are in the bar. */

@@ -1,5 +1,4 @@
 // One-line descriptions and icons of the channel types.
-import type { Component } from 'svelte';
 import Bell from '@lucide/svelte/icons/bell';
 import Globe from '@lucide/svelte/icons/globe';
 import Hash from '@lucide/svelte/icons/hash';
@@ -7,6 +6,7 @@ import Mail from '@lucide/svelte/icons/mail';
 import ScrollText from '@lucide/svelte/icons/scroll-text';
 import Send from '@lucide/svelte/icons/send';
 import { m } from '../../paraglide/messages.js';
+import type { LucideIcon } from '../../parts/icon';
 
 const LINES: Record<string, () => string> = {
   discord: m.channels_about_discord,
@@ -23,9 +23,7 @@ const LINES: Record<string, () => string> = {
 /** Empty for unknown types. */
 export const about = (type: string): string => LINES[type]?.() ?? '';
 
-type Icon = Component<{ size?: number; 'aria-hidden'?: boolean | 'true' | 'false' }>;
-
-const ICONS: Record<string, Icon> = { email: Mail, http: Globe, inbox: Bell, log: ScrollText, slack: Hash };
+const ICONS: Record<string, LucideIcon> = { email: Mail, http: Globe, inbox: Bell, log: ScrollText, slack: Hash };
 
 /** For types without a vendor's mark. */
-export const iconOf = (type: string): Icon => ICONS[type] ?? Send;
+export const iconOf = (type: string): LucideIcon => ICONS[type] ?? Send;

@@ -7,9 +7,9 @@ import Funnel from '@lucide/svelte/icons/funnel';
 import Hourglass from '@lucide/svelte/icons/hourglass';
 import LoaderCircle from '@lucide/svelte/icons/loader-circle';
 import ShieldX from '@lucide/svelte/icons/shield-x';
-import type { Component } from 'svelte';
 import type { Result } from '../../client/rpc';
 import { m } from '../../paraglide/messages.js';
+import type { LucideIcon } from '../../parts/icon';
 
 export type Delivery = Result<'webhooks.delivery.get'>;
 export type Status = Delivery['status'];
@@ -17,7 +17,7 @@ export type Status = Delivery['status'];
 interface Looks {
   label: () => string;
   kind: 'neutral' | 'good' | 'warning' | 'danger' | 'info' | 'machine';
-  icon: Component<{ size?: number; 'aria-hidden'?: boolean | 'true' | 'false' }>;
+  icon: LucideIcon;
 }
 
 export const STATUS: Record<Status, Looks> = {

@@ -1,5 +1,4 @@
 // The sections of the settings.
-import type { Component } from 'svelte';
 import Bell from '@lucide/svelte/icons/bell';
 import Brain from '@lucide/svelte/icons/brain';
 import ChartColumn from '@lucide/svelte/icons/chart-column';
@@ -9,12 +8,13 @@ import Mic from '@lucide/svelte/icons/mic';
 import ShieldCheck from '@lucide/svelte/icons/shield-check';
 import { m } from '../../paraglide/messages.js';
 import type { PageComponent } from '../../shell/routes';
+import type { LucideIcon } from '../../parts/icon';
 
 export interface Section {
   path: string;
   label: () => string;
   about: () => string;
-  icon: Component<{ size?: number; 'aria-hidden'?: boolean | 'true' | 'false' }>;
+  icon: LucideIcon;
   load: () => Promise<{ default: PageComponent }>;
   /** Only in gateways built with voice support. */
   voice?: true;

@@ -1,5 +1,4 @@
 // The senders to choose from.
-import type { Component } from 'svelte';
 import BadgeCheck from '@lucide/svelte/icons/badge-check';
 import Bug from '@lucide/svelte/icons/bug';
 import CalendarClock from '@lucide/svelte/icons/calendar-clock';
@@ -16,20 +15,19 @@ import type { AuthMode, ProfileInfo } from '../../client/generated/rpc';
 import { m } from '../../paraglide/messages.js';
 import { senderName } from './product';
 import { aboutOf } from './senders';
-
-type Icon = Component<{ size?: number; 'aria-hidden'?: boolean | 'true' | 'false' }>;
+import type { LucideIcon } from '../../parts/icon';
 
 export interface Source {
   id: string;
   name: string;
   text: string;
-  icon: Icon;
+  icon: LucideIcon;
   profile: string;
   mode: AuthMode;
 }
 
 /** Icons by profile. Others have that of a webhook. */
-const ICONS: Readonly<Record<string, Icon>> = {
+const ICONS: Readonly<Record<string, LucideIcon>> = {
   codehost_a: GitPullRequest,
   codehost_b: GitMerge,
   payments: CreditCard,
@@ -45,7 +43,7 @@ const ICONS: Readonly<Record<string, Icon>> = {
 /** Sources for any sender, which stay in view during a search. */
 const ANY: readonly string[] = ['generic', 'standard_webhooks'];
 
-export const sourceIcon = (profile: string): Icon => ICONS[profile] ?? Webhook;
+export const sourceIcon = (profile: string): LucideIcon => ICONS[profile] ?? Webhook;
 
 export interface Sources {
   /** Senders with a profile of their own. */
