@@ -115,3 +115,34 @@ fn rates_have_limits() {
     assert_eq!(through(1_000, 384_000, &[5; 100], 10).len(), 38_400);
     assert_eq!(through(384_000, 1_000, &vec![5; 38_400], 1_000).len(), 100);
 }
+
+#[test]
+fn the_first_samples_come_after_two_blocks() {
+    for (from, to) in [(24_000, 48_000), (16_000, 48_000), (22_050, 24_000)] {
+        let mut resampler = Resampler::new(from, to).unwrap();
+        let taken = (1..).find(|_| !resampler.push(&[1_000]).unwrap().is_empty());
+        assert!(taken.unwrap() <= 2 * BLOCK, "{from} to {to}: {taken:?}");
+    }
+}
+
+#[test]
+#[ignore = "prints how fast rates are converted; only worth something in a release build"]
+fn speed() {
+    for (from, to) in [
+        (48_000, 16_000),
+        (24_000, 48_000),
+        (44_100, 16_000),
+        (384_000, 1_000),
+    ] {
+        let source = tone(from, 440.0, from * 20);
+        let clock = std::time::Instant::now();
+        let made = Resampler::new(from, to).is_ok();
+        let new = clock.elapsed();
+        let clock = std::time::Instant::now();
+        let out = through(from, to, &source, 4_800).len();
+        eprintln!(
+            "{from} to {to}: {made} {new:?} to make, 20 s in {:?}, {out}",
+            clock.elapsed()
+        );
+    }
+}
