@@ -115,3 +115,24 @@ test('a delivery passes the gate on the overview as it arrives, and moves only w
   await expect(way.getByRole('link')).not.toHaveAttribute('href', first ?? '');
   expect(await passed()).toBe(1);
 });
+
+test('an open menu stays at its button while the page scrolls, and closes with the button out of sight', async ({ home, page }) => {
+  const names = Array.from({ length: 12 }, (_, at) => `VARIABLE_${at + 10}`);
+  for (const key of names) await home.rpc('env.set', { key, value: 'x' });
+  await page.setViewportSize({ width: 1024, height: 500 });
+  await page.goto('/vault/environment');
+  const button = page.getByRole('button', { name: 'Actions for VARIABLE_13' });
+  await button.click();
+  const menu = page.getByRole('menu', { name: 'Actions for VARIABLE_13' });
+  const distance = async () => {
+    const [of, at] = [await button.boundingBox(), await menu.boundingBox()];
+    return of && at && Math.round(Math.min(Math.abs(at.y - of.y - of.height), Math.abs(of.y - at.y - at.height)));
+  };
+  await expect.poll(distance).toBe(4);
+  const before = await button.boundingBox();
+  await page.mouse.wheel(0, 60);
+  await expect.poll(async () => (await button.boundingBox())?.y).toBeLessThan((before?.y ?? 0) - 30);
+  await expect.poll(distance).toBe(4);
+  await page.mouse.wheel(0, 2_000);
+  await expect(menu).toBeHidden();
+});
