@@ -4,6 +4,7 @@ use crate::budget_values::AgentBudget;
 use crate::error::AgentsError;
 use crate::line::is_line;
 use crate::tool_policy::ToolPolicy;
+use gatehouse_domain::input::nullable;
 use gatehouse_domain::{Timestamp, visible};
 use gatehouse_models::ReasoningEffort;
 use gatehouse_store::{AgentRow, StoreError};
@@ -144,63 +145,52 @@ pub struct AgentChanges {
     #[schemars(with = "String")]
     pub name: Option<String>,
     /// The provider to use.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     pub provider: Option<Option<String>>,
     /// The model to use: a model name, or `provider/model`.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     pub model: Option<Option<String>>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     pub system_prompt: Option<Option<String>>,
     /// The tools it may use. Replaces both lists.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<ToolPolicy>")]
     pub tools: Option<Option<ToolPolicy>>,
     /// The tools whose calls wait for approval. Replaces the list.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<Vec<String>>")]
     pub require_approval: Option<Option<Vec<String>>>,
     /// The persona that speaks its answers.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     pub voice_persona_id: Option<Option<String>>,
     /// Sampling temperature.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<f64>", range(min = 0, max = 2))]
     pub temperature: Option<Option<f64>>,
     /// How many times it may call its model in one turn.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
     pub max_turns: Option<Option<u32>>,
     /// Models to ask when the model fails before it has shown anything. Replaces the list.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<Vec<String>>")]
     pub fallback: Option<Option<Vec<String>>>,
     /// How much the model reasons before it answers.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<ReasoningEffort>")]
     pub reasoning_effort: Option<Option<ReasoningEffort>>,
     /// The longest answer in tokens.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<u32>", range(min = 1, max = 1_000_000))]
     pub max_output_tokens: Option<Option<u32>>,
     /// Its own budget for this period, as with `budgets.set`. `null` deletes its budgets. Requires `operator.admin`.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<AgentBudget>")]
     pub budget: Option<Option<AgentBudget>>,
-}
-
-/// Distinguishes `null`, which clears the field, from an absent field.
-#[expect(
-    clippy::option_option,
-    reason = "absent, null and a value have different meanings"
-)]
-fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
 }
 
 /// For a field that may be absent but not `null`.

@@ -2,7 +2,7 @@
 //! bodies and RPC params both use it, so their errors match.
 
 use crate::{ErrorCode, Problem};
-use serde::de::DeserializeOwned;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::Value;
 
 /// Deserializes bytes. Invalid JSON is `PARSE_ERROR`; anything but the expected object is `INVALID_PARAMS`.
@@ -16,6 +16,17 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut json = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut json)
         .map_err(|error| problem_of(&error.path().to_string(), error.inner()))
+}
+
+/// For `deserialize_with`: distinguishes `null`, which clears a field, from an absent field, which is the `default`.
+#[expect(
+    clippy::option_option,
+    reason = "absent, null and a value have different meanings"
+)]
+pub fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 /// Deserializes a parsed value. `null` counts as the empty object.

@@ -3,6 +3,7 @@
 
 pub mod actor;
 pub mod address;
+pub mod backoff;
 pub mod clock;
 pub mod connection_headers;
 pub mod delivery_status;
@@ -25,6 +26,7 @@ pub mod zone;
 
 pub use actor::Actor;
 pub use address::{Cidr, ClientKey, canonical_ip};
+pub use backoff::backoff;
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use connection_headers::is_connection_header;
 pub use delivery_status::DeliveryStatus;

@@ -11,10 +11,11 @@ use crate::model_ref::ModelRef;
 use crate::progress::{Arrived, CallProgress};
 use crate::refusal::{self, Refusal};
 use crate::reply::{Failure, Reply};
-use crate::retry::{RETRIES, asked_wait, own_wait};
+use crate::retry::{RETRIES, asked_wait};
 use crate::traced::{self, ChunkStream};
 use crate::{ModelError, ProviderKind};
 use bytes::Bytes;
+use gatehouse_domain::backoff;
 use gatehouse_outbound::{read_capped, vendor_sentence};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Request, Response};
@@ -110,7 +111,7 @@ impl Models {
             }
             let wait = failure
                 .wait
-                .unwrap_or_else(|| own_wait(timeouts.retry_base, retry, &*inner.random));
+                .unwrap_or_else(|| backoff(timeouts.retry_base, retry, &*inner.random));
             let in_time = began.elapsed().saturating_add(wait) <= timeouts.retries_total;
             if retry == RETRIES || !failure.again || !in_time {
                 return Err(failure.error);

@@ -1,6 +1,6 @@
-//! Retry delays: the provider's, or our own backoff.
+//! Retry delays that a provider asks for.
 
-use gatehouse_domain::{Random, Timestamp};
+use gatehouse_domain::Timestamp;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use std::time::{Duration, SystemTime};
 
@@ -25,18 +25,9 @@ pub(crate) fn asked_wait(headers: &HeaderMap, now: Timestamp) -> Option<Duration
     Some(now.until(Timestamp::from_millis(at)))
 }
 
-/// The backoff before retry number `retry`, counted from 0: `base` doubled for each retry, plus up to half as
-/// much jitter.
-pub(crate) fn own_wait(base: Duration, retry: u32, random: &dyn Random) -> Duration {
-    let wait = base.saturating_mul(2_u32.saturating_pow(retry));
-    let half = u32::try_from(wait.as_millis() / 2).unwrap_or(u32::MAX - 1);
-    wait.saturating_add(Duration::from_millis(random.below(half + 1).into()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gatehouse_domain::SeededRandom;
 
     fn wait(headers: &[(&'static str, &str)]) -> Option<Duration> {
         let mut map = HeaderMap::new();
@@ -59,22 +50,5 @@ mod tests {
         assert_eq!(wait(&[]), None);
         let both = [("retry-after", "7"), ("retry-after-ms", "250")];
         assert_eq!(wait(&both), Some(Duration::from_millis(250)));
-    }
-
-    #[test]
-    fn our_own_wait_doubles_and_has_some_chance_in_it() {
-        let random = SeededRandom::new(3);
-        let base = Duration::from_millis(500);
-        for retry in 0..RETRIES {
-            let least = base * 2_u32.pow(retry);
-            let waits: Vec<Duration> = (0..50).map(|_| own_wait(base, retry, &random)).collect();
-            assert!(
-                waits
-                    .iter()
-                    .all(|wait| *wait >= least && *wait <= least * 3 / 2)
-            );
-            assert!(waits.iter().any(|wait| *wait != waits[0]));
-        }
-        assert_eq!(own_wait(Duration::ZERO, 2, &random), Duration::ZERO);
     }
 }

@@ -94,14 +94,6 @@ impl VaultRecord {
     /// The version that [`create`] writes, and the only one that opens.
     pub const VERSION: i64 = 1;
 
-    /// Whether this is the current recovery key. Derives no key. Only a hint, used to detect a
-    /// stale auto-unseal file: the decision is whether the key opens the record.
-    pub fn recognises(&self, key: &RecoveryKey) -> bool {
-        self.recovery_key_hash
-            .as_deref()
-            .is_some_and(|hash| key.matches_hash(hash))
-    }
-
     /// Runs every check that needs no key, so a damaged or weakened record costs no derivation. The
     /// error text is meant for the log.
     pub fn check(&self) -> Result<(), OpenError> {

@@ -8,7 +8,6 @@ use gatehouse_domain::{ErrorCode, Problem, Random};
 use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 use std::fmt;
-use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 /// 32 letters of five bits each. Omits I, O, 0 and 1, which are easily confused.
@@ -106,11 +105,6 @@ impl RecoveryKey {
             .chain_update(HASH_CONTEXT)
             .chain_update(self.letters().as_slice());
         STANDARD.encode(digest.finalize())
-    }
-
-    /// Compares in constant time.
-    pub fn matches_hash(&self, hash: &str) -> bool {
-        self.hash().as_bytes().ct_eq(hash.as_bytes()).into()
     }
 
     /// Derives the wrapping key: Argon2id over the 32 letters with a fixed salt.

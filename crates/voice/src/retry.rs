@@ -4,7 +4,7 @@
 use crate::VoiceError;
 use crate::provider::About;
 use crate::resources::Resources;
-use gatehouse_domain::Random;
+use gatehouse_domain::backoff;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -50,15 +50,8 @@ fn wait(resources: &Resources, error: &VoiceError, retry: u32) -> Option<Duratio
             ..
         } => Some(match retry_after_seconds {
             Some(seconds) => Duration::from_secs(*seconds),
-            None => own_wait(resources.timeouts.retry_base, retry, &*resources.random),
+            None => backoff(resources.timeouts.retry_base, retry, &*resources.random),
         }),
         _ => None,
     }
-}
-
-/// `base` doubled for each retry, plus up to half as much jitter.
-fn own_wait(base: Duration, retry: u32, random: &dyn Random) -> Duration {
-    let wait = base.saturating_mul(2_u32.saturating_pow(retry));
-    let half = u32::try_from(wait.as_millis() / 2).unwrap_or(u32::MAX - 1);
-    wait.saturating_add(Duration::from_millis(random.below(half + 1).into()))
 }

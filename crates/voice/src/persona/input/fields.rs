@@ -10,28 +10,29 @@ use super::checks::{
 };
 use crate::persona::{FallbackPolicy, Persona, PersonaBinding, PersonaPrompt};
 use crate::{ProviderId, TtsId};
+use gatehouse_domain::input::nullable;
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer};
 
 /// The fields of a persona. `null` clears a field; an absent field is unchanged.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PersonaInput {
     /// The name, one line of 1 to 200 characters.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "String")]
     pub(super) label: Option<Option<String>>,
     /// The purpose of the persona.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     description: Option<Option<String>>,
     /// The provider that speaks for it, by ID or vendor name.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     provider: Option<Option<String>>,
     /// How it speaks, in words.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<PromptInput>")]
     prompt: Option<Option<PromptInput>>,
     /// Its voice settings per provider. Replaces all existing bindings.
@@ -39,7 +40,7 @@ pub(super) struct PersonaInput {
         default,
         rename = "providerBindings",
         alias = "provider_bindings",
-        deserialize_with = "given"
+        deserialize_with = "nullable"
     )]
     #[schemars(with = "Option<Vec<BindingInput>>")]
     bindings: Option<Option<Vec<BindingInput>>>,
@@ -48,7 +49,7 @@ pub(super) struct PersonaInput {
         default,
         rename = "fallbackPolicy",
         alias = "fallback_policy",
-        deserialize_with = "given"
+        deserialize_with = "nullable"
     )]
     #[schemars(with = "Option<FallbackPolicy>")]
     fallback: Option<Option<FallbackPolicy>>,
@@ -57,7 +58,7 @@ pub(super) struct PersonaInput {
         default,
         rename = "allow_markup",
         alias = "allowMarkup",
-        deserialize_with = "given"
+        deserialize_with = "nullable"
     )]
     #[schemars(with = "Option<bool>")]
     allow_markup: Option<Option<bool>>,
@@ -80,27 +81,27 @@ pub(super) struct PersonaInput {
 #[serde(deny_unknown_fields)]
 struct PromptInput {
     /// Who the speaker is.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     profile: Option<Option<String>>,
     /// The manner of speaking.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     style: Option<Option<String>>,
     /// The accent.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     accent: Option<Option<String>>,
     /// The pace and the pauses.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     pacing: Option<Option<String>>,
     /// The setting of the scene.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     scene: Option<Option<String>>,
     /// What the speaker must not do.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     constraints: Option<Option<String>>,
 }
@@ -134,13 +135,6 @@ struct BindingInput {
     /// The pitch in semitones.
     #[schemars(range(min = -20.0, max = 20.0))]
     pitch: Option<f64>,
-}
-
-/// Distinguishes `null`, which clears a field, from an absent field.
-fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
 }
 
 impl PersonaInput {
