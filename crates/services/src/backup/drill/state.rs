@@ -22,6 +22,9 @@ const OFFER_MS: i64 = 3_600_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) last: Option<Last>,
+    /// The last drill that found its backup unusable, until one succeeds.
+    #[serde(default)]
+    unusable: Option<Last>,
     /// When the running drill began.
     pub(super) started: Option<Timestamp>,
     /// When the last drill that succeeded began.
@@ -44,6 +47,20 @@ pub(super) struct Last {
     /// Whether the backup was checked.
     #[serde(default = "yes")]
     pub(super) was_made: bool,
+}
+
+impl Last {
+    /// What `doctor` reports about a drill that failed or was not made.
+    fn finding(&self, id: &'static str, hint: &str) -> Check {
+        let Self { name, at, .. } = self;
+        let error = self.error.as_deref().unwrap_or_default();
+        let message = if self.was_made {
+            format!("Restoring the backup {name} on trial at {at} failed: {error}.")
+        } else {
+            format!("The backup {name} was not checked at {at}: {error}.")
+        };
+        Check::bad(id, message, hint)
+    }
 }
 
 /// Earlier versions did not distinguish.
@@ -118,6 +135,9 @@ impl State {
     pub(super) fn end(&mut self, last: Last) {
         if last.error.is_none() {
             self.succeeded = Some(last.at);
+            self.unusable = None;
+        } else if last.was_made {
+            self.unusable = Some(last.clone());
         }
         self.last = Some(last);
         self.started = None;
@@ -138,15 +158,14 @@ impl State {
         let Some(last) = &self.last else {
             return Check::fine(ID, "The first backup will be restored on trial.");
         };
+        // A backup that is known to be unusable matters more than a later one that could not be checked.
+        if let Some(failed) = self.unusable.as_ref().filter(|_| !last.was_made) {
+            return failed.finding(ID, HINT);
+        }
+        if last.error.is_some() {
+            return last.finding(ID, if last.was_made { HINT } else { NOT_MADE_HINT });
+        }
         let (name, at) = (&last.name, last.at);
-        if let Some(error) = last.error.as_ref().filter(|_| !last.was_made) {
-            let message = format!("The backup {name} was not checked at {at}: {error}.");
-            return Check::bad(ID, message, NOT_MADE_HINT);
-        }
-        if let Some(error) = &last.error {
-            let message = format!("Restoring the backup {name} on trial at {at} failed: {error}.");
-            return Check::bad(ID, message, HINT);
-        }
         let interval = i64::from(days).saturating_mul(DAY_MS);
         let due = at
             .as_millis()
@@ -245,6 +264,30 @@ mod tests {
         assert!(!state.begin_with_newest(old, at("2026-01-03T01:00:00Z")));
         assert!(!state.begin_with_newest(old, at("2026-01-03T01:19:59Z")));
         assert!(state.begin_with_newest(old, at("2026-01-03T01:20:00Z")));
+    }
+
+    #[test]
+    fn a_drill_that_was_not_made_does_not_hide_a_damaged_backup() {
+        let drill = |day: &str, error: Option<&str>, was_made| Last {
+            at: at(&format!("{day}T00:00:00Z")),
+            name: format!("{day}.backup"),
+            took_ms: 1,
+            error: error.map(str::to_owned),
+            was_made,
+        };
+        let now = at("2026-01-04T00:00:00Z");
+        let mut state = State::default();
+        state.end(drill("2026-01-01", Some("the disk is full"), false));
+        assert!(state.finding(7, now).message.contains("not checked"));
+        state.end(drill("2026-01-02", Some("it is cut off"), true));
+        state.end(drill("2026-01-03", Some("the disk is full"), false));
+        let found = state.finding(7, now);
+        assert!(!found.ok);
+        assert!(found.message.contains("2026-01-02.backup"), "{found:?}");
+        state.end(drill("2026-01-04", None, true));
+        assert!(state.finding(7, now).ok);
+        state.end(drill("2026-01-05", Some("the disk is full"), false));
+        assert!(state.finding(7, now).message.contains("not checked"));
     }
 
     #[test]
