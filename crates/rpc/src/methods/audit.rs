@@ -1,4 +1,4 @@
-//! `audit.*`: the log of changes to credentials and the vault.
+//! `audit.*`: the log of changes to credentials, secrets, settings and other records.
 
 use crate::method_entry::{Call, Method, method};
 use gatehouse_auth::api::{AuditFilter, AuditList};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 pub const LIST: Method = method!(
     "audit.list",
-    "Lists events of credentials and the vault, newest first.",
+    "Lists rows of the audit log, newest first.",
     Some(Scope::Admin),
     list(ListParams) -> AuditList
 );

@@ -144,7 +144,7 @@ pub struct HistoryResult {
     /// The `before` value for the next older page; absent when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// The turn that is running in the session on this node; absent when there is none.
+    /// The turn that is running in the session, on any node; absent when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<RunningTurn>,
 }

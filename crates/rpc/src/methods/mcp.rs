@@ -95,11 +95,11 @@ pub struct ListResult {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateParams {
-    /// 1 to 64 letters, digits, `.`, `_` and `-`.
+    /// The name of the new server: 1 to 64 letters, digits, `.`, `_` and `-`.
     name: String,
     /// A program that speaks MCP over standard input and output. It runs without a shell.
     command: Option<String>,
-    /// The program's arguments.
+    /// The program's arguments, one per element. They are not returned.
     args: Option<Vec<String>>,
     /// The program's variables: texts, or `{"vault": "KEY"}`.
     env: Option<Map<String, Value>>,
@@ -114,13 +114,13 @@ pub struct CreateParams {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateParams {
-    /// The server.
+    /// The name of the server, as in `mcp.list`. A server cannot be renamed.
     name: String,
-    /// A program that speaks MCP over standard input and output.
+    /// A program that speaks MCP over standard input and output. It runs without a shell.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     command: Option<Value>,
-    /// The program's arguments.
+    /// The program's arguments, one per element; they replace all earlier ones. They are not returned.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<Vec<String>>")]
     args: Option<Value>,
@@ -143,7 +143,7 @@ pub struct UpdateParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NameParams {
-    /// The server.
+    /// The name of the server, as in `mcp.list`.
     name: String,
 }
 
@@ -151,7 +151,7 @@ pub struct NameParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApproveParams {
-    /// The server.
+    /// The name of the server, as in `mcp.list`.
     name: String,
     /// The tools to approve, by either name; all by default.
     tools: Option<Vec<String>>,

@@ -37,13 +37,13 @@ pub const DISCONNECT: Method = method!(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AuthorizeParams {
-    /// The server.
+    /// The name of a server with a `url`, as in `mcp.list`.
     name: String,
     /// The ID of a client that was registered at the authorization server manually, with `redirect_url` of
     /// `mcp.list`. Needed where the authorization server offers no registration. It replaces the earlier client
     /// when the person has authorized it.
     client_id: Option<String>,
-    /// The secret of that client.
+    /// The secret of that client, if it has one. It is not returned.
     #[schemars(with = "Option<String>")]
     client_secret: Option<SecretString>,
 }
@@ -51,7 +51,8 @@ pub struct AuthorizeParams {
 /// Result of `mcp.authorize`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AuthorizeResult {
-    /// The URL of the authorization server.
+    /// The URL of the authorization server at which the person authorizes Gatehouse. It contains the `state` of this
+    /// request.
     pub url: String,
 }
 
@@ -70,7 +71,7 @@ pub struct McpAuth {
     /// `needed`: no account is connected. `connected`. `failed`: there are tokens, but the last refresh failed or
     /// the server refused them.
     pub state: &'static str,
-    /// The authorization server.
+    /// The issuer URL of the authorization server; absent until `mcp.authorize` has found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
     /// The ID of the client that was entered; absent for one that was registered automatically.
@@ -83,10 +84,10 @@ pub struct McpAuth {
     /// while there are no tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_at: Option<String>,
-    /// What went wrong last.
+    /// Why the last request for tokens failed, or that the server refused them; absent after a success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The redirect URL to register at an authorization server.
+    /// The redirect URL to register at an authorization server. Each MCP server has its own.
     pub redirect_url: String,
 }
 

@@ -38,7 +38,7 @@ pub const PROMPT: Method = method!(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResourcesParams {
-    /// The server.
+    /// The name of the server, as in `mcp.list`.
     name: String,
     /// The maximum number of entries; 50 by default.
     #[schemars(range(min = 1, max = 500))]
@@ -64,8 +64,9 @@ pub struct McpResource {
     pub uri: String,
     /// Whether `uri` is a template.
     pub template: bool,
+    /// The server's own name of the resource.
     pub name: String,
-    /// The name for people.
+    /// The name to show to people, if the server states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,11 +94,11 @@ pub struct PromptsResult {
 pub struct McpPrompt {
     #[serde(skip)]
     key: String,
-    /// The server.
+    /// The name of the server, as in `mcp.list`.
     pub server: String,
-    /// The name, for `mcp.prompt`.
+    /// The server's own name of the prompt, for `mcp.prompt`.
     pub name: String,
-    /// The name for people.
+    /// The name to show to people, if the server states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,12 +109,14 @@ pub struct McpPrompt {
 /// An argument of a prompt.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct McpArgument {
+    /// The key in `arguments` of `mcp.prompt`.
     pub name: String,
-    /// The name for people.
+    /// The name to show to people, if the server states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Whether `mcp.prompt` needs a value for it.
     pub required: bool,
 }
 
@@ -121,9 +124,9 @@ pub struct McpArgument {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PromptParams {
-    /// The server.
+    /// The name of a connected server, as in `mcp.list`.
     server: String,
-    /// The prompt.
+    /// The name of the prompt, as in `mcp.prompts`.
     name: String,
     /// Values for the arguments of the prompt, by name, each of at most 10,000 characters.
     #[serde(default)]

@@ -13,19 +13,20 @@ use std::collections::BTreeMap;
 /// An MCP server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct McpServer {
-    /// The name in the settings.
+    /// The name in the settings: `mcp.servers.<name>`.
     pub name: String,
     /// `stdio` for a program, `http` for a URL.
     pub transport: &'static str,
-    /// The program; its arguments are not returned.
+    /// The program, for `stdio`; its arguments are not returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The names of the variables that the program receives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+    /// The URL, for `http`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The names of the additional headers.
+    /// The names of the additional headers, for `http`; their values are not returned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<String>,
     /// Whether the configuration file or the environment defines it, so that `mcp.delete` cannot remove it.
@@ -33,7 +34,7 @@ pub struct McpServer {
     /// `starting`, `waiting_for_vault`, `connected`, `failed` or `not_built`.
     #[schemars(with = "String")]
     pub state: McpState,
-    /// Why it is not connected.
+    /// Why it is not connected, as a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// The tools that it offers or that were approved; empty while it is not connected.
@@ -64,7 +65,7 @@ pub struct McpTool {
     /// `approved`: agents can use it. `changed`, `new` and `gone`: they cannot.
     #[schemars(with = "String")]
     pub review: McpReview,
-    /// The approved form.
+    /// The form that was approved; absent for a `new` tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<Form>,
     /// The form that the server offers now; absent if it is the approved one.
@@ -76,6 +77,7 @@ pub struct McpTool {
 /// escapes such as `\u{202E}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Form {
+    /// What the tool does, as the server describes it.
     pub description: String,
     /// The schema of the input as indented JSON.
     pub parameters: String,
