@@ -11,8 +11,9 @@ use flate2::write::GzEncoder;
 use gatehouse_domain::{Random, Timestamp};
 use gatehouse_store::{Location, Snapshot, Table};
 use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 /// How often the files are read again because they changed while the snapshot began.
@@ -24,6 +25,8 @@ pub struct Source {
     pub location: Location,
     /// Files with their names in the backup. Files that do not exist are left out.
     pub files: Vec<(String, PathBuf)>,
+    /// Directories with their names in the backup. Their TOML files are backed up, without subdirectories.
+    pub directories: Vec<(String, PathBuf)>,
     /// The version of Gatehouse, for the manifest.
     pub version: String,
     pub now: Timestamp,
@@ -139,8 +142,12 @@ async fn read_together(source: &Source) -> Result<(Snapshot, Files), BackupError
 }
 
 fn read_files(source: &Source) -> Result<Files, BackupError> {
+    let mut paths = source.files.clone();
+    for (name, path) in &source.directories {
+        paths.extend(list_toml(name, path)?);
+    }
     let mut files = Files::new();
-    for (name, path) in &source.files {
+    for (name, path) in &paths {
         let mut data = Zeroizing::new(Vec::new());
         match std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut data)) {
             Ok(_) => files.push((name.clone(), data)),
@@ -148,6 +155,26 @@ fn read_files(source: &Source) -> Result<Files, BackupError> {
             Err(error) => return Err(error.into()),
         }
     }
+    Ok(files)
+}
+
+/// The TOML files of a directory in the order of their names, with their names in the backup. None if there is no
+/// such directory.
+fn list_toml(name: &str, directory: &Path) -> Result<Vec<(String, PathBuf)>, BackupError> {
+    let listed = match std::fs::read_dir(directory) {
+        Ok(listed) => listed,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut files = Vec::new();
+    for entry in listed {
+        let path = entry?.path();
+        let file = path.file_name().and_then(OsStr::to_str);
+        if let Some(file) = file.filter(|_| path.extension() == Some(OsStr::new("toml"))) {
+            files.push((format!("{name}/{file}"), path));
+        }
+    }
+    files.sort();
     Ok(files)
 }
 

@@ -189,9 +189,13 @@ impl Archive<'_> {
     }
 }
 
-/// Whether a name stays in the directory that it is joined to.
+/// Whether a name, or the name of a directory and one of a file in it, stays in the directory that it is joined to.
 fn is_file_name(name: &str) -> bool {
-    Path::new(name).file_name() == Some(OsStr::new(name))
+    let is_one = |name: &str| Path::new(name).file_name() == Some(OsStr::new(name));
+    match name.split_once('/') {
+        Some((directory, file)) => is_one(directory) && is_one(file),
+        None => is_one(name),
+    }
 }
 
 fn damaged(what: &str) -> BackupError {

@@ -46,6 +46,7 @@ fn source(database: &TestDatabase, files: &[(&str, &Path)]) -> Source {
     Source {
         location: database.location.clone(),
         files: files.collect(),
+        directories: Vec::new(),
         version: "1.2.3".into(),
         now: at(1_000),
     }

@@ -36,7 +36,7 @@ struct Finding {
     message: String,
 }
 
-/// Runs the weekly drill until `shutdown`. First deletes what a killed drill left behind.
+/// Runs the drills until `shutdown`. First deletes what a killed drill left behind.
 pub(crate) async fn start(
     services: &Arc<Services>,
     shutdown: &CancellationToken,

@@ -3,12 +3,9 @@
 
 use gatehouse_sources::profile::{self, AddError};
 use gatehouse_sources::profile_file::{
-    MAX_FILE_BYTES, MAX_FILES, ProfileFile, ProfileFileError, parse,
+    MAX_FILE_BYTES, MAX_FILES, PROFILES_DIRECTORY, ProfileFile, ProfileFileError, parse,
 };
 use std::path::{Path, PathBuf};
-
-/// The folder in the data directory.
-pub const FOLDER: &str = "profiles";
 
 /// Why profiles could not be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +15,7 @@ pub enum ProfilesError {
         path: String,
         source: std::io::Error,
     },
-    #[error("{FOLDER} has more than {MAX_FILES} profiles")]
+    #[error("{PROFILES_DIRECTORY} has more than {MAX_FILES} profiles")]
     TooMany,
     #[error(transparent)]
     Invalid(#[from] ProfileFileError),
@@ -33,7 +30,7 @@ pub enum ProfilesError {
     reason = "reads a few small files before anything else runs"
 )]
 pub fn load(data_dir: &Path) -> Result<(), ProfilesError> {
-    let folder = data_dir.join(FOLDER);
+    let folder = data_dir.join(PROFILES_DIRECTORY);
     let unreadable = |path: &Path, source| ProfilesError::Unreadable {
         path: path.display().to_string(),
         source,
@@ -80,9 +77,9 @@ pub fn load(data_dir: &Path) -> Result<(), ProfilesError> {
             AddError::Exists(id) => {
                 let last = ids.iter().rposition(|known| known == id);
                 let path = last.and_then(|at| paths.get(at));
-                path.map_or_else(|| FOLDER.to_owned(), |path| shown(path))
+                path.map_or_else(|| PROFILES_DIRECTORY.to_owned(), |path| shown(path))
             }
-            AddError::TooLate => FOLDER.to_owned(),
+            AddError::TooLate => PROFILES_DIRECTORY.to_owned(),
         },
         source,
     })
@@ -90,5 +87,5 @@ pub fn load(data_dir: &Path) -> Result<(), ProfilesError> {
 
 fn shown(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!("{FOLDER}/{name}")
+    format!("{PROFILES_DIRECTORY}/{name}")
 }

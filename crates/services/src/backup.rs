@@ -17,6 +17,7 @@ use gatehouse_backup::{BackupError, Created, Source, create};
 use gatehouse_config::{BackupSettings, DatabaseUrl, Layers};
 use gatehouse_domain::{ErrorCode, Problem, Timestamp};
 use gatehouse_secrets::PROVIDER_FILES;
+use gatehouse_sources::profile_file::PROFILES_DIRECTORY;
 use gatehouse_store::{Cell, Location, OpenError, Snapshot};
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
@@ -69,8 +70,8 @@ pub fn database_location(url: &DatabaseUrl, data_dir: &Path) -> Result<Location,
     }
 }
 
-/// The files of a backup with their paths: the provider keys and the settings file. Certificates, keys for
-/// automatic unsealing and caches are not part of it.
+/// The files of a backup with their paths: the provider keys and the settings file. Profiles of senders are added
+/// from their directory. Certificates, keys for automatic unsealing and caches are not part of it.
 fn files(layers: &Layers) -> Vec<(String, PathBuf)> {
     let keys = PROVIDER_FILES
         .iter()
@@ -89,6 +90,10 @@ pub fn source(
     Ok(Source {
         location: database_location(database, layers.data_dir())?,
         files: files(layers),
+        directories: vec![(
+            PROFILES_DIRECTORY.to_owned(),
+            layers.data_dir().join(PROFILES_DIRECTORY),
+        )],
         version: version.to_owned(),
         now,
     })

@@ -12,6 +12,8 @@ use crate::auth_mode::Mode;
 use crate::profile::Profile;
 use location::line_at;
 
+/// The directory of users' profiles, in the data directory.
+pub const PROFILES_DIRECTORY: &str = "profiles";
 /// Maximum size of a file, in bytes.
 pub const MAX_FILE_BYTES: usize = 64 * 1024;
 /// Maximum number of files.

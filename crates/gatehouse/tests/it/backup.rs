@@ -1,6 +1,7 @@
 //! `gatehouse backup`, with a running and a stopped server.
 
 use crate::process::{CommandOutput, Installation, PASSWORD, make_key, mode};
+use crate::profiles;
 use gatehouse_store::Location;
 use gatehouse_store::testing::{empty_postgres, number, run_sql};
 use reqwest::{Method, StatusCode};
@@ -72,6 +73,8 @@ pub fn path_of(created: &Value) -> String {
 #[tokio::test]
 async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
     let from = Kept::new().await;
+    profiles::write(&from.installation, "acme.toml", profiles::ACME).await;
+    profiles::write(&from.installation, "notes.txt", "not a profile").await;
     let server = from.installation.start();
     server
         .post("/api/auth/login", json!({ "password": PASSWORD }))
@@ -104,7 +107,18 @@ async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
 
     let to = Installation::new();
     from.restore(&to, &backup, &[]).ok();
+    let directory = to.data_dir().join("profiles");
+    assert_eq!(mode(&directory), 0o700);
+    assert_eq!(mode(&directory.join("acme.toml")), 0o600);
+    assert!(!directory.join("notes.txt").exists());
     let restored = to.start();
+    let listed = restored
+        .rpc(&from.key, "webhooks.profiles", json!({}))
+        .await;
+    assert!(
+        listed.to_string().contains("Orders and refunds"),
+        "{listed}"
+    );
     assert_eq!(restored.vault_status().await, "sealed");
     let recovery = json!({ "recovery_key": from.recovery_key });
     let path = "/api/auth/vault/recovery";

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 use std::process::Command;
 
-const ACME: &str = r#"
+pub const ACME: &str = r#"
 id = "acme"
 name = "Acme"
 about = "Orders and refunds"
@@ -47,7 +47,7 @@ fn now() -> u64 {
         .as_secs()
 }
 
-async fn write(installation: &Installation, name: &str, text: &str) {
+pub async fn write(installation: &Installation, name: &str, text: &str) {
     let folder = installation.data_dir().join("profiles");
     tokio::fs::create_dir_all(&folder).await.unwrap();
     tokio::fs::write(folder.join(name), text).await.unwrap();

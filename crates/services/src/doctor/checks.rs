@@ -96,7 +96,7 @@ pub(super) fn vault(status: Status) -> Check {
         Status::Disabled => Check::bad(
             "vault",
             "The vault is disabled; stored secrets are plaintext.",
-            "Enable it in the settings, under Security.",
+            "Enable it on the page Vault.",
         ),
     }
 }

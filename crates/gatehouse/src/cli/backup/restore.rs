@@ -14,6 +14,7 @@ use gatehouse_config::{DatabaseUrl, Layers};
 use gatehouse_domain::{Clock, SystemClock};
 use gatehouse_secrets::PROVIDER_FILES;
 use gatehouse_services::backup::{DRILL_KEY, SETTINGS_FILE, STATE_KEY, database_location};
+use gatehouse_sources::profile_file::PROFILES_DIRECTORY;
 use gatehouse_store::ImportError;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -142,6 +143,11 @@ fn prepare(layers: &Layers) -> Result<Option<Locks>> {
 fn place_of(layers: &Layers, file: &RestoredFile) -> Result<PathBuf> {
     if PROVIDER_FILES.contains(&file.name.as_str()) {
         return Ok(layers.data_dir().join(&file.name));
+    }
+    if let Some((PROFILES_DIRECTORY, profile)) = file.name.split_once('/') {
+        let directory = layers.data_dir().join(PROFILES_DIRECTORY);
+        data_dir::prepare(&directory)?;
+        return Ok(directory.join(profile));
     }
     ensure!(
         file.name == SETTINGS_FILE,

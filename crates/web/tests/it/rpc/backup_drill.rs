@@ -1,4 +1,4 @@
-//! The weekly drill of backups.
+//! The drill of backups.
 
 use crate::steps::stopped_clock;
 use gatehouse_services::backup::{DrillError, VerifyBackup};
