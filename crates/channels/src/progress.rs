@@ -29,8 +29,8 @@ impl Inner {
         write.await
     }
 
-    /// Removes the progress of a message that was sent completely or will never be sent. If the removal
-    /// fails, the row is deleted later because of its age.
+    /// Removes the progress of a message that will not be sent again. If the removal fails, the row is deleted later
+    /// because of its age.
     pub(crate) async fn forget_parts(&self, message: &str) {
         let message = message.to_owned();
         let write = self

@@ -188,7 +188,8 @@ impl Inner {
         sent
     }
 
-    /// Sends the parts that the vendor has not accepted yet. Afterwards `response` is the one to the last part.
+    /// Sends the parts that the vendor has not accepted yet. Afterwards `response` is the one to the last part that was
+    /// sent.
     async fn send_parts(
         &self,
         account: &OpenAccount,
@@ -228,7 +229,9 @@ impl Inner {
                 }
             }
         }
-        if several {
+        // The end of a delivery is stored after this. If the process ends before that, the delivery is attempted again,
+        // and its parts must not be.
+        if several && message.delivery.is_none() {
             self.forget_parts(id).await;
         }
         Ok(())

@@ -48,6 +48,8 @@ pub struct Claims {
     pub claimed: Vec<DeliveryWork>,
     /// Whether more deliveries may be due, because the claim stopped early.
     pub more: bool,
+    /// Whether deliveries were parked or put off instead of claimed, so other lines can have their slots.
+    pub postponed: bool,
 }
 
 /// A claimed delivery with its payload and configuration.
@@ -160,6 +162,7 @@ impl Conn {
         }
         Ok(Claims {
             more: claiming.more || lines.iter().any(|line| !line.is_read),
+            postponed: claiming.parked > 0,
             claimed: lines.into_iter().flat_map(|line| line.claimed).collect(),
         })
     }

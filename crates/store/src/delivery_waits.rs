@@ -2,7 +2,6 @@
 //! a due time too far in the future because the clock was set back. [`crate::delivery_queue`] describes
 //! parking.
 
-use crate::delivery_pace::WAITS_FOR_RATE;
 use crate::delivery_queue::{PAGE, WAITS_FOR_RELEASE, WAITS_FOR_VAULT};
 use crate::sql::query;
 use crate::status_conditions::is_open;
@@ -153,9 +152,10 @@ impl Conn {
         self.run(query.bind(now.as_millis())).await
     }
 
-    /// Makes deliveries due now that wait because the clock was set back: those that have had no attempt, and
-    /// those due more than `longest_wait_ms` from now. Deliveries that wait for a rate limit keep their time
-    /// unless it is further away than that, and those that wait for a budget keep it in any case.
+    /// Makes deliveries due now that wait because the clock was set back: those that have had no attempt and no reason
+    /// to wait, and those due more than `longest_wait_ms` from now. Deliveries with a reason, such as a rate limit of
+    /// their webhook or of the model's provider, keep their time unless it is further away than that. Those that wait
+    /// for a budget keep it in any case.
     pub async fn update_deliveries_too_late(
         &mut self,
         now: Timestamp,
@@ -164,12 +164,11 @@ impl Conn {
         let query = query(
             "UPDATE webhook_deliveries SET next_attempt_at = $1
              WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
-                 AND next_attempt_at > $1 AND (error IS NULL OR error <> $4)
-                 AND (attempts = 0 AND (error IS NULL OR error <> $3) OR next_attempt_at > $2)",
+                 AND next_attempt_at > $1 AND (error IS NULL OR error <> $3)
+                 AND (attempts = 0 AND error IS NULL OR next_attempt_at > $2)",
         );
         let query = query.bind(now.as_millis());
         let query = query.bind(now.as_millis().saturating_add(longest_wait_ms));
-        self.run(query.bind(WAITS_FOR_RATE).bind(WAITS_FOR_BUDGET))
-            .await
+        self.run(query.bind(WAITS_FOR_BUDGET)).await
     }
 }

@@ -47,12 +47,13 @@ impl Engine {
 
     /// Returns the statements that configure a new connection. SQLite keeps temporary tables and journals in
     /// memory: otherwise it would write plaintext to a temporary directory of the system, and fail if there
-    /// is none.
+    /// is none. A write-ahead log that has grown under a long read shrinks to 64 MiB afterward.
     pub(crate) const fn on_connect(self, role: Role) -> &'static str {
         match (self, role) {
             (Self::Sqlite, Role::Writer | Role::Migrator) => {
                 "PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000; \
                  PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; \
+                 PRAGMA journal_size_limit = 67108864; \
                  PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
             }
             (Self::Sqlite, Role::Reader) => {
@@ -232,7 +233,8 @@ impl Engine {
         }
     }
 
-    /// Returns the statement that empties the write-ahead log, if the engine offers one.
+    /// Returns the statement that empties the write-ahead log, if the engine offers one. The first column of its row
+    /// is 0 if it did.
     pub(crate) const fn checkpoint(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => Some("PRAGMA wal_checkpoint(TRUNCATE)"),
@@ -240,6 +242,9 @@ impl Engine {
         }
     }
 }
+
+/// Sets how long SQLite waits for a lock.
+pub(crate) const BUSY_TIMEOUT: &str = "PRAGMA busy_timeout = 5000";
 
 /// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

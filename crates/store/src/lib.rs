@@ -223,6 +223,9 @@ pub struct Store {
 
 /// Changes buffered for each subscriber.
 const CHANGES: usize = 256;
+/// How often [`Store::checkpoint`] is repeated while readers need the log, and how long it pauses in between.
+const CHECKPOINT_TRIES: u32 = 20;
+const CHECKPOINT_PAUSE: Duration = Duration::from_millis(50);
 /// Messages between nodes buffered in each direction.
 const MESSAGES: usize = 256;
 
@@ -322,9 +325,17 @@ impl Store {
     }
 
     /// Copies the write-ahead log into the database and truncates it, so that the log contains no old
-    /// plaintext. Does nothing on PostgreSQL.
+    /// plaintext. Fails with [`StoreError::Unavailable`] if a reader, such as a backup, needs the log for longer than
+    /// about 2 seconds. Does nothing on PostgreSQL.
     pub async fn checkpoint(&self) -> Result<(), StoreError> {
-        self.writers.lane(Lane::Rules).checkpoint().await
+        let mut tries = 0;
+        loop {
+            match self.writers.lane(Lane::Rules).checkpoint().await {
+                Err(StoreError::Unavailable(_)) if tries < CHECKPOINT_TRIES => tries += 1,
+                ended => return ended,
+            }
+            tokio::time::sleep(CHECKPOINT_PAUSE).await;
+        }
     }
 
     /// Returns how long a writer has been working on its current group of writes; zero if all are idle.

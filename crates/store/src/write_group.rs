@@ -1,9 +1,10 @@
 //! Group commit. Waiting jobs run one after another in one transaction, each with its own savepoint, and are
 //! acknowledged after the commit. Up to [`GROUP_LIMIT`] writes share one fsync.
 
-use crate::dialect::{Engine, Lane};
+use crate::dialect::{BUSY_TIMEOUT, Engine, Lane};
 use crate::location::Source;
 use crate::postgres::TransactionId;
+use crate::sql::query;
 use crate::write_health::WriteHealth;
 use crate::write_job::{Acknowledge, Busy, Job, Order, Ran};
 use crate::{Conn, StoreError};
@@ -189,9 +190,21 @@ impl GroupWriter {
             return Ok(());
         };
         let mut conn = self.take_conn().await?;
-        let emptied = conn.plain(statement).await;
+        let emptied = empty_log(&mut conn, statement).await;
         self.conn = Some(conn);
         emptied
+    }
+}
+
+/// Empties the write-ahead log with `statement`. Fails if a reader still needs it. Waits for readers only briefly,
+/// because all writes wait meanwhile.
+async fn empty_log(conn: &mut Conn, statement: &'static str) -> Result<(), StoreError> {
+    conn.plain("PRAGMA busy_timeout = 50").await?;
+    let is_busy = conn.number(query(statement)).await;
+    conn.plain(BUSY_TIMEOUT).await?;
+    match is_busy? {
+        0 => Ok(()),
+        _ => Err(StoreError::unavailable("a reader uses the write-ahead log")),
     }
 }
 

@@ -6,8 +6,8 @@ use gatehouse_store::testing::{
     TestDatabase, empty_databases, empty_postgres, empty_sqlite, migrate, run_sql,
 };
 use gatehouse_store::{
-    AuditEntry, AuditIntent, AuditIntentRow, AuthSessionRow, Conn, Guard, OpenError, Store,
-    StoreError, inherit, intending, migration_versions, unguarded,
+    AuditEntry, AuditIntent, AuditIntentRow, AuthSessionRow, Conn, Guard, OpenError, Snapshot,
+    Store, StoreError, inherit, intending, migration_versions, unguarded,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -222,6 +222,22 @@ async fn nothing_that_was_deleted_stays_in_a_file_after_a_clean_stop() {
             .any(|window| window == secret.as_bytes());
         assert!(!found, "{}", path.display());
     }
+}
+
+#[tokio::test]
+async fn a_log_that_a_reader_needs_is_reported_and_emptied_later() {
+    let database = empty_sqlite();
+    let store = database.open().await;
+    let snapshot = Snapshot::open(&database.location).await.unwrap();
+    insert(&store, 1).await.unwrap();
+    let busy = store.checkpoint().await;
+    assert!(matches!(busy, Err(StoreError::Unavailable(_))), "{busy:?}");
+    insert(&store, 2).await.unwrap();
+    drop(snapshot);
+    store.checkpoint().await.unwrap();
+    let log = database.directory().join("gatehouse.db-wal");
+    assert_eq!(tokio::fs::metadata(log).await.unwrap().len(), 0);
+    assert_eq!(count(&store).await, 2);
 }
 
 /// The order in which the connections close depends on the scheduler, so the test closes many times.

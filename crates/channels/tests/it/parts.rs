@@ -93,6 +93,19 @@ async fn a_message_that_was_sent_or_given_up_starts_anew() {
     }
 }
 
+/// The process can end after the last part was accepted and before the end of the delivery is stored.
+#[tokio::test]
+async fn another_attempt_at_a_delivery_sends_no_part_again() {
+    for harness in harnesses().await {
+        let vendor = start(&harness).await;
+        for (delivery, parts) in [("del_1", "abc"), ("del_1", ""), ("del_2", "abc")] {
+            let sent = harness.send_of(delivery, "discord", &text()).await;
+            sent.unwrap();
+            assert_eq!(firsts(&vendor.take()), parts, "{delivery}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn another_message_has_its_own_progress() {
     for harness in harnesses().await {

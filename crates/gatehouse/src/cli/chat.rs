@@ -19,6 +19,9 @@ use std::time::Duration;
 
 const EVERY: Duration = Duration::from_millis(200);
 
+const QUESTION: &str =
+    "Allow? [y]es, [n]o, [s] always in this conversation, [a] always with this input: ";
+
 /// The flags of `chat`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -119,22 +122,30 @@ impl Chat {
                     }
                     self.ask_approvals(&session).await?;
                 }
-                Err(ClientError::Unreachable { .. }) => {
+                Err(error) => {
+                    let Some(why) = error.outage() else {
+                        return Err(error.into());
+                    };
                     if !is_away {
-                        warn("the server does not respond; waiting for it");
+                        warn(format!("{why}; waiting for it"));
                     }
                     is_away = true;
                 }
-                Err(error) => return Err(error.into()),
             }
             tokio::select! {
                 () = tokio::time::sleep(EVERY) => {}
                 interrupted = tokio::signal::ctrl_c() => {
                     interrupted?;
-                    self.client.rpc("chat.abort", json!({ "session": session })).await?;
+                    self.abort(&session).await?;
                 }
             }
         }
+    }
+
+    async fn abort(&self, session: &str) -> Result<()> {
+        let params = json!({ "session": session });
+        self.client.rpc("chat.abort", params).await?;
+        Ok(())
     }
 
     /// Stores the files of the next message with the conversation, which is created if there is none. Returns their
@@ -184,20 +195,29 @@ impl Chat {
                 field(shown, "tool"),
                 field(shown, "arguments")
             ));
+            let hidden = shown.get("hidden").and_then(Value::as_u64).unwrap_or(0);
+            if hidden > 0 {
+                warn(format!(
+                    "the input contains {hidden} hidden characters, shown as escapes"
+                ));
+            }
+            note(format!(
+                "Without an answer, it is denied at {}.",
+                field(approval, "expires_at")
+            ));
             if !self.is_typed {
                 note("Allow or deny it in the web UI.");
                 continue;
             }
-            let Line::Text(reply) = self
-                .input
-                .ask("Allow? [y]es, [n]o, [s] always in this conversation: ")
-                .await
-            else {
-                continue;
+            let reply = match self.input.ask(QUESTION).await {
+                Line::Text(reply) => reply,
+                Line::Interrupted => return self.abort(session).await,
+                Line::End => String::new(),
             };
             let (allow, remember) = match reply.trim().to_lowercase().as_str() {
                 "y" | "yes" => (true, None),
                 "s" => (true, Some("session")),
+                "a" => (true, Some("arguments")),
                 _ => (false, None),
             };
             let params = json!({ "id": id, "allow": allow, "remember": remember });

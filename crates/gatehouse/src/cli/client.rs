@@ -6,6 +6,7 @@ use super::globals::{Globals, own_address};
 use super::{key_file, output};
 use anyhow::{Context, Result};
 use gatehouse_config::Layers;
+use gatehouse_domain::ErrorCode;
 use reqwest::{Certificate, Method, StatusCode, Url, header, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
@@ -34,6 +35,31 @@ pub enum ClientError {
     /// The response is not from Gatehouse.
     #[error("the response from {url} is not from Gatehouse ({status})")]
     Strange { url: Url, status: StatusCode },
+}
+
+impl ClientError {
+    /// Why a command that runs for long waits and calls again. `None` if the call would fail again.
+    pub fn outage(&self) -> Option<&'static str> {
+        match self {
+            Self::Unreachable { .. } => Some("the server does not respond"),
+            Self::Strange { status, .. } => status
+                .is_server_error()
+                .then_some("the server does not respond"),
+            Self::Refused(refusal) => {
+                let is = |code: ErrorCode| refusal.code == code.name();
+                if is(ErrorCode::VaultSealed) {
+                    Some("the vault is sealed")
+                } else if is(ErrorCode::RateLimited) {
+                    Some("the server limits the rate of calls")
+                } else if is(ErrorCode::StorageUnavailable) || is(ErrorCode::Internal) {
+                    Some("the server has a problem")
+                } else {
+                    None
+                }
+            }
+            Self::Incomplete { .. } => None,
+        }
+    }
 }
 
 /// An error returned by the server.

@@ -87,7 +87,7 @@ impl Worker {
             });
         }
         let claims = self.write(&queue.takes).await?;
-        let has_more = claims.more || !claims.claimed.is_empty();
+        let has_more = claims.more || claims.postponed || !claims.claimed.is_empty();
         let leaves_work = claims.more || queue.leaves_work;
         self.start_all(claims, &queue);
         self.notify_nodes(leaves_work).await?;
@@ -241,6 +241,7 @@ impl Worker {
                 Ok((_, claims)) => {
                     all.claimed.extend(claims.claimed);
                     all.more |= claims.more;
+                    all.postponed |= claims.postponed;
                 }
                 Err(error) if error.is_unavailable() && all.claimed.is_empty() => {
                     return Err(error);

@@ -69,6 +69,8 @@ pub struct Delivery {
     pub session: String,
     pub state: State,
     pub attempts: i64,
+    /// Whether it has a reason to wait.
+    pub has_error: bool,
 }
 
 impl Delivery {

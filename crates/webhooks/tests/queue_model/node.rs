@@ -135,6 +135,7 @@ async fn accept(
         session,
         state: State::Waiting(hold),
         attempts: 0,
+        has_error: false,
     };
     store(model_state, conn, new, None).await
 }
@@ -151,6 +152,7 @@ async fn replay(model_state: &mut ModelState, conn: &mut Conn, pick: usize) -> D
     let again = Delivery {
         state: State::Waiting(Hold::Since(model_state.now)),
         attempts: 0,
+        has_error: false,
         ..first.clone()
     };
     store(model_state, conn, again, Some(number)).await
@@ -283,10 +285,9 @@ pub async fn end(
         Some(requeue) => {
             let hold = requeue.next.map_or(Hold::Vault, Hold::Until);
             model_state.set(number, State::Waiting(hold));
-            if requeue.uncount
-                && let Some(one) = model_state.deliveries.get_mut(&number)
-            {
-                one.attempts -= 1;
+            if let Some(one) = model_state.deliveries.get_mut(&number) {
+                one.attempts -= i64::from(requeue.uncount);
+                one.has_error = true;
             }
         }
     }

@@ -124,6 +124,9 @@ async fn return_one(model_state: &mut ModelState, conn: &mut Conn, of: &Lease) -
         State::Waiting(Hold::Until(now + wait))
     };
     model_state.set(number, state);
+    if let Some(one) = model_state.deliveries.get_mut(&number) {
+        one.has_error = true;
+    }
     if failed {
         model_state.wake_next(number);
     }
@@ -147,7 +150,8 @@ pub async fn give_places(model_state: &mut ModelState, conn: &mut Conn, stranded
         }
         match *hold {
             Hold::Until(at)
-                if at > now && (one.attempts == 0 || at > now + LONGEST_WAIT_SECONDS) =>
+                if at > now
+                    && (one.attempts == 0 && !one.has_error || at > now + LONGEST_WAIT_SECONDS) =>
             {
                 *hold = Hold::Until(now);
             }
@@ -188,8 +192,9 @@ pub async fn release(model_state: &mut ModelState, conn: &mut Conn, node: usize)
             released == waits,
             "delivery {number} was released: {released}, and it is {state:?}"
         );
-        if released {
-            model_state.set(number, State::Waiting(Hold::Until(model_state.now)));
+        if released && let Some(one) = model_state.deliveries.get_mut(&number) {
+            one.state = State::Waiting(Hold::Until(model_state.now));
+            one.has_error = false;
         }
     }
     Ok(())

@@ -123,20 +123,8 @@ impl Forwarder<'_> {
 
     /// Handles an error of the server: waits until it responds again, or ends the command.
     fn wait_for(&mut self, error: ClientError) -> Result<()> {
-        let why = match &error {
-            ClientError::Unreachable { .. } => "the server does not respond",
-            ClientError::Strange { status, .. } if status.is_server_error() => {
-                "the server does not respond"
-            }
-            ClientError::Refused(refusal) => match refusal.code.as_str() {
-                "VAULT_SEALED" => "the vault is sealed",
-                "RATE_LIMITED" => "the server limits the rate of calls",
-                "STORE_UNAVAILABLE" | "INTERNAL" => "the server has a problem",
-                _ => return Err(error.into()),
-            },
-            ClientError::Strange { .. } | ClientError::Incomplete { .. } => {
-                return Err(error.into());
-            }
+        let Some(why) = error.outage() else {
+            return Err(error.into());
         };
         if !self.is_away {
             warn(format!(

@@ -2,7 +2,7 @@
 //! and proxies and survives a server restart.
 
 use super::items;
-use crate::cli::client::{Client, ClientError};
+use crate::cli::client::Client;
 use crate::cli::output::{Output, field, line, warn};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -56,14 +56,16 @@ pub async fn run(client: &Client, out: &Output, webhook: Option<&str>) -> Result
                 is_away = false;
                 page = answer;
             }
-            Err(ClientError::Unreachable { .. }) => {
+            Err(error) => {
+                let Some(why) = error.outage() else {
+                    return Err(error.into());
+                };
                 if !is_away {
-                    warn("the server does not respond; waiting for it");
+                    warn(format!("{why}; waiting for it"));
                 }
                 is_away = true;
                 continue;
             }
-            Err(error) => return Err(error.into()),
         }
         for item in reported.news(items(&page)) {
             show(out, item)?;

@@ -43,6 +43,46 @@ async fn count(harness: &Harness, numbers: std::ops::Range<u32>, status: Deliver
     count
 }
 
+/// The slot goes to the line of `busy`, whose delivery must wait for an older one of its session.
+#[tokio::test]
+async fn a_slot_that_a_line_cannot_use_goes_to_another_at_once() {
+    everywhere(|database, model| async move {
+        let wanted = WebhooksSettings {
+            drain_seconds: 0,
+            section: gatehouse_config::Webhooks {
+                send_workers: 2,
+                ..settings().section
+            },
+            ..settings()
+        };
+        let harness = Harness::open_with(&database, &model, wanted).await;
+        let (_listener, hanging) = hanging_account(&harness, "hanging").await;
+        let busy = json!({ "deliver_only": true, "deliver_to": hanging });
+        let busy = harness.webhook("busy", busy).await;
+        let free = harness
+            .webhook("free", json!({ "deliver_only": true }))
+            .await;
+        harness.work();
+        harness.arrive(&busy, &[(1, "one")]).await;
+        harness.until(1, DeliveryStatus::Processing).await;
+        // The line that was served last is the last one to be served again.
+        harness.arrive(&free, &[(2, "two")]).await;
+        harness.until(2, DeliveryStatus::Completed).await;
+        let together = vec![
+            harness.delivery(3, &busy, "one"),
+            harness.delivery(4, &free, "three"),
+        ];
+        harness.insert(together).await;
+        // Long before the worker looks at the queue without a reason.
+        let done = harness.until(4, DeliveryStatus::Completed);
+        tokio::time::timeout(Duration::from_secs(8), done)
+            .await
+            .unwrap();
+        harness.stop().await;
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_channel_that_hangs_and_slow_agents_hold_up_no_other_webhook() {
     everywhere(|database, model| async move {
