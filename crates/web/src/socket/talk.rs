@@ -39,6 +39,8 @@ const START_WITHIN: Duration = Duration::from_secs(10);
 /// When a client that sends nothing is pinged, and when its socket is closed.
 const PING_AFTER: Duration = Duration::from_secs(30);
 const GONE_AFTER: Duration = Duration::from_secs(90);
+/// When it is asked again whether credentials can be confirmed.
+const CONFIRM_AGAIN: Duration = Duration::from_millis(100);
 /// How long a conversation may last.
 const MAX_DURATION: Duration = Duration::from_hours(2);
 /// Messages that wait for the conversation, and for the socket.
@@ -156,6 +158,8 @@ impl TalkSocket {
         let shutdown = self.app.shutdown().clone();
         let mut buffer = vec![0; READ_BYTES];
         loop {
+            // While this node cannot see which credentials other nodes have ended, the answer waits.
+            let is_confirmed = self.app.auth().memory_is_fresh();
             let step = tokio::select! {
                 read = self.stream.read(&mut buffer) => match read {
                     Ok(count @ 1..) => {
@@ -165,7 +169,7 @@ impl TalkSocket {
                     }
                     _ => Err(End::Gone),
                 },
-                output = outputs.recv() => match output {
+                output = outputs.recv(), if is_confirmed => match output {
                     Some(output) => self.pass(output).await,
                     None => Err(End::Refused(slow(), "too slow")),
                 },
@@ -173,6 +177,7 @@ impl TalkSocket {
                     Ok(()) => self.check_credential(),
                     Err(_) => Err(stopping()),
                 },
+                () = tokio::time::sleep(CONFIRM_AGAIN), if !is_confirmed => Ok(()),
                 _ = tick.tick() => self.tick().await,
                 () = shutdown.cancelled() => Err(stopping()),
             };
