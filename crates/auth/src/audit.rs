@@ -67,7 +67,7 @@ impl Auth {
             until: filter.until,
             limit: limit + 1,
         };
-        let read = self.0.store.read(move |conn| {
+        let read = self.0.lists.read(move |conn| {
             Box::pin(async move { Ok::<_, AuthError>(conn.list_audit(&page).await?) })
         });
         let mut rows = read.await?;

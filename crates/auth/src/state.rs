@@ -106,6 +106,8 @@ impl std::fmt::Debug for Auth {
 
 pub(crate) struct AuthInner {
     pub(crate) store: Store,
+    /// Without the reserved connection of `store`, for lists.
+    pub(crate) lists: Store,
     pub(crate) secrets: Secrets,
     pub(crate) kdf: KdfQueue,
     pub(crate) clock: Arc<dyn Clock>,

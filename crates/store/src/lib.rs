@@ -258,6 +258,16 @@ impl Store {
         self.from_nodes.subscribe()
     }
 
+    /// A handle whose reads do not wait for those of other handles, for which one connection is reserved: the gate and
+    /// the worker must not wait for lists and searches.
+    #[must_use]
+    pub fn with_reserved_reader(&self) -> Self {
+        Self {
+            readers: self.readers.with_reserved(),
+            ..self.clone()
+        }
+    }
+
     /// Runs a read. Several statements of the closure do not see one snapshot.
     pub async fn read<T, E, F>(&self, job: F) -> Result<T, E>
     where

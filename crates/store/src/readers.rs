@@ -22,13 +22,20 @@ type Reply = Box<dyn FnOnce() + Send>;
 
 /// The read connections of a database.
 #[derive(Clone, Debug)]
-pub(crate) enum Readers {
+pub(crate) struct Readers {
+    connections: Connections,
+    /// One permit less than there are connections; `None` for reads that may use all of them.
+    ordinary: Option<Arc<Semaphore>>,
+}
+
+#[derive(Clone, Debug)]
+enum Connections {
     Sqlite(Threads),
     Postgres(Sessions),
 }
 
-impl Readers {
-    pub(crate) async fn open(location: &Location) -> Result<Self, OpenError> {
+impl Connections {
+    async fn open(location: &Location) -> Result<Self, OpenError> {
         let source = location.source(Role::Reader, READERS)?;
         match &source {
             Source::Sqlite(..) => {
@@ -46,28 +53,6 @@ impl Readers {
         }
     }
 
-    pub(crate) async fn read<T, E, F>(&self, job: F) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
-    {
-        let (reply, answer) = oneshot::channel();
-        let job: Job = Box::new(move |conn| {
-            Box::pin(async move {
-                // Skip the read if the caller no longer waits.
-                if reply.is_closed() {
-                    return Box::new(|| ()) as Reply;
-                }
-                let read = job(conn).await;
-                Box::new(move || drop(reply.send(read)))
-            })
-        });
-        // Held until the caller has received the result.
-        let _permit = self.start(job).await?;
-        answer.await.unwrap_or_else(|_| Err(not_finished().into()))
-    }
-
     fn start(&self, job: Job) -> BoxFuture<'_, Result<Option<SemaphorePermit<'_>>, StoreError>> {
         Box::pin(async move {
             match self {
@@ -76,11 +61,55 @@ impl Readers {
             }
         })
     }
+}
+
+impl Readers {
+    pub(crate) async fn open(location: &Location) -> Result<Self, OpenError> {
+        Ok(Self {
+            connections: Connections::open(location).await?,
+            ordinary: Some(Arc::new(Semaphore::new(READERS - 1))),
+        })
+    }
+
+    /// The same connections for reads that need not wait for all the others.
+    pub(crate) fn with_reserved(&self) -> Self {
+        Self {
+            ordinary: None,
+            ..self.clone()
+        }
+    }
+
+    pub(crate) async fn read<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+    {
+        let ordinary = match &self.ordinary {
+            Some(permits) => Some(Arc::clone(permits).acquire_owned().await),
+            None => None,
+        };
+        let (reply, answer) = oneshot::channel();
+        let job: Job = Box::new(move |conn| {
+            Box::pin(async move {
+                // Skip the read if the caller no longer waits.
+                if reply.is_closed() {
+                    return Box::new(|| ()) as Reply;
+                }
+                let read = job(conn).await;
+                drop(ordinary);
+                Box::new(move || drop(reply.send(read)))
+            })
+        });
+        // Held until the caller has received the result.
+        let _permit = self.connections.start(job).await?;
+        answer.await.unwrap_or_else(|_| Err(not_finished().into()))
+    }
 
     pub(crate) async fn close(&self) {
-        match self {
-            Self::Sqlite(threads) => threads.close().await,
-            Self::Postgres(sessions) => sessions.pool.close(),
+        match &self.connections {
+            Connections::Sqlite(threads) => threads.close().await,
+            Connections::Postgres(sessions) => sessions.pool.close(),
         }
     }
 }

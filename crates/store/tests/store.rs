@@ -12,7 +12,7 @@ use gatehouse_store::{
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Barrier;
+use tokio::sync::{Barrier, watch};
 
 async fn count(store: &Store) -> usize {
     let rows = store.read(|conn: &mut Conn| {
@@ -221,6 +221,40 @@ async fn nothing_that_was_deleted_stays_in_a_file_after_a_clean_stop() {
             .windows(secret.len())
             .any(|window| window == secret.as_bytes());
         assert!(!found, "{}", path.display());
+    }
+}
+
+#[tokio::test]
+async fn slow_reads_do_not_hold_up_those_with_a_reserved_connection() {
+    for database in empty_databases().await {
+        let store = database.open().await;
+        let (release, released) = watch::channel(false);
+        let slow = (0..20).map(|_| {
+            let (store, mut released) = (store.clone(), released.clone());
+            tokio::spawn(async move {
+                let read = store.read(move |_| {
+                    Box::pin(async move {
+                        drop(released.wait_for(|it| *it).await);
+                        Ok::<_, StoreError>(())
+                    })
+                });
+                read.await
+            })
+        });
+        let slow: Vec<_> = slow.collect();
+        let reserved = store.with_reserved_reader();
+        for _ in 0..20 {
+            let read = tokio::time::timeout(Duration::from_secs(10), count(&reserved));
+            assert_eq!(read.await, Ok(0), "{:?}", database.engine());
+        }
+        let ordinary = tokio::time::timeout(Duration::from_millis(100), count(&store));
+        assert!(ordinary.await.is_err(), "these wait");
+        release.send_replace(true);
+        for read in slow {
+            read.await.unwrap().unwrap();
+        }
+        assert_eq!(count(&store).await, 0);
+        store.close().await;
     }
 }
 

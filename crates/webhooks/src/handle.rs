@@ -115,6 +115,8 @@ impl Cancels {
 /// The shared state behind [`Webhooks`].
 pub(crate) struct Inner {
     pub(crate) store: Store,
+    /// The same with a reserved connection, for the worker.
+    pub(crate) queue: Store,
     pub(crate) secrets: Secrets,
     pub(crate) agents: Agents,
     pub(crate) channels: Channels,
@@ -250,6 +252,7 @@ impl Webhooks {
             turns: tokio::sync::watch::Sender::new(0),
             schedules_changed: Arc::default(),
             schedule_turns: tokio::sync::watch::Sender::new(0),
+            queue: parts.store.with_reserved_reader(),
             store: parts.store,
             secrets: parts.secrets,
             agents: parts.agents,

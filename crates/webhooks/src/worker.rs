@@ -110,7 +110,7 @@ impl Webhooks {
 impl Inner {
     async fn queue_depth(&self) -> Result<i64, StoreError> {
         let depth = self
-            .store
+            .queue
             .read(|conn| Box::pin(async move { conn.count_queued_deliveries().await }))
             .await?;
         metrics::queue_depth(depth);

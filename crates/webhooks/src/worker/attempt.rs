@@ -91,7 +91,7 @@ async fn is_overtaken(inner: &Inner, row: &DeliveryRow) -> bool {
     }
     let id = row.id.clone();
     let read = inner
-        .store
+        .queue
         .read(move |conn| Box::pin(async move { conn.find_delivery(id.as_str()).await }));
     match read.await {
         Ok(now) => now.is_none_or(|now| {
@@ -108,7 +108,7 @@ async fn is_gone(inner: &Inner, id: &DeliveryId) -> bool {
     loop {
         let wanted = id.clone();
         let row = inner
-            .store
+            .queue
             .read(move |conn| Box::pin(async move { conn.find_delivery(wanted.as_str()).await }));
         match row.await {
             Ok(row) => return row.is_none(),

@@ -96,7 +96,7 @@ impl Worker {
     async fn read_lines(&mut self, queue: &mut QueueRead) -> Result<Vec<DeliveryLine>, StoreError> {
         let after = self.lines_after.take();
         let was_partial = after.is_some();
-        let read = self.inner.store.read(move |conn| {
+        let read = self.inner.queue.read(move |conn| {
             Box::pin(async move { conn.list_delivery_lines(after.as_ref(), LINES).await })
         });
         let mut lines = read.await?;

@@ -30,7 +30,7 @@ pub(super) async fn at_start(inner: &Arc<Inner>) -> Result<(), StoreError> {
         .await?;
     if !inner.store.engine().is_shared() {
         let leases = inner
-            .store
+            .queue
             .read(|conn| Box::pin(async move { conn.list_leases().await }))
             .await?;
         return_lost(inner, leases).await?;
@@ -43,7 +43,7 @@ pub(super) async fn at_start(inner: &Arc<Inner>) -> Result<(), StoreError> {
 /// cannot be parsed, the delivery counts as an agent turn, which fails with an error.
 async fn fill_targets(inner: &Arc<Inner>) -> Result<(), StoreError> {
     loop {
-        let read = inner.store.read(|conn| {
+        let read = inner.queue.read(|conn| {
             Box::pin(async move { conn.list_untargeted_deliveries(UNTARGETED).await })
         });
         let found = read.await?;
@@ -175,7 +175,7 @@ pub(super) async fn return_orphans(
         return Ok(());
     }
     let leases = inner
-        .store
+        .queue
         .read(|conn| Box::pin(async move { conn.list_leases().await }))
         .await?;
     let mine = leases
@@ -216,7 +216,7 @@ pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
     let now = inner.now();
     let longest_ms = i64::try_from(backoff::LONGEST_WAIT.as_millis()).unwrap_or(i64::MAX);
     let stranded = inner
-        .store
+        .queue
         .read(|conn| Box::pin(async move { conn.list_stranded_deliveries().await }))
         .await?;
     inner
@@ -238,7 +238,7 @@ pub(super) async fn release_from_vault(inner: &Arc<Inner>) -> Result<bool, Store
         return Ok(false);
     }
     let waiting = inner
-        .store
+        .queue
         .read(|conn| Box::pin(async move { conn.list_deliveries_behind_vault().await }))
         .await?;
     if waiting.is_empty() {
@@ -262,7 +262,7 @@ pub(super) async fn release_from_vault(inner: &Arc<Inner>) -> Result<bool, Store
 /// Cancels the runs of deleted webhooks, including those that another node deleted.
 pub(super) async fn cancel_removed(inner: &Arc<Inner>) -> Result<(), StoreError> {
     let removed = inner
-        .store
+        .queue
         .read(|conn| Box::pin(async move { conn.list_webhook_removals().await }))
         .await?;
     for id in removed {

@@ -23,7 +23,7 @@ impl Worker {
         self.watch_at = monotonic.saturating_add(SHARED_POLL_MS);
         let rows = self
             .inner
-            .store
+            .queue
             .read(|conn| Box::pin(async move { conn.list_leases().await }))
             .await?;
         let has_own = rows.iter().any(|row| row.owner == self.inner.node);
