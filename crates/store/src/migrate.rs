@@ -100,8 +100,12 @@ pub(crate) async fn run(
             .await
             .map_err(OpenError::Migrate)?;
     } else {
-        for migration in missing {
-            apply(conn, engine, migration).await?;
+        let missing: Vec<_> = missing.collect();
+        for (done, migration) in missing.iter().enumerate() {
+            let (version, name, _) = migration;
+            let left = missing.len() - done;
+            tracing::info!(version, name, left, "migrating the database");
+            apply(conn, engine, *migration).await?;
         }
     }
     // Another node may have migrated meanwhile.
