@@ -19,10 +19,6 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 }
 
 /// For `deserialize_with`: distinguishes `null`, which clears a field, from an absent field, which is the `default`.
-#[expect(
-    clippy::option_option,
-    reason = "absent, null and a value have different meanings"
-)]
 pub fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {

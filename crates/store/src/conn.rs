@@ -328,12 +328,13 @@ impl Conn {
         &mut self,
         id: &TransactionId,
     ) -> Result<Option<bool>, StoreError> {
-        match &mut self.raw {
-            Raw::Sqlite(_) => Ok(None),
-            Raw::Postgres(client) => {
-                let answer = Box::pin(postgres::was_committed(client, id));
+        let outcome = self.engine().outcome();
+        match (&mut self.raw, outcome) {
+            (Raw::Postgres(client), Some(sql)) => {
+                let answer = Box::pin(postgres::was_committed(client, sql, id));
                 self.pipeline.ask(client, answer).await
             }
+            _ => Ok(None),
         }
     }
 

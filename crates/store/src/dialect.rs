@@ -11,6 +11,18 @@ pub enum Engine {
     Postgres,
 }
 
+/// Notes the transaction in the row of its session, and returns the session and the number. `RESET ALL` of a pooler
+/// removes the name of the session.
+macro_rules! note_transaction {
+    () => {
+        "INSERT INTO _transactions (session, number, began_at) \
+         SELECT COALESCE(NULLIF(current_setting('gatehouse.session', true), ''), gen_random_uuid()::text), \
+             pg_current_xact_id()::text, now() \
+         ON CONFLICT (session) DO UPDATE SET number = excluded.number, began_at = excluded.began_at \
+         RETURNING session, number"
+    };
+}
+
 impl Engine {
     /// Returns the name in logs and metrics.
     pub const fn name(self) -> &'static str {
@@ -65,10 +77,14 @@ impl Engine {
             // seconds.
             (Self::Postgres, Role::Writer) => {
                 "SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
-                 SET idle_in_transaction_session_timeout = '3s'"
+                 SET idle_in_transaction_session_timeout = '3s'; \
+                 SELECT set_config('gatehouse.session', gen_random_uuid()::text, false)"
             }
             (Self::Postgres, Role::Reader) => "SET statement_timeout = '11s'",
-            (Self::Postgres, Role::Migrator) => "SET synchronous_commit = on",
+            (Self::Postgres, Role::Migrator) => {
+                "SET synchronous_commit = on; \
+                 SELECT set_config('gatehouse.session', gen_random_uuid()::text, false)"
+            }
         }
     }
 
@@ -78,23 +94,60 @@ impl Engine {
     pub(crate) const fn begin(self, lane: Lane) -> &'static str {
         match (self, lane) {
             (Self::Sqlite, _) => "BEGIN IMMEDIATE",
-            // The keys of the advisory locks are arbitrary, but all nodes must use the same. The last
-            // statement returns the transaction ID.
-            (Self::Postgres, Lane::Rules) => {
-                "BEGIN READ WRITE; SELECT pg_advisory_xact_lock(7449354530846700915); \
-                 SELECT pg_current_xact_id()"
-            }
-            (Self::Postgres, Lane::Queue) => {
-                "BEGIN READ WRITE; SELECT pg_advisory_xact_lock(29088146253411685); \
-                 SELECT pg_current_xact_id()"
-            }
+            // The keys of the advisory locks are arbitrary, but all nodes must use the same.
+            (Self::Postgres, Lane::Rules) => concat!(
+                "BEGIN READ WRITE; SELECT pg_advisory_xact_lock(7449354530846700915); ",
+                note_transaction!()
+            ),
+            (Self::Postgres, Lane::Queue) => concat!(
+                "BEGIN READ WRITE; SELECT pg_advisory_xact_lock(29088146253411685); ",
+                note_transaction!()
+            ),
             // Permits of rate limits need not survive a crash of the server.
-            (Self::Postgres, Lane::Limits) => {
-                "BEGIN READ WRITE; SET LOCAL synchronous_commit = off; \
-                 SELECT pg_advisory_xact_lock(7236280916914005587); \
-                 SELECT pg_current_xact_id()"
+            (Self::Postgres, Lane::Limits) => concat!(
+                "BEGIN READ WRITE; SET LOCAL synchronous_commit = off; ",
+                "SELECT pg_advisory_xact_lock(7236280916914005587); ",
+                note_transaction!()
+            ),
+            (Self::Postgres, Lane::Arrivals) => concat!("BEGIN READ WRITE; ", note_transaction!()),
+        }
+    }
+
+    /// Returns the query for the outcome of a transaction: what the server says about its number, and whether its note
+    /// was committed. The number alone does not decide: a server that crashes gives the numbers of transactions that it
+    /// had not written to disk to others, and until then does not know them. Parameters: the session and the number.
+    pub(crate) const fn outcome(self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => Some(
+                "SELECT CASE WHEN $2::text::xid8 >= pg_snapshot_xmax(pg_current_snapshot())
+                         THEN 'aborted' ELSE pg_xact_status($2::text::xid8) END,
+                     EXISTS (SELECT 1 FROM _transactions WHERE session = $1 AND number = $2)",
+            ),
+        }
+    }
+
+    /// Returns the definition of the table in which each session notes its last transaction.
+    pub(crate) const fn transactions_table(self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => Some(
+                "CREATE TABLE IF NOT EXISTS _transactions (
+                     session TEXT PRIMARY KEY,
+                     number TEXT NOT NULL,
+                     began_at TIMESTAMPTZ NOT NULL
+                 )",
+            ),
+        }
+    }
+
+    /// Returns the statement that deletes the notes of sessions that ended.
+    pub(crate) const fn forget_transactions(self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => {
+                Some("DELETE FROM _transactions WHERE began_at < now() - INTERVAL '1 day'")
             }
-            (Self::Postgres, Lane::Arrivals) => "BEGIN READ WRITE; SELECT pg_current_xact_id()",
         }
     }
 
@@ -123,7 +176,7 @@ impl Engine {
         }
     }
 
-    /// Returns the query for the columns of all tables except that of the migrations: table name, column name,
+    /// Returns the query for the columns of all tables except those of migrations and transactions: table name, column name,
     /// kind, and position in the primary key or 0. Tables with foreign keys come last. PostgreSQL's catalog is read
     /// directly, because its `information_schema` takes a second.
     pub(crate) const fn list_columns(self) -> &'static str {
@@ -144,7 +197,7 @@ impl Engine {
                      ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
                  LEFT JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary
                  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
-                     AND c.relname <> '_sqlx_migrations'
+                     AND c.relname NOT IN ('_sqlx_migrations', '_transactions')
                  ORDER BY EXISTS (SELECT 1 FROM pg_constraint AS f
                      WHERE f.conrelid = c.oid AND f.contype = 'f'), c.relname, a.attnum"
             }

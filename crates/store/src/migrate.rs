@@ -69,7 +69,12 @@ pub(crate) async fn run(
     target: Option<i64>,
 ) -> Result<(), OpenError> {
     transact(conn, engine, async |conn| {
-        conn.plain(engine.migrations_table()).await
+        conn.plain(engine.migrations_table()).await?;
+        let more = [engine.transactions_table(), engine.forget_transactions()];
+        for statement in more.into_iter().flatten() {
+            conn.plain(statement).await?;
+        }
+        Ok(())
     })
     .await
     .map_err(OpenError::Migrate)?;

@@ -298,8 +298,8 @@ pub(crate) fn list<'a>(
     })
 }
 
-/// Begins a transaction with `sql`, whose last result is the transaction's ID. Every error is one of the database: no
-/// statement of a caller was refused.
+/// Begins a transaction with `sql`, whose last result is the transaction's session and number. Every error is one of
+/// the database: no statement of a caller was refused.
 pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, StoreError> {
     let answers = client.simple_query(sql).await;
     let answers = answers.map_err(StoreError::unavailable)?;
@@ -307,31 +307,48 @@ pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, S
         .iter()
         .rev()
         .find_map(|answer| match answer {
-            SimpleQueryMessage::Row(row) => row.get(0),
+            SimpleQueryMessage::Row(row) => Some(TransactionId {
+                session: row.get(0)?.to_owned(),
+                number: row.get(1)?.to_owned(),
+            }),
             _ => None,
         })
-        .map(|id| TransactionId(id.to_owned()))
         .ok_or(StoreError::Damaged {
             what: "id of a transaction",
         })
 }
 
-/// The ID of a transaction (`xid8`), as text.
+/// Identifies a transaction.
 #[derive(Clone, Debug)]
-pub(crate) struct TransactionId(String);
+pub(crate) struct TransactionId {
+    /// Random, one for each connection.
+    session: String,
+    /// An `xid8`, as text.
+    number: String,
+}
+
+#[cfg(test)]
+impl TransactionId {
+    /// The ID of a transaction of another session with the same number.
+    pub(crate) fn of_another_session(&self) -> Self {
+        Self {
+            session: "another".to_owned(),
+            ..self.clone()
+        }
+    }
+}
 
 /// Returns whether a transaction was committed; `None` while it is in progress or if the server no longer
 /// knows. <https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT>
 pub(crate) async fn was_committed(
     client: &Object,
+    sql: &'static str,
     id: &TransactionId,
 ) -> Result<Option<bool>, StoreError> {
-    let row = client
-        .query_one("SELECT pg_xact_status($1::text::xid8)", &[&id.0])
-        .await?;
-    let status: Option<String> = row.try_get(0)?;
+    let row = client.query_one(sql, &[&id.session, &id.number]).await?;
+    let (status, is_noted): (Option<String>, bool) = (row.try_get(0)?, row.try_get(1)?);
     Ok(match status.as_deref() {
-        Some("committed") => Some(true),
+        Some("committed") => Some(is_noted),
         Some("aborted") => Some(false),
         _ => None,
     })

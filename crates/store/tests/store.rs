@@ -230,29 +230,26 @@ async fn slow_reads_do_not_hold_up_those_with_a_reserved_connection() {
         let store = database.open().await;
         let (release, released) = watch::channel(false);
         let slow = (0..20).map(|_| {
-            let (store, mut released) = (store.clone(), released.clone());
-            tokio::spawn(async move {
-                let read = store.read(move |_| {
-                    Box::pin(async move {
-                        drop(released.wait_for(|it| *it).await);
-                        Ok::<_, StoreError>(())
-                    })
-                });
-                read.await
+            let mut released = released.clone();
+            store.read(move |_| {
+                Box::pin(async move {
+                    drop(released.wait_for(|it| *it).await);
+                    Ok::<_, StoreError>(())
+                })
             })
         });
-        let slow: Vec<_> = slow.collect();
-        let reserved = store.with_reserved_reader();
-        for _ in 0..20 {
-            let read = tokio::time::timeout(Duration::from_secs(10), count(&reserved));
-            assert_eq!(read.await, Ok(0), "{:?}", database.engine());
-        }
-        let ordinary = tokio::time::timeout(Duration::from_millis(100), count(&store));
-        assert!(ordinary.await.is_err(), "these wait");
-        release.send_replace(true);
-        for read in slow {
-            read.await.unwrap().unwrap();
-        }
+        let others = async {
+            let reserved = store.with_reserved_reader();
+            for _ in 0..20 {
+                let read = tokio::time::timeout(Duration::from_secs(10), count(&reserved));
+                assert_eq!(read.await, Ok(0), "{:?}", database.engine());
+            }
+            let ordinary = tokio::time::timeout(Duration::from_millis(100), count(&store));
+            assert!(ordinary.await.is_err(), "these wait");
+            release.send_replace(true);
+        };
+        let (slow, ()) = tokio::join!(futures_util::future::join_all(slow), others);
+        assert!(slow.iter().all(Result::is_ok));
         assert_eq!(count(&store).await, 0);
         store.close().await;
     }

@@ -101,13 +101,49 @@ async fn a_begin_that_fails_is_an_error_of_the_database() {
     database.open().await.close().await;
     let source = database.location.source(Role::Writer, 1).unwrap();
     let mut conn = source.connect().await.unwrap();
-    conn.begin("BEGIN READ WRITE; SELECT 1 / 0; SELECT pg_current_xact_id()")
+    conn.begin("BEGIN READ WRITE; SELECT 1 / 0; SELECT 'session', '1'")
         .unwrap();
     let refused = conn.run(query("DELETE FROM settings")).await.unwrap_err();
     assert!(refused.is_unavailable(), "{refused:?}");
     let refused = conn.transaction_id().await.unwrap_err();
     assert!(refused.is_unavailable(), "{refused:?}");
     conn.roll_back().await.unwrap();
+}
+
+/// A server that crashed gives the number of a lost transaction to another one, which commits.
+#[tokio::test]
+async fn a_transaction_with_the_number_of_another_one_was_not_committed() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    database.open().await.close().await;
+    let source = database.location.source(Role::Writer, 2).unwrap();
+    let mut conn = source.connect().await.unwrap();
+    let mut ids = Vec::new();
+    for lane in [Lane::Arrivals, Lane::Rules] {
+        conn.begin(Engine::Postgres.begin(lane)).unwrap();
+        conn.run(query("DELETE FROM settings")).await.unwrap();
+        ids.push(conn.transaction_id().await.unwrap().unwrap());
+        conn.commit().await.unwrap();
+    }
+    let mut other = source.connect().await.unwrap();
+    assert_eq!(other.was_committed(&ids[1]).await.unwrap(), Some(true));
+    let lost = ids[1].of_another_session();
+    assert_eq!(other.was_committed(&lost).await.unwrap(), Some(false));
+    // Only the last one of a session is looked up: with its answer lost, there is no further one.
+    conn.begin(Engine::Postgres.begin(Lane::Rules)).unwrap();
+    conn.run(query("DELETE FROM settings")).await.unwrap();
+    let begun = conn.transaction_id().await.unwrap().unwrap();
+    assert_eq!(other.was_committed(&begun).await.unwrap(), None);
+    conn.roll_back().await.unwrap();
+    assert_eq!(other.was_committed(&begun).await.unwrap(), Some(false));
+    // The name of the session is gone, as after the reset of a pooler.
+    conn.plain("RESET ALL").await.unwrap();
+    conn.begin(Engine::Postgres.begin(Lane::Rules)).unwrap();
+    conn.run(query("DELETE FROM settings")).await.unwrap();
+    let unnamed = conn.transaction_id().await.unwrap().unwrap();
+    conn.commit().await.unwrap();
+    assert_eq!(other.was_committed(&unnamed).await.unwrap(), Some(true));
 }
 
 #[tokio::test]
