@@ -190,7 +190,7 @@ impl Cluster {
         )
         .await?;
         verdict::tell(installation, server, lanes, accepted, report).await?;
-        verdict::tell_inbox(lanes, accepted, true, report);
+        verdict::tell_inbox(lanes, accepted, report);
         for lane in lanes.iter().filter(|lane| lane.name == "agent") {
             let wrong = order::count_out_of_order(&lane.recorder.arrivals());
             report.fact("agent: out of order in its session", "0", wrong == 0, wrong);

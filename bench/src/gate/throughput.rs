@@ -49,7 +49,7 @@ pub async fn measure(site: &Site, round_ms: u64, report: &mut Report) -> Result<
             .map(|(with, bare)| with.per_second / bare.per_second)
             .collect();
         let what = format!("throughput behind all layers, by {name}, of the bare route's");
-        report.value(what, Goal::AtLeast(0.85), median(&mut ratios), (2, ""));
+        report.value(what, Goal::AtLeast(0.9), median(&mut ratios), (2, ""));
     }
     for (name, rounds) in [
         ("bare", &alone),

@@ -27,3 +27,29 @@ fn loopback_is_known_by_its_text() {
         assert_eq!(is_loopback(&Url::parse(url).unwrap()), expected, "{url}");
     }
 }
+
+#[test]
+fn a_command_that_runs_for_long_waits_for_what_passes() {
+    let refused = |code: ErrorCode| {
+        ClientError::Refused(Refusal {
+            message: String::new(),
+            code: code.name().to_owned(),
+            details: Map::new(),
+        })
+    };
+    for code in [
+        ErrorCode::StorageUnavailable,
+        ErrorCode::VaultSealed,
+        ErrorCode::RateLimited,
+        ErrorCode::Internal,
+    ] {
+        assert!(refused(code).outage().is_some(), "{code:?}");
+    }
+    assert!(refused(ErrorCode::NotFound).outage().is_none());
+    let strange = |status| ClientError::Strange {
+        url: "http://localhost".parse().unwrap(),
+        status,
+    };
+    assert!(strange(StatusCode::BAD_GATEWAY).outage().is_some());
+    assert!(strange(StatusCode::OK).outage().is_none());
+}
