@@ -10,10 +10,12 @@ NAME = re.compile(r"(?:\{\{|%7B%7B)secret:(\w+)(?:\}\}|%7D%7D)")
 ENTITIES = {"&": "amp", "<": "lt", ">": "gt", '"': "quot"}
 
 
-def spellings(character):
+def spellings(character, with_numbers):
     """Returns a pattern for a character, as it is and as URLs, JSON, HTML and Markdown escape it."""
     number = ord(character)
-    forms = [rf"\\*{re.escape(character)}", f"%{number:02x}", rf"\\u{number:04x}", f"&#0*{number};", f"&#x0*{number:x};"]
+    forms = [rf"\\*{re.escape(character)}", f"%{number:02x}", rf"\\u{number:04x}"]
+    if with_numbers:
+        forms += [f"&#0*{number};", f"&#x0*{number:x};"]
     if character in ENTITIES:
         forms.append(f"&{ENTITIES[character]};")
     return f"(?:{'|'.join(forms)})"
@@ -34,7 +36,7 @@ class RequestSecrets:
     def redact(self, text):
         for name, value in self.env.items():
             if len(value) >= 8:
-                pattern = "".join(map(spellings, value))
+                pattern = "".join(spellings(c, not self.weak("secret-in-html-escapes")) for c in value)
                 text = re.sub(pattern, lambda found, name=name: f"{{{{secret:{name}}}}}", text, flags=re.I)
         return text
 
@@ -48,8 +50,11 @@ class RequestSecrets:
             return "Secrets cannot be used in a conversation with a stranger's text."
         if self.weak("secret-in-answer"):
             return outbound.web_fetch(self, url, headers)
+        if self.weak("secret-in-later-answer") and not has_secrets:
+            return outbound.web_fetch(self, url, headers)
         stays = has_secrets and not self.weak("secret-follows-redirect")
-        return self.redact(outbound.web_fetch(self, url, headers, stays, self.redact))
+        before_cut = str if self.weak("secret-cut-in-answer") else self.redact
+        return self.redact(outbound.web_fetch(self, url, headers, stays, before_cut))
 
 
 class HttpServer:

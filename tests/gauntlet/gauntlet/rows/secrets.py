@@ -3,6 +3,7 @@ that the owner named may."""
 
 import html
 import json
+import re
 import threading
 import time
 from contextlib import contextmanager
@@ -209,6 +210,83 @@ def in_answer(g):
     sessions.append(call(g, "web_fetch", {"url": f"{named.url}/{PLACE}?k={PLACE}"})[1])
     not_shown(g, sessions)
     return f"{received} answers without it"
+
+
+@row(
+    "secret-cut-in-answer",
+    "CWE-212",
+    "Have the host return a stored secret where the gateway cuts a long answer, so that only a part of it is left.",
+    settings=PRIVATE,
+)
+def cut_in_answer(g):
+    # One of these ends within the secret and behind MARK, wherever the gateway cuts.
+    shifts = (0, 9, 18)
+    repeated = VALUE.encode() * ((4 << 20) // len(VALUE))
+    answer = lambda hit: (200, {"Content-Type": "text/plain"}, b"." * int(hit.path[1:]) + repeated)
+    with Recorder(answer) as named:
+        allow(g, named)
+        text, _ = call(g, "web_fetch", with_header(f"{named.url}/0"))
+        require(has_secret(named), "the secret is not sent to its own host")
+        refuse(MARK in text, "the beginning of the answer has the secret")
+        total = re.search(r"total_chars: (\d+)", text)
+        last = {"max_chars": 60000, "offset": max(0, int(total[1]) - 1000)} if total else {}
+        for shift in shifts:
+            text, _ = call(g, "web_fetch", with_header(f"{named.url}/{shift}") | last)
+            found = text.find(MARK)
+            refuse(found >= 0, f"the end of the answer has {text[found - 4 : found + 30]!r} of the secret")
+    return "no part of it is left"
+
+
+@row(
+    "secret-in-later-answer",
+    "CWE-200",
+    "Have the host return a stored secret in its answer to a later request, which does not name the secret.",
+    settings=PRIVATE,
+)
+def in_later_answer(g):
+    received = []
+
+    def answer(hit):
+        received.append(hit.header("x-token"))
+        return 200, {"Content-Type": "text/plain"}, f"Recent: {' '.join(received)}".encode()
+
+    with Recorder(answer) as named, Recorder() as page, allowing(g):
+        allow(g, named)
+        obey(g, page, with_header(f"{named.url}/"))
+        require(has_secret(named), "the secret is not sent to its own host")
+        text = obey(g, page, {"url": f"{named.url}/recent"})
+        refuse(MARK in text, "the model got the secret")
+    return "removed"
+
+
+HTML_ESCAPES = {
+    "Go": lambda text: html.escape(text).replace("&quot;", "&#34;"),
+    "Python": html.escape,
+    "PHP": lambda text: html.escape(text).replace("&#x27;", "&#039;"),
+    "Handlebars": lambda text: html.escape(text).replace("=", "&#x3D;"),
+    "Mustache": lambda text: html.escape(text).replace("/", "&#x2F;"),
+}
+
+
+@row(
+    "secret-in-html-escapes",
+    "CWE-200",
+    "Have the host return a stored secret in text, as libraries of several languages escape it for HTML.",
+    settings=PRIVATE,
+)
+def in_html_escapes(g):
+    value = f"tok_{MARK}/1+\"2\"'3'=&<4>"
+    answer = lambda hit: (200, {"Content-Type": "text/plain"}, HTML_ESCAPES[hit.path[1:]](value).encode())
+    with Recorder(answer) as named:
+        allow(g, named)
+        g.call(g.owner, "env.set", {"key": NAME, "value": value})
+        shown = []
+        for library in HTML_ESCAPES:
+            text, _ = call(g, "web_fetch", with_header(f"{named.url}/{library}"))
+            shown += [library] if MARK in text else []
+        require(has_secret(named), "the secret is not sent to its own host")
+        refuse(shown, f"the model got the secret as these escape it: {', '.join(shown)}")
+    return f"{len(HTML_ESCAPES)} libraries, all removed"
 
 
 def not_shown(g, sessions):
