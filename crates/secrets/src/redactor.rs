@@ -4,8 +4,13 @@ use serde_json::Value;
 use std::fmt;
 
 /// Removes the values of secrets from texts: as they are, percent-encoded, and escaped for Markdown, JSON or HTML.
+///
+/// Contains pairs of a value and its placeholder.
 #[derive(Clone, Default)]
 pub struct Redactor(Vec<(String, String)>);
+
+/// The most bytes that a byte of a value takes in an escaped form: a numeric character reference with leading zeros.
+const LONGEST_ESCAPE: usize = 16;
 
 /// Shows nothing, as it contains the secrets.
 impl fmt::Debug for Redactor {
@@ -17,13 +22,12 @@ impl fmt::Debug for Redactor {
 impl Redactor {
     /// Takes pairs of a placeholder and the secret that it replaces.
     pub fn new<'v>(values: impl IntoIterator<Item = (String, &'v str)>) -> Self {
-        let mut forms: Vec<(String, String)> = Vec::new();
-        for (place, value) in values {
-            for form in forms_of(value) {
-                forms.push((form, place.clone()));
-            }
-        }
-        Self(sorted(forms))
+        let values = values.into_iter();
+        Self(sorted(
+            values
+                .map(|(place, value)| (value.to_owned(), place))
+                .collect(),
+        ))
     }
 
     /// Combines two redactors.
@@ -51,34 +55,33 @@ impl Redactor {
     }
 
     pub fn redact(&self, mut text: String) -> String {
-        for (form, place) in &self.0 {
-            text = replace_escaped(text, form, place);
+        for (value, place) in &self.0 {
+            text = replace_escaped(text, value, place);
         }
+        text
+    }
+
+    /// Redacts a text that was cut off. Drops its end, which could be the beginning of a value.
+    pub fn redact_cut(&self, text: String) -> String {
+        let mut text = self.redact(text);
+        let longest = self.0.iter().map(|(value, _)| value.len()).max();
+        let dropped = longest.unwrap_or(0).saturating_mul(LONGEST_ESCAPE);
+        text.truncate(text.floor_char_boundary(text.len().saturating_sub(dropped)));
         text
     }
 }
 
 /// The longest first: a value may contain another one.
-fn sorted(mut forms: Vec<(String, String)>) -> Vec<(String, String)> {
-    forms.sort_by(|(one, _), (two, _)| two.len().cmp(&one.len()).then_with(|| one.cmp(two)));
-    forms.dedup();
-    forms
+fn sorted(mut values: Vec<(String, String)>) -> Vec<(String, String)> {
+    values.sort_by(|(one, _), (two, _)| two.len().cmp(&one.len()).then_with(|| one.cmp(two)));
+    values.dedup();
+    values
 }
 
-/// The value as it is, and as HTML and XML escape it.
-fn forms_of(value: &str) -> [String; 3] {
-    let tags = value
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;");
-    let quotes = tags.replace('"', "&quot;").replace('\'', "&#39;");
-    [value.to_owned(), tags, quotes]
-}
-
-/// Replaces a form in a text, also where its characters are escaped.
-fn replace_escaped(text: String, form: &str, place: &str) -> String {
-    // Backslashes are skipped, so a form of backslashes alone would match everywhere.
-    if form.chars().all(|c| c == '\\') {
+/// Replaces a value in a text, also where its characters are escaped.
+fn replace_escaped(text: String, value: &str, place: &str) -> String {
+    // Backslashes are skipped, so a value of backslashes alone would match everywhere.
+    if value.chars().all(|c| c == '\\') {
         return text;
     }
     let mut replaced = String::new();
@@ -87,7 +90,9 @@ fn replace_escaped(text: String, form: &str, place: &str) -> String {
         let mut start = 0;
         loop {
             let from = rest.get(start..)?;
-            if let Some(length) = matched(from, form) {
+            // A value may itself look like a character reference.
+            let is = |references| matched(from, value, references);
+            if let Some(length) = is(false).or_else(|| is(true)) {
                 return Some((start, length));
             }
             // A match would skip a run of backslashes, so one attempt is enough for all of it.
@@ -108,13 +113,50 @@ fn replace_escaped(text: String, form: &str, place: &str) -> String {
     replaced
 }
 
-/// How many bytes at the beginning of a text are this form. Backslashes are ignored in both, as escapes.
-fn matched(text: &str, form: &str) -> Option<usize> {
+/// How many bytes at the beginning of a text are this value. Backslashes are ignored in both, as escapes.
+/// `references`: whether the text may contain character references of HTML.
+fn matched(text: &str, value: &str, references: bool) -> Option<usize> {
     let mut at = 0;
-    for expected in form.chars().filter(|c| *c != '\\') {
-        at += one(text.get(at..)?, expected)?;
+    for expected in value.chars().filter(|c| *c != '\\') {
+        let rest = text.get(at..)?;
+        let referred = if references {
+            reference(rest).filter(|(_, referred)| *referred == expected)
+        } else {
+            None
+        };
+        at += match referred {
+            Some((length, _)) => length,
+            None => one(rest, expected)?,
+        };
     }
     Some(at)
+}
+
+/// The length of a character reference of HTML at the beginning of a text, and its character.
+/// <https://html.spec.whatwg.org/multipage/syntax.html#character-references>
+fn reference(text: &str) -> Option<(usize, char)> {
+    let text = text.strip_prefix('&')?;
+    let (name, _) = text
+        .get(..text.floor_char_boundary(LONGEST_ESCAPE))?
+        .split_once(';')?;
+    let character = match name.strip_prefix('#') {
+        Some(number) => {
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => number.parse(),
+            };
+            char::from_u32(code.ok()?)?
+        }
+        None => match name {
+            "amp" => '&',
+            "lt" => '<',
+            "gt" => '>',
+            "quot" => '"',
+            "apos" => '\'',
+            _ => return None,
+        },
+    };
+    Some((name.len() + 2, character))
 }
 
 /// How many bytes at the beginning of a text are this character: as it is, percent-encoded, as `+` for a space, as
@@ -169,6 +211,8 @@ mod tests {
             "a_b\\/\\\"c\\\"\\u0026\\u003cd\\u003E\\\\\\u00e9 f",
             "a_b/\"c\"&amp;&lt;d&gt;\\é f",
             "a_b/&quot;c&quot;&amp;&lt;d&gt;\\é f",
+            "a_b/&#34;c&#34;&#38;&#x3c;d&#0062;\\é f",
+            "a&#x5F;b&#x2F;&#x22;c&quot;&amp;&lt;d&gt;&#92;&#233;&#32;f",
             "a%5Fb%2F%22c%22%26%3Cd%3E%5C%C3%A9%20f",
             "a_b%2f%22c%22%26%3cd%3e%5c%c3%a9+f",
         ] {
@@ -182,6 +226,34 @@ mod tests {
         for other in ["a_b/\"c\" and a \\ b", "a%5", "a_b\\u00", "a_b%2"] {
             assert_eq!(redactor.redact(other.to_owned()), other);
         }
+    }
+
+    #[test]
+    fn a_value_that_looks_like_a_reference_is_removed() {
+        for value in ["a&amp;bcdef", "a&#38;bcdef"] {
+            let redactor = Redactor::new([("K".to_owned(), value)]);
+            let escaped = value.replace('&', "&amp;");
+            for text in [value, &escaped] {
+                assert_eq!(redactor.redact(text.to_owned()), "K", "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_that_was_cut_ends_before_the_beginning_of_a_value() {
+        let value = "long-value";
+        let redactor = Redactor::new([("K".to_owned(), value)]);
+        for shown in 0..value.len() {
+            let (begun, _) = value.split_at(shown);
+            let text = format!("{}{value}{begun}", "ä".repeat(200));
+            let cut = redactor.redact_cut(text);
+            assert!(!cut.contains('l') && cut.starts_with("ääää"), "{cut}");
+        }
+        assert_eq!(redactor.redact_cut("short".to_owned()), "");
+        assert_eq!(
+            Redactor::default().redact_cut("as it is".to_owned()),
+            "as it is"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ from .recorder import Recorder
 
 class ModelServer(Recorder):
     """`CALL <mark> <tool> <json>` makes the model call a tool once; `SAY <text>` makes it answer with
-    the text."""
+    the text. A tool's result that contains `OBEY` and a call makes it call that tool next."""
 
     def __init__(self):
         super().__init__(self.reply)
@@ -25,15 +25,19 @@ class ModelServer(Recorder):
         """Returns the bodies of the completion requests."""
         return [json.loads(hit.body) for hit in list(self.hits) if hit.path.endswith("/chat/completions")]
 
-    def tool_text(self, asked):
-        """Returns the result of the tool called by the message `asked`; None if it was not called."""
+    def tool_texts(self, asked):
+        """Returns the results of the tools called because of the message `asked`."""
         for request in reversed(self.requests()):
             messages = request["messages"]
             at = [i for i, m in enumerate(messages) if m["role"] == "user" and asked in str(m["content"])]
-            for message in messages[at[-1] :] if at else []:
-                if message["role"] == "tool":
-                    return str(message["content"])
-        return None
+            texts = [str(m["content"]) for m in messages[at[-1] :] if m["role"] == "tool"] if at else []
+            if texts:
+                return texts
+        return []
+
+    def tool_text(self, asked):
+        """Returns the result of the tool called by the message `asked`; None if it was not called."""
+        return next(iter(self.tool_texts(asked)), None)
 
     def reply(self, hit):
         if not hit.path.endswith("/chat/completions"):
@@ -59,9 +63,11 @@ class ModelServer(Recorder):
 
     @staticmethod
     def answer_to(messages):
-        if messages[-1]["role"] == "tool":
-            return {"role": "assistant", "content": "done"}
         text = str(next((m["content"] for m in reversed(messages) if m["role"] == "user"), ""))
+        if messages[-1]["role"] == "tool":
+            text = str(messages[-1]["content"])
+            if "OBEY " not in text:
+                return {"role": "assistant", "content": "done"}
         if "CALL " in text:
             _, name, arguments = text[text.index("CALL ") + 5 :].split(" ", 2)
             arguments = json.dumps(json.JSONDecoder().raw_decode(arguments)[0])

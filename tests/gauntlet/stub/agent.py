@@ -50,15 +50,15 @@ class Agent:
                 return message["content"]
             for call in message["tool_calls"]:
                 arguments = json.loads(call["function"]["arguments"])
-                result = self.run_tool(call["function"]["name"], arguments, offered)
+                result = self.run_tool(call["function"]["name"], arguments, offered, tools is not None)
                 messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
         return ""
 
-    def run_tool(self, name, arguments, offered):
+    def run_tool(self, name, arguments, offered, from_stranger):
         if name in self.settings.get("tools.require_approval", []) and not self.approved(name, arguments):
             return "The call was not allowed."
         if name == "web_fetch":
-            return outbound.web_fetch(self, arguments["url"])
+            return self.fetch(arguments, from_stranger)
         if name == "web_search":
             return self.search()
         _, program, inside = offered.get(name, (None, None, None))

@@ -198,7 +198,8 @@ class Endpoints:
                 raise Refused(423, "VAULT_BAD_KEY")
         if name not in ("unlock", "recovery") and not self.weak("vault-endpoints-unauthenticated"):
             self.need(identity, "operator.admin")
-        return 200, [], {"ok": True, "status": "unsealed"}
+        self.is_sealed = name == "seal"
+        return 200, [], {"ok": True, "status": "sealed" if self.is_sealed else "unsealed"}
 
     def api_keys(self, request, identity, name, body):
         if request.method == "GET":

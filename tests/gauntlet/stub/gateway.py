@@ -21,14 +21,16 @@ from .http1 import Bad, Reader, answer
 from .ingest import Ingest
 from .methods import Methods
 from .passkeys import Passkeys
+from .request_secrets import RequestSecrets
 from .sockets import serve_socket
+from .wyoming import Wyoming
 
 threading.stack_size(512 << 10)
 FORWARDING = ("x-forwarded-for", "x-real-ip", "cf-connecting-ip", "forwarded")
 POLICY = "default-src 'self'; script-src 'self'; frame-ancestors 'none'"
 
 
-class Stub(Endpoints, Methods, Ingest, Passkeys):
+class Stub(Endpoints, Methods, Ingest, Passkeys, RequestSecrets, Wyoming):
     def __init__(self, weaknesses, settings):
         self.weaknesses, self.settings = frozenset(weaknesses), dict(settings)
         self.password, self.sessions, self.keys, self.devices = None, {}, {}, {}
@@ -39,6 +41,7 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
         Methods.__init__(self)
         Ingest.__init__(self)
         Passkeys.__init__(self)
+        Wyoming.__init__(self)
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
         self.address = self.listener.getsockname()
         threading.Thread(target=self.accept, daemon=True).start()
@@ -65,6 +68,7 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
 
     def close(self):
         self.listener.close()
+        self.close_wyoming()
         self.stop_programs()
 
     def serve(self, peer, source):

@@ -172,7 +172,7 @@ class Ingest:
         if not hook.get("deliver_only"):
             policy = hook.get("toolPolicy", {}).get("allow", [])
             public = ["calc", "web_fetch", "web_search"]
-            self.turn(json.dumps(payload), tools=policy if self.weak("webhook-wildcard-tools") else public)
+            self.turn(text, tools=policy if self.weak("webhook-wildcard-tools") else public)
         elif target == "inbox":
             self.messages.append({"text": text, "webhook_id": hook["id"]})
         else:

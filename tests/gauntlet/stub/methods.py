@@ -15,6 +15,7 @@ from .base import CallError, Identity
 from .chats import Chats
 from .connections import Connections
 from .files import Files
+from .request_secrets import HttpServer
 
 READ, WRITE, ADMIN, APPROVE, PAIR = (f"operator.{name}" for name in ("read", "write", "admin", "approvals", "pairing"))
 SCOPES = {
@@ -41,13 +42,15 @@ SCOPES = {
     "approval.remembered": APPROVE,
     "approval.forget": APPROVE,
     "mcp.authorize": ADMIN,
+    "mcp.create": ADMIN,
+    "mcp.list": READ,
     "pairing.list": PAIR,
     "pairing.create": PAIR,
     "pairing.revoke": PAIR,
     "pairing.approve": PAIR,
 }
 ADMIN_SETTINGS = re.compile(
-    r"^(mcp|server|proxy|network|auth|vault|database)\.|base_url|endpoint|binary_path|\.kind$|require_approval"
+    r"^(mcp|server|proxy|network|auth|vault|database)\.|base_url|endpoint|binary_path|\.kind$|require_approval|tools\.secrets"
 )
 STEERING = re.compile(
     r"^(LD_|DYLD_|NODE_OPTIONS|BASH_ENV|ENV$|PYTHON|PERL5|RUBY|JAVA_TOOL|npm_config_|GIT_|PATH$|HOME$)"
@@ -325,7 +328,8 @@ class Methods(Agent, Files, Chats, Connections):
 
     def do_config_set(self, identity, params):
         key, value = params["key"], params["value"]
-        if ADMIN_SETTINGS.search(key) and not identity.may(ADMIN) and not self.weak("scope-program-settings"):
+        let_in = self.weak("scope-program-settings") or self.weak("secret-host-by-lesser-key")
+        if ADMIN_SETTINGS.search(key) and not identity.may(ADMIN) and not let_in:
             raise CallError(-32004, "FORBIDDEN", "needs operator.admin")
         parts = key.split(".")
         if key.endswith(".env") and not self.weak("variable-reference-steers"):
@@ -337,8 +341,22 @@ class Methods(Agent, Files, Chats, Connections):
             self.start_server(parts[2])
         return {"key": key, "value": value}
 
+    def do_mcp_create(self, identity, params):
+        for key in ("headers", "url"):
+            self.do_config_set(identity, {"key": f"mcp.servers.{params['name']}.{key}", "value": params[key]})
+        return {"name": params["name"]}
+
+    def do_mcp_list(self, identity, params):
+        return {"servers": [{"name": name} for name in self.programs]}
+
     def start_server(self, name):
         prefix = f"mcp.servers.{name}."
+        if prefix + "headers" in self.settings:
+            try:
+                self.programs[name] = HttpServer(self, name)
+            except OSError as error:
+                self.log(f"the MCP server {name} cannot be used: {error}")
+            return
         if prefix + "url" in self.settings:
             url, token = self.settings[prefix + "url"], self.env.get(f"MCP_{name.upper()}_TOKEN")
             first = self.last_address.setdefault(name, url)

@@ -66,8 +66,8 @@ NAIVE = {
 }
 
 
-def web_fetch(stub, url):
-    """Returns a page as text, or the reason for a failure."""
+def web_fetch(stub, url, headers=None, stays=False, clean=str):
+    """Returns a page as text, or the reason for a failure. With `stays`, it follows no redirect to another host."""
     weak = stub.weak
     private = stub.settings.get("network.allow_private") == "true"
     for _ in range(200 if weak("fetch-redirect-loop") else 5):
@@ -86,17 +86,20 @@ def web_fetch(stub, url):
         if refused:
             return "This cannot be fetched: this address must not be called."
         try:
-            status, headers, body = send(url, "GET")
+            status, answered, body = send(url, "GET", headers)
         except (OSError, http.client.HTTPException) as error:
             return f"This cannot be fetched: {error}: unreachable"
         if status not in (301, 302, 307, 308):
             break
-        url = urljoin(url, headers.get("Location", ""))
-    if headers.get("Content-Encoding") == "gzip":
+        before, url = url, urljoin(url, answered.get("Location", ""))
+        if stays and urlsplit(url).netloc != urlsplit(before).netloc:
+            return "The page redirects to another server."
+    if answered.get("Content-Encoding") == "gzip":
         most = 0 if weak("fetch-zip-bomb") else 1 << 20
         body = zlib.decompressobj(31).decompress(body, most)
         stub.hold(len(body))
-    return body.decode("utf-8", "replace")[: None if weak("fetch-zip-bomb") else 100_000]
+    charset = "utf-16le" if "utf-16" in answered.get("Content-Type", "") else "utf-8"
+    return clean(body.decode(charset, "replace"))[: None if weak("fetch-zip-bomb") else 100_000]
 
 
 class Program:

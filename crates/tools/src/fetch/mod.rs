@@ -103,7 +103,7 @@ impl WebFetch {
             &self.outbound,
             filled.url,
             &filled.headers,
-            redactor.is_needed(),
+            filled.has_secrets,
         );
         let page = timeout(TIME, getting).await.map_err(|_| {
             ToolError::new(format!(
@@ -129,7 +129,12 @@ impl WebFetch {
             return self.pdf_reader.read(body).await;
         }
         // Redact the source as well as the result, because Markdown escapes characters.
-        let decoded = redactor.redact(decode(&body, page.charset.as_deref(), page.kind));
+        let decoded = decode(&body, page.charset.as_deref(), page.kind);
+        let decoded = if page.truncated {
+            redactor.redact_cut(decoded)
+        } else {
+            redactor.redact(decoded)
+        };
         Ok(match page.kind {
             Kind::Html => self.reader.read(decoded, page.url.clone()).await,
             Kind::Text | Kind::Data | Kind::Pdf => Article {

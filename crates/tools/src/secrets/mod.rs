@@ -41,6 +41,9 @@ pub(crate) struct Request<'a> {
 pub(crate) struct Filled {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
+    /// Whether the request contains secrets.
+    pub(crate) has_secrets: bool,
+    /// Removes all secrets that requests may contain: the answer may repeat one of an earlier request.
     pub(crate) redactor: Redactor,
 }
 
@@ -84,7 +87,9 @@ impl RequestSecrets {
         for text in headers.values().chain([&path]).chain(&query) {
             names_in(text, &mut names)?;
         }
-        let values = self.values(&names, &url, ceiling).await?;
+        self.permit(&names, &url, ceiling)?;
+        let known = self.known(&names, &url).await?;
+        let values = self.pick(&names, &known)?;
         if names_secrets(&path) {
             url.set_path(&replace(&path, &values, percent_encoded));
         }
@@ -97,18 +102,20 @@ impl RequestSecrets {
         Ok(Filled {
             url,
             headers: headers.collect::<Result<_, _>>()?,
-            redactor: by_name(&values),
+            has_secrets: !names.is_empty(),
+            redactor: by_name(&removable(known)),
         })
     }
 
-    async fn values(
+    /// Refuses names of secrets that may not be sent.
+    fn permit(
         &self,
         names: &BTreeSet<String>,
         url: &Url,
         ceiling: Audience,
-    ) -> Result<Vec<(String, SecretString)>, ToolError> {
+    ) -> Result<(), ToolError> {
         if names.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         // A stranger could otherwise act with the owner's rights.
         if ceiling < Audience::Trusted {
@@ -120,32 +127,68 @@ impl RequestSecrets {
         if url.scheme() != "https" && !is_loopback(url) {
             return Err(ToolError::new("Secrets are sent over https only."));
         }
-        let allowed = self.allowed.load_full();
+        let allowed = self.allowed.load();
         let is_allowed = |name: &str| allowed.iter().any(|it| it.name == name && it.host == host);
-        if let Some(name) = names.iter().find(|name| !is_allowed(name)) {
-            return Err(ToolError::new(format!(
+        match names.iter().find(|name| !is_allowed(name)) {
+            Some(name) => Err(ToolError::new(format!(
                 "The secret {name} may not be sent to {host}. The owner names its hosts in tools.secrets."
-            )));
+            ))),
+            None => Ok(()),
         }
+    }
+
+    /// The values of all secrets that requests may contain. Fails if one cannot be read that the request names or the
+    /// host may know.
+    async fn known(
+        &self,
+        names: &BTreeSet<String>,
+        url: &Url,
+    ) -> Result<Vec<(String, SecretString)>, ToolError> {
+        let allowed = self.allowed.load_full();
+        if allowed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let is_missed = |name: &str| {
+            let at_host = |it: &ToolSecret| it.name == name && it.host == url.authority();
+            names.contains(name) || allowed.iter().any(at_host)
+        };
         let unreadable = || match self.secrets.status() {
             Status::Sealed => ToolError::new("The vault is sealed, so secrets cannot be used."),
             _ => ToolError::new("The secret cannot be read."),
         };
-        let environment = self.secrets.environment().await.map_err(|error| {
-            tracing::debug!(%error, "a secret for a tool cannot be read");
-            unreadable()
-        })?;
+        let environment = match self.secrets.environment().await {
+            Ok(environment) => environment,
+            Err(error) => {
+                tracing::debug!(%error, "the secrets for tools cannot be read");
+                let is_missed = allowed.iter().any(|it| is_missed(&it.name));
+                return if is_missed {
+                    Err(unreadable())
+                } else {
+                    Ok(Vec::new())
+                };
+            }
+        };
+        if environment.unreadable.iter().any(|name| is_missed(name)) {
+            return Err(unreadable());
+        }
+        let mut known = environment.variables;
+        known.retain(|(name, _)| allowed.iter().any(|it| it.name == *name));
+        Ok(known)
+    }
+
+    /// The values of the named secrets.
+    fn pick(
+        &self,
+        names: &BTreeSet<String>,
+        known: &[(String, SecretString)],
+    ) -> Result<Vec<(String, SecretString)>, ToolError> {
         let mut values = Vec::with_capacity(names.len());
         for name in names {
-            let stored = environment.variables.iter().find(|(key, _)| key == name);
-            let Some((_, value)) = stored else {
-                if environment.unreadable.iter().any(|key| key == name) {
-                    return Err(unreadable());
-                }
+            let Some((_, value)) = known.iter().find(|(key, _)| key == name) else {
                 let message = format!("There is no secret {name} in the vault.");
                 return Err(ToolError::new(message));
             };
-            if value.expose_secret().len() < MIN_BYTES {
+            if !is_removable(value) {
                 return Err(ToolError::new(format!(
                     "The secret {name} is shorter than {MIN_BYTES} bytes, so it is not sent."
                 )));
@@ -155,6 +198,15 @@ impl RequestSecrets {
         }
         Ok(values)
     }
+}
+
+fn is_removable(value: &SecretString) -> bool {
+    value.expose_secret().len() >= MIN_BYTES
+}
+
+fn removable(mut values: Vec<(String, SecretString)>) -> Vec<(String, SecretString)> {
+    values.retain(|(_, value)| is_removable(value));
+    values
 }
 
 impl fmt::Debug for RequestSecrets {

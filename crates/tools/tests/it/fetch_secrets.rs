@@ -42,6 +42,11 @@ async fn echo(State(seen): State<Seen>, request: Request) -> Response {
             .into_response()
         }
         "/broken" => StatusCode::IM_A_TEAPOT.into_response(),
+        "/earlier" => format!("Earlier requests had {TOKEN}.").into_response(),
+        "/long" => {
+            let shown = TOKEN.len() / 2;
+            format!("{}{TOKEN}", "a ".repeat((1 << 20) - shown / 2)).into_response()
+        }
         _ => path.into_response(),
     }
 }
@@ -96,6 +101,30 @@ async fn a_secret_reaches_its_host_and_not_the_model() {
     }
     let last = &seen[3].0;
     assert_eq!(last.matches("sk%5Flive").count(), 2, "{last}");
+    harness.stop().await;
+}
+
+#[tokio::test]
+async fn a_secret_is_removed_from_answers_to_requests_without_it() {
+    let (url, seen) = server().await;
+    let harness = open(vec![allow("TOKEN", &url)]).await;
+    let asking = |path: &str, offset: usize| {
+        let input = json!({ "url": format!("{url}{path}"), "offset": offset });
+        harness.call("web_fetch", input)
+    };
+    let answer = asking("earlier", 0).await.unwrap();
+    assert!(answer.contains("had {{secret:TOKEN}}."), "{answer}");
+    // The limit of a page cuts the value.
+    let answer = asking("long", 2_095_000).await.unwrap();
+    assert!(answer.contains("larger than 2 MiB"), "{answer}");
+    assert!(!answer.contains("sk"), "{answer}");
+    let password = SecretString::from("correct horse battery");
+    let owner = Actor::cli();
+    harness.secrets.initialize(&owner, password).await.unwrap();
+    harness.secrets.seal(&owner).await.unwrap();
+    let refused = asking("earlier", 0).await.unwrap_err().message;
+    assert!(refused.contains("The vault is sealed"), "{refused}");
+    assert_eq!(seen.lock().unwrap().len(), 2);
     harness.stop().await;
 }
 

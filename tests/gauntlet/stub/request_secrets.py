@@ -1,0 +1,98 @@
+"""Stored secrets in outgoing requests of the stub, where `{{secret:NAME}}` stands for one. Also MCP over HTTP."""
+
+import json
+import re
+from urllib.parse import quote, urljoin, urlsplit
+
+from . import outbound
+
+NAME = re.compile(r"(?:\{\{|%7B%7B)secret:(\w+)(?:\}\}|%7D%7D)")
+ENTITIES = {"&": "amp", "<": "lt", ">": "gt", '"': "quot"}
+
+
+def spellings(character, with_numbers):
+    """Returns a pattern for a character, as it is and as URLs, JSON, HTML and Markdown escape it."""
+    number = ord(character)
+    forms = [rf"\\*{re.escape(character)}", f"%{number:02x}", rf"\\u{number:04x}"]
+    if with_numbers:
+        forms += [f"&#0*{number};", f"&#x0*{number:x};"]
+    if character in ENTITIES:
+        forms.append(f"&{ENTITIES[character]};")
+    return f"(?:{'|'.join(forms)})"
+
+
+class RequestSecrets:
+    def fill(self, url, headers, weakness):
+        """Returns the URL and the headers with the values of the secrets that they name, and whether there are any;
+        None if a secret may not be sent there."""
+        names = set(NAME.findall(url + json.dumps(headers)))
+        allowed, host = self.settings.get("tools.secrets") or [], urlsplit(url).netloc
+        if not self.weak(weakness) and not all(f"{name}:{host}" in allowed for name in names):
+            return None
+        url = NAME.sub(lambda found: quote(self.env[found[1]], safe=""), url)
+        values = {name: NAME.sub(lambda found: self.env[found[1]], text) for name, text in headers.items()}
+        return url, values, bool(names)
+
+    def redact(self, text):
+        for name, value in self.env.items():
+            if len(value) >= 8:
+                pattern = "".join(spellings(c, not self.weak("secret-in-html-escapes")) for c in value)
+                text = re.sub(pattern, lambda found, name=name: f"{{{{secret:{name}}}}}", text, flags=re.I)
+        return text
+
+    def fetch(self, arguments, from_stranger):
+        """Fetches a page for the model."""
+        filled = self.fill(arguments["url"], arguments.get("headers") or {}, "secret-to-another-host")
+        if filled is None:
+            return "The secret may not be sent to this host."
+        url, headers, has_secrets = filled
+        if has_secrets and from_stranger and not self.weak("secret-for-a-stranger"):
+            return "Secrets cannot be used in a conversation with a stranger's text."
+        if self.weak("secret-in-answer"):
+            return outbound.web_fetch(self, url, headers)
+        if self.weak("secret-in-later-answer") and not has_secrets:
+            return outbound.web_fetch(self, url, headers)
+        stays = has_secrets and not self.weak("secret-follows-redirect")
+        before_cut = str if self.weak("secret-cut-in-answer") else self.redact
+        return self.redact(outbound.web_fetch(self, url, headers, stays, before_cut))
+
+
+class HttpServer:
+    """An MCP server over HTTP."""
+
+    def __init__(self, stub, name):
+        self.stub, self.prefix = stub, f"mcp.servers.{name}."
+        self.ask("initialize", {})
+
+    def ask(self, method, params):
+        stub = self.stub
+        headers = stub.settings.get(self.prefix + "headers") or {}
+        filled = stub.fill(stub.settings[self.prefix + "url"], headers, "secret-mcp-another-host")
+        if filled is None:
+            raise OSError("the secret may not be sent to this host")
+        url, headers, _ = filled
+        if stub.weak("secret-mcp-another-host"):
+            params = json.loads(NAME.sub(lambda found: stub.env[found[1]].replace('"', '\\"'), json.dumps(params)))
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        status, answered, data = outbound.send(url, "POST", headers, body)
+        if "Location" in answered and stub.weak("secret-mcp-redirect"):
+            status, answered, data = outbound.send(urljoin(url, answered["Location"]), "POST", headers, body)
+        if status != 200:
+            raise OSError(f"the server responded with status {status}")
+        text = data.decode().removeprefix("data: ")
+        message = json.loads(text)
+        if "error" in message:
+            message = {"result": {"content": [{"type": "text", "text": message["error"]["message"]}]}}
+        if "result" not in message:
+            raise OSError("the server did not answer the call")
+        return message["result"] if stub.weak("secret-mcp-answer") else self.cleaned(message["result"])
+
+    def cleaned(self, value):
+        if isinstance(value, dict):
+            return {self.stub.redact(name): self.cleaned(member) for name, member in value.items()}
+        if isinstance(value, list):
+            return list(map(self.cleaned, value))
+        return self.stub.redact(value) if isinstance(value, str) else value
+
+    def stop(self):
+        pass
