@@ -120,7 +120,7 @@ impl Engine {
         match self {
             Self::Sqlite => None,
             Self::Postgres => Some(
-                "SELECT CASE WHEN $2::text::xid8 >= pg_snapshot_xmax(pg_current_snapshot())
+                "SELECT CASE WHEN $2::text::xid8 >= pg_current_xact_id()
                          THEN 'aborted' ELSE pg_xact_status($2::text::xid8) END,
                      EXISTS (SELECT 1 FROM _transactions WHERE session = $1 AND number = $2)",
             ),

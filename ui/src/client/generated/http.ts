@@ -1460,7 +1460,7 @@ export interface components {
             messages: components["schemas"]["Message"][];
             /** @description The `before` value for the next older page; absent when there is none. */
             next_cursor?: string | null;
-            /** @description The turn that is running in the session on this node; absent when there is none. */
+            /** @description The turn that is running in the session, on any node; absent when there is none. */
             running?: components["schemas"]["RunningTurn"] | null;
         };
         /** @description A message of a session. */

@@ -517,7 +517,7 @@ export interface Interface {
       result: DescribeResult;
     };
     /**
-     * Lists events of credentials and the vault, newest first.
+     * Lists rows of the audit log, newest first.
      */
     'audit.list': {
       params: {
@@ -1380,7 +1380,7 @@ export interface Interface {
     'mcp.create': {
       params: {
         /**
-         * 1 to 64 letters, digits, `.`, `_` and `-`.
+         * The name of the new server: 1 to 64 letters, digits, `.`, `_` and `-`.
          */
         name: string;
         /**
@@ -1388,7 +1388,7 @@ export interface Interface {
          */
         command?: string | null;
         /**
-         * The program's arguments.
+         * The program's arguments, one per element. They are not returned.
          */
         args?: string[] | null;
         /**
@@ -1416,15 +1416,15 @@ export interface Interface {
     'mcp.update': {
       params: {
         /**
-         * The server.
+         * The name of the server, as in `mcp.list`. A server cannot be renamed.
          */
         name: string;
         /**
-         * A program that speaks MCP over standard input and output.
+         * A program that speaks MCP over standard input and output. It runs without a shell.
          */
         command?: string | null;
         /**
-         * The program's arguments.
+         * The program's arguments, one per element; they replace all earlier ones. They are not returned.
          */
         args?: string[] | null;
         /**
@@ -1453,7 +1453,7 @@ export interface Interface {
     'mcp.delete': {
       params: {
         /**
-         * The server.
+         * The name of the server, as in `mcp.list`.
          */
         name: string;
       };
@@ -1465,7 +1465,7 @@ export interface Interface {
     'mcp.test': {
       params: {
         /**
-         * The server.
+         * The name of the server, as in `mcp.list`.
          */
         name: string;
       };
@@ -1477,7 +1477,7 @@ export interface Interface {
     'mcp.approve': {
       params: {
         /**
-         * The server.
+         * The name of the server, as in `mcp.list`.
          */
         name: string;
         /**
@@ -1497,7 +1497,7 @@ export interface Interface {
     'mcp.restart': {
       params: {
         /**
-         * The server.
+         * The name of the server, as in `mcp.list`.
          */
         name: string;
       };
@@ -1509,7 +1509,7 @@ export interface Interface {
     'mcp.authorize': {
       params: {
         /**
-         * The server.
+         * The name of a server with a `url`, as in `mcp.list`.
          */
         name: string;
         /**
@@ -1519,7 +1519,7 @@ export interface Interface {
          */
         client_id?: string | null;
         /**
-         * The secret of that client.
+         * The secret of that client, if it has one. It is not returned.
          */
         client_secret?: string | null;
       };
@@ -1531,7 +1531,7 @@ export interface Interface {
     'mcp.disconnect': {
       params: {
         /**
-         * The server.
+         * The name of the server, as in `mcp.list`.
          */
         name: string;
       };
@@ -1543,7 +1543,7 @@ export interface Interface {
     'mcp.resources': {
       params: {
         /**
-         * The server.
+         * The name of the server, as in `mcp.list`.
          */
         name: string;
         /**
@@ -1579,11 +1579,11 @@ export interface Interface {
     'mcp.prompt': {
       params: {
         /**
-         * The server.
+         * The name of a connected server, as in `mcp.list`.
          */
         server: string;
         /**
-         * The prompt.
+         * The name of the prompt, as in `mcp.prompts`.
          */
         name: string;
         /**
@@ -4155,7 +4155,7 @@ export interface HistoryResult {
    */
   next_cursor?: string | null;
   /**
-   * The turn that is running in the session on this node; absent when there is none.
+   * The turn that is running in the session, on any node; absent when there is none.
    */
   running?: RunningTurn | null;
 }
@@ -4355,7 +4355,7 @@ export interface ListResult8 {
  */
 export interface McpServer {
   /**
-   * The name in the settings.
+   * The name in the settings: `mcp.servers.<name>`.
    */
   name: string;
   /**
@@ -4363,16 +4363,19 @@ export interface McpServer {
    */
   transport: string;
   /**
-   * The program; its arguments are not returned.
+   * The program, for `stdio`; its arguments are not returned.
    */
   command?: string | null;
   /**
    * The names of the variables that the program receives.
    */
   env?: string[];
+  /**
+   * The URL, for `http`.
+   */
   url?: string | null;
   /**
-   * The names of the additional headers.
+   * The names of the additional headers, for `http`; their values are not returned.
    */
   headers?: string[];
   /**
@@ -4384,7 +4387,7 @@ export interface McpServer {
    */
   state: string;
   /**
-   * Why it is not connected.
+   * Why it is not connected, as a sentence.
    */
   problem?: string | null;
   /**
@@ -4432,7 +4435,7 @@ export interface McpTool {
    */
   review: string;
   /**
-   * The approved form.
+   * The form that was approved; absent for a `new` tool.
    */
   approved?: Form | null;
   /**
@@ -4448,6 +4451,9 @@ export interface McpTool {
  * via the `definition` "Form".
  */
 export interface Form {
+  /**
+   * What the tool does, as the server describes it.
+   */
   description: string;
   /**
    * The schema of the input as indented JSON.
@@ -4483,7 +4489,7 @@ export interface McpAuth {
    */
   state: string;
   /**
-   * The authorization server.
+   * The issuer URL of the authorization server; absent until `mcp.authorize` has found it.
    */
   issuer?: string | null;
   /**
@@ -4500,11 +4506,11 @@ export interface McpAuth {
    */
   changed_at?: string | null;
   /**
-   * What went wrong last.
+   * Why the last request for tokens failed, or that the server refused them; absent after a success.
    */
   error?: string | null;
   /**
-   * The redirect URL to register at an authorization server.
+   * The redirect URL to register at an authorization server. Each MCP server has its own.
    */
   redirect_url: string;
 }
@@ -4516,7 +4522,8 @@ export interface McpAuth {
  */
 export interface AuthorizeResult {
   /**
-   * The URL of the authorization server.
+   * The URL of the authorization server at which the person authorizes Gatehouse. It contains the `state` of this
+   * request.
    */
   url: string;
 }
@@ -4563,9 +4570,12 @@ export interface McpResource {
    * Whether `uri` is a template.
    */
   template: boolean;
+  /**
+   * The server's own name of the resource.
+   */
   name: string;
   /**
-   * The name for people.
+   * The name to show to people, if the server states one.
    */
   title?: string | null;
   description?: string | null;
@@ -4602,15 +4612,15 @@ export interface PromptsResult {
  */
 export interface McpPrompt {
   /**
-   * The server.
+   * The name of the server, as in `mcp.list`.
    */
   server: string;
   /**
-   * The name, for `mcp.prompt`.
+   * The server's own name of the prompt, for `mcp.prompt`.
    */
   name: string;
   /**
-   * The name for people.
+   * The name to show to people, if the server states one.
    */
   title?: string | null;
   description?: string | null;
@@ -4623,12 +4633,18 @@ export interface McpPrompt {
  * via the `definition` "McpArgument".
  */
 export interface McpArgument {
+  /**
+   * The key in `arguments` of `mcp.prompt`.
+   */
   name: string;
   /**
-   * The name for people.
+   * The name to show to people, if the server states one.
    */
   title?: string | null;
   description?: string | null;
+  /**
+   * Whether `mcp.prompt` needs a value for it.
+   */
   required: boolean;
 }
 /**
