@@ -118,6 +118,9 @@ fn replace_escaped(text: String, value: &str, place: &str) -> String {
 fn matched(text: &str, value: &str, references: bool) -> Option<usize> {
     let mut at = 0;
     for expected in value.chars().filter(|c| *c != '\\') {
+        while references && let Some((length, '\\')) = reference(text.get(at..)?) {
+            at += length;
+        }
         let rest = text.get(at..)?;
         let referred = if references {
             reference(rest).filter(|(_, referred)| *referred == expected)

@@ -112,13 +112,6 @@ async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
     assert_eq!(mode(&directory.join("acme.toml")), 0o600);
     assert!(!directory.join("notes.txt").exists());
     let restored = to.start();
-    let listed = restored
-        .rpc(&from.key, "webhooks.profiles", json!({}))
-        .await;
-    assert!(
-        listed.to_string().contains("Orders and refunds"),
-        "{listed}"
-    );
     assert_eq!(restored.vault_status().await, "sealed");
     let recovery = json!({ "recovery_key": from.recovery_key });
     let path = "/api/auth/vault/recovery";
@@ -127,6 +120,13 @@ async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
         .await;
     assert_eq!(opened.status, StatusCode::OK, "{}", opened.body);
     assert_eq!(restored.vault_status().await, "unsealed");
+    let listed = restored
+        .rpc(&from.key, "webhooks.profiles", json!({}))
+        .await;
+    assert!(
+        listed.to_string().contains("Orders and refunds"),
+        "{listed}"
+    );
     let listed = restored.rpc(&from.key, "env.list", json!({})).await;
     assert!(listed.to_string().contains("TOKEN"), "{listed}");
     let kind = json!({ "kind": "backup.restored" });
