@@ -1,4 +1,4 @@
-//! Tests the alert rules in `deploy/prometheus` with Prometheus' own tool.
+//! Tests the alert rules in `deploy/prometheus` with Prometheus' own tool, and prepares its server for a test.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,9 @@ use crate::apt;
 use crate::process::{find_program, is_executable, run};
 
 const TOOL: &str = "promtool";
-/// The Debian package with the tool.
+/// In the same directory.
+const SERVER: &str = "prometheus";
+/// The Debian package with both.
 const PACKAGE: &str = "prometheus";
 
 impl Session<'_> {
@@ -20,6 +22,11 @@ impl Session<'_> {
             Ok(tool) => tool,
             Err(error) => return self.report.left_out("tests of the alert rules", &error),
         };
+        let server = tool.with_file_name(SERVER);
+        if is_executable(&server) {
+            let server = server.to_string_lossy().into_owned();
+            self.set("GATEHOUSE_TEST_PROMETHEUS", server);
+        }
         let folder = self.root.join("deploy/prometheus");
         self.report.step("alert rules", || {
             for arguments in [

@@ -30,6 +30,7 @@ mod own_memory;
 mod own_programs;
 mod process;
 mod profiles;
+mod prometheus;
 mod service;
 mod starting;
 mod turns;
