@@ -57,9 +57,14 @@ impl Conn {
     }
 
     /// Finds the held delivery that arrived first.
-    pub async fn find_first_held_delivery(&mut self) -> Result<Option<HeldDelivery>, StoreError> {
-        let query = query("SELECT * FROM held_deliveries ORDER BY id LIMIT 1");
-        self.find(query).await
+    /// Returns the held delivery that arrived first, or first after another one.
+    pub async fn find_next_held_delivery(
+        &mut self,
+        after: Option<&DeliveryId>,
+    ) -> Result<Option<HeldDelivery>, StoreError> {
+        let query = query("SELECT * FROM held_deliveries WHERE id > $1 ORDER BY id LIMIT 1");
+        let after = after.map_or("", DeliveryId::as_str);
+        self.find(query.bind(after)).await
     }
 
     /// Returns the ID of the held delivery of a webhook that arrived first.

@@ -161,12 +161,14 @@ impl Request {
 
 impl Webhooks {
     /// Processes held deliveries in the order of their arrival, until there are none or the vault is sealed.
-    /// After an error, the delivery stays for the next call.
+    /// After an error, the delivery stays for the next call, and so do those of a webhook that cannot be read.
     pub(crate) async fn release_held(&self) -> Result<(), ReleaseError> {
+        let mut passed: Option<DeliveryId> = None;
         loop {
-            let read = self.0.store.read(|conn| {
+            let after = passed.clone();
+            let read = self.0.store.read(move |conn| {
                 Box::pin(async move {
-                    let first = conn.find_first_held_delivery().await?;
+                    let first = conn.find_next_held_delivery(after.as_ref()).await?;
                     // After a restore, the owner decides.
                     if first.is_some() && conn.holds_sealed_deliveries().await? {
                         return Ok(None);
@@ -186,7 +188,17 @@ impl Webhooks {
             if plaintext.is_none() {
                 tracing::error!(id = %held.id, "a held delivery is damaged");
             }
-            self.release(&held, plaintext).await?;
+            match self.release(&held, plaintext).await {
+                Err(ReleaseError::Ingest(IngestError::NotFound)) => {
+                    tracing::error!(
+                        webhook = %held.webhook_id,
+                        "the webhook of a held delivery cannot be read; the delivery stays"
+                    );
+                    passed = Some(held.id);
+                    continue;
+                }
+                released => released?,
+            }
             let id = held.id;
             let write = self
                 .0

@@ -6,7 +6,7 @@ use crate::worker::model::FakeModel;
 use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, ErrorCode, Timestamp};
 use gatehouse_sources::AuthMode;
 use gatehouse_sources::verify::{SignInput, sign};
-use gatehouse_store::testing::TestDatabase;
+use gatehouse_store::testing::{TestDatabase, run_sql};
 use gatehouse_store::{DeliveryRow, HeldDelivery, HoldLimit};
 use gatehouse_webhooks::{DeliveryQuery, WebhooksSettings};
 use secrecy::SecretString;
@@ -151,6 +151,36 @@ async fn held_deliveries_go_with_their_webhook() {
 }
 
 #[tokio::test]
+async fn a_webhook_that_cannot_be_read_holds_up_no_other() {
+    everywhere(async |database, model| {
+        let harness = Harness::open_with(&database, &model, holding()).await;
+        harness.initialize_vault().await;
+        let damaged = open_webhook(&harness, json!({ "deliver_only": true })).await;
+        let other = open_webhook(&harness, json!({ "deliver_only": true })).await;
+        harness.seal().await;
+        let mut ids = Vec::new();
+        for webhook in [&damaged, &other, &damaged, &other] {
+            ids.push(accepted(post(&harness, webhook, &[], "1").await));
+        }
+        let id = damaged.id.as_str();
+        let damage = format!("UPDATE webhooks SET config = '{{' WHERE id = '{id}'");
+        run_sql(&database.location, &damage).await;
+        let harness = restart(harness, &database, &model).await;
+        harness.work();
+        harness.unseal().await;
+        while held(&harness).await > 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let rows = rows(&harness).await;
+        let stored: Vec<_> = [1, 3].map(|at| &of(&rows, &ids[at]).webhook_id).into();
+        assert_eq!(stored, [&other.id, &other.id]);
+        assert_eq!(rows.len(), 2, "the others are held");
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_list_says_since_when_deliveries_are_held() {
     everywhere(async |database, model| {
         let harness = Harness::open_with(&database, &model, holding()).await;
@@ -232,7 +262,7 @@ async fn an_outcome_that_a_crash_left_beside_its_held_delivery_is_not_repeated()
         let id = accepted(post(&harness, &webhook, &[], r#"{"a":1}"#).await);
         let find = harness
             .store
-            .read(|conn| Box::pin(async move { conn.find_first_held_delivery().await }));
+            .read(|conn| Box::pin(async move { conn.find_next_held_delivery(None).await }));
         let row = find.await.unwrap().unwrap();
         harness.work();
         harness.unseal().await;

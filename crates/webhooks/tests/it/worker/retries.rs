@@ -280,13 +280,9 @@ async fn a_delivery_waits_as_long_as_the_model_provider_asks_and_uses_no_attempt
         assert!((600_000..=720_000).contains(&wait), "{wait}");
         assert_eq!(model.seen().len(), 1);
         // Corrections after a jump of the clock must not shorten the wait.
-        let inbox = harness
-            .webhook("inbox", json!({ "deliver_only": true }))
-            .await;
-        for n in 10..14 {
+        for _ in 0..4 {
             harness.advance(Duration::from_secs(16));
-            harness.arrive(&inbox, &[(n, "b")]).await;
-            harness.until(n, DeliveryStatus::Completed).await;
+            harness.worker_has_looked().await;
         }
         assert_eq!(harness.row(1).await.next_attempt_at, queued.next_attempt_at);
         assert_eq!(model.seen().len(), 1);
