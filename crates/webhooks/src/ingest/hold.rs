@@ -12,7 +12,7 @@ use crate::metrics;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
-use gatehouse_domain::{Actor, ClientKey, DeliveryStatus, Timestamp, WebhookId};
+use gatehouse_domain::{Actor, ClientKey, DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_secrets::VaultError;
 use gatehouse_store::{HeldDelivery, HoldLimit, NewDelivery, StoreError};
 use http::{HeaderMap, HeaderName, HeaderValue};
