@@ -176,9 +176,9 @@ impl Engine {
         }
     }
 
-    /// Returns the query for the columns of all tables except those of migrations and transactions: table name, column name,
-    /// kind, and position in the primary key or 0. Tables with foreign keys come last. PostgreSQL's catalog is read
-    /// directly, because its `information_schema` takes a second.
+    /// Returns the query for the columns of all tables except those of migrations and transactions: table name, column
+    /// name, kind, and position in the primary key or 0. Tables with foreign keys come last. PostgreSQL's catalog is
+    /// read directly, because its `information_schema` takes a second.
     pub(crate) const fn list_columns(self) -> &'static str {
         match self {
             Self::Sqlite => {
