@@ -85,7 +85,6 @@ pub async fn read_inbox(installation: &Installation, server: &Server, lane: &Lan
 }
 
 /// An inbox message and the completion of its delivery are one transaction, so no message may appear twice.
-/// Duplicates are faults only if `strict`.
 pub fn tell_inbox(lanes: &[Lane], accepted: &[Accepted], report: &mut Report) {
     for lane in lanes.iter().filter(|lane| lane.name == super::INBOX) {
         let mine = accepted.iter().filter(|one| one.lane == lane.name);

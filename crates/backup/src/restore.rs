@@ -130,7 +130,12 @@ impl Archive<'_> {
         entry: &TableEntry,
         mut report: impl FnMut(u64),
     ) -> Result<u64, BackupError> {
-        let table = import.table(&entry.name, &entry.columns())?;
+        let columns = entry.columns();
+        let table = if Import::ignores(&entry.name) {
+            None
+        } else {
+            Some(import.table(&entry.name, &columns)?)
+        };
         let (mut rows, mut hash) = (0, Sha256::new());
         let (mut group, mut bytes): (Vec<Vec<Cell>>, usize) = (Vec::new(), 0);
         let expected = loop {
@@ -138,13 +143,15 @@ impl Archive<'_> {
             let is_row = line.first() == Some(&b'[');
             if is_row {
                 hash.update(&line);
-                let row = decode_row(&line, &table.columns)
+                let row = decode_row(&line, &columns)
                     .ok_or_else(|| damaged(&format!("a row of the table {}", entry.name)))?;
                 (rows, bytes) = (rows + 1, bytes + line.len());
                 group.push(row);
             }
             if !is_row || bytes >= GROUP_BYTES || group.len() >= GROUP_ROWS {
-                import.insert(&table, &group).await?;
+                if let Some(table) = &table {
+                    import.insert(table, &group).await?;
+                }
                 group.clear();
                 bytes = 0;
                 report(rows);

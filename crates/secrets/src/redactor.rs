@@ -118,7 +118,11 @@ fn replace_escaped(text: String, value: &str, place: &str) -> String {
 fn matched(text: &str, value: &str, references: bool) -> Option<usize> {
     let mut at = 0;
     for expected in value.chars().filter(|c| *c != '\\') {
-        while references && let Some((length, '\\')) = reference(text.get(at..)?) {
+        // Not at the beginning: a long run of them would be read again from each of its positions.
+        while references
+            && at > 0
+            && let Some((length, '\\')) = reference(text.get(at..)?)
+        {
             at += length;
         }
         let rest = text.get(at..)?;
@@ -265,5 +269,8 @@ mod tests {
         let run = "\\".repeat(1 << 20);
         let redacted = redactor.redact(format!("{run}x{run}long-value"));
         assert_eq!(redacted, format!("{run}x{{{{secret:K}}}}"));
+        let run = "&#92;".repeat(1 << 19);
+        let redacted = redactor.redact(format!("{run}lo{run}x long-{run}value"));
+        assert_eq!(redacted, format!("{run}lo{run}x {{{{secret:K}}}}"));
     }
 }

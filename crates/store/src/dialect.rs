@@ -17,11 +17,14 @@ macro_rules! note_transaction {
     () => {
         "INSERT INTO _transactions (session, number, began_at) \
          SELECT COALESCE(NULLIF(current_setting('gatehouse.session', true), ''), gen_random_uuid()::text), \
-             pg_current_xact_id()::text, now() \
+             pg_current_xact_id()::text, extract(epoch FROM now())::bigint \
          ON CONFLICT (session) DO UPDATE SET number = excluded.number, began_at = excluded.began_at \
          RETURNING session, number"
     };
 }
+
+/// The table of notes of transactions. It belongs to a server, not to an installation.
+pub(crate) const TRANSACTIONS: &str = "_transactions";
 
 impl Engine {
     /// Returns the name in logs and metrics.
@@ -113,21 +116,23 @@ impl Engine {
         }
     }
 
-    /// Returns the query for the outcome of a transaction: what the server says about its number, and whether its note
-    /// was committed. The number alone does not decide: a server that crashes gives the numbers of transactions that it
-    /// had not written to disk to others, and until then does not know them. Parameters: the session and the number.
-    pub(crate) const fn outcome(self) -> Option<&'static str> {
+    /// Returns the queries for the outcome of a transaction: what the server says about a number, and whether the note of
+    /// a session and a number was committed. The number alone does not decide: a server that crashes gives the numbers of
+    /// transactions that it had not written to disk to others, and until then does not know them. The note is read after
+    /// the status, by a statement that sees what was committed until then.
+    pub(crate) const fn outcome(self) -> Option<[&'static str; 2]> {
         match self {
             Self::Sqlite => None,
-            Self::Postgres => Some(
-                "SELECT CASE WHEN $2::text::xid8 >= pg_current_xact_id()
-                         THEN 'aborted' ELSE pg_xact_status($2::text::xid8) END,
-                     EXISTS (SELECT 1 FROM _transactions WHERE session = $1 AND number = $2)",
-            ),
+            Self::Postgres => Some([
+                "SELECT CASE WHEN $1::text::xid8 >= pg_current_xact_id()
+                     THEN 'aborted' ELSE pg_xact_status($1::text::xid8) END",
+                "SELECT EXISTS (SELECT 1 FROM _transactions WHERE session = $1 AND number = $2)",
+            ]),
         }
     }
 
-    /// Returns the definition of the table in which each session notes its last transaction.
+    /// Returns the definition of the table in which each session notes its last transaction. Its types are those of other
+    /// tables, because earlier versions copy it into their backups.
     pub(crate) const fn transactions_table(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,
@@ -135,7 +140,7 @@ impl Engine {
                 "CREATE TABLE IF NOT EXISTS _transactions (
                      session TEXT PRIMARY KEY,
                      number TEXT NOT NULL,
-                     began_at TIMESTAMPTZ NOT NULL
+                     began_at BIGINT NOT NULL
                  )",
             ),
         }
@@ -146,7 +151,7 @@ impl Engine {
         match self {
             Self::Sqlite => None,
             Self::Postgres => {
-                Some("DELETE FROM _transactions WHERE began_at < now() - INTERVAL '1 day'")
+                Some("DELETE FROM _transactions WHERE began_at < extract(epoch FROM now()) - 86400")
             }
         }
     }

@@ -56,7 +56,6 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Finds the held delivery that arrived first.
     /// Returns the held delivery that arrived first, or first after another one.
     pub async fn find_next_held_delivery(
         &mut self,

@@ -342,14 +342,17 @@ impl TransactionId {
 /// knows. <https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT>
 pub(crate) async fn was_committed(
     client: &Object,
-    sql: &'static str,
+    [status, note]: [&'static str; 2],
     id: &TransactionId,
 ) -> Result<Option<bool>, StoreError> {
-    let row = client.query_one(sql, &[&id.session, &id.number]).await?;
-    let (status, is_noted): (Option<String>, bool) = (row.try_get(0)?, row.try_get(1)?);
-    Ok(match status.as_deref() {
-        Some("committed") => Some(is_noted),
-        Some("aborted") => Some(false),
-        _ => None,
-    })
+    let row = client.query_one(status, &[&id.number]).await?;
+    let status: Option<String> = row.try_get(0)?;
+    match status.as_deref() {
+        Some("committed") => {
+            let row = client.query_one(note, &[&id.session, &id.number]).await?;
+            Ok(Some(row.try_get(0)?))
+        }
+        Some("aborted") => Ok(Some(false)),
+        _ => Ok(None),
+    }
 }

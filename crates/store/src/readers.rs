@@ -3,13 +3,15 @@
 use crate::conn::Conn;
 use crate::dialect::Role;
 use crate::location::Source;
+use crate::postgres::CONNECT;
 use crate::{Location, OpenError, StoreError};
 use deadpool_postgres::Pool;
 use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, SemaphorePermit, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, mpsc, oneshot};
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 /// Number of read connections. Each SQLite connection has a thread and a page cache.
@@ -53,6 +55,18 @@ impl Connections {
         }
     }
 
+    /// Waits for a permit. On PostgreSQL only as long as for a connection, because the server may be silent.
+    async fn permit(&self, permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, StoreError> {
+        let permit = Arc::clone(permits).acquire_owned();
+        let permit = match self {
+            Self::Sqlite(_) => permit.await,
+            Self::Postgres(_) => timeout(CONNECT, permit)
+                .await
+                .map_err(StoreError::unavailable)?,
+        };
+        permit.map_err(StoreError::unavailable)
+    }
+
     fn start(&self, job: Job) -> BoxFuture<'_, Result<Option<SemaphorePermit<'_>>, StoreError>> {
         Box::pin(async move {
             match self {
@@ -86,7 +100,7 @@ impl Readers {
         F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     {
         let ordinary = match &self.ordinary {
-            Some(permits) => Some(Arc::clone(permits).acquire_owned().await),
+            Some(permits) => Some(self.connections.permit(permits).await?),
             None => None,
         };
         let (reply, answer) = oneshot::channel();

@@ -31,6 +31,7 @@ export function beside(button: () => HTMLElement, edge: 'left' | 'right'): Attac
     }
 
     function toggled(event: ToggleEvent) {
+      if (event.target !== popover) return;
       following?.abort();
       if (event.newState !== 'open') return;
       following = new AbortController();

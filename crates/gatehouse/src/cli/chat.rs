@@ -180,7 +180,9 @@ impl Chat {
         let found = match self.client.rpc("approval.list", json!({})).await {
             Ok(found) => found,
             // The key may not decide, or the server restarts.
-            Err(ClientError::Refused(_) | ClientError::Unreachable { .. }) => return Ok(()),
+            Err(error) if matches!(error, ClientError::Refused(_)) || error.outage().is_some() => {
+                return Ok(());
+            }
             Err(error) => return Err(error.into()),
         };
         let waiting = found.get("approvals").and_then(Value::as_array);

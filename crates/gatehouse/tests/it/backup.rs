@@ -105,6 +105,17 @@ async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
     ];
     assert_eq!(from.installation.run(&verify).json()["ok"], true);
 
+    // An existing profile is not replaced.
+    let with_profile = Installation::new();
+    profiles::write(&with_profile, "acme.toml", "# another").await;
+    let restored = from.restore(&with_profile, &backup, &[]).json();
+    let existing = with_profile.data_dir().join("profiles/acme.toml");
+    let beside = existing.with_extension("toml.from-backup");
+    assert_eq!(restored["profiles_beside"], json!([text(&beside)]));
+    for (path, expected) in [(&existing, "# another"), (&beside, profiles::ACME)] {
+        assert_eq!(tokio::fs::read_to_string(path).await.unwrap(), expected);
+    }
+
     let to = Installation::new();
     from.restore(&to, &backup, &[]).ok();
     let directory = to.data_dir().join("profiles");

@@ -2,7 +2,7 @@
 
 use super::{Cell, Table, TableColumn, parameters, quoted, quoted_list};
 use crate::delivery_queue::WAITS_FOR_RELEASE;
-use crate::dialect::{Engine, Lane, Role};
+use crate::dialect::{Engine, Lane, Role, TRANSACTIONS};
 use crate::sql::{Value, query};
 use crate::status_conditions::is_open;
 use crate::{Conn, Location, OpenError, StoreError, migrate};
@@ -105,6 +105,11 @@ impl Import {
             tables,
             version,
         })
+    }
+
+    /// Whether a table does not belong to an installation. Backups of earlier versions, which did not know it, contain it.
+    pub fn ignores(name: &str) -> bool {
+        name == TRANSACTIONS
     }
 
     /// Returns the table with this name if it has these columns, in any order.
@@ -243,6 +248,10 @@ impl Import {
 /// Begins a transaction at once. The connection of an import may write by default, so nothing may be sent behind a
 /// `BEGIN` that could fail.
 async fn begin(conn: &mut Conn, engine: Engine) -> Result<(), StoreError> {
+    // An earlier version may have begun this move.
+    if let Some(table) = engine.transactions_table() {
+        conn.plain(table).await?;
+    }
     conn.begin(engine.begin(Lane::Rules))?;
     conn.send_waiting().await
 }

@@ -45,6 +45,8 @@ pub(crate) struct Filled {
     pub(crate) has_secrets: bool,
     /// Removes all secrets that requests may contain: the answer may repeat one of an earlier request.
     pub(crate) redactor: Redactor,
+    /// Whether all of them could be read. Otherwise answers of their hosts must not be used.
+    pub(crate) is_complete: bool,
 }
 
 /// Replaces each value by its name, as `{{secret:NAME}}`.
@@ -88,7 +90,10 @@ impl RequestSecrets {
             names_in(text, &mut names)?;
         }
         self.permit(&names, &url, ceiling)?;
-        let known = self.known(&names, &url).await?;
+        let (known, is_complete) = match self.known(&names, &url).await? {
+            Some(known) => (known, true),
+            None => (Vec::new(), false),
+        };
         let values = self.pick(&names, &known)?;
         if names_secrets(&path) {
             url.set_path(&replace(&path, &values, percent_encoded));
@@ -104,6 +109,7 @@ impl RequestSecrets {
             headers: headers.collect::<Result<_, _>>()?,
             has_secrets: !names.is_empty(),
             redactor: by_name(&removable(known)),
+            is_complete,
         })
     }
 
@@ -137,16 +143,22 @@ impl RequestSecrets {
         }
     }
 
+    /// Whether a host may know a secret.
+    pub(crate) fn may_know(&self, url: &Url) -> bool {
+        let allowed = self.allowed.load();
+        allowed.iter().any(|it| it.host == url.authority())
+    }
+
     /// The values of all secrets that requests may contain. Fails if one cannot be read that the request names or the
-    /// host may know.
+    /// host may know; `None` if another one cannot be read.
     async fn known(
         &self,
         names: &BTreeSet<String>,
         url: &Url,
-    ) -> Result<Vec<(String, SecretString)>, ToolError> {
+    ) -> Result<Option<Vec<(String, SecretString)>>, ToolError> {
         let allowed = self.allowed.load_full();
         if allowed.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Some(Vec::new()));
         }
         let is_missed = |name: &str| {
             let at_host = |it: &ToolSecret| it.name == name && it.host == url.authority();
@@ -164,16 +176,20 @@ impl RequestSecrets {
                 return if is_missed {
                     Err(unreadable())
                 } else {
-                    Ok(Vec::new())
+                    Ok(None)
                 };
             }
         };
         if environment.unreadable.iter().any(|name| is_missed(name)) {
             return Err(unreadable());
         }
+        let is_allowed = |name: &str| allowed.iter().any(|it| it.name == name);
+        if environment.unreadable.iter().any(|name| is_allowed(name)) {
+            return Ok(None);
+        }
         let mut known = environment.variables;
-        known.retain(|(name, _)| allowed.iter().any(|it| it.name == *name));
-        Ok(known)
+        known.retain(|(name, _)| is_allowed(name));
+        Ok(Some(known))
     }
 
     /// The values of the named secrets.

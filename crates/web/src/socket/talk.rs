@@ -157,9 +157,16 @@ impl TalkSocket {
         let mut tick = tokio::time::interval(TICK);
         let shutdown = self.app.shutdown().clone();
         let mut buffer = vec![0; READ_BYTES];
+        // While this node cannot see which credentials other nodes have ended, the answer waits.
+        let mut withheld = None;
         loop {
-            // While this node cannot see which credentials other nodes have ended, the answer waits.
             let is_confirmed = self.app.auth().memory_is_fresh();
+            if is_confirmed && let Some(output) = withheld.take() {
+                if let Err(end) = self.pass(output).await {
+                    return end;
+                }
+                continue;
+            }
             let step = tokio::select! {
                 read = self.stream.read(&mut buffer) => match read {
                     Ok(count @ 1..) => {
@@ -170,7 +177,10 @@ impl TalkSocket {
                     _ => Err(End::Gone),
                 },
                 output = outputs.recv(), if is_confirmed => match output {
-                    Some(output) => self.pass(output).await,
+                    Some(output) => {
+                        withheld = Some(output);
+                        Ok(())
+                    }
                     None => Err(End::Refused(slow(), "too slow")),
                 },
                 changed = self.credentials.changed() => match changed {

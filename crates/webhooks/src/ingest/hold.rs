@@ -17,6 +17,7 @@ use gatehouse_secrets::VaultError;
 use gatehouse_store::{HeldDelivery, HoldLimit, NewDelivery, StoreError};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
@@ -161,9 +162,11 @@ impl Request {
 
 impl Webhooks {
     /// Processes held deliveries in the order of their arrival, until there are none or the vault is sealed.
-    /// After an error, the delivery stays for the next call, and so do those of a webhook that cannot be read.
+    /// After an error, the delivery stays for the next call. Those of a webhook that cannot be read stay until the vault is
+    /// unsealed again.
     pub(crate) async fn release_held(&self) -> Result<(), ReleaseError> {
         let mut passed: Option<DeliveryId> = None;
+        let mut unreadable: HashSet<WebhookId> = HashSet::new();
         loop {
             let after = passed.clone();
             let read = self.0.store.read(move |conn| {
@@ -179,6 +182,10 @@ impl Webhooks {
             let Some(held) = read.await? else {
                 return Ok(());
             };
+            if unreadable.contains(&held.webhook_id) {
+                passed = Some(held.id);
+                continue;
+            }
             let plaintext = match self.0.secrets.decrypt_held(&held.id, &held.sealed).await {
                 Ok(None) => return Ok(()),
                 Ok(Some(plaintext)) => Request::parse(&plaintext),
@@ -192,9 +199,9 @@ impl Webhooks {
                 Err(ReleaseError::Ingest(IngestError::NotFound)) => {
                     tracing::error!(
                         webhook = %held.webhook_id,
-                        "the webhook of a held delivery cannot be read; the delivery stays"
+                        "the webhook of held deliveries cannot be read; they stay"
                     );
-                    passed = Some(held.id);
+                    unreadable.insert(held.webhook_id);
                     continue;
                 }
                 released => released?,

@@ -404,7 +404,7 @@ pub(super) async fn announce(inner: &Arc<Inner>, id: &DeliveryId, status: Delive
 async fn find(inner: &Inner, id: &DeliveryId) -> Option<DeliveryRow> {
     let id = id.clone();
     let row = inner
-        .store
+        .queue
         .read(move |conn| Box::pin(async move { conn.find_delivery(id.as_str()).await }));
     row.await.inspect_err(super::complain).ok().flatten()
 }

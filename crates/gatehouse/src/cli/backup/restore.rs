@@ -19,7 +19,7 @@ use gatehouse_store::ImportError;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The flags of `backup restore`.
@@ -37,12 +37,17 @@ pub struct Args {
     revoke_credentials: bool,
 }
 
+/// The ending of a file of the backup that does not replace an existing one.
+const BESIDE: &str = "from-backup";
+
 /// The changes that were made after the rows were written.
 struct Outcome {
     held: u64,
     revoked: u64,
     /// The settings file of the backup, if it was not put in place.
     settings_beside: Option<PathBuf>,
+    /// Profiles of the backup that were not put in place.
+    profiles_beside: Vec<PathBuf>,
 }
 
 /// Runs `backup restore`.
@@ -81,14 +86,7 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
         restored.import.delete_setting(state).await?;
     }
     let mut written = Written::default();
-    let mut settings_beside = None;
-    for file in &restored.files {
-        let path = place_of(&layers, file)?;
-        if path != layers.config_path() && file.name == SETTINGS_FILE {
-            settings_beside = Some(path.clone());
-        }
-        written.write(path, &file.data)?;
-    }
+    let (settings_beside, profiles_beside) = written.write_all(&layers, &restored.files).await?;
     match restored.import.finish().await {
         Err(error @ ImportError::NotMigrated(_)) => {
             written.keep();
@@ -102,6 +100,7 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
         held,
         revoked,
         settings_beside,
+        profiles_beside,
     };
     let detail = json!({
         "created_at": manifest.created_at, "held": outcome.held, "revoked": outcome.revoked,
@@ -145,9 +144,8 @@ fn place_of(layers: &Layers, file: &RestoredFile) -> Result<PathBuf> {
         return Ok(layers.data_dir().join(&file.name));
     }
     if let Some((PROFILES_DIRECTORY, profile)) = file.name.split_once('/') {
-        let directory = layers.data_dir().join(PROFILES_DIRECTORY);
-        data_dir::prepare(&directory)?;
-        return Ok(directory.join(profile));
+        let path = layers.data_dir().join(PROFILES_DIRECTORY).join(profile);
+        return Ok(if path.exists() { beside(&path) } else { path });
     }
     ensure!(
         file.name == SETTINGS_FILE,
@@ -165,9 +163,15 @@ fn place_of(layers: &Layers, file: &RestoredFile) -> Result<PathBuf> {
 }
 
 fn settings_beside(layers: &Layers) -> PathBuf {
-    layers
-        .data_dir()
-        .join(format!("{SETTINGS_FILE}.from-backup"))
+    beside(&layers.data_dir().join(SETTINGS_FILE))
+}
+
+/// The name of a file of the backup that does not replace an existing one.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(BESIDE);
+    name.into()
 }
 
 /// The files that were written. Dropping it deletes them, so that a failed restore can be repeated.
@@ -182,6 +186,29 @@ impl Written {
         file.keep().with_context(fail)?;
         self.0.push(path);
         Ok(())
+    }
+
+    /// Writes the files of a backup. Returns the settings file and the profiles that were not put in place.
+    async fn write_all(
+        &mut self,
+        layers: &Layers,
+        files: &[RestoredFile],
+    ) -> Result<(Option<PathBuf>, Vec<PathBuf>)> {
+        let (mut settings, mut profiles) = (None, Vec::new());
+        for file in files {
+            let path = place_of(layers, file)?;
+            if file.name == SETTINGS_FILE {
+                settings = Some(path.clone()).filter(|path| path != layers.config_path());
+            } else if path.extension().is_some_and(|it| it == BESIDE) {
+                let existing = tokio::fs::read(path.with_extension("")).await;
+                if existing.is_ok_and(|existing| existing == *file.data) {
+                    continue;
+                }
+                profiles.push(path.clone());
+            }
+            self.write(path, &file.data)?;
+        }
+        Ok((settings, profiles))
     }
 
     fn keep(&mut self) {
@@ -211,6 +238,7 @@ fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) ->
         fields.insert("held".to_owned(), outcome.held.into());
         fields.insert("revoked".to_owned(), outcome.revoked.into());
         fields.insert("settings_beside".to_owned(), json!(outcome.settings_beside));
+        fields.insert("profiles_beside".to_owned(), json!(outcome.profiles_beside));
     }
     out.record(&record, || {
         line(format!(
@@ -239,6 +267,12 @@ fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) ->
         if let Some(path) = &outcome.settings_beside {
             note(format!(
                 "The settings file of the backup is in {}. Compare it with yours.",
+                path.display()
+            ));
+        }
+        for path in &outcome.profiles_beside {
+            note(format!(
+                "A profile of the backup is in {}, because another one has its name. Compare them.",
                 path.display()
             ));
         }
