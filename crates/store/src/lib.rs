@@ -361,11 +361,11 @@ impl Store {
 
     /// Returns whether the database responds.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        let ping = |conn: &mut Conn| -> BoxFuture<'_, Result<(), StoreError>> {
-            Box::pin(async move { conn.ping().await })
-        };
         // It must not wait for lists.
-        self.readers.with_reserved().read(ping).await
+        let readers = self.readers.with_reserved();
+        readers
+            .read(|conn| Box::pin(async move { conn.ping().await }))
+            .await
     }
 
     /// Completes queued writes, truncates the write-ahead log and closes the database. Later calls fail.
