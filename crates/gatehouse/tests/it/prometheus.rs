@@ -97,9 +97,8 @@ impl Prometheus {
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
         };
-        if tokio::time::timeout(LONG, found).await.is_err() {
-            panic!("{path} {params:?}: {last:?}");
-        }
+        let found = tokio::time::timeout(LONG, found).await.is_ok();
+        assert!(found, "{path} {params:?}: {last:?}");
     }
 }
 
