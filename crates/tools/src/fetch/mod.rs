@@ -113,7 +113,8 @@ impl WebFetch {
         })?;
         let mut page = page.map_err(|error| failed(&error))?;
         if !filled.is_complete && self.secrets.may_know(&page.url) {
-            let message = "This page may contain a secret that cannot be removed, because the vault is sealed.";
+            let message =
+                "This page may contain a secret that cannot be removed, because it cannot be read.";
             return Err(ToolError::new(message));
         }
         let article = self.read(&mut page, &redactor).await;

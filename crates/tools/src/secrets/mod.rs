@@ -90,10 +90,7 @@ impl RequestSecrets {
             names_in(text, &mut names)?;
         }
         self.permit(&names, &url, ceiling)?;
-        let (known, is_complete) = match self.known(&names, &url).await? {
-            Some(known) => (known, true),
-            None => (Vec::new(), false),
-        };
+        let (known, is_complete) = self.known(&names, &url).await?;
         let values = self.pick(&names, &known)?;
         if names_secrets(&path) {
             url.set_path(&replace(&path, &values, percent_encoded));
@@ -149,16 +146,16 @@ impl RequestSecrets {
         allowed.iter().any(|it| it.host == url.authority())
     }
 
-    /// The values of all secrets that requests may contain. Fails if one cannot be read that the request names or the
-    /// host may know; `None` if another one cannot be read.
+    /// The values of the secrets that requests may contain, and whether all of them could be read. Fails if one cannot
+    /// be read that the request names or the host may know.
     async fn known(
         &self,
         names: &BTreeSet<String>,
         url: &Url,
-    ) -> Result<Option<Vec<(String, SecretString)>>, ToolError> {
+    ) -> Result<(Vec<(String, SecretString)>, bool), ToolError> {
         let allowed = self.allowed.load_full();
         if allowed.is_empty() {
-            return Ok(Some(Vec::new()));
+            return Ok((Vec::new(), true));
         }
         let is_missed = |name: &str| {
             let at_host = |it: &ToolSecret| it.name == name && it.host == url.authority();
@@ -176,7 +173,7 @@ impl RequestSecrets {
                 return if is_missed {
                     Err(unreadable())
                 } else {
-                    Ok(None)
+                    Ok((Vec::new(), false))
                 };
             }
         };
@@ -184,12 +181,10 @@ impl RequestSecrets {
             return Err(unreadable());
         }
         let is_allowed = |name: &str| allowed.iter().any(|it| it.name == name);
-        if environment.unreadable.iter().any(|name| is_allowed(name)) {
-            return Ok(None);
-        }
+        let is_complete = !environment.unreadable.iter().any(|name| is_allowed(name));
         let mut known = environment.variables;
         known.retain(|(name, _)| is_allowed(name));
-        Ok(Some(known))
+        Ok((known, is_complete))
     }
 
     /// The values of the named secrets.
