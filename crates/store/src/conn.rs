@@ -3,7 +3,7 @@
 use crate::delivery_counts::Ended;
 use crate::dialect::Engine;
 use crate::pipeline::Pipeline;
-use crate::postgres::{Each, TransactionId};
+use crate::postgres::{Each, TransactionId, TransactionStatus};
 use crate::postgres_answers::Answer;
 use crate::sql::{FromRow, Query, Row, Value, query};
 use crate::{StoreError, fault, postgres, sqlite};
@@ -323,18 +323,18 @@ impl Conn {
         }
     }
 
-    /// Returns whether a transaction was committed; `None` if that is unknown.
-    pub(crate) async fn was_committed(
+    /// Queries the status of a transaction.
+    pub(crate) async fn find_status(
         &mut self,
         id: &TransactionId,
-    ) -> Result<Option<bool>, StoreError> {
+    ) -> Result<TransactionStatus, StoreError> {
         let outcome = self.engine().outcome();
         match (&mut self.raw, outcome) {
             (Raw::Postgres(client), Some(sql)) => {
-                let answer = Box::pin(postgres::was_committed(client, sql, id));
+                let answer = Box::pin(postgres::find_status(client, sql, id));
                 self.pipeline.ask(client, answer).await
             }
-            _ => Ok(None),
+            _ => Ok(TransactionStatus::Unknown),
         }
     }
 

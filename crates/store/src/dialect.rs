@@ -11,20 +11,16 @@ pub enum Engine {
     Postgres,
 }
 
-/// Notes the transaction in the row of its session, and returns the session and the number. `RESET ALL` of a pooler
-/// removes the name of the session.
-macro_rules! note_transaction {
+/// Returns the run of the server and the number of the transaction. The run is empty if a pooler kept the connection
+/// while the server crashed.
+macro_rules! identify_transaction {
     () => {
-        "INSERT INTO _transactions (session, number, began_at) \
-         SELECT COALESCE(NULLIF(current_setting('gatehouse.session', true), ''), gen_random_uuid()::text), \
-             pg_current_xact_id()::text, extract(epoch FROM now())::bigint \
-         ON CONFLICT (session) DO UPDATE SET number = excluded.number, began_at = excluded.began_at \
-         RETURNING session, number"
+        "SELECT COALESCE((SELECT id FROM _server_run), ''), pg_current_xact_id()::text"
     };
 }
 
-/// The table of notes of transactions. It belongs to a server, not to an installation.
-pub(crate) const TRANSACTIONS: &str = "_transactions";
+/// The tables that belong to a server, not to an installation. Earlier versions created the second one.
+pub(crate) const SERVER_TABLES: [&str; 2] = ["_server_run", "_transactions"];
 
 impl Engine {
     /// Returns the name in logs and metrics.
@@ -81,13 +77,13 @@ impl Engine {
             (Self::Postgres, Role::Writer) => {
                 "SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
                  SET idle_in_transaction_session_timeout = '3s'; \
-                 SELECT set_config('gatehouse.session', gen_random_uuid()::text, false)"
+                 BEGIN READ WRITE; \
+                 INSERT INTO _server_run (only_row, id) VALUES (1, gen_random_uuid()::text) \
+                     ON CONFLICT DO NOTHING; \
+                 COMMIT"
             }
             (Self::Postgres, Role::Reader) => "SET statement_timeout = '11s'",
-            (Self::Postgres, Role::Migrator) => {
-                "SET synchronous_commit = on; \
-                 SELECT set_config('gatehouse.session', gen_random_uuid()::text, false)"
-            }
+            (Self::Postgres, Role::Migrator) => "SET synchronous_commit = on",
         }
     }
 
@@ -100,59 +96,48 @@ impl Engine {
             // The keys of the advisory locks are arbitrary, but all nodes must use the same.
             (Self::Postgres, Lane::Rules) => concat!(
                 "BEGIN READ WRITE; SELECT pg_advisory_xact_lock(7449354530846700915); ",
-                note_transaction!()
+                identify_transaction!()
             ),
             (Self::Postgres, Lane::Queue) => concat!(
                 "BEGIN READ WRITE; SELECT pg_advisory_xact_lock(29088146253411685); ",
-                note_transaction!()
+                identify_transaction!()
             ),
             // Permits of rate limits need not survive a crash of the server.
             (Self::Postgres, Lane::Limits) => concat!(
                 "BEGIN READ WRITE; SET LOCAL synchronous_commit = off; ",
                 "SELECT pg_advisory_xact_lock(7236280916914005587); ",
-                note_transaction!()
+                identify_transaction!()
             ),
-            (Self::Postgres, Lane::Arrivals) => concat!("BEGIN READ WRITE; ", note_transaction!()),
+            (Self::Postgres, Lane::Arrivals) => {
+                concat!("BEGIN READ WRITE; ", identify_transaction!())
+            }
         }
     }
 
-    /// Returns the queries for the outcome of a transaction: what the server says about a number, and whether the note of
-    /// a session and a number was committed. The number alone does not decide: a server that crashes gives the numbers of
-    /// transactions that it had not written to disk to others, and until then does not know them. The note is read after
-    /// the status, by a statement that sees what was committed until then.
-    pub(crate) const fn outcome(self) -> Option<[&'static str; 2]> {
-        match self {
-            Self::Sqlite => None,
-            Self::Postgres => Some([
-                "SELECT CASE WHEN $1::text::xid8 >= pg_current_xact_id()
-                     THEN 'aborted' ELSE pg_xact_status($1::text::xid8) END",
-                "SELECT EXISTS (SELECT 1 FROM _transactions WHERE session = $1 AND number = $2)",
-            ]),
-        }
-    }
-
-    /// Returns the definition of the table in which each session notes its last transaction. Its types are those of other
-    /// tables, because earlier versions copy it into their backups.
-    pub(crate) const fn transactions_table(self) -> Option<&'static str> {
+    /// Returns the query for the status of a transaction, by the run of the server and the number. The status is NULL if
+    /// the server has crashed since: it then gives the numbers of transactions that it had not written to disk to others.
+    pub(crate) const fn outcome(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,
             Self::Postgres => Some(
-                "CREATE TABLE IF NOT EXISTS _transactions (
-                     session TEXT PRIMARY KEY,
-                     number TEXT NOT NULL,
-                     began_at BIGINT NOT NULL
-                 )",
+                "SELECT CASE WHEN $1 = (SELECT id FROM _server_run)
+                     THEN pg_xact_status($2::text::xid8) END",
             ),
         }
     }
 
-    /// Returns the statement that deletes the notes of sessions that ended.
-    pub(crate) const fn forget_transactions(self) -> Option<&'static str> {
+    /// Returns the definition of the table whose only row identifies a run of the server. A server empties unlogged
+    /// tables when it recovers from a crash, and so does a replica that takes over. The column types are those of other
+    /// tables, because earlier versions copy the table into their backups.
+    pub(crate) const fn server_run_table(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,
-            Self::Postgres => {
-                Some("DELETE FROM _transactions WHERE began_at < extract(epoch FROM now()) - 86400")
-            }
+            Self::Postgres => Some(
+                "CREATE UNLOGGED TABLE IF NOT EXISTS _server_run (
+                     only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
+                     id TEXT NOT NULL
+                 )",
+            ),
         }
     }
 
@@ -181,7 +166,7 @@ impl Engine {
         }
     }
 
-    /// Returns the query for the columns of all tables except those of migrations and transactions: table name, column
+    /// Returns the query for the columns of all tables except those of migrations and of the server: table name, column
     /// name, kind, and position in the primary key or 0. Tables with foreign keys come last. PostgreSQL's catalog is
     /// read directly, because its `information_schema` takes a second.
     pub(crate) const fn list_columns(self) -> &'static str {
@@ -202,7 +187,7 @@ impl Engine {
                      ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
                  LEFT JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary
                  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
-                     AND c.relname NOT IN ('_sqlx_migrations', '_transactions')
+                     AND c.relname NOT IN ('_sqlx_migrations', '_server_run', '_transactions')
                  ORDER BY EXISTS (SELECT 1 FROM pg_constraint AS f
                      WHERE f.conrelid = c.oid AND f.contype = 'f'), c.relname, a.attnum"
             }

@@ -70,9 +70,8 @@ pub(crate) async fn run(
 ) -> Result<(), OpenError> {
     transact(conn, engine, async |conn| {
         conn.plain(engine.migrations_table()).await?;
-        let more = [engine.transactions_table(), engine.forget_transactions()];
-        for statement in more.into_iter().flatten() {
-            conn.plain(statement).await?;
+        if let Some(table) = engine.server_run_table() {
+            conn.plain(table).await?;
         }
         Ok(())
     })

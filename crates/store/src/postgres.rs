@@ -298,7 +298,7 @@ pub(crate) fn list<'a>(
     })
 }
 
-/// Begins a transaction with `sql`, whose last result is the transaction's session and number. Every error is one of
+/// Begins a transaction with `sql`, whose last result is the run of the server and the transaction's number. Every error is one of
 /// the database: no statement of a caller was refused.
 pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, StoreError> {
     let answers = client.simple_query(sql).await;
@@ -308,7 +308,7 @@ pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, S
         .rev()
         .find_map(|answer| match answer {
             SimpleQueryMessage::Row(row) => Some(TransactionId {
-                session: row.get(0)?.to_owned(),
+                server_run: row.get(0)?.to_owned(),
                 number: row.get(1)?.to_owned(),
             }),
             _ => None,
@@ -321,38 +321,46 @@ pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, S
 /// Identifies a transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct TransactionId {
-    /// Random, one for each connection.
-    session: String,
+    /// Identifies the time from one crash of the server to the next.
+    server_run: String,
     /// An `xid8`, as text.
     number: String,
 }
 
 #[cfg(test)]
 impl TransactionId {
-    /// The ID of a transaction of another session with the same number.
-    pub(crate) fn of_another_session(&self) -> Self {
+    /// The ID of a transaction with the same number, of a server that has crashed since.
+    pub(crate) fn before_a_crash(&self) -> Self {
         Self {
-            session: "another".to_owned(),
+            server_run: "another".to_owned(),
             ..self.clone()
         }
     }
 }
 
-/// Returns whether a transaction was committed; `None` while it is in progress or if the server no longer
-/// knows. <https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT>
-pub(crate) async fn was_committed(
+/// The status of a transaction whose commit was not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TransactionStatus {
+    InProgress,
+    Committed,
+    RolledBack,
+    /// The server does not know, and never will.
+    Unknown,
+}
+
+/// Queries the status of a transaction.
+/// <https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT>
+pub(crate) async fn find_status(
     client: &Object,
-    [status, note]: [&'static str; 2],
+    sql: &'static str,
     id: &TransactionId,
-) -> Result<Option<bool>, StoreError> {
-    let row = client.query_one(status, &[&id.number]).await?;
-    let status: Option<String> = row.try_get(0)?;
-    match status.as_deref() {
-        Some("committed") => {
-            let row = client.query_one(note, &[&id.session, &id.number]).await?;
-            Ok(Some(row.try_get(0)?))
-        }
-        Some("aborted") => Ok(Some(false)),
-        _ => Ok(None),
-    }
+) -> Result<TransactionStatus, StoreError> {
+    let row = client.query_one(sql, &[&id.server_run, &id.number]).await?;
+    let status: Option<&str> = row.try_get(0)?;
+    Ok(match status {
+        Some("in progress") => TransactionStatus::InProgress,
+        Some("committed") => TransactionStatus::Committed,
+        Some("aborted") => TransactionStatus::RolledBack,
+        _ => TransactionStatus::Unknown,
+    })
 }

@@ -3,7 +3,7 @@
 
 use crate::dialect::{BUSY_TIMEOUT, Engine, Lane};
 use crate::location::Source;
-use crate::postgres::TransactionId;
+use crate::postgres::{TransactionId, TransactionStatus};
 use crate::sql::query;
 use crate::write_health::WriteHealth;
 use crate::write_job::{Acknowledge, Busy, Job, Order, Ran};
@@ -268,24 +268,27 @@ async fn look_up(source: &Source, id: &TransactionId, error: StoreError) -> Outc
     let until = Instant::now() + LOOK_UP;
     while Instant::now() < until {
         match look_up_once(source, id, until).await {
-            Ok(Some(true)) => return Outcome::Committed,
-            Ok(Some(false)) => return Outcome::Undone(error),
-            Ok(None) | Err(_) => tokio::time::sleep(BETWEEN_LOOKS).await,
+            Ok(TransactionStatus::Committed) => return Outcome::Committed,
+            Ok(TransactionStatus::RolledBack) => return Outcome::Undone(error),
+            Ok(TransactionStatus::Unknown) => return Outcome::Unknown,
+            Ok(TransactionStatus::InProgress) | Err(_) => {
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+            }
         }
     }
     Outcome::Unknown
 }
 
-/// Returns whether a transaction was committed; `None` if that is unknown.
+/// Queries the status of a transaction on a new connection.
 async fn look_up_once(
     source: &Source,
     id: &TransactionId,
     until: Instant,
-) -> Result<Option<bool>, StoreError> {
+) -> Result<TransactionStatus, StoreError> {
     let connected = timeout_at(until, source.connect()).await;
     let mut conn = connected.map_err(StoreError::unavailable)??;
     conn.wait_for(until.saturating_duration_since(Instant::now()));
-    let looked = conn.was_committed(id).await;
+    let looked = conn.find_status(id).await;
     // Do not return it to the pool, where it would stay unused and could fail unnoticed before the next lookup.
     conn.discard();
     looked

@@ -2,7 +2,7 @@
 
 use super::{Cell, Table, TableColumn, parameters, quoted, quoted_list};
 use crate::delivery_queue::WAITS_FOR_RELEASE;
-use crate::dialect::{Engine, Lane, Role, TRANSACTIONS};
+use crate::dialect::{Engine, Lane, Role, SERVER_TABLES};
 use crate::sql::{Value, query};
 use crate::status_conditions::is_open;
 use crate::{Conn, Location, OpenError, StoreError, migrate};
@@ -107,9 +107,9 @@ impl Import {
         })
     }
 
-    /// Whether a table does not belong to an installation. Backups of earlier versions, which did not know it, contain it.
+    /// Whether a table does not belong to an installation. Backups of versions that did not know it contain it.
     pub fn ignores(name: &str) -> bool {
-        name == TRANSACTIONS
+        SERVER_TABLES.contains(&name)
     }
 
     /// Returns the table with this name if it has these columns, in any order.
@@ -249,7 +249,7 @@ impl Import {
 /// `BEGIN` that could fail.
 async fn begin(conn: &mut Conn, engine: Engine) -> Result<(), StoreError> {
     // An earlier version may have begun this move.
-    if let Some(table) = engine.transactions_table() {
+    if let Some(table) = engine.server_run_table() {
         conn.plain(table).await?;
     }
     conn.begin(engine.begin(Lane::Rules))?;

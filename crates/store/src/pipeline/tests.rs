@@ -2,6 +2,7 @@
 
 use crate::Location;
 use crate::dialect::{Engine, Lane, Role};
+use crate::postgres::TransactionStatus;
 use crate::sql::{Value, query};
 use crate::testing::{postgres, run_sql};
 
@@ -46,6 +47,7 @@ async fn the_options_of_the_url_are_kept() {
     let Some(database) = postgres().await else {
         return;
     };
+    database.open().await.close().await;
     let with = |options: &str| {
         let url = database.location.url();
         let mark = if url.contains('?') { '&' } else { '?' };
@@ -68,6 +70,7 @@ async fn transactions_are_read_committed_whatever_the_default_of_the_database_is
     let Some(database) = postgres().await else {
         return;
     };
+    database.open().await.close().await;
     for level in ["serializable", "repeatable read", "read committed"] {
         let sql = format!(
             "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = %L',
@@ -101,7 +104,7 @@ async fn a_begin_that_fails_is_an_error_of_the_database() {
     database.open().await.close().await;
     let source = database.location.source(Role::Writer, 1).unwrap();
     let mut conn = source.connect().await.unwrap();
-    conn.begin("BEGIN READ WRITE; SELECT 1 / 0; SELECT 'session', '1'")
+    conn.begin("BEGIN READ WRITE; SELECT 1 / 0; SELECT 'run', '1'")
         .unwrap();
     let refused = conn.run(query("DELETE FROM settings")).await.unwrap_err();
     assert!(refused.is_unavailable(), "{refused:?}");
@@ -112,12 +115,12 @@ async fn a_begin_that_fails_is_an_error_of_the_database() {
 
 /// A server that crashed gives the number of a lost transaction to another one, which commits.
 #[tokio::test]
-async fn a_transaction_with_the_number_of_another_one_was_not_committed() {
+async fn the_status_of_a_transaction_is_unknown_after_a_crash() {
     let Some(database) = postgres().await else {
         return;
     };
     database.open().await.close().await;
-    let source = database.location.source(Role::Writer, 2).unwrap();
+    let source = database.location.source(Role::Writer, 3).unwrap();
     let mut conn = source.connect().await.unwrap();
     let mut ids = Vec::new();
     for lane in [Lane::Arrivals, Lane::Rules] {
@@ -127,23 +130,63 @@ async fn a_transaction_with_the_number_of_another_one_was_not_committed() {
         conn.commit().await.unwrap();
     }
     let mut other = source.connect().await.unwrap();
-    assert_eq!(other.was_committed(&ids[1]).await.unwrap(), Some(true));
-    let lost = ids[1].of_another_session();
-    assert_eq!(other.was_committed(&lost).await.unwrap(), Some(false));
-    // Only the last one of a session is looked up: with its answer lost, there is no further one.
+    for id in &ids {
+        assert_eq!(
+            other.find_status(id).await.unwrap(),
+            TransactionStatus::Committed
+        );
+        let lost = id.before_a_crash();
+        assert_eq!(
+            other.find_status(&lost).await.unwrap(),
+            TransactionStatus::Unknown
+        );
+    }
     conn.begin(Engine::Postgres.begin(Lane::Rules)).unwrap();
     conn.run(query("DELETE FROM settings")).await.unwrap();
     let begun = conn.transaction_id().await.unwrap().unwrap();
-    assert_eq!(other.was_committed(&begun).await.unwrap(), None);
+    assert_eq!(
+        other.find_status(&begun).await.unwrap(),
+        TransactionStatus::InProgress
+    );
     conn.roll_back().await.unwrap();
-    assert_eq!(other.was_committed(&begun).await.unwrap(), Some(false));
-    // The name of the session is gone, as after the reset of a pooler.
-    conn.plain("RESET ALL").await.unwrap();
+    assert_eq!(
+        other.find_status(&begun).await.unwrap(),
+        TransactionStatus::RolledBack
+    );
+
+    // As a crash leaves the table.
+    run_sql(&database.location, "DELETE FROM _server_run").await;
+    assert_eq!(
+        other.find_status(&ids[0]).await.unwrap(),
+        TransactionStatus::Unknown
+    );
+    // A pooler kept this connection.
     conn.begin(Engine::Postgres.begin(Lane::Rules)).unwrap();
     conn.run(query("DELETE FROM settings")).await.unwrap();
-    let unnamed = conn.transaction_id().await.unwrap().unwrap();
+    let unidentified = conn.transaction_id().await.unwrap().unwrap();
     conn.commit().await.unwrap();
-    assert_eq!(other.was_committed(&unnamed).await.unwrap(), Some(true));
+    assert_eq!(
+        other.find_status(&unidentified).await.unwrap(),
+        TransactionStatus::Unknown
+    );
+    // The first new connection identifies the new run of the server.
+    let mut new = source.connect().await.unwrap();
+    assert_eq!(
+        new.find_status(&ids[0]).await.unwrap(),
+        TransactionStatus::Unknown
+    );
+    assert_eq!(
+        new.find_status(&unidentified).await.unwrap(),
+        TransactionStatus::Unknown
+    );
+    new.begin(Engine::Postgres.begin(Lane::Rules)).unwrap();
+    new.run(query("DELETE FROM settings")).await.unwrap();
+    let identified = new.transaction_id().await.unwrap().unwrap();
+    new.commit().await.unwrap();
+    assert_eq!(
+        other.find_status(&identified).await.unwrap(),
+        TransactionStatus::Committed
+    );
 }
 
 #[tokio::test]
@@ -177,6 +220,7 @@ async fn the_error_of_several_statements_is_that_of_the_first_that_was_refused()
     let Some(database) = postgres().await else {
         return;
     };
+    database.open().await.close().await;
     let source = database.location.source(Role::Migrator, 1).unwrap();
     let mut conn = source.connect().await.unwrap();
     let echo = "SELECT $1 AS text";

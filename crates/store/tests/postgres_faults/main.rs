@@ -65,6 +65,7 @@ async fn a_commit_that_cannot_be_looked_up_is_never_called_undone() {
     };
     let proxy = Proxy::before(&database).await;
     let store = Store::open(&proxy.location).await.unwrap();
+    write(&store, "before").await.unwrap();
     proxy.set(Fault::CutForGood);
     let outcome = write(&store, "committed").await;
     assert!(
