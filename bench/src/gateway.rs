@@ -4,6 +4,7 @@
 use crate::http1::{Client, request};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
+use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// Timeout for starting and stopping.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The environment variable that names the log file of all servers.
+const LOG: &str = "GATEHOUSE_BENCH_LOG";
 /// Clock ticks per second in `/proc`, the same on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
@@ -30,6 +33,16 @@ pub fn binary() -> Result<PathBuf> {
         .map(PathBuf::from)
         .filter(|path| path.is_file());
     path.context("GATEHOUSE_BENCH_BINARY names no binary: run cargo xtask bench")
+}
+
+/// Returns where a server writes its log: nowhere, unless the environment names a file.
+fn log() -> Result<Stdio> {
+    let Some(path) = std::env::var_os(LOG) else {
+        return Ok(Stdio::null());
+    };
+    let file = File::options().create(true).append(true).open(&path);
+    let file = file.with_context(|| format!("cannot open {}", path.to_string_lossy()))?;
+    Ok(file.into())
 }
 
 fn free_address() -> Result<SocketAddr> {
@@ -71,7 +84,7 @@ impl Server {
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null());
+            .stderr(log()?);
         let begun = Instant::now();
         let child = command.spawn().context("cannot start the server")?;
         let mut server = Self {

@@ -131,7 +131,7 @@ impl Cluster {
 
     /// Makes faults one after the other, each after all nodes have recovered from the previous one.
     async fn fail_often(&mut self, args: &Args, probed: &Lane) -> Result<Faults> {
-        use gatehouse_domain::{Random, SeededRandom};
+        use gatehouse_domain::{Clock, Random, SeededRandom, SystemClock};
         let seeded = SeededRandom::new(args.seed);
         let random: &dyn Random = &seeded;
         let mut faults = Faults::default();
@@ -140,6 +140,11 @@ impl Cluster {
             let fault = Fault::choose(random);
             let number = random.below(u32::try_from(NODES)?) as usize;
             let span_begun = Instant::now();
+            eprintln!(
+                "  {}: {} of node {number}",
+                SystemClock::new().now(),
+                fault.name()
+            );
             let undone = fault.make(self, number, random).await?;
             let recovered = self.wait_for_all(probed, undone).await;
             let recovered =

@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use gatehouse_domain::{Clock, SystemClock, Timestamp};
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +24,14 @@ pub struct Recorder(Arc<Mutex<Seen>>);
 struct Seen {
     counts: HashMap<String, u32>,
     /// In the order in which they arrived.
-    arrivals: Vec<String>,
+    arrivals: Vec<Arrival>,
+}
+
+/// A mark that arrived.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    pub mark: String,
+    pub at: Timestamp,
 }
 
 impl Recorder {
@@ -37,7 +45,7 @@ impl Recorder {
     }
 
     /// Returns all marks in the order in which they arrived, with repeats.
-    pub fn arrivals(&self) -> Vec<String> {
+    pub fn arrivals(&self) -> Vec<Arrival> {
         self.seen().arrivals.clone()
     }
 
@@ -51,7 +59,10 @@ impl Recorder {
             .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
             .collect();
         let mut seen = self.seen();
-        seen.arrivals.push(mark.clone());
+        seen.arrivals.push(Arrival {
+            mark: mark.clone(),
+            at: SystemClock::new().now(),
+        });
         *seen.counts.entry(mark).or_default() += 1;
     }
 }
