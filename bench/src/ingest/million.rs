@@ -68,7 +68,7 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
 }
 
 /// Returns the calls of the web UI: a name, the method with its parameters, and the target in milliseconds.
-fn pages(webhook_id: &str) -> [(&'static str, &'static str, Value, f64); 9] {
+fn pages(webhook_id: &str) -> [(&'static str, &'static str, Value, f64); 11] {
     [
         ("first page", "webhooks.deliveries", json!({}), 5.0),
         (
@@ -99,6 +99,18 @@ fn pages(webhook_id: &str) -> [(&'static str, &'static str, Value, f64); 9] {
             "filter: an event type that nothing has",
             "webhooks.deliveries",
             json!({ "event": "release" }),
+            20.0,
+        ),
+        (
+            "filter: event types that begin like one",
+            "webhooks.deliveries",
+            json!({ "event": "pu*" }),
+            20.0,
+        ),
+        (
+            "filter: event types that begin like none",
+            "webhooks.deliveries",
+            json!({ "event": "release*" }),
             20.0,
         ),
         (

@@ -14,7 +14,7 @@ pub struct DeliveryFilter {
     pub webhook: Option<WebhookId>,
     /// Any status if empty.
     pub statuses: Vec<DeliveryStatus>,
-    /// The event type; with `*` at the end, all types that start with the text before it.
+    /// The event type; with `*` at the end, all types that start with the text before it. Case matters.
     pub event: Option<String>,
     /// Text in the event type, entity, error or preview. Letters match in either case.
     pub text: Option<String>,
@@ -164,7 +164,32 @@ impl Rest {
             values,
         }
     }
+
+    /// The query for up to `limit` deliveries and one more, newest first.
+    fn page(&self, limit: i64) -> Query<'static> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM webhook_deliveries WHERE {} ORDER BY id DESC LIMIT {}",
+            self.conditions,
+            limit.saturating_add(1)
+        );
+        bound(sql, &self.values)
+    }
 }
+
+/// The most event types that are read to find those that start with a text.
+const MOST_TYPES: usize = 1000;
+/// The most event types of which a page is read.
+const MOST_PAGES: usize = 32;
+
+/// Selects the event types of all deliveries. Reads one entry of the index for each.
+pub(crate) const TYPES: &str = "WITH RECURSIVE types (name) AS (
+        SELECT MIN(event_type) FROM webhook_deliveries WHERE event_type IS NOT NULL
+        UNION ALL
+        SELECT (SELECT MIN(event_type) FROM webhook_deliveries
+                WHERE event_type IS NOT NULL AND event_type > types.name)
+        FROM types WHERE types.name IS NOT NULL
+    )
+    SELECT name FROM types WHERE name IS NOT NULL LIMIT $1";
 
 /// Builds a statement with bound texts.
 pub(crate) fn bound<'q>(sql: String, values: &[String]) -> Query<'q> {
@@ -198,13 +223,52 @@ impl Conn {
         if let Some(text) = &filter.text {
             return self.search_deliveries(rest, text, limit, PAGE).await;
         }
-        let sql = format!(
-            "SELECT {COLUMNS} FROM webhook_deliveries WHERE {} ORDER BY id DESC LIMIT {}",
-            rest.conditions,
-            limit.saturating_add(1)
-        );
-        let rows = self.list(bound(sql, &rest.values)).await?;
+        if let Some(start) = filter.event.as_deref().and_then(|it| it.strip_suffix('*'))
+            && let Some(types) = self.list_types(start).await?
+        {
+            return self.list_deliveries_of(filter, types, limit).await;
+        }
+        let rows = self.list(rest.page(limit)).await?;
         Ok(DeliveryPage::of(rows, limit, None))
+    }
+
+    /// Lists deliveries of some event types, newest first. Reads a page of each type, because few of the newest
+    /// deliveries may have one of them.
+    async fn list_deliveries_of(
+        &mut self,
+        filter: &DeliveryFilter,
+        types: Vec<String>,
+        limit: i64,
+    ) -> Result<DeliveryPage, StoreError> {
+        let mut queries = types.into_iter().map(|event| {
+            let of_type = DeliveryFilter {
+                event: Some(event),
+                ..filter.clone()
+            };
+            Rest::of(&of_type).page(limit)
+        });
+        let Some(first) = queries.next() else {
+            return Ok(DeliveryPage::of(Vec::new(), limit, None));
+        };
+        let others: Vec<_> = queries.collect();
+        let (mut rows, of_others) = self
+            .lists::<DeliveryRow, DeliveryRow>(&first, &others)
+            .await?;
+        rows.extend(of_others.into_iter().flatten());
+        rows.sort_by(|one, other| other.id.cmp(&one.id));
+        Ok(DeliveryPage::of(rows, limit, None))
+    }
+
+    /// Lists the event types that start with a text. `None` if there are too many to read a page of each, or if a type
+    /// ends with `*`, which is not a type in a filter.
+    async fn list_types(&mut self, start: &str) -> Result<Option<Vec<String>>, StoreError> {
+        let most = i64::try_from(MOST_TYPES).unwrap_or(i64::MAX);
+        let mut types: Vec<String> = self.list(query(TYPES).bind(most + 1)).await?;
+        let are_all = types.len() <= MOST_TYPES;
+        types.retain(|event| event.starts_with(start));
+        let are_usable =
+            types.len() <= MOST_PAGES && !types.iter().any(|event| event.ends_with('*'));
+        Ok((are_all && are_usable).then_some(types))
     }
 
     /// Lists the deliveries accepted since `since`, oldest first, to restore the rate limits when a process
@@ -291,6 +355,24 @@ mod tests {
                 !sorts || filter.statuses.contains(&DeliveryStatus::Queued),
                 "{plan}"
             );
+        }
+        store.close().await;
+    }
+
+    /// Without statistics of the table, as in a new installation.
+    #[tokio::test]
+    async fn the_event_types_are_read_from_their_index() {
+        let database = crate::testing::sqlite();
+        let store = database.open().await;
+        let plan = crate::plan::plan_of(&store, &TYPES.replace("$1", "10")).await;
+        let reads: Vec<_> = plan
+            .lines()
+            .filter(|line| line.contains("webhook_deliveries"))
+            .collect();
+        assert_eq!(reads.len(), 2, "{plan}");
+        for read in reads {
+            assert!(read.starts_with("SEARCH"), "{plan}");
+            assert!(read.contains("webhook_deliveries_by_event"), "{plan}");
         }
         store.close().await;
     }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod counts;
+mod list;
 mod put_off;
 mod waits;
 
@@ -12,9 +13,9 @@ use gatehouse_domain::{
 use gatehouse_store::testing::rows::{at, queued_delivery};
 use gatehouse_store::testing::{databases, run_sql};
 use gatehouse_store::{
-    ClaimRequest, Claims, Conn, DeliveryFinish, DeliveryLine, DeliveryRequeue, DeliveryResponse,
-    DeliveryRow, Durations, LeaseRow, NewDelivery, Pace, Store, StoreError, Take, WAITS_FOR_RATE,
-    WAITS_FOR_VAULT,
+    ClaimRequest, Claims, Conn, DeliveryFilter, DeliveryFinish, DeliveryLine, DeliveryPage,
+    DeliveryRequeue, DeliveryResponse, DeliveryRow, Durations, LeaseRow, NewDelivery, Pace, Store,
+    StoreError, Take, WAITS_FOR_RATE, WAITS_FOR_VAULT,
 };
 use std::collections::HashSet;
 
