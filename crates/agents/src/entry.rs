@@ -13,8 +13,8 @@ use crate::origin::MessageOrigin;
 use crate::presets::choose_agent;
 use crate::send::{Origin, SendRequest};
 use crate::start::{LocatedSession, label_of_text};
-use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
+use gatehouse_domain::{Fence, Timestamp};
 use gatehouse_store::{ChatMessageRow, ChatTurnRow, Conn};
 
 /// How old the audio of a text may be when the text does not name it.
@@ -94,8 +94,14 @@ impl Inner {
         let new_files = request.new_files.iter().cloned();
         let new_files = new_files.map(|new| self.new_file(&message.session_id, new));
         let new_files = new_files.collect::<Result<Vec<_>, _>>()?;
+        let fence = Fence::current();
         let write = self.store.write(move |conn| {
             Box::pin(async move {
+                // A write can wait long for its turn. If another node has run the delivery meanwhile, this turn would
+                // come after those of later deliveries.
+                if !fence.holds() {
+                    return Err(AgentsError::TakenOver);
+                }
                 if let Some(row) = &new {
                     conn.insert_chat_session(row).await?;
                 }

@@ -34,6 +34,9 @@ pub enum AgentsError {
     Budget(#[from] Exhausted),
     #[error("shutting down")]
     ShuttingDown,
+    /// Another node may have taken over the work that the text belongs to.
+    #[error("the lease of this work has expired")]
+    TakenOver,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -77,6 +80,10 @@ impl From<AgentsError> for Problem {
             AgentsError::ShuttingDown => Self::new(
                 ErrorCode::StorageUnavailable,
                 "Gatehouse is shutting down; try again in a moment.",
+            ),
+            AgentsError::TakenOver => Self::new(
+                ErrorCode::StorageUnavailable,
+                "Another node may have taken over this work; try again in a moment.",
             ),
             AgentsError::Store(error) => error.into(),
         }

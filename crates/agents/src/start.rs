@@ -16,6 +16,7 @@ use crate::session::Source;
 use crate::turn::queued::Turn;
 use crate::{attachments, manage_sessions, turn};
 use futures_util::future::BoxFuture;
+use gatehouse_domain::Fence;
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::trace::{self};
 use gatehouse_models::ModelError;
@@ -81,7 +82,8 @@ impl Agents {
         }
         check(&request)?;
         let begin = begin(Arc::clone(&self.0), request, report);
-        let accepted = trace::within(trace::current(), inherit(begin));
+        let begin = Fence::current().over(inherit(begin));
+        let accepted = trace::within(trace::current(), begin);
         let accepted = self.0.tasks.spawn(accepted);
         accepted.await.unwrap_or(Err(AgentsError::ShuttingDown))
     }
@@ -140,6 +142,7 @@ fn begin(
             cancel: request.cancel.child_token(),
             speech: request.speech,
             caller: trace::current().map(|span| span.context()),
+            fence: Fence::current(),
             report,
         };
         let message = Message::from(stored.message);

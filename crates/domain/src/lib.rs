@@ -9,6 +9,7 @@ pub mod connection_headers;
 pub mod delivery_status;
 pub mod env_names;
 pub mod error_code;
+pub mod fence;
 pub mod id;
 pub mod input;
 pub mod key_binding;
@@ -31,6 +32,7 @@ pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use connection_headers::is_connection_header;
 pub use delivery_status::DeliveryStatus;
 pub use error_code::ErrorCode;
+pub use fence::Fence;
 pub use id::{
     ApiKeyId, ApprovalId, AudioId, AuthSessionId, ChallengeId, DeliveryId, DeviceId,
     InboxMessageId, MessageId, PairingId, PasskeyId, PushSubscriptionId, RequestId, SessionId,

@@ -1,5 +1,6 @@
 //! The HTTP clients, one per policy, and the function that sends requests.
 
+use crate::fenced::fenced;
 use crate::policy::Policy;
 use crate::resolver::{self, FilteringResolver, Refused};
 use crate::socket::{self, Socket};
@@ -90,7 +91,7 @@ impl Outbound {
         request: Request,
     ) -> Result<Response, OutboundError> {
         self.check_url(reach, request.url())?;
-        Ok(self.client(reach).execute(request).await?)
+        Ok(self.client(reach).execute(fenced(request)?).await?)
     }
 
     /// Like [`Self::send`] with [`AddressSource::Owner`], through an HTTP proxy of the owner. The proxy resolves the
@@ -114,7 +115,7 @@ impl Outbound {
             self.inner.proxied.store(Some(Arc::new(entry)));
             made
         };
-        Ok(client.execute(request).await?)
+        Ok(client.execute(fenced(request)?).await?)
     }
 
     /// Connects a WebSocket to a `ws` or `wss` URL of the owner's or of a vendor that the owner named. The same

@@ -1,5 +1,6 @@
 //! Errors of outgoing requests. They never contain the URL, which may hold a token.
 
+use crate::fenced::NotHeld;
 use crate::resolver::Refused;
 use gatehouse_domain::{ErrorCode, Problem};
 use std::error::Error;
@@ -26,6 +27,9 @@ pub enum OutboundError {
     /// The response cannot be decoded.
     #[error("the response could not be read")]
     BadResponse,
+    /// The request was not sent: another node may have taken over the work that it belongs to.
+    #[error("the lease of this work has expired")]
+    LeaseExpired,
     /// Any other error. A retry does not help.
     #[error("{0}")]
     Other(&'static str),
@@ -36,7 +40,7 @@ impl OutboundError {
     pub fn is_retryable(self) -> bool {
         matches!(
             self,
-            Self::Timeout | Self::Connect | Self::Tls | Self::Interrupted
+            Self::Timeout | Self::Connect | Self::Tls | Self::Interrupted | Self::LeaseExpired
         )
     }
 
@@ -50,14 +54,17 @@ impl OutboundError {
                 ErrorCode::Timeout,
                 format!("{provider} did not respond in time."),
             ),
-            Self::Connect | Self::Tls | Self::Interrupted | Self::BadResponse | Self::Other(_) => {
-                Problem::new(
-                    ErrorCode::ProviderFailed,
-                    format!("The request to {provider} failed: {self}."),
-                )
-                .with("provider", provider)
-                .with("retryable", self.is_retryable())
-            }
+            Self::Connect
+            | Self::Tls
+            | Self::Interrupted
+            | Self::BadResponse
+            | Self::LeaseExpired
+            | Self::Other(_) => Problem::new(
+                ErrorCode::ProviderFailed,
+                format!("The request to {provider} failed: {self}."),
+            )
+            .with("provider", provider)
+            .with("retryable", self.is_retryable()),
         }
     }
 }
@@ -66,6 +73,9 @@ impl From<reqwest::Error> for OutboundError {
     fn from(error: reqwest::Error) -> Self {
         if causes(&error).any(<dyn Error>::is::<Refused>) {
             return Self::RefusedAddress;
+        }
+        if causes(&error).any(<dyn Error>::is::<NotHeld>) {
+            return Self::LeaseExpired;
         }
         if error.is_timeout() {
             Self::Timeout

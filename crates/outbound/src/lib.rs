@@ -10,6 +10,7 @@ mod body;
 mod client;
 mod error;
 pub mod event_stream;
+mod fenced;
 pub mod policy;
 mod resolver;
 mod socket;

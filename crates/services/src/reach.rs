@@ -116,12 +116,13 @@ impl From<OutboundError> for Failure {
             OutboundError::Interrupted | OutboundError::BadResponse => {
                 ReachProblem::Interrupted.into()
             }
-            OutboundError::RefusedAddress | OutboundError::BadUrl(_) | OutboundError::Other(_) => {
-                Self {
-                    problem: ReachProblem::Other,
-                    detail: Some(error.to_string()),
-                }
-            }
+            OutboundError::RefusedAddress
+            | OutboundError::BadUrl(_)
+            | OutboundError::LeaseExpired
+            | OutboundError::Other(_) => Self {
+                problem: ReachProblem::Other,
+                detail: Some(error.to_string()),
+            },
         }
     }
 }

@@ -196,7 +196,7 @@ pub(crate) fn of_outbound(provider: &'static str, error: OutboundError) -> Voice
         OutboundError::Connect | OutboundError::Tls => "could not be reached",
         OutboundError::Interrupted => "closed the connection early",
         OutboundError::BadResponse => "returned an invalid response",
-        OutboundError::Other(_) => "could not be called",
+        OutboundError::LeaseExpired | OutboundError::Other(_) => "could not be called",
     };
     VoiceError::failed(provider, reason, error.is_retryable())
 }

@@ -238,6 +238,7 @@ fn no_turn(error: AgentsError, stops: Stops<'_>) -> Outcome {
     let trace = Trace::default();
     match error {
         _ if stops.is_any() => Outcome::Interrupted { began: false },
+        AgentsError::TakenOver => Outcome::Interrupted { began: false },
         AgentsError::Sealed => Outcome::Sealed(trace),
         AgentsError::Budget(exhausted) => Outcome::Exhausted(trace, exhausted.resets_at),
         AgentsError::ShuttingDown => {

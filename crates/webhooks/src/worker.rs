@@ -48,6 +48,7 @@ pub(crate) use recover::revive;
 use settle::Settled;
 use slots::Slots;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -154,6 +155,10 @@ struct Worker {
     is_busy: bool,
     /// When a busy node looks at the leases of other nodes next, by the monotonic clock.
     watch_at: u64,
+    /// When the last claim began, in milliseconds of the monotonic clock.
+    claimed_at: u64,
+    /// When this node last renewed its leases, in milliseconds of the monotonic clock.
+    renewed_at: Arc<AtomicU64>,
 }
 
 impl Worker {
@@ -179,6 +184,8 @@ impl Worker {
             notify_at: 0,
             is_busy: false,
             watch_at: 0,
+            claimed_at: 0,
+            renewed_at: Arc::default(),
         }
     }
 

@@ -91,7 +91,9 @@ async fn run(inner: &Arc<Inner>, mut turn: Turn) {
     let limit = inner.settings.load().turn_timeout;
     let cancel = running.turn.cancel.clone();
     let mut span = running.begin_span();
-    let answer = AssertUnwindSafe(Box::pin(span.run(running.answer()))).catch_unwind();
+    let fence = running.turn.fence.clone();
+    let answer = Box::pin(fence.over(span.run(running.answer())));
+    let answer = AssertUnwindSafe(answer).catch_unwind();
     let (ended, is_late) = within(limit, &cancel, answer).await;
     let failure = match ended {
         Some(Ok(Ok(()))) => None,

@@ -2,9 +2,9 @@
 
 use crate::send::{Origin, TurnReport};
 use crate::speaker::SpeechOutput;
-use gatehouse_domain::Actor;
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::trace::SpanContext;
+use gatehouse_domain::{Actor, Fence};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +31,8 @@ pub(crate) struct Turn {
     pub(crate) speech: Option<SpeechOutput>,
     /// The span of the request, if its trace is recorded.
     pub(crate) caller: Option<SpanContext>,
+    /// Whether the work that the turn belongs to still belongs to this node.
+    pub(crate) fence: Fence,
     /// Receives the result, if a caller waits for it.
     pub(crate) report: Option<oneshot::Sender<TurnReport>>,
 }

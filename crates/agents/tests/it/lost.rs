@@ -2,7 +2,10 @@
 
 use crate::fake_model::{Reaction, say};
 use crate::harness::{Harness, chat, harnesses, until, webhook};
-use gatehouse_agents::{Message, Stop};
+use gatehouse_agents::{AgentsError, Message, Stop};
+use gatehouse_domain::Fence;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 fn ends(history: &[Message]) -> Vec<(&str, &str, Option<Stop>)> {
     history
@@ -110,4 +113,25 @@ async fn a_deleted_session_leaves_no_turn() {
     harness.agents.delete_session(session).await.unwrap();
     let agents = harness.after_a_kill().await;
     assert!(agents.history(session, 50, None).await.is_err());
+}
+
+/// A process that was suspended may continue after another node has run its work.
+#[tokio::test]
+async fn a_turn_of_work_that_another_node_may_have_taken_over_is_not_stored_or_asks_no_model() {
+    for permitted in 0..4 {
+        let harness = Harness::new().await;
+        harness.model.will([say("too late")]);
+        let checks = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&checks);
+        let fence = Fence::new(move || count.fetch_add(1, Ordering::Relaxed) < permitted);
+        let sent = fence.over(harness.agents.send_sync(chat(None, "go"))).await;
+        if permitted == 0 {
+            assert!(matches!(sent, Err(AgentsError::TakenOver)), "{sent:?}");
+            assert_eq!(harness.session_count().await, 0);
+        } else {
+            assert!(!sent.unwrap().has_answer, "{permitted}");
+        }
+        assert!(checks.load(Ordering::Relaxed) > permitted);
+        assert!(harness.model.seen().is_empty(), "{permitted}");
+    }
 }

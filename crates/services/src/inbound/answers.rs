@@ -202,6 +202,7 @@ impl Inbound {
                 AgentsError::Sealed
                 | AgentsError::TooManyWaiting
                 | AgentsError::ShuttingDown
+                | AgentsError::TakenOver
                 | AgentsError::Store(_),
             ) => Turn::Later,
             Err(error) => {

@@ -6,8 +6,10 @@ use super::settle::{Ending, Settled};
 use super::slots::{Occupied, Pool};
 use super::{SHARED_POLL_MS, Worker, complain};
 use crate::run::Outcome;
+use futures_util::FutureExt;
 use gatehouse_channels::{PreparedInbox, TargetAccount};
 use gatehouse_store::{ClaimRequest, Claims, DeliveryWork, StoreError, Take};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -181,6 +183,7 @@ impl Worker {
 
     fn claim_request(&mut self, takes: Vec<Take>) -> ClaimRequest {
         let (now, monotonic) = (self.inner.now(), self.inner.clock.monotonic_ms());
+        self.claimed_at = monotonic;
         let paced = self.inner.live.paced();
         ClaimRequest {
             owner: self.inner.node.clone(),
@@ -286,8 +289,8 @@ impl Worker {
         };
         let start = Start {
             work,
-            account,
-            slot: self.slots.take(attempt, occupied),
+            account: account.clone(),
+            slot: self.slots.take(attempt.clone(), occupied),
             cancel,
         };
         let (inner, stop, ending) = (
@@ -295,10 +298,19 @@ impl Worker {
             self.stop.clone(),
             self.ending.clone(),
         );
+        let fence = self.fence(self.claimed_at);
         self.runs.spawn(async move {
-            let ended = attempt::run_claimed(&inner, start, &stop).await;
-            // The loop receives these until every run has ended.
-            drop(ending.send(ended).await);
+            let run = attempt::run_claimed(&inner, start, &stop);
+            match AssertUnwindSafe(fence.over(run)).catch_unwind().await {
+                // The loop receives these until every run has ended.
+                Ok(ended) => drop(ending.send(ended).await),
+                // The delivery is queued again with the next renewal of the leases.
+                Err(_panic) => {
+                    if let Some(account) = account {
+                        inner.circuits().unused(&account, &attempt);
+                    }
+                }
+            }
         });
     }
 }

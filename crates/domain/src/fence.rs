@@ -1,0 +1,69 @@
+//! A condition that must hold whenever a task acts outside of the database. A process that was suspended may continue
+//! after another one has taken over its work; it must then not send what it was about to send. The fence belongs to the
+//! task, so that functions in between need no parameter for it.
+
+use std::fmt;
+use std::sync::Arc;
+use tokio::task::futures::TaskLocalFuture;
+
+tokio::task_local! {
+    static CURRENT: Fence;
+}
+
+/// Work that runs with a fence.
+pub type Fenced<F> = TaskLocalFuture<Fence, F>;
+
+/// Decides whether a task may still act. Cheap to clone. The default permits everything.
+#[derive(Clone, Default)]
+pub struct Fence(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+
+impl fmt::Debug for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Fence")
+    }
+}
+
+impl Fence {
+    /// Creates a fence that permits actions while `holds` returns true. It must not block.
+    pub fn new(holds: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(holds)))
+    }
+
+    /// Returns the fence of the running task.
+    pub fn current() -> Self {
+        CURRENT.try_with(Clone::clone).unwrap_or_default()
+    }
+
+    /// Whether the task may act now.
+    pub fn holds(&self) -> bool {
+        self.0.as_ref().is_none_or(|holds| holds())
+    }
+
+    /// Whether there is a condition.
+    pub const fn is_set(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Runs `work` with this fence. Tasks that `work` spawns have none unless they get it the same way.
+    pub fn over<F: Future>(self, work: F) -> Fenced<F> {
+        CURRENT.scope(self, work)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_fence_belongs_to_its_task() {
+        assert!(Fence::current().holds());
+        assert!(!Fence::current().is_set());
+        let closed = Fence::new(|| false);
+        let work = async {
+            assert!(Fence::current().is_set());
+            let spawned = tokio::spawn(async { Fence::current().holds() });
+            (Fence::current().holds(), spawned.await.unwrap())
+        };
+        assert_eq!(closed.over(work).await, (false, true));
+    }
+}
