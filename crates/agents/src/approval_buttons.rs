@@ -14,7 +14,7 @@ use gatehouse_store::WaitingApprovalRow;
 use serde_json::json;
 use std::sync::Arc;
 
-/// Where buttons are, and who may press them, in the vendor's IDs.
+/// The location of a question's buttons and the people who may press them, as the vendor's IDs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ButtonPlace {
     /// The channel account.
@@ -23,7 +23,7 @@ pub struct ButtonPlace {
     pub person: String,
 }
 
-/// What a button answers.
+/// The decision that a button stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PressedCall {
     Waiting(Box<Approval>),

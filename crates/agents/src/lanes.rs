@@ -1,5 +1,5 @@
-//! Lanes: each session runs one turn at a time, in order of arrival. Counts and orders turns without knowing
-//! what they do.
+//! Lanes: each session runs one turn at a time, in order of arrival. Counts and orders turns; independent of their
+//! content.
 
 use crate::error::AgentsError;
 use crate::turn::queued::Turn;

@@ -162,7 +162,7 @@ pub(crate) async fn end_lost(
     Ok(seq.map(|seq| ChatMessageRow { seq, ..row }))
 }
 
-/// Keeps the turns of this node alive in a shared database, and ends those of nodes that are gone.
+/// Renews the leases of this node's turns in a shared database, and ends the turns of nodes that are gone.
 async fn watch(inner: Arc<Inner>) {
     for round in 1_u64.. {
         let sleep = tokio::time::sleep(RENEWAL);

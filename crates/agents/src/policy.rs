@@ -14,7 +14,7 @@ fn exact_names(entries: &[String]) -> Vec<String> {
     exact.cloned().collect()
 }
 
-/// What one turn may use.
+/// The tools that one turn may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permit {
     ceiling: Audience,
@@ -27,8 +27,8 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// The permit of a turn, from its origin, whether its session contains text of a webhook or of a guest that
-    /// no person has cleared, and the agent's `tools`.
+    /// Returns the permit of a turn. It depends on the turn's origin, on the agent's `tools`, and on whether the
+    /// session contains text of a webhook or guest that no person has cleared.
     ///
     /// A webhook's turn may use what its own policy allows, minus what the agent denies; without a policy it
     /// may use nothing. Neither it nor a chat in such a session can use a trusted tool, except that a webhook's

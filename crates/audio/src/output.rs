@@ -47,7 +47,7 @@ impl<'a> Output<'a> {
         Ok(decoder)
     }
 
-    /// Decodes a packet and passes on what `trim` keeps of it. Does not decode once `trim` is over.
+    /// Decodes a packet and forwards the samples that `trim` keeps. Does not decode after the end of `trim`.
     pub(crate) fn packet(
         &mut self,
         decoder: &mut Decoder,

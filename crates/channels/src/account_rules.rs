@@ -1,4 +1,4 @@
-//! What an account needs, who may set it, and the rows of its secrets.
+//! The fields that an account requires, who may set them, and the rows of its secrets.
 
 use crate::account::read_fields;
 use crate::error::ChannelsError;

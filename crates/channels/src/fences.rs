@@ -98,7 +98,7 @@ const fn is_indentation(c: char) -> bool {
     matches!(c, ' ' | '\t' | '>')
 }
 
-/// What follows the marker of a list item and a space.
+/// Returns the text after the marker of a list item and a space.
 fn after_list_marker(text: &str) -> Option<&str> {
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let marker = if number.len() < text.len() {

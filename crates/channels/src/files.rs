@@ -6,14 +6,14 @@ use crate::receive::{ReceivedFile, ReceivedMessage};
 use gatehouse_store::ReceivedMessageRow;
 use std::time::Duration;
 
-/// How much is fetched of the files of one message.
+/// Limits for fetching the files of one message.
 #[derive(Clone, Copy, Debug)]
 pub struct FileLimits {
     /// The largest file, in bytes.
     pub each_bytes: usize,
     /// All files together, in bytes.
     pub total_bytes: usize,
-    /// How long each file may take.
+    /// Timeout per file.
     pub time: Duration,
 }
 

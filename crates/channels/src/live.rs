@@ -113,7 +113,7 @@ struct State {
     accounts: Option<Arc<LiveAccounts>>,
     changes: broadcast::Receiver<Arc<str>>,
     status: watch::Receiver<Status>,
-    /// How often the cache was dropped.
+    /// Number of times that the cache was dropped.
     drops: u64,
 }
 

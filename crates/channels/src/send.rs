@@ -188,8 +188,8 @@ impl Inner {
         sent
     }
 
-    /// Sends the parts that the vendor has not accepted yet. Afterwards `response` is the one to the last part that was
-    /// sent.
+    /// Sends the parts that the vendor has not accepted yet. Afterwards `response` contains the response to the last
+    /// part that was sent.
     async fn send_parts(
         &self,
         account: &OpenAccount,

@@ -24,7 +24,7 @@ const MAX_ID: usize = 255;
 /// The longest thread, in bytes. For mail it has all that an answer repeats.
 const MAX_THREAD: usize = 4096;
 
-/// What is known before anything is written.
+/// The decision, made before anything is written.
 struct Decided {
     wanted: Vec<ReceivedMessage>,
     position: Option<String>,

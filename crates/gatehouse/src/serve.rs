@@ -292,7 +292,7 @@ impl TelemetryExport {
     }
 }
 
-/// Returns a token that is canceled `server.drain_delay_seconds` after `signal`. Requests are accepted meanwhile, and
+/// Returns a token that is canceled `server.drain_delay_seconds` after `signal`. Until then, requests are accepted and
 /// `/health/ready` fails.
 fn delayed(
     services: &Arc<Services>,

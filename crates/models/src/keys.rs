@@ -1,5 +1,4 @@
-//! Looks up a provider's key: the stored one, otherwise the one in the settings, otherwise the one in the
-//! environment.
+//! Looks up a provider's key: first the stored one, then the settings, then the environment.
 
 use crate::ModelError;
 use crate::candidates::Endpoint;

@@ -1,5 +1,5 @@
-//! What models turned out not to accept. Learned from a refusal, used for every later request to the same
-//! model, and forgotten when the settings change or the process ends.
+//! Parameters that models do not accept. Learned from a refusal, used for every later request to the same model, and
+//! forgotten when the settings change or the process ends.
 
 use crate::model_ref::ModelRef;
 use crate::refusal::Reason;
@@ -7,7 +7,7 @@ use crate::{ChatRequest, ProviderKind};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// What to leave out of requests to a model, or to write differently.
+/// Parameters to omit from requests to a model, or to write differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -57,7 +57,7 @@ impl Learned {
     }
 }
 
-/// What was learned, by model.
+/// Learned parameters, by model.
 #[derive(Debug, Default)]
 pub(crate) struct LearnedFacts(Mutex<HashMap<ModelRef, Learned>>);
 

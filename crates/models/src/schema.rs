@@ -10,7 +10,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// What a family accepts.
+/// The schema features that a family accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Openai,
@@ -108,7 +108,7 @@ impl Rewrite<'_> {
 
     fn field(&mut self, made: &mut Map<String, Value>, name: &str, value: &Value, depth: usize) {
         let value = match (name, value) {
-            // The references to these are replaced by what they refer to.
+            // References to these are replaced by their targets.
             ("$schema" | "$id" | "$defs" | "definitions" | "$comment" | "$anchor", _) => return,
             ("properties" | "patternProperties", Value::Object(parts)) => {
                 let parts = parts

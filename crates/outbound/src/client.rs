@@ -30,9 +30,9 @@ struct Inner {
     settings: ArcSwap<OutboundSettings>,
     /// The client of the last proxy.
     proxied: ArcSwapOption<(Url, Client)>,
-    /// The client of WebSockets, once one is connected. HTTP/2 cannot upgrade a request.
+    /// The client for WebSockets, created when one is first connected. HTTP/2 cannot upgrade a request.
     sockets: OnceLock<Client>,
-    /// The settings of TLS for other protocols than HTTP, once they are needed.
+    /// The TLS settings for protocols other than HTTP, created on first use.
     tls: OnceLock<Arc<ClientConfig>>,
 }
 

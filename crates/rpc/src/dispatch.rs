@@ -30,10 +30,10 @@ pub struct Rpc {
     tasks: TaskTracker,
 }
 
-/// What is known about a message's calls before they run.
+/// The facts about a message's calls that are available before they run.
 #[derive(Debug)]
 pub(crate) struct Admitted {
-    /// How many of the calls may run. The others are refused.
+    /// Number of calls that may run. The others are refused.
     pub calls: usize,
     /// The memory charged for the params until all calls are done.
     pub held: Share,
@@ -216,7 +216,7 @@ pub(crate) fn not_authenticated(context: &RequestContext) -> Problem {
 pub(crate) struct Prepared {
     /// `None` for a notification.
     id: Option<Id>,
-    /// For the metrics.
+    /// The label for the metrics.
     method: &'static str,
     ends_with_caller: bool,
     can_change: bool,

@@ -16,7 +16,7 @@ pub enum Order {
     Answered,
 }
 
-/// What a message waits for.
+/// Events of a message that later messages wait for.
 #[derive(Clone, Debug, Default)]
 struct Step {
     accepted: CancellationToken,

@@ -19,7 +19,7 @@ const SEALED_AFTER: &str = "vault_sealed_after";
 /// The number of unlocks that no database has: only an unlock of this node ends the seal.
 pub(crate) const UNKNOWN: i64 = i64::MAX;
 
-/// What the database contains about seals and unlocks.
+/// The database's state of seals and unlocks.
 pub(crate) struct OwnerSeal {
     unlocks: i64,
     sealed_after: Option<i64>,

@@ -140,8 +140,8 @@ impl Secrets {
         Ok(all)
     }
 
-    /// Writes the last uses: each secret at most once a minute, or everything that is not written yet. What could not
-    /// be written stays due. Nothing is written for secrets that were deleted.
+    /// Writes the last uses: each secret at most once a minute, or all pending ones. A use that could not be written
+    /// stays pending. Uses of deleted secrets are not written.
     pub async fn write_uses(&self, all: bool) -> Result<(), StoreError> {
         let due = self.0.uses.due(self.0.now(), all);
         for group in due.chunks(WRITTEN_AT_ONCE) {

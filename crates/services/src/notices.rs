@@ -21,7 +21,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How often the messages that wait for further failures are checked.
+/// How often to check the messages that collect further failures.
 const LOOK: Duration = Duration::from_secs(30);
 /// Maximum number of changes that are counted in one transaction.
 const AT_ONCE: usize = 100;
@@ -181,7 +181,7 @@ impl Services {
         self.send_to(self.targets(notice.kind), &message, stop, sends);
     }
 
-    /// The name of a webhook, or its ID if it was deleted meanwhile.
+    /// Returns the name of a webhook, or its ID if it has been deleted.
     async fn name_of(&self, id: &WebhookId) -> String {
         let found = self.webhooks.get(id.as_str()).await;
         found.map_or_else(|_| id.to_string(), |webhook| webhook.name)

@@ -37,14 +37,14 @@ const CREDENTIAL_WORDS: [&str; 11] = [
     "token",
 ];
 
-/// What was read from a delivery.
+/// The parsed event of a delivery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    /// In the form that filters use.
+    /// The type in the form that filters use.
     pub event_type: Option<String>,
     /// Identical for every attempt to deliver the same event. `None` disables deduplication.
     pub delivery_key: Option<String>,
-    /// What the event is about. `None` if deliveries cannot be grouped by entity.
+    /// The entity that the event is about. `None` if deliveries cannot be grouped by entity.
     pub entity_key: Option<String>,
 }
 

@@ -111,7 +111,7 @@ impl From<VerifyError> for Problem {
     }
 }
 
-/// What a successful verification established.
+/// The facts that a successful verification established.
 #[derive(Clone, Copy)]
 pub struct Proof<'a> {
     /// `None` if no signature was checked.
@@ -202,7 +202,7 @@ pub fn prove<'a>(input: &VerifyInput<'a>) -> Result<Proof<'a>, VerifyError> {
     })
 }
 
-/// How many tokens a request contains, in a mode that compares tokens. Otherwise 0.
+/// Number of tokens in a request, in a mode that compares tokens. Otherwise 0.
 pub fn offered_tokens(input: &VerifyInput<'_>) -> u32 {
     let names: &[&str] = match input.mode.method() {
         Method::OwnHeader => &[own_header(input)],

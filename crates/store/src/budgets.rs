@@ -26,7 +26,7 @@ impl Conn {
         Ok(all)
     }
 
-    /// Stores a budget, replacing that of the same scope and period. A new limit can warn again.
+    /// Stores a budget, replacing the one with the same scope and period. A new limit can warn again.
     pub async fn update_budget(&mut self, row: &BudgetRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO budgets (scope, period, tokens, cost_nanos) VALUES ($1, $2, $3, $4)

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Deliveries per statement. Both statements of a slice read the same rows, which should fit into the page cache of a
 /// SQLite connection (2 MiB).
 const SLICE: usize = 500;
-/// How much is scanned for a page. When one of both is used up, no further slice begins.
+/// Limits for the scan of one page. When either is used up, no further slice begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     deliveries: usize,

@@ -1,4 +1,4 @@
-//! Errors of the database, classified by what the caller can do about them.
+//! Errors of the database, classified by the caller's options.
 
 use crate::dialect::Engine;
 use gatehouse_domain::{ErrorCode, Problem};

@@ -258,8 +258,8 @@ impl Store {
         self.from_nodes.subscribe()
     }
 
-    /// A handle whose reads do not wait for those of other handles, for which one connection is reserved: the gate and
-    /// the worker must not wait for lists and searches.
+    /// Returns a handle with a reserved connection. Its reads do not wait for reads of other handles: the gate and the
+    /// worker must not wait for lists and searches.
     #[must_use]
     pub fn with_reserved_reader(&self) -> Self {
         Self {

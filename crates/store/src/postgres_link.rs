@@ -27,7 +27,7 @@ const LINK_ANSWER: Duration = Duration::from_secs(5);
 /// Maximum number of messages sent at once.
 const SENT_AT_ONCE: usize = 64;
 
-/// What connects a node with the others on its database.
+/// A node's connection to the other nodes on its database.
 pub(crate) struct NodeLink {
     /// Counts the server's notifications of changes by any process.
     pub(crate) heard: watch::Sender<u64>,

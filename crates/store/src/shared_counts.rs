@@ -13,10 +13,11 @@ use tokio_util::task::TaskTracker;
 /// How long a request waits for the database. After that, only the count of this node applies.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How many requests may ask the database at once. A flood from many addresses must not delay other writes of permits.
+/// Maximum number of requests that wait for the database at once. A flood from many addresses must not delay other
+/// writes of permits.
 const AT_ONCE: usize = 16;
 
-/// What a limit is for.
+/// The subject of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Guesses of a password. In a flood from many addresses, they wait for their turn.
@@ -128,7 +129,7 @@ impl<K: RateKey> SharedCounts<K> {
     }
 }
 
-/// Takes permits that count only once the request uses them: it may no longer wait.
+/// Takes permits. They count only if the request is still waiting and uses them.
 async fn take_all<K: RateKey>(
     leases: &Arc<RateLeases<K>>,
     count: u32,

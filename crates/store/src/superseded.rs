@@ -8,7 +8,7 @@ struct Superseded {
     version: i64,
     /// SHA-384 of the file, as hexadecimal digits.
     checksum: &'static str,
-    /// Changes its schema to that of the present file.
+    /// Changes its schema to the schema of the present file.
     repair: &'static str,
 }
 
@@ -50,8 +50,8 @@ const SUPERSEDED: [Superseded; 6] = [
     },
 ];
 
-/// Returns the statements that change the schema of an earlier file to that of the present one. `None` if there was no
-/// such file.
+/// Returns the statements that change the schema of an earlier file to the schema of the present one. `None` if there
+/// was no such file.
 pub(crate) fn find_repair(version: i64, checksum: &[u8]) -> Option<&'static str> {
     let checksum = HEXLOWER.encode(checksum);
     let mut known = SUPERSEDED.iter();

@@ -59,7 +59,7 @@ impl Setup {
         key: Option<&SecretString>,
         settings: &ProviderSettings,
     ) -> Self {
-        // Without `..`, so that a new setting cannot be forgotten here.
+        // Without `..`, so that a new setting causes a compile error here.
         let ProviderSettings {
             api_key: _,
             base_url: _,

@@ -82,8 +82,8 @@ pub struct SectionSettings<Id> {
     pub fallback: Vec<Id>,
     /// The providers' own settings.
     pub providers: BTreeMap<Id, ProviderSettings>,
-    /// The providers whose address is not the one that the configured and the borrowed keys belong to, so
-    /// these keys are not sent there.
+    /// Providers with an address other than the one that the configured and borrowed keys belong to. These keys are not
+    /// sent there.
     pub moved: BTreeSet<Id>,
 }
 

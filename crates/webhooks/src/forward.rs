@@ -27,7 +27,7 @@ pub struct Forwarding {
     pub kept_until: Option<Timestamp>,
 }
 
-/// Where the bytes and headers of a [`DeliveryRequest`] come from.
+/// The source of the bytes and headers of a [`DeliveryRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestOrigin {

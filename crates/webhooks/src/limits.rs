@@ -55,14 +55,14 @@ pub(crate) struct Reservation {
     kept: bool,
 }
 
-/// Where a permit was reserved.
+/// The limit in which a permit was reserved.
 #[derive(Debug)]
 enum ReservedIn {
-    /// In the limits of all nodes.
+    /// The shared limits of all nodes.
     Shared(SharedPermit),
-    /// In the windows, at this time in milliseconds of the monotonic clock.
+    /// The windows of this node, at this time in milliseconds of the monotonic clock.
     Window { at_ms: u64 },
-    /// In the webhook's queue; one step is the interval between starts, in microseconds.
+    /// The webhook's queue; one step is the interval between starts, in microseconds.
     Waiting { step_us: u64 },
 }
 

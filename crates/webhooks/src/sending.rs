@@ -69,7 +69,7 @@ pub(crate) async fn run(
         // The summary is easier to read than the JSON.
         let is_text = config.template_format == TemplateFormat::Text;
         if is_text && config.prompt_template.is_some() {
-            // As people read it, without what the channel's markup escapes.
+            // The readable text, without the escapes of the channel's markup.
             let plain = match markup {
                 Markup::None => Cow::Borrowed(text.as_str()),
                 _ => self::text(config.template(), payload, None, Markup::None).into(),

@@ -1,4 +1,4 @@
-//! What a template renders to, for a form. Renders it as a delivery would.
+//! Renders a template for a form, in the same way as for a delivery.
 
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;

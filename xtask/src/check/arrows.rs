@@ -6,7 +6,7 @@ use super::metadata::{Metadata, Package};
 /// The workspace crates that a crate may import.
 #[derive(Clone, Copy)]
 enum AllowedImports {
-    /// Only these.
+    /// These crates only.
     Import(&'static [&'static str]),
     /// Every crate except these.
     ImportAllBut(&'static [&'static str]),

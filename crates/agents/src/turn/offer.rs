@@ -70,7 +70,7 @@ impl Running<'_> {
     }
 }
 
-/// Sorts tools: those that the agent names come first, then the built-in ones, then those of other sources.
+/// Sorts tools: first the ones that the agent names, then built-in tools, then other tools.
 fn by_importance(setup: &Setup, mut offered: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn Tool>> {
     let named = &setup.agent.config.tools.allow;
     offered.sort_by_cached_key(|tool| {

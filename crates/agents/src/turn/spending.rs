@@ -1,5 +1,4 @@
-//! What a turn uses: checks the budgets before each call to a model, and stores the use with the next message of
-//! the turn.
+//! The use of a turn: checks the budgets before each model call, and stores the use with the next message of the turn.
 
 use super::failure::TurnFailure;
 use super::running::Running;

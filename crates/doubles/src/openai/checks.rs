@@ -1,4 +1,4 @@
-//! What vendors refuse in a request.
+//! Checks that make vendors refuse a request.
 
 use serde_json::Value;
 use std::collections::HashSet;

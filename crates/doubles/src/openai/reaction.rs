@@ -1,4 +1,4 @@
-//! What the model answers to a request.
+//! The model's reactions to a request.
 
 use super::stream::{Frames, Part, stream};
 use axum::Json;

@@ -129,7 +129,7 @@ impl KeyArgs {
     }
 }
 
-/// Who can decrypt a new backup.
+/// Returns the recipient that can decrypt a new backup.
 fn recipient(text: Option<&str>, passphrase_file: Option<&Path>) -> Result<Option<Recipient>> {
     if let Some(text) = text {
         return Ok(Some(Recipient::parse(text)?));

@@ -73,7 +73,7 @@ impl StateCollector {
     }
 }
 
-/// Appends the texts of `more` to those of `last`; other fields replace.
+/// Appends the texts of `more` to the texts of `last`; other fields replace.
 fn join(last: &mut Map<String, Value>, more: Value) {
     let Value::Object(more) = more else {
         return;

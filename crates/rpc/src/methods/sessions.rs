@@ -158,7 +158,7 @@ pub struct BranchParams {
     key: Option<String>,
     /// The last turn to copy. It must have ended.
     turn_id: String,
-    /// The label of the new session; that of the original if absent.
+    /// The label of the new session; by default, the label of the original.
     label: Option<String>,
 }
 
@@ -226,7 +226,7 @@ pub struct Shared {
     pub url: String,
 }
 
-/// Returns the one name that was given.
+/// Returns whichever name was given.
 fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
     match (id, key) {
         (Some(name), None) | (None, Some(name)) => Ok(name),

@@ -1,6 +1,6 @@
-//! The drill, every `backup.drill_days` days: the newest backup is restored in a temporary place and
-//! checked, as `gatehouse backup verify` does. Its state is in the database. If there are several nodes,
-//! the one with the newest backup makes it.
+//! The drill, every `backup.drill_days` days: the newest backup is restored in a temporary place and checked, as
+//! `gatehouse backup verify` does. Its state is in the database. If there are several nodes, the one with the newest
+//! backup runs it.
 
 mod state;
 
@@ -31,7 +31,7 @@ const EXPANSION: u64 = 12;
 /// Disk space in bytes that must remain free beside the restored database.
 const SPARE_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Why a backup was not found to be intact.
+/// The reason why a backup could not be confirmed as intact.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DrillError {
     /// The backup is not usable.

@@ -279,7 +279,7 @@ impl<'a> Ordering<'a> {
         Ok(())
     }
 
-    /// Returns what was wrong with each name; empty if the authority does not say.
+    /// Returns the authority's error for each name; empty if it reports none.
     async fn refusals(&self, order: &mut Order) -> String {
         let mut reasons = Vec::new();
         let mut authorizations = order.authorizations();

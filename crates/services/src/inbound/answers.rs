@@ -345,7 +345,7 @@ impl Inbound {
     }
 }
 
-/// What a turn produced.
+/// The result of a turn.
 pub(super) enum Turn {
     Answer(String),
     /// There is nothing to send.

@@ -1,4 +1,4 @@
-//! Voice messages: transcribes those of people, and speaks answers to them.
+//! Voice messages: transcribes received ones, and speaks the answers.
 
 use super::Inbound;
 #[cfg(feature = "voice")]

@@ -15,7 +15,7 @@ use send::Topics;
 use std::fmt;
 use vapid::VapidKey;
 
-/// The gateway's key and what is being sent.
+/// The gateway's key and the notices in progress.
 pub struct Push {
     key: VapidKey,
     topics: Topics,

@@ -23,7 +23,7 @@ pub(super) struct Family {
 pub(super) struct Point {
     pub(super) labels: Vec<(String, String)>,
     pub(super) value: f64,
-    /// For a histogram: the upper bounds except infinity, and how many values did not exceed each.
+    /// For a histogram: the upper bounds except infinity, each with the number of values up to it.
     buckets: Vec<(f64, u64)>,
     pub(super) sum: f64,
     pub(super) count: u64,

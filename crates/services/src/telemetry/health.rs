@@ -1,4 +1,4 @@
-//! Whether the collector accepts what is sent. Logs changes, not each failure.
+//! Whether the collector accepts the data. Logs changes, not each failure.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

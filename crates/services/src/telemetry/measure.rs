@@ -19,7 +19,7 @@ const WRITER_BUSY: &str = "store_writer_busy_seconds";
 const WRITER_QUEUE: &str = "store_writer_queue_length";
 const FEED_LAG: &str = "change_feed_lag_seconds";
 
-/// How long the measured values of the database are used again.
+/// How long measurements of the database are reused.
 const VALID: Duration = Duration::from_secs(5);
 /// How long the queue may take to answer.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);

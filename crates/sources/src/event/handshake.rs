@@ -141,7 +141,7 @@ pub fn verify_token(secret: &str, public_id: &str) -> String {
     token
 }
 
-/// Returns the challenge if the token is that of one of the secrets.
+/// Returns the challenge if the token matches one of the secrets.
 pub fn answer_hub(
     request: &HubRequest,
     secrets: &[&str],

@@ -12,8 +12,8 @@ use std::time::Duration;
 /// Timeout for a response.
 const PATIENCE: Duration = Duration::from_hours(1);
 
-/// Why rows could not be imported. The database has no rows then, except after [`ImportError::NotMigrated`] and
-/// after a failed [`super::move_rows()`].
+/// The reason why rows could not be imported. The database then has no rows, except after [`ImportError::NotMigrated`]
+/// and after a failed [`super::move_rows()`].
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error(transparent)]
@@ -107,7 +107,8 @@ impl Import {
         })
     }
 
-    /// Whether a table does not belong to an installation. Backups of earlier versions, which did not know it, contain it.
+    /// Whether rows of this table are not imported: they describe transactions of the old database. Backups of earlier
+    /// versions contain the table.
     pub fn ignores(name: &str) -> bool {
         name == TRANSACTIONS
     }
@@ -245,7 +246,7 @@ impl Import {
     }
 }
 
-/// Begins a transaction at once. The connection of an import may write by default, so nothing may be sent behind a
+/// Begins a transaction at once. The connection of an import may write by default, so no statement may be sent after a
 /// `BEGIN` that could fail.
 async fn begin(conn: &mut Conn, engine: Engine) -> Result<(), StoreError> {
     // An earlier version may have begun this move.

@@ -50,8 +50,8 @@ impl Pipeline {
         self.exchange(client, self.waiting.len(), last).await
     }
 
-    /// Prepares the waiting statements that are new to the connection. Before each, sends and awaits what waits before
-    /// it: the server locks the tables of a statement when it is prepared, and an error refuses what is sent later.
+    /// Prepares the waiting statements that are new to the connection. Before each, sends and awaits the earlier ones:
+    /// the server locks the tables of a statement when it is prepared, and after an error it refuses later statements.
     async fn send_before_unprepared(&mut self, client: &Object) -> Result<(), StoreError> {
         while let Some(place) = self.find_unprepared() {
             if place > 0 {

@@ -130,7 +130,7 @@ async fn page(response: Response, url: Url) -> Result<Page, FetchError> {
     };
     let (mut body, mut truncated) = read_capped(response, max_bytes).await?;
     if kind.is_none() {
-        // Only a PDF is read if the server says that it is some file.
+        // If the server says only that it is some file, only a PDF is read.
         kind = kind::of_bytes(&body).filter(|kind| header.is_none() || *kind == Kind::Pdf);
     }
     let kind = kind.ok_or(FetchError::NotText)?;

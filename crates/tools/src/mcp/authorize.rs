@@ -10,7 +10,7 @@ use std::sync::Arc;
 use url::Url;
 
 impl Mcp {
-    /// What is known about the authorization of each server, by name.
+    /// Returns the authorization of each server, by name.
     pub async fn authorizations(&self) -> Result<BTreeMap<String, Authorization>, StoreError> {
         let all = self.dependencies.oauth.list().await?;
         Ok(all.into_iter().collect())

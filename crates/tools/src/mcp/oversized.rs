@@ -91,7 +91,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Limited<R> {
     }
 }
 
-/// Where the scan is.
+/// The position of the scan.
 #[derive(Default, PartialEq, Eq)]
 enum Position {
     #[default]

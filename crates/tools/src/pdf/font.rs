@@ -40,7 +40,7 @@ pub(super) struct Shown {
     /// In em.
     pub(super) width: f32,
     pub(super) codes: f32,
-    /// How many codes are a single byte 32, to which word spacing applies.
+    /// Number of codes that are a single byte 32, to which word spacing applies.
     pub(super) spaces: f32,
 }
 

@@ -140,14 +140,14 @@ impl RequestSecrets {
         }
     }
 
-    /// Whether a host may know a secret.
+    /// Whether a secret may be sent to a host.
     pub(crate) fn may_know(&self, url: &Url) -> bool {
         let allowed = self.allowed.load();
         allowed.iter().any(|it| it.host == url.authority())
     }
 
-    /// The values of the secrets that requests may contain, and whether all of them could be read. Fails if one cannot
-    /// be read that the request names or the host may know.
+    /// Returns the values of the secrets that requests may contain, and whether all could be read. Fails if an
+    /// unreadable secret is named in the request or may be sent to the host.
     async fn known(
         &self,
         names: &BTreeSet<String>,

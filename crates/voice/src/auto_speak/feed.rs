@@ -14,11 +14,11 @@ pub(super) struct Feed {
     visible: String,
     /// Text before this offset was passed on or is not spoken.
     passed: usize,
-    /// Where the stretch begins that was passed on last.
+    /// The start of the stretch that was forwarded last.
     stretch: Option<usize>,
     /// Whether its end was passed on.
     is_closed: bool,
-    /// How many changes of the persona were passed on.
+    /// Number of forwarded changes of the persona.
     changes: usize,
 }
 
@@ -41,14 +41,14 @@ impl Feed {
         }
     }
 
-    /// Adds visible text. Returns what is certainly spoken next.
+    /// Adds visible text. Returns the text that is certainly spoken next.
     pub(super) fn take(&mut self, shown: &str, places: &Places) -> Vec<Step> {
         self.visible.push_str(shown);
         let stretches = self.stretches(places, false);
         self.pass(&stretches, places)
     }
 
-    /// The answer is complete. Returns the rest of what is spoken.
+    /// Ends the answer. Returns the rest of the spoken text.
     pub(super) fn finish(mut self, rest: &str, places: &Places) -> Vec<Step> {
         self.visible.push_str(rest);
         let stretches = self.stretches(places, true);
@@ -57,7 +57,7 @@ impl Feed {
         steps
     }
 
-    /// What is certainly spoken, in ascending order. More may follow.
+    /// The parts that are certainly spoken, in ascending order. More may follow.
     fn stretches(&self, places: &Places, is_complete: bool) -> Vec<Stretch> {
         let length = self.visible.len();
         let open = |range| Stretch {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::text::markup::MarkupFilter;
 
-    /// What is passed on for each piece, and at the end. `>` begins a stretch, `<` closes it.
+    /// The forwarded text for each piece, and at the end. `>` begins a stretch, `<` closes it.
     fn fed(speaks_untagged: bool, pieces: &[&str]) -> Vec<String> {
         let (mut filter, mut feed) = (MarkupFilter::new(), Feed::new(speaks_untagged));
         let mut passed = Vec::new();

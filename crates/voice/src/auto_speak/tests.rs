@@ -3,7 +3,7 @@ use super::script::Script;
 use crate::text::markup::MarkupFilter;
 use crate::text::speakable;
 
-/// What is spoken of an answer that arrives in these pieces: who speaks, and the text.
+/// Returns the spoken parts of an answer that arrives in these pieces: the persona and the text.
 fn spoken<'a>(
     speaks_untagged: bool,
     pieces: impl IntoIterator<Item = &'a str>,

@@ -28,7 +28,7 @@ pub(super) fn other_kind(bytes: &[u8], wanted: Kind) -> Option<Kind> {
 
 /// Like [`other_kind`], for the first bytes of audio.
 pub(super) fn other_kind_of_head(head: &[u8], wanted: Kind) -> Option<Kind> {
-    // What follows an ID3 tag that is longer than the head is unknown. It is mostly MP3, but need not be.
+    // The data after an ID3 tag that is longer than the head is unknown. It is usually MP3.
     if matches!(wanted, Kind::Aac | Kind::Flac) && head.starts_with(b"ID3") {
         return None;
     }

@@ -14,14 +14,14 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 
 /// Pieces that wait to be sent.
 const WAITING: usize = 4;
-/// How much audio a piece has at most, so that it stops soon when the person interrupts.
+/// Maximum duration of an audio piece. It is short, so that speech stops soon when the person interrupts.
 const PIECE: Duration = Duration::from_millis(100);
 /// How long a provider may be silent while it speaks a part.
 const SILENCE_LIMIT: Duration = Duration::from_mins(2);
 /// Bytes of raw samples per second.
 const PCM_BYTES: u64 = 2 * Format::PCM_RATE as u64;
 
-/// How the answers of a conversation are spoken.
+/// The speech settings of a conversation's answers.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish {
     pub(crate) format: Format,
@@ -30,7 +30,7 @@ pub(crate) struct Wish {
     pub(crate) voice: Option<String>,
 }
 
-/// What is spoken.
+/// A spoken part.
 #[derive(Debug)]
 pub(crate) enum Spoken {
     /// A part of a message begins.

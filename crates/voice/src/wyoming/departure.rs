@@ -38,12 +38,12 @@ pub(super) async fn departure(incoming: &mut Incoming<OwnedReadHalf>, writing: &
         return;
     }
     if stream.ready(Interest::ERROR).await.is_err() {
-        // Not known on this system: the end is noticed when the answer is sent.
+        // Unsupported on this system: the end of the connection is noticed when the answer is sent.
         pending::<()>().await;
     }
 }
 
-/// Sends an event without a request. False if that is refused at once.
+/// Sends an event without a request. Returns false if that is refused at once.
 async fn is_probed(stream: &TcpStream) -> bool {
     let mut probe = Vec::new();
     let written = Event::new("pong", Value::Null).write(&mut probe).await;

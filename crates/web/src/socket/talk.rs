@@ -91,7 +91,7 @@ struct TalkSocket {
     /// When the client sent something, and when it was pinged.
     heard: Instant,
     pinged: Instant,
-    /// The conversation, once it has started.
+    /// The conversation; `None` until it has started.
     talk: Option<(Sender<TalkInput>, Allowance)>,
 }
 
@@ -301,7 +301,7 @@ impl TalkSocket {
         Ok(outputs)
     }
 
-    /// What each utterance asks: whether the credential is still valid, and whether the vault is open.
+    /// The check before each utterance: the credential is still valid, and the vault is unlocked.
     fn admit(&self) -> Admit {
         let (app, identity) = (self.app.clone(), self.identity.clone());
         Arc::new(move || {
@@ -363,7 +363,7 @@ impl TalkSocket {
         Ok(())
     }
 
-    /// Sends a frame. Fails when the client does not read it in time or when its credential ends meanwhile.
+    /// Sends a frame. Fails when the client does not read it in time or when its credential ends before that.
     async fn send(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
         let gone = || io::Error::from(io::ErrorKind::ConnectionAborted);
         let writing = write(&mut self.stream, kind, payload);

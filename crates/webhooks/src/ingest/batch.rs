@@ -67,7 +67,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// The size of what is written, in bytes, without the short columns.
+    /// Size of the columns to write in bytes, without the short ones.
     fn size(&self) -> usize {
         let row = &self.entry.row;
         let payload = row.payload.as_ref().map_or(0, String::len);

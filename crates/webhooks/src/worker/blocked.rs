@@ -17,7 +17,7 @@ impl BlockedLines {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Call it before the lines are read, because that read may miss a delivery that is stored meanwhile.
+    /// Call it before the lines are read, because that read may miss a delivery that is stored at the same time.
     pub(super) fn clear(&self) {
         self.lock().clear();
     }

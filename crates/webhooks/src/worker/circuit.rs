@@ -29,7 +29,7 @@ struct Circuit {
     opened: Option<Opened>,
 }
 
-/// What may be sent with an account now.
+/// The sends that an account currently permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
     /// No restriction.

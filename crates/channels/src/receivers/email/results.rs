@@ -80,7 +80,7 @@ fn is_aligned(signer: &str, domain: &str) -> bool {
 
 /// A field `Authentication-Results`.
 enum Field {
-    /// Of another server.
+    /// Written by another server.
     Others,
     /// It may be the server's own field, but it cannot be parsed.
     Unreadable,

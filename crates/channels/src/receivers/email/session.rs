@@ -24,7 +24,7 @@ pub(super) struct Mailbox {
     pub(super) next: Option<u32>,
 }
 
-/// What a FETCH returns for one mail.
+/// The result of FETCH for one mail.
 #[derive(Debug, Default)]
 pub(super) struct Fetched {
     pub(super) uid: u32,

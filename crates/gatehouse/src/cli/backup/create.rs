@@ -41,7 +41,7 @@ pub struct Args {
 pub(super) const UNENCRYPTED: &str =
     "The backup is not encrypted: anyone who can read it can read what the database contains.";
 
-/// Where the backup goes.
+/// The destination of a backup.
 pub(super) enum Target {
     Stdout,
     File(PathBuf),
@@ -124,7 +124,7 @@ async fn on_server(
             "passphrase",
             passphrase.map(|text| text.expose_secret().into()),
         ),
-        // For a backup that is stored here, this machine deletes the older ones.
+        // For a backup that is stored here, this machine deletes older ones.
         (
             "keep",
             args.keep.filter(|_| args.to.is_none()).map(Value::from),

@@ -22,7 +22,7 @@ pub(super) fn texts() -> Value {
     })
 }
 
-/// The placeholders of `sentences` are those of `gatehouse_sources::summary`.
+/// The placeholders of `sentences` come from `gatehouse_sources::summary`.
 fn sender(profile: &Profile) -> Value {
     let events: Vec<&str> = profile.catalog().map(|event| event.description).collect();
     let groups = profile.summary.sentences.iter().copied();

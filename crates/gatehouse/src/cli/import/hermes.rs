@@ -62,7 +62,7 @@ pub fn plan_config(
         let what = format!("secret of webhook {name}");
         let secret = node.and_then(|node| plan.secret(document, &what, node, variables));
         let Some(secret) = secret else {
-            // `plan.secret` itself reports what it finds but cannot use.
+            // `plan.secret` itself reports secrets that it cannot use.
             if node.is_none() {
                 let why = "neither the route nor the platform has a secret in this file";
                 let from = Plan::place(document.path, route.line);

@@ -41,7 +41,7 @@ impl Names {
     }
 }
 
-/// What makes the name of an item unique: its ID in n8n, which is the same in the next import, or a number.
+/// Values that make the name of an item unique: its ID in n8n, which is the same in the next import, or a number.
 fn distinctions(node: &Node) -> impl Iterator<Item = String> {
     let id = node.text_of("id").map(str::to_owned);
     id.into_iter().chain((2..=u32::MAX).map(|n| n.to_string()))

@@ -71,7 +71,7 @@ pub struct Left {
     pub why: String,
 }
 
-/// What an import would create, which secrets were stored as plaintext, and what is left out.
+/// The items that an import would create, the secrets that were stored as plaintext, and the omitted parts.
 #[derive(Default)]
 pub struct Plan {
     pub items: Vec<Planned>,

@@ -4,7 +4,7 @@
 use super::node::{Content, MAX_DEPTH, Node};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-/// What is wrong, and on which line.
+/// The mistake and its line.
 type Wrong = (usize, String);
 
 /// A list or map that is not complete.

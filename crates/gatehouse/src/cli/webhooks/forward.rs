@@ -22,7 +22,7 @@ use tokio::time::Instant;
 const EVERY: Duration = Duration::from_millis(500);
 /// The wait before the next attempt to reach the program on this machine.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How often the server is asked to keep requests. It keeps them twice as long.
+/// How often the client asks the server to keep requests. The server keeps them twice as long.
 const RENEWED: Duration = Duration::from_mins(5);
 /// The limit of the API for a page.
 const PAGE: usize = 500;
@@ -137,7 +137,7 @@ impl Forwarder<'_> {
         Ok(())
     }
 
-    /// Forwards what is new, oldest first.
+    /// Forwards new deliveries, oldest first.
     async fn turn(&mut self) -> Result<(), ClientError> {
         if Instant::now() >= self.keep_again {
             self.keep().await?;

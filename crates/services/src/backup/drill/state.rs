@@ -50,7 +50,7 @@ pub(super) struct Last {
 }
 
 impl Last {
-    /// What `doctor` reports about a drill that failed or was not made.
+    /// Returns the finding of `doctor` about a drill that failed or did not run.
     fn finding(&self, id: &'static str, hint: &str) -> Check {
         let Self { name, at, .. } = self;
         let error = self.error.as_deref().unwrap_or_default();
@@ -143,7 +143,7 @@ impl State {
         self.started = None;
     }
 
-    /// What `doctor` reports about drills with an interval of `days` days.
+    /// Returns the finding of `doctor` about drills with an interval of `days` days.
     pub(super) fn finding(&self, days: u16, now: Timestamp) -> Check {
         const ID: &str = "backup_drill";
         const HINT: &str = "Run `gatehouse backup verify` with a backup. If it fails too, make a new backup and verify that one.";

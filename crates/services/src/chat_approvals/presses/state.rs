@@ -1,4 +1,4 @@
-//! What is remembered about presses, in this process.
+//! The state of presses in this process.
 
 use super::super::ButtonPlace;
 use gatehouse_channels::Press;
@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
 
-/// How many presses of an account wait at most. Presses beyond that are dropped; people press again.
+/// Maximum number of waiting presses per account. Further ones are dropped, and people can press again.
 const MAX_QUEUED: usize = 200;
-/// How many presses are acknowledged at a time. Others have their effect without an acknowledgement.
+/// Maximum number of concurrent acknowledgements. Further presses take effect without one.
 const NOTES: usize = 32;
 /// How long a refused person causes no further audit row and gets no further note.
 const REFUSED_MS: u64 = 3_600_000;
@@ -18,12 +18,12 @@ const REFUSED_MS: u64 = 3_600_000;
 const MAX_ANSWERS: usize = 1_000;
 /// How long a question waits for the effect of an answer in its chat.
 const DECISION_TIMEOUT: Duration = Duration::from_secs(2);
-/// How many messages with a result are remembered. Pressing a button of an older one overwrites its result.
+/// Maximum number of remembered messages with a result. A press on an older message overwrites its result.
 const MAX_CLOSED: usize = 1_000;
 /// How many refused people are remembered. Further ones cause no audit row and get no note.
 const MAX_REFUSED: usize = 1_000;
 
-/// What the work on presses shares.
+/// The shared state for handling presses.
 #[derive(Debug)]
 pub(crate) struct Presses {
     /// The presses that wait, by account. An account has a queue while a task works on it.

@@ -19,7 +19,7 @@ const OF_NODE: [&str; 5] = ["disk", "clock", "certificate", "channels", "audit_e
 /// Checks that are left out when a setting turns their subject off.
 const OPTIONAL: [&str; 4] = ["certificate", "backup", "backup_drill", "audit_export"];
 
-/// What is known of a failure.
+/// The stored state of a failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Failing {
     since: Timestamp,
@@ -156,7 +156,7 @@ struct News {
 /// The news by target and check.
 type AllNews = BTreeMap<(String, String), News>;
 
-/// Compares the checks with what is known. Returns the messages that are due, with their targets.
+/// Compares the checks with the stored state. Returns the messages that are due, with their targets.
 pub(super) fn advance(state: &mut State, look: &Look) -> Vec<(String, Message)> {
     adopt(state, look);
     let mut news = AllNews::new();

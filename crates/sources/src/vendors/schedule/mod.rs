@@ -19,7 +19,7 @@ static PROFILE: Profile = Profile {
     id: ID,
     alias: None,
     name: "Schedule",
-    about: "The clock: at fixed times, at intervals, or once",
+    about: "Runs at fixed times, at intervals, or once",
     default_auth_mode: AuthMode::NONE,
     body: BodyKind::Json,
     event: EventSource {

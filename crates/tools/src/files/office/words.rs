@@ -4,10 +4,10 @@ use super::xml::{self, Piece};
 use super::{Archive, MAX_TEXT_BYTES, OfficeError};
 use std::fmt::Write as _;
 
-/// How many spaces one element may stand for.
+/// Maximum number of spaces for one element.
 const MAX_SPACES: usize = 100;
 
-/// What the elements of a format mean.
+/// The meaning of a format's elements.
 pub(super) struct Rules {
     /// Their text is read.
     text: &'static [&'static str],

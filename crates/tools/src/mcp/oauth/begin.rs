@@ -16,7 +16,7 @@ use url::Url;
 
 /// How long a person has to complete an authorization.
 const VALID: Duration = Duration::from_mins(10);
-/// How often a save is attempted when other nodes save as well.
+/// Maximum number of attempts to save while other nodes save as well.
 const TRIES: usize = 5;
 
 /// A client that a person registered at the authorization server.

@@ -1,5 +1,5 @@
 //! Finds the authorization server of an MCP server (MCP 2025-06-18, "Authorization Server Discovery"): the metadata of
-//! the protected resource (RFC 9728), then those of the authorization server (RFC 8414, OIDC Discovery 1.0).
+//! the protected resource (RFC 9728), then the metadata of the authorization server (RFC 8414, OIDC Discovery 1.0).
 
 use super::challenge::{Challenge, bearer};
 use super::error::OAuthError;
@@ -18,7 +18,7 @@ pub(super) struct Metadata {
     pub(super) registration_endpoint: Option<Url>,
     pub(super) revocation_endpoint: Option<Url>,
     pub(super) token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    // Some servers write `null` for what they do not have.
+    // Some servers write `null` for a missing list.
     code_challenge_methods_supported: Option<Vec<String>>,
     /// RFC 9207.
     pub(super) authorization_response_iss_parameter_supported: Option<bool>,

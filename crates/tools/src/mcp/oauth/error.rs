@@ -1,4 +1,4 @@
-//! Why an authorization failed.
+//! Reasons why an authorization failed.
 
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_outbound::OutboundError;

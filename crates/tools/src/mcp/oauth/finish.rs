@@ -49,7 +49,7 @@ impl OAuth {
                 Err(error) if record.row.authorized => Err(error),
                 Err(error) => {
                     record.row.error = Some(error.text());
-                    // Another request that saved meanwhile is newer than this failure.
+                    // Another request that was saved in the meantime is newer than this failure.
                     oauth.save(&record, false).await?;
                     Ok(false)
                 }

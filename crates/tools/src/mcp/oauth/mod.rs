@@ -1,9 +1,9 @@
 //! OAuth for MCP servers behind a URL (MCP 2025-06-18, "Authorization"): authorization code with PKCE, resource
 //! indicators, dynamic registration where offered.
 //!
-//! Each server has one row, which nodes share. Its version changes with every change of the grant, and no node saves over
-//! a version that it has not read. A refresh is claimed by one node and runs in a task of the gateway, so that a caller
-//! who goes away cannot lose a rotated refresh token.
+//! Each server has one row, which nodes share. Its version changes with every change of the grant, and no node
+//! overwrites a version that it has not read. A refresh is claimed by one node and runs in a task of the gateway, so
+//! that a rotated refresh token is not lost if the caller disconnects.
 
 mod begin;
 mod challenge;
@@ -46,7 +46,7 @@ pub(super) struct OAuth {
 /// A row of the audit log: who, and its kind.
 pub(super) type Note = (Actor, &'static str);
 
-/// What is known about the authorization of a server. Contains no secrets.
+/// The state of a server's authorization. Contains no secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authorization {
     /// The canonical URI of the MCP server that it is for.
@@ -118,7 +118,7 @@ impl OAuth {
         }
     }
 
-    /// What is known about every server, by name.
+    /// Lists the authorization of every server, by name.
     pub(super) async fn list(&self) -> Result<Vec<(String, Authorization)>, StoreError> {
         let read = self
             .store

@@ -1,4 +1,4 @@
-//! How much audio may arrive: that of one microphone, with some of it early.
+//! Limits how much audio may arrive: the amount of one microphone, some of it early.
 
 use gatehouse_domain::{ErrorCode, Problem};
 use std::time::Duration;
