@@ -54,7 +54,8 @@ impl Agents {
         Some(token_of(&key, place, choice))
     }
 
-    /// The call that waits on any node and that a button with this choice, pressed by this person in this chat, answers.
+    /// Finds the waiting call, on any node, that this person answers by pressing a button with this choice in this
+    /// chat.
     pub async fn find_approval_by_button(
         &self,
         token: &str,

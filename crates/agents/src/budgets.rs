@@ -249,7 +249,7 @@ impl Agents {
     }
 }
 
-/// Lets the deliveries run that wait for a budget. Those whose budget is still used up wait again.
+/// Retries deliveries that wait for a budget. A delivery whose budget is still used up waits again.
 pub(crate) async fn released(conn: &mut Conn, now: Timestamp) -> Result<(), StoreError> {
     conn.release_deliveries_from_budget(now).await?;
     conn.insert_change("budgets", now).await

@@ -225,9 +225,8 @@ impl Conversation {
         vec![user(note), summary]
     }
 
-    /// Returns where the newest turns begin that together fit into `budget`; `None` if only the running turn
-    /// fits. Callers pass a `budget` below the real limit, so that not every turn has to leave out a little
-    /// more.
+    /// Returns the start of the newest turns that together fit into `budget`; `None` if only the running turn fits.
+    /// Callers pass a `budget` below the real limit, so that the next turns do not each omit a little more.
     fn newest_within(&self, budget: u64) -> Option<usize> {
         let running = self.end_of(self.turn - 1);
         let mut room = budget.checked_sub(self.lead().iter().map(tokens_in).sum())?;

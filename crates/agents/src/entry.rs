@@ -47,7 +47,7 @@ impl Inner {
         }
     }
 
-    /// The row of a turn's first message, whose place in the session is not known yet.
+    /// The row of a turn's first message, whose position in the session is not known yet.
     fn user_row(
         &self,
         request: &SendRequest,

@@ -17,7 +17,7 @@ const ABORT: &str = "chat_abort:";
 const QUIET: &str = "chat_quiet:";
 /// How often a turn that waits for another node reads the database, in addition to notifications.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(400);
-/// The shortest pause between two looks: every change in the database sends a notification.
+/// The shortest pause between two reads: every change in the database sends a notification.
 const LEAST_PAUSE: Duration = Duration::from_millis(100);
 
 impl Agents {

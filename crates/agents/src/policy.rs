@@ -1,5 +1,5 @@
-//! Decides which tools a turn may use. It is consulted twice: for the tools offered to the model, and again
-//! when the model makes a call. Knows tools only by name and audience.
+//! Decides which tools a turn may use. It is consulted twice: for the tools offered to the model, and again when the
+//! model makes a call. Considers only a tool's name and audience.
 
 use crate::origin::MessageOrigin;
 use crate::registry::ToolRegistry;
@@ -75,7 +75,7 @@ impl Permit {
         }
     }
 
-    /// The tools that need more trust than this are out of reach, except for targets that the webhook names.
+    /// The maximum trust that a tool may require, except for targets that the webhook names.
     pub const fn ceiling(&self) -> Audience {
         self.ceiling
     }

@@ -1,5 +1,5 @@
 //! The interface of speech output. A higher crate registers an implementation, as it does with tools; this crate only
-//! passes answers through a filter and accepts audio for them.
+//! filters answers and accepts audio for them.
 
 use crate::agent::Agent;
 use crate::event::{AgentEvent, AudioPart};

@@ -41,7 +41,7 @@ pub(crate) struct HasRead {
 }
 
 impl HasRead {
-    /// Notes one more message.
+    /// Adds the kinds of data of one more message.
     pub(crate) fn read(&mut self, origin: MessageOrigin, is_private: bool) {
         self.strangers |= origin == MessageOrigin::Stranger;
         self.private |= is_private;

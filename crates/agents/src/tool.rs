@@ -1,5 +1,5 @@
-//! The `Tool` trait: name, schema, audience and call. Knows no particular tool; higher crates register theirs
-//! at startup.
+//! The `Tool` trait: name, schema, audience and call. Contains no particular tool; higher crates register theirs at
+//! startup.
 
 use crate::attached_file::NewAttachment;
 use crate::taint::Effect;
@@ -75,7 +75,7 @@ impl ToolError {
     }
 }
 
-/// Something that a model can call.
+/// A tool that a model can call.
 pub trait Tool: Send + Sync + fmt::Debug {
     /// 1 to 64 letters, digits, `_` and `-`, as providers require.
     fn name(&self) -> &str;

@@ -186,7 +186,7 @@ impl UsageStat {
 }
 
 impl Agents {
-    /// Sums what models used.
+    /// Sums the use of models.
     pub async fn usage_stats(&self, query: UsageQuery) -> Result<UsageStats, AgentsError> {
         let by = match query.by {
             UsageBy::Day => UsageColumn::Day,

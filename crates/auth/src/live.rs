@@ -1,5 +1,5 @@
-//! Sessions and API keys in memory: the data that `check_auth()` needs, and the state that requests
-//! change without a database write. Knows no map and no database.
+//! Sessions and API keys in memory: the data that `check_auth()` needs, and the state that requests change without a
+//! database write. Independent of the map and the database.
 
 use crate::only::Only;
 use data_encoding::HEXLOWER;

@@ -1,4 +1,4 @@
-//! The settings of authentication. Does not know where they are stored.
+//! The settings of authentication.
 
 use crate::client_address::ProxyTrust;
 use crate::cross_site::{AllowedOrigin, OriginSettings};

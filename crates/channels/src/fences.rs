@@ -57,7 +57,7 @@ pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// The fence at the beginning of a text, and what follows it.
+/// Returns the fence at the beginning of a text, and the text after it.
 fn fence_of(text: &str) -> Option<(&str, &str)> {
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let rest = text.trim_start_matches(mark);

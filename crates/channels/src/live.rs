@@ -63,7 +63,7 @@ impl LiveAccounts {
         self.defaults.get(about.kind)
     }
 
-    /// Returns all accounts, in no order.
+    /// Returns all accounts, in no particular order.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<LiveAccount>> {
         self.by_id.values()
     }

@@ -204,7 +204,7 @@ impl Channels {
         })
     }
 
-    /// Tells the vendor that the last received messages are stored, and accepts invitations to conversations.
+    /// Notifies the vendor that the last received messages are stored, and accepts invitations to conversations.
     pub async fn confirm_received(
         &self,
         account_id: &str,

@@ -21,7 +21,7 @@ const KEPT_MS: i64 = 5 * 24 * 3_600_000;
 const SAVE_MS: i64 = 5 * 60_000;
 /// The longest ID that a vendor may give, in bytes. Matrix has the longest ones.
 const MAX_ID: usize = 255;
-/// The longest thread, in bytes. For mail it has all that an answer repeats.
+/// The longest thread, in bytes. For mail, it contains all fields that an answer repeats.
 const MAX_THREAD: usize = 4096;
 
 /// The decision, made before anything is written.

@@ -31,7 +31,7 @@ pub(crate) struct Learned {
 }
 
 impl Learned {
-    /// Learns from a refusal of a request. False if that request did not contain what was refused, so that
+    /// Learns from a refusal of a request. Returns false if the request did not contain the refused parameter, so that
     /// repeating it would not help.
     pub(crate) fn learn(
         &mut self,

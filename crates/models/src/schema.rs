@@ -21,7 +21,7 @@ pub(crate) enum Dialect {
 /// References and alternatives are followed to this depth. Deeper parts, such as those of a schema that
 /// contains itself, admit anything.
 const MAX_DEPTH: usize = 12;
-/// A schema with more parts than this is cut: each `$ref` copies what it refers to.
+/// A schema with more parts than this is cut: each `$ref` copies its target.
 const MAX_NODES: usize = 5_000;
 
 /// The fields of Gemini's `Schema`. `$ref`, `oneOf` and others are refused.

@@ -53,7 +53,7 @@ pub struct Timeouts {
     /// conversation before they answer, and `OpenAI`'s reasoning models send nothing while they reason. A server that
     /// is down fails earlier, when the connection is made, and `agents.turn_timeout_seconds` ends a turn.
     pub first: Duration,
-    /// Between two reads of an answer. A model may reason silently between text and a tool call, too.
+    /// Timeout between two reads of an answer. A model may reason silently between text and a tool call, too.
     pub idle: Duration,
     /// Timeout for the whole answer.
     pub whole: Duration,

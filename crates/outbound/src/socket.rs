@@ -30,7 +30,7 @@ pub enum SocketEvent {
 }
 
 impl Socket {
-    /// Waits for what the server sends. Answers pings. Nothing is lost if the future is dropped.
+    /// Waits for the server's next message. Answers pings. Nothing is lost if the future is dropped.
     pub async fn read(&mut self) -> Result<SocketEvent, OutboundError> {
         match self.0.next().await {
             Some(Ok(Message::Text(text))) => Ok(SocketEvent::Text(text.as_str().to_owned())),

@@ -221,7 +221,7 @@ pub(crate) struct Prepared {
     ends_with_caller: bool,
     can_change: bool,
     work: Boxed<Outcome>,
-    /// Gives the outcome the form of another protocol.
+    /// Converts the outcome to the form of another protocol.
     form: Option<Form>,
 }
 

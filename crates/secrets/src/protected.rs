@@ -19,7 +19,7 @@ pub enum SecretOwner {
         account_id: String,
         field: String,
     },
-    /// A webhook's secret. All webhooks share this place: the secret names its webhook.
+    /// A webhook's secret. All webhooks share this context: the secret names its webhook.
     Webhook {
         /// `secret` or `previous_secret`.
         field: String,

@@ -1,6 +1,5 @@
-//! The two files of provider keys: `provider_keys.json` (plaintext) and `provider_keys.json.enc`
-//! (encrypted). While the plaintext file exists, it is authoritative and the copy is made from it.
-//! Blocking: call it off the async threads. Must not know which providers exist.
+//! The two files of provider keys: `provider_keys.json` (plaintext) and `provider_keys.json.enc` (encrypted). While the
+//! plaintext file exists, it is authoritative and the copy is made from it. Blocking: call it off the async threads.
 
 use gatehouse_domain::{ErrorCode, KeyBinding, Problem, Random};
 use gatehouse_store::fault;

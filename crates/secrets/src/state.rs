@@ -1,5 +1,4 @@
-//! A process's state of the vault: the data key while unsealed, and the database state that was
-//! last read. Must not know what the transitions do.
+//! A process's state of the vault: the data key while unsealed, and the database state that was last read.
 
 mod observed;
 

@@ -113,7 +113,7 @@ impl Secrets {
         self.0.uses.note(kind, name, self.0.now());
     }
 
-    /// Forgets the uses of a secret that was deleted. The caller deletes the row.
+    /// Drops the uses of a secret that was deleted. The caller deletes the row.
     pub fn forget_use(&self, kind: SecretKind, name: &str) {
         self.0.uses.forget(kind, name);
     }

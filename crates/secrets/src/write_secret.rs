@@ -1,5 +1,5 @@
-//! Reads and writes secrets of all tables: encrypted while the vault is unsealed, otherwise in
-//! plaintext. Must not know the tables.
+//! Reads and writes secrets of all tables: encrypted while the vault is unsealed, otherwise in plaintext. Independent
+//! of the tables.
 
 use crate::SecretsError;
 use crate::lifecycle::TRIES;

@@ -77,7 +77,7 @@ enum Place {
 }
 
 impl Place {
-    /// Returns the place of each copy that is turned on.
+    /// Returns the destination of each copy that is turned on.
     fn all(settings: &Audit, data_dir: &Path) -> [(Target, Option<Self>); 2] {
         let file = settings.file.as_ref();
         let syslog = settings.syslog.as_ref().map(|syslog| match syslog {
@@ -135,7 +135,7 @@ struct Progress {
     is_cut_off: bool,
 }
 
-/// The rows up to `through` were written. `error` is what prevented the others.
+/// The rows up to `through` were written. `error` is the reason why the others were not.
 struct Written {
     through: i64,
     error: Option<String>,
@@ -300,7 +300,7 @@ impl Services {
         }
     }
 
-    /// Stores up to where rows were written, and ends the claim. Repeated until it succeeds.
+    /// Stores the number of the last written row, and ends the claim. Repeated until it succeeds.
     async fn store_position(
         &self,
         target: Target,

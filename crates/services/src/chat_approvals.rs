@@ -160,8 +160,8 @@ impl Services {
     }
 
     /// Sends the question until the channel accepts it; `None` if it never will, the person may no longer answer, or
-    /// the call no longer waits. The call can be allowed only after [`Self::offer_answers`], which knows what the
-    /// vendor shows.
+    /// the call no longer waits. The call can be allowed only after [`Self::offer_answers`], which checks the text that
+    /// the vendor shows.
     async fn send_question(
         &self,
         asked: &Approval,

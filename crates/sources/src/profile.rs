@@ -1,6 +1,5 @@
-//! Vendor profiles, as data. Owns the data types; must not know how the data is used. Each profile is in its
-//! vendor's folder. The `event` module reads events, `summary` writes summaries,
-//! and `verify` checks signatures.
+//! Vendor profiles, as data. Owns the data types, not their use. Each profile is in its vendor's folder. The `event`
+//! module reads events, `summary` writes summaries, and `verify` checks signatures.
 
 mod known;
 
@@ -79,8 +78,8 @@ pub(crate) const fn event(name: &'static str, description: &'static str) -> Even
 /// The location of an event's type (headers before body), and the text appended to it.
 #[derive(Debug)]
 pub struct EventSource {
-    /// Messages about the subscription, which have a type of their own whatever else they name. The first that matches
-    /// applies.
+    /// Messages about the subscription, which have their own event type, regardless of other fields. The first that
+    /// matches applies.
     pub notices: &'static [Notice],
     /// Whether the webhook can configure its own header, which is read first.
     pub own_header: bool,

@@ -1,5 +1,5 @@
-//! The vendors, and the clock, one folder each: profile, verification, summary, sample and setup guide. Owns the list; must
-//! not know how its entries are used.
+//! The vendors and the schedule, one folder each: profile, verification, summary, sample and setup guide. Owns the
+//! list, not the use of its entries.
 
 pub(crate) mod generic;
 mod github;

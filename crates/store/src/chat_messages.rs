@@ -60,7 +60,7 @@ pub struct ChatMessageRow {
 }
 
 impl ChatMessageRow {
-    /// An empty message, whose place in the session is not known yet.
+    /// An empty message, whose position in the session is not known yet.
     pub fn new(
         session_id: SessionId,
         turn_id: TurnId,

@@ -1,5 +1,5 @@
-//! Which versions of Gatehouse may write to a database that a newer version has migrated. The column `oldest_writer`
-//! of the applied migrations.
+//! Which versions of Gatehouse may write to a database that a newer version has migrated. Uses the column
+//! `oldest_writer` of the applied migrations.
 
 use crate::sql::{columns, query};
 use crate::{Conn, Store, StoreError};

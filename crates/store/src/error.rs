@@ -16,8 +16,7 @@ pub enum StoreError {
     /// The database cannot be reached, read or written now: disk full, read-only, locked or down.
     #[error("the database is unavailable")]
     Unavailable(#[source] Cause),
-    /// PostgreSQL ended the transaction because it and another one waited for each other. It may succeed if
-    /// repeated.
+    /// PostgreSQL ended the transaction because of a deadlock. It may succeed if repeated.
     #[error("the write waited for another one, and that one for it")]
     Deadlock(#[source] Cause),
     /// A row with this key already exists.

@@ -1,4 +1,4 @@
-//! Table `mcp_authorizations`: what authorization servers granted for MCP servers.
+//! Table `mcp_authorizations`: the grants of authorization servers for MCP servers.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};

@@ -131,7 +131,7 @@ impl Pipeline {
         }
     }
 
-    /// Ends the transaction here and drops what waits. Returns whether the server has to end it, too.
+    /// Ends the transaction here and drops the waiting statements. Returns whether the server has to end it, too.
     pub(crate) fn end(&mut self) -> bool {
         self.waiting.clear();
         self.is_open = false;
@@ -152,8 +152,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Drops what waits of the current job. Returns whether its savepoint was among it: then the server has run nothing
-    /// of it.
+    /// Drops the waiting statements of the current job. Returns whether its savepoint was among them: then the server
+    /// has run nothing of the job.
     pub(crate) fn drop_job(&mut self) -> bool {
         let savepoint = self.waiting.iter().rposition(Waiting::is_savepoint);
         self.waiting.truncate(savepoint.unwrap_or(0));

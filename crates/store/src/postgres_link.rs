@@ -37,8 +37,8 @@ pub(crate) struct NodeLink {
     pub(crate) outgoing: mpsc::Receiver<String>,
 }
 
-/// Passes notifications on until the last receiver is dropped. A reconnection counts as a notification, because
-/// earlier ones may have been missed.
+/// Forwards notifications until the last receiver is dropped. A reconnection counts as a notification, because earlier
+/// ones may have been missed.
 pub(crate) async fn link(server: PostgresServer, mut link: NodeLink) {
     let mut is_again = false;
     while !link.heard.is_closed() {

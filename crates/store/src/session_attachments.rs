@@ -165,7 +165,7 @@ impl Conn {
             .await
     }
 
-    /// Reads what models receive of a file of a session.
+    /// Reads the content of a session's file in the form for models.
     pub async fn find_session_attachment_content(
         &mut self,
         session: &SessionId,

@@ -37,7 +37,7 @@ const SUPERSEDED: [Superseded; 6] = [
         repair: "ALTER TABLE inbound_messages ADD COLUMN file_id TEXT;
                  ALTER TABLE inbound_messages ADD COLUMN file_name TEXT",
     },
-    // The next two had no first line that states which versions may write.
+    // The next two files had no first line that states which versions may write.
     Superseded {
         version: 76,
         checksum: "3d30bdb1c6ada86f09bf2252c0565f2fadc9179eaa07687c37241ab095310c48e8641d493c6ff1e67e891e5073b5e1ce",

@@ -1,4 +1,4 @@
-//! Table `usage_days`: the tokens and money that models used, by UTC day and cause.
+//! Table `usage_days`: the tokens and cost of models, by UTC day and cause.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};

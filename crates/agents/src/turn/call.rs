@@ -89,8 +89,8 @@ impl Answer {
 }
 
 impl Running<'_> {
-    /// Makes the calls at the same time and stores their results in the order of the calls. In the last step,
-    /// calls are answered but not made. When the turn is stopped, the results of finished calls are kept.
+    /// Runs the calls concurrently and stores their results in the order of the calls. In the last step, calls are
+    /// answered but not run. When the turn is stopped, the results of finished calls are kept.
     pub(super) async fn call_all(
         &mut self,
         setup: &mut Setup,

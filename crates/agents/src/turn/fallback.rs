@@ -27,7 +27,7 @@ impl Running<'_> {
                 TurnFailure::Model(error) if !broken.was_shown => error,
                 failure => return Err(failure),
             };
-            // Nothing of it was shown, so nothing of it remains.
+            // No part of the failed answer was shown, so it is dropped.
             self.partial = None;
             if broken.had_begun && error.is_retryable() && restarts < MAX_RESTARTS {
                 restarts += 1;

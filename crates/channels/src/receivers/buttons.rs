@@ -92,7 +92,7 @@ pub(crate) trait Buttons: Send + Sync {
     /// Escapes characters of a part of the call that the vendor would remove, replace or interpret.
     fn escape<'a>(&self, text: &'a str) -> Visible<'a>;
 
-    /// The person with whom a conversation is direct; `None` if others read it or the vendor does not say.
+    /// The person with whom a conversation is direct; `None` if others read it or the vendor does not report it.
     fn person_of<'a>(
         &'a self,
         source: Source<'a>,

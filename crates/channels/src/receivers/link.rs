@@ -53,7 +53,7 @@ impl Link {
         })
     }
 
-    /// Waits for what the vendor sends. Nothing is lost if the future is dropped.
+    /// Waits for the vendor's next message. Nothing is lost if the future is dropped.
     pub(super) async fn read(&mut self) -> Result<SocketEvent, Failure> {
         let read = self.socket.read().await;
         read.map_err(|error| of_outbound(self.noun, error))

@@ -159,7 +159,7 @@ impl Listening {
                     continue;
                 }
             };
-            // Slack adds kinds of messages. What is not an envelope needs no answer.
+            // Slack adds kinds of messages. Only envelopes need an answer.
             let Ok(envelope) = serde_json::from_str::<Envelope>(&text) else {
                 continue;
             };

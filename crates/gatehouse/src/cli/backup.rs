@@ -26,7 +26,7 @@ use std::process::ExitCode;
 pub enum Command {
     /// Write the database, the provider keys and the settings file to one file
     Create(create::Args),
-    /// Restore a backup into a temporary place and check it
+    /// Restore a backup into a temporary directory and check it
     Verify {
         /// The backup
         file: PathBuf,

@@ -1,5 +1,5 @@
-//! The reasoning that a provider sends beside an answer and needs back with it. Kept as it came, because some
-//! of it is signed or encrypted.
+//! The reasoning that a provider sends beside an answer and needs back with it. Kept unchanged, because some of it is
+//! signed or encrypted.
 //!
 //! - `reasoning_content`: `DeepSeek` <https://api-docs.deepseek.com/guides/thinking_mode> ("Tool Calls": it
 //!   must be passed back, also when empty), llama.cpp, vLLM.

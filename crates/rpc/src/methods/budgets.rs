@@ -1,4 +1,4 @@
-//! `budgets.*`: limits on what models may use.
+//! `budgets.*`: limits on the use of models.
 
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_agents::{AgentsError, Budget, BudgetList, BudgetName, NewBudget};

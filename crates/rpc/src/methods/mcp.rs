@@ -156,7 +156,7 @@ pub struct ApproveParams {
     name: String,
     /// The tools to approve, by either name; all by default.
     tools: Option<Vec<String>>,
-    /// `digest` of `mcp.list`: the call is refused if the server offers something else by now.
+    /// `digest` of `mcp.list`: the call is refused if the server's tools have changed since.
     digest: Option<String>,
 }
 

@@ -246,7 +246,7 @@ impl<'a> Ordering<'a> {
         write.await
     }
 
-    /// Stores what to present for each name that is not verified yet, then lets the authority verify it.
+    /// Stores the response for each name that is not verified yet, then lets the authority verify it.
     async fn prepare_challenges(&self, order: &mut Order) -> Result<(), StepError> {
         let expires_at = self.services.clock.now().after(ORDER_TIMEOUT * 2);
         let mut authorizations = order.authorizations();

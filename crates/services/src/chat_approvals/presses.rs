@@ -226,7 +226,7 @@ impl Services {
         }
         self.presses
             .decide_answer(&asked.id, &place, resolved.is_ok());
-        // Their trust may have ended since it was checked above. Then nothing that they allow stays allowed.
+        // Their trust may have ended since the check above. If so, withdraw their approvals for later calls.
         if choice == Choice::Session && !self.is_trusted(&place).await? {
             let withdrawn = self
                 .channels

@@ -295,7 +295,7 @@ impl Inbound {
             .address(id, &message.chat, message.thread.as_deref())
             .await?;
         let target = format!("{}:{}", account.kind, account.id);
-        // Text of an agent must neither notify people nor hide where a link leads.
+        // An agent's text must neither notify people nor hide a link's destination.
         let markup = channels.markup(&target, &extra).await;
         let outgoing = Outgoing {
             target: &target,

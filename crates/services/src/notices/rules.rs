@@ -20,7 +20,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns what a delivery's status and error mean, if they count.
+    /// Returns the event that a delivery's status and error stand for, if it counts.
     pub(super) fn of(status: DeliveryStatus, error: Option<&str>) -> Option<Self> {
         match status {
             DeliveryStatus::Failed if error != Some(CANCELLED) => Some(Self::Failed),
@@ -37,7 +37,7 @@ impl Kind {
     }
 }
 
-/// Something to tell the owner.
+/// A message to the owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Notice {
     pub(super) kind: Kind,

@@ -106,7 +106,7 @@ impl Sample {
     }
 }
 
-/// Reads labels up to the closing brace. Also returns what follows it.
+/// Reads labels up to the closing brace. Also returns the rest of the text.
 fn labels(mut rest: &str) -> Option<(Vec<(String, String)>, &str)> {
     let mut labels = Vec::new();
     loop {

@@ -74,7 +74,7 @@ impl Health {
         }
     }
 
-    /// Notes what the collector says about data that it accepted.
+    /// Records the collector's remarks about data that it accepted.
     pub(super) fn warn(&self, signal: Signal, rejected: u64, message: &str) {
         let warning = format!("{} {message}", rejected > 0);
         let mut known = self.lock();

@@ -1,6 +1,6 @@
-//! Gauges of the state of this process. No event changes them, so they are measured when the metrics are read. What
-//! needs the database is measured at most every five seconds, and does not delay the rest for long when the database
-//! is unreachable.
+//! Gauges of the state of this process. No event changes them, so they are measured when the metrics are read. Gauges
+//! that need the database are measured at most every five seconds. If the database is unreachable, they delay the
+//! others only briefly.
 
 use super::RenderMetrics;
 use crate::Services;

@@ -1,4 +1,4 @@
-//! Sends a request to the collector, and repeats it as the specification of OTLP/HTTP says: after 429, 502, 503 and
+//! Sends a request to the collector, and repeats it as the specification of OTLP/HTTP requires: after 429, 502, 503 and
 //! 504 and when there is no connection, with the wait that the collector asks for.
 
 use super::health::{Health, Signal, State};

@@ -75,7 +75,7 @@ pub fn all() -> &'static [&'static Profile] {
     &ALL
 }
 
-/// The ID of the profile whose sender is the clock.
+/// The ID of the profile for schedules.
 pub const SCHEDULE: &str = vendors::schedule::ID;
 
 /// Returns the profile for senders without a profile.

@@ -185,8 +185,8 @@ impl Import {
         Ok(held)
     }
 
-    /// Deletes the unanswered messages that people wrote through channels before the backup. They do not expect answers
-    /// any more. Answered ones stay, because a message that arrives again is recognized by them.
+    /// Deletes the unanswered messages that people wrote through channels before the backup. Their authors no longer
+    /// expect answers. Answered ones stay, so that a message that arrives again is recognized.
     pub async fn delete_unanswered_messages(&mut self) -> Result<(), StoreError> {
         for (table, delete) in [
             ("inbound_messages", "DELETE FROM inbound_messages"),

@@ -181,7 +181,7 @@ impl Session {
         Ok(())
     }
 
-    /// Says goodbye. The connection ends in any case.
+    /// Logs out. The connection ends in any case.
     pub(super) async fn log_out(mut self) {
         let said = self.begin("LOGOUT").await;
         drop(said);

@@ -61,8 +61,8 @@ pub(super) struct Form {
     pub(super) is_reply: bool,
 }
 
-/// Removes what follows the line that introduces the answered mail, quoted lines at the end, and the signature. Quoted
-/// lines between a person's own stay, because the answers would make no sense without them.
+/// Removes the text after the line that introduces the answered mail, quoted lines at the end, and the signature.
+/// Quoted lines between a person's own stay, because the answers would make no sense without them.
 pub(super) fn own_text(text: &str, form: Form) -> OwnText {
     let mut lines: Vec<&str> = text
         .lines()
@@ -119,7 +119,7 @@ fn begins(line: &str, starts: &[&str]) -> bool {
     starts.iter().any(|start| line.starts_with(start))
 }
 
-/// Whether another mail begins at a line, in the way of Outlook.
+/// Whether another mail begins at a line, as Outlook formats it.
 fn is_original(lines: &[&str], at: usize) -> bool {
     let Some((line, after)) = lines.get(at..).and_then(<[&str]>::split_first) else {
         return false;

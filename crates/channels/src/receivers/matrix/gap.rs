@@ -26,7 +26,7 @@ struct Page {
     end: Option<String>,
 }
 
-/// Returns what others said, oldest first. `since` is the token of the older answer.
+/// Returns the messages and reactions of others, oldest first. `since` is the token of the older answer.
 pub(super) async fn said(
     source: Source<'_>,
     room: &str,

@@ -237,8 +237,8 @@ impl Buttons for SlackButtons {
         })
     }
 
-    /// An update replaces all blocks. What the press came with may be older than what the message shows, so only the
-    /// call is repeated.
+    /// An update replaces all blocks. The blocks in the press may be older than the message, so only the call is
+    /// repeated.
     fn retire<'a>(
         &'a self,
         source: Source<'a>,

@@ -87,7 +87,7 @@ struct File {
     /// Absent if the app may not read files.
     name: Option<String>,
     subtype: Option<String>,
-    /// Who uploaded it.
+    /// The user who uploaded it.
     user: Option<String>,
 }
 
@@ -164,7 +164,7 @@ fn edited_message(edit: Edit, me: &str) -> Option<ReceivedMessage> {
     })
 }
 
-/// Returns what the person typed: without the bot's name and Slack's escapes
+/// Returns the text that the person typed: without the bot's name and Slack's escapes
 /// (<https://docs.slack.dev/messaging/formatting-message-text#escaping>).
 fn plain(text: &str, me: &str) -> String {
     let text = text.replace(&format!("<@{me}>"), "");

@@ -161,7 +161,7 @@ fn target_of(to: PathBuf) -> Target {
     }
 }
 
-/// Fails if a person would see the bytes.
+/// Fails if standard output is a terminal.
 pub(super) fn refuse_terminal() -> Result<()> {
     if std::io::stdout().is_terminal() {
         bail!("standard output is a terminal: redirect it to a file or a program");

@@ -34,7 +34,7 @@ pub(super) async fn run(
     );
     match &target {
         Target::Stdout => refuse_terminal()?,
-        // Before the server makes a backup for nothing.
+        // Check this before the server makes a backup.
         Target::File(path) => ensure!(!path.exists(), "{} exists already", path.display()),
         Target::Directory(_) => {}
     }

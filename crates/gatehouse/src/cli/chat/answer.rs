@@ -94,7 +94,7 @@ fn text(own: &[&Value], running: Option<&Value>, turn: &str) -> String {
     parts.join("\n\n")
 }
 
-/// Says why an answer is not complete.
+/// Describes why an answer is not complete.
 fn report_stop(last: &Value) {
     let reason = match field(last, "stop").as_str() {
         "end" => return,

@@ -1,5 +1,5 @@
-//! `texts.json`: what the gateway describes in English and the web UI describes in other languages, by ID or by the
-//! English text. The tests of the web UI compare their texts with it.
+//! `texts.json`: texts that the gateway has in English and the web UI has in other languages, by ID or by the English
+//! text. The tests of the web UI compare their texts with it.
 
 use gatehouse_sources::profile::{self, Profile};
 use serde_json::{Value, json};

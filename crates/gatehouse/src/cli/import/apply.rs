@@ -64,7 +64,7 @@ pub fn concerns_item(error: &anyhow::Error) -> bool {
     )
 }
 
-/// Creates an item. Returns what the report must say about it.
+/// Creates an item. Returns the note for the report.
 pub async fn make(client: &Client, planned: &Planned) -> Result<Option<String>> {
     let call = match &planned.item {
         Item::Variable { key, value } => {

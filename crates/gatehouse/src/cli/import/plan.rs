@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Debug)]
 pub struct Place {
     pub path: PathBuf,
@@ -18,7 +18,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Something to create.
+/// An item to create.
 pub enum Item {
     /// An environment variable in the vault.
     Variable { key: String, value: SecretString },
@@ -63,7 +63,7 @@ pub struct Planned {
     pub from: Place,
 }
 
-/// Something that is not imported.
+/// A part of the source that is not imported.
 #[derive(Debug)]
 pub struct Left {
     pub what: String,

@@ -37,7 +37,7 @@ struct Forwarder<'a> {
     local: Local,
     webhook: String,
     events: Vec<String>,
-    /// The earliest time of receipt to look at. `None`: any.
+    /// The earliest time of receipt to consider. `None`: any.
     from: Option<String>,
     /// The IDs of the deliveries since `from` that were already forwarded.
     done: HashSet<String>,
@@ -79,7 +79,7 @@ pub async fn run(client: &Client, out: &Output, flags: Flags) -> Result<()> {
         pressed = interrupt => pressed.map_err(Into::into),
     };
     let stop = json!({ "id": forwarder.webhook, "stop": true });
-    // A server that does not respond forgets the requests after a while.
+    // A server that does not respond discards the requests after a while.
     drop(tokio::time::timeout(FAREWELL, client.rpc("webhooks.forward", stop)).await);
     if !out.is_json() {
         let count = forwarder.count;

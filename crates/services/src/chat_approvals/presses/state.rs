@@ -33,7 +33,7 @@ pub(crate) struct Presses {
     refused: Mutex<HashMap<(String, String), u64>>,
     /// The answers of people here, until the questions show their names; the oldest first.
     answers: Mutex<VecDeque<Answer>>,
-    /// Wakes those who wait for an answer to be decided.
+    /// Wakes the tasks that wait for the effect of an answer.
     decided: Notify,
     /// The questions that show their result, or soon will; the oldest first.
     closed: Mutex<VecDeque<MessageAt>>,

@@ -19,7 +19,7 @@ pub(super) struct Rules {
     tab: &'static str,
     cell: &'static str,
     row: &'static str,
-    /// An element that begins a part of the document, and how it is called in the text.
+    /// An element that begins a part of the document, and its name in the text.
     heading: Option<(&'static str, &'static str)>,
 }
 
