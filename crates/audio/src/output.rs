@@ -106,7 +106,7 @@ impl<'a> Output<'a> {
         self.work
     }
 
-    /// Samples passed on so far.
+    /// Samples written so far.
     pub(crate) fn given(&self) -> u64 {
         self.given
     }

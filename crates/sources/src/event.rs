@@ -161,7 +161,7 @@ fn is_met(when: When, headers: &HeaderMap, root: Node<'_>) -> bool {
 
 fn in_body(source: &EventSource, root: Node<'_>) -> Option<String> {
     source.body.iter().find_map(|place| {
-        // Numbers are words only where they have names.
+        // A number is an event type only if the profile maps it to a name.
         let found = match &source.names {
             Some(_) => root.at(place.path)?.as_id()?,
             None => root.string(place.path)?,

@@ -34,9 +34,9 @@ pub struct VoiceSettings {
 /// Timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until a vendor begins to respond.
+    /// The maximum wait for the beginning of a vendor's response.
     pub answer: Duration,
-    /// Between two chunks of a vendor's response.
+    /// The maximum wait between two chunks of a vendor's response.
     pub idle: Duration,
     /// Total run time of a program, or of a call of a Wyoming program.
     pub program: Duration,

@@ -71,7 +71,7 @@ impl Held {
     }
 }
 
-/// Answers until `started`. Connections that have sent nothing by then are passed on.
+/// Answers until `started`. Connections that have sent nothing by then are handed over to the gateway.
 pub async fn answer_early(options: EarlyOptions) -> Listening {
     let EarlyOptions {
         listener,

@@ -72,7 +72,7 @@ impl Edit {
             config.template_format = TemplateFormat::default();
         }
         if config.template_format == TemplateFormat::Json && !takes_json(config.target()) {
-            // JSON is no text for people.
+            // People cannot read JSON as a message.
             config.prompt_template = None;
             config.template_format = TemplateFormat::default();
         }

@@ -1,7 +1,6 @@
-//! Rate limits for accepted deliveries if there is one node, per webhook and overall, as exact sliding windows, and
-//! the reservations under these and under [`crate::shared_limits`]. A permit is
-//! reserved before a delivery is stored and released if storing fails, so duplicates and failures do not
-//! count. Must not know about requests.
+//! Rate limits for accepted deliveries if there is one node, per webhook and overall, as exact sliding windows, and the
+//! reservations under these and under [`crate::shared_limits`]. A permit is reserved before a delivery is stored and
+//! released if storing fails, so duplicates and failures do not count. It must not depend on requests.
 
 pub(crate) mod per_minute;
 

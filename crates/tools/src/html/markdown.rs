@@ -137,7 +137,7 @@ fn show_alternative(document: &Document, image: &NodeRef<'_>) {
     }
 }
 
-/// The language that classes of a code block, of its `code` element or of what contains it name.
+/// The language named by a class of a code block, of its `code` element, or of the element around it.
 fn language(code: &NodeRef<'_>) -> Option<String> {
     let inner = code.first_element_child();
     let near = [Some(*code), inner].into_iter().flatten();

@@ -49,8 +49,8 @@ impl Mcp {
         Ok(())
     }
 
-    /// Forgets the authorization of a server and starts it again. Returns whether the authorization server confirmed that
-    /// it revoked the tokens.
+    /// Deletes the authorization of a server and starts a new one. Returns whether the authorization server confirmed
+    /// that it revoked the tokens.
     pub async fn disconnect(&self, actor: &Actor, name: &str) -> Result<bool, OAuthError> {
         let url = self.url(name)?;
         let oauth = &self.dependencies.oauth;

@@ -60,7 +60,7 @@ impl Bearer {
         }
     }
 
-    /// The server refused a request with this token, or without one. Returns the reason for people.
+    /// Handles the refusal of a request with this token, or without one. Returns the reason, as text for people.
     pub(super) async fn refused(&self, token: Option<&Token>) -> String {
         match token {
             Some(token) => {

@@ -1,4 +1,4 @@
-//! Managing the servers: approve, restart, test, forget.
+//! Managing the servers: approve, restart, test, delete the authorization.
 
 use super::servers::Mcp;
 use super::status::{McpReview, McpState, McpStatus, McpToolStatus};

@@ -1,4 +1,4 @@
-//! A font of a document: what its codes mean and how wide they are.
+//! A font of a document: the meaning and the width of its codes.
 
 use super::load::MAX_STREAM_BYTES;
 use super::unicode_map::{UnicodeMap, number};

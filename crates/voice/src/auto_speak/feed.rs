@@ -6,17 +6,17 @@ use super::script::Step;
 use crate::text::markup::Places;
 use std::ops::Range;
 
-/// The visible text of an answer, and how much of it was passed on.
+/// The visible text of an answer, and the length of the part that was handed over.
 #[derive(Debug)]
 pub(super) struct Feed {
     /// Whether all visible text is spoken, whatever the markers say.
     speaks_untagged: bool,
     visible: String,
-    /// Text before this offset was passed on or is not spoken.
+    /// Text before this offset was handed over or is not spoken.
     passed: usize,
     /// The start of the stretch that was forwarded last.
     stretch: Option<usize>,
-    /// Whether its end was passed on.
+    /// Whether its end was handed over.
     is_closed: bool,
     /// Number of forwarded changes of the persona.
     changes: usize,

@@ -1,5 +1,5 @@
-//! Personas: voices with a character. Their definition, storage, input and effect on requests. The module
-//! does not know the providers' wire formats.
+//! Personas: voices with a character. Their definition, storage, input and effect on requests. The module does not
+//! depend on the providers' wire formats.
 
 mod by_model;
 mod input;

@@ -71,7 +71,7 @@ pub(super) async fn feed(mut stdin: ChildStdin, input: Bytes) {
 #[derive(Default)]
 pub(super) struct Stderr {
     pub(super) lines: usize,
-    /// The end of the output, if it was to be kept.
+    /// The end of the output, if it is kept.
     pub(super) tail: Vec<u8>,
 }
 

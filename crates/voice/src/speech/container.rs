@@ -1,4 +1,4 @@
-//! Audio that is plainly in another container than was asked for: some servers ignore the requested format.
+//! Audio that is clearly in another container than the requested one: some servers ignore the requested format.
 
 use super::observed::Body;
 use super::samples::broken;
@@ -15,7 +15,7 @@ const HEAD_BYTES: usize = 64;
 /// The longest sound that is decoded, in seconds. Texts are much shorter.
 const MAX_SECONDS: u32 = 4 * 3600;
 
-/// Returns the kind of the audio if it is plainly not the wanted one. Audio that is not recognized may be anything.
+/// Returns the type of the audio if it is clearly not the wanted one. Audio of an unknown type is accepted.
 pub(super) fn other_kind(bytes: &[u8], wanted: Kind) -> Option<Kind> {
     let found = sniff(bytes)?;
     let is_wanted = match wanted {

@@ -63,7 +63,7 @@ impl SttProvider {
 pub(crate) type Listening<'a> = BoxFuture<'a, Result<SttResult, VoiceError>>;
 
 const MIB: usize = 1 << 20;
-/// The limit of programs: more than two hours of 16 kHz samples, the longest audio that is decoded.
+/// The size limit for programs: more than two hours of 16 kHz samples, the longest audio that is decoded.
 const MAX_WAV_BYTES: usize = 256 * MIB;
 
 /// Accepts the kinds that `OpenAI`'s transcription and compatible APIs accept.

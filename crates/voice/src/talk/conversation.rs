@@ -262,7 +262,7 @@ async fn next_spoken(answer: &mut Option<Answer>, more_at: Option<Instant>) -> O
     answer.as_mut()?.spoken.as_mut()?.recv().await
 }
 
-/// The problem of a client that speaks faster than it is understood.
+/// The error for a client that sends speech faster than it can be transcribed.
 pub(super) fn too_much() -> Problem {
     let message = "More was said than can be transcribed at once.";
     Problem::new(ErrorCode::RateLimited, message)

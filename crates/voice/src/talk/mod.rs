@@ -28,7 +28,7 @@ use tokio::sync::mpsc::{Receiver, Sender};
 /// The longest utterance. A longer one is transcribed in parts of this length.
 const MAX_UTTERANCE_SECONDS: u32 = 120;
 
-/// Decides whether the caller may still do something. Each utterance asks it.
+/// Decides whether the caller still has access. Called for each utterance.
 pub type Admit = Arc<dyn Fn() -> BoxFuture<'static, Result<(), Problem>> + Send + Sync>;
 
 /// The dependencies of a conversation.

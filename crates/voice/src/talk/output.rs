@@ -66,7 +66,7 @@ impl Output {
         self.wish.persona.as_deref()
     }
 
-    /// Speaks a part of a message. Returns its audio, or `None` if there is no listener any more.
+    /// Speaks a part of a message. Returns its audio, or `None` if there is no listener left.
     pub(crate) async fn speak(
         &self,
         voice: &Voice,
@@ -92,7 +92,7 @@ impl Output {
         }
     }
 
-    /// Passes samples on as they arrive from the provider.
+    /// Forwards samples as they arrive from the provider.
     async fn stream(
         &self,
         voice: &Voice,
@@ -132,7 +132,7 @@ impl Output {
         }))
     }
 
-    /// Passes a complete file on in pieces.
+    /// Forwards a complete file in pieces.
     async fn convert(
         &self,
         voice: &Voice,

@@ -20,7 +20,7 @@ const MAX_UTTERANCES: usize = 4;
 pub(super) struct Utterance {
     /// At [`RATE`].
     samples: Vec<i16>,
-    /// From the end of the utterance to the end of its answer.
+    /// The time from the end of the utterance to the end of its answer.
     span: ActiveSpan,
 }
 

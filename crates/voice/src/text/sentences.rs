@@ -176,7 +176,7 @@ fn outline(source: &str) -> (Vec<Block>, Vec<Range<usize>>) {
     (blocks, plain)
 }
 
-/// The ends of sentences in a paragraph before which all markup is closed, and `wanted` if it is such a place.
+/// The ends of sentences in a paragraph before which all markup is closed, and also `wanted` if the same applies to it.
 fn sentence_cuts(
     source: &str,
     block: &Block,

@@ -98,7 +98,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     Ok(Speech { encoding, body })
 }
 
-/// Lets the kept process speak, and another one the lines that it does not speak.
+/// Sends the lines to the kept process. If it fails, another process speaks the lines that are left.
 async fn spoken_by_kept(
     programs: &Programs,
     command: Command,

@@ -27,7 +27,7 @@ impl Writing {
     }
 }
 
-/// Waits until the client does not read any more. The future can be dropped at any time.
+/// Waits until the client stops reading. The future can be dropped at any time.
 pub(super) async fn departure(incoming: &mut Incoming<OwnedReadHalf>, writing: &Writing) {
     if incoming.end().await.is_err() {
         return;

@@ -23,7 +23,7 @@ pub(super) struct Stream {
     arrived: usize,
     /// Whether audio was sent.
     has_begun: bool,
-    /// Nothing more is spoken after a failure.
+    /// After a failure, the rest is not spoken.
     has_failed: bool,
 }
 

@@ -39,7 +39,7 @@ const START_WITHIN: Duration = Duration::from_secs(10);
 /// When a client that sends nothing is pinged, and when its socket is closed.
 const PING_AFTER: Duration = Duration::from_secs(30);
 const GONE_AFTER: Duration = Duration::from_secs(90);
-/// When it is asked again whether credentials can be confirmed.
+/// When to check again whether credentials can be confirmed.
 const CONFIRM_AGAIN: Duration = Duration::from_millis(100);
 /// How long a conversation may last.
 const MAX_DURATION: Duration = Duration::from_hours(2);

@@ -134,7 +134,7 @@ impl Presses {
         });
     }
 
-    /// Keeps the answer that was noted in a chat if it took effect, and forgets it otherwise.
+    /// Keeps the answer that was noted in a chat if it took effect, and deletes it otherwise.
     pub(super) fn decide_answer(&self, id: &ApprovalId, place: &ButtonPlace, has_effect: bool) {
         let mut answers = self.answers();
         let mut noted = answers.iter();
@@ -154,7 +154,7 @@ impl Presses {
         self.decided.notify_waiters();
     }
 
-    /// The name of the person who answered a call with a button in a chat on this node. Forgets it.
+    /// Removes and returns the name of the person who answered a call with a button in a chat on this node.
     pub(in super::super) async fn take_answer(
         &self,
         id: &ApprovalId,
@@ -195,7 +195,7 @@ impl Presses {
         closed.push_back(at);
     }
 
-    /// Forgets a message that could not show its result, so that a press removes its buttons.
+    /// Removes a message that could not show its result, so that a press removes its buttons.
     pub(in super::super) fn forget_closed(&self, at: &MessageAt) {
         self.closed().retain(|known| known != at);
     }

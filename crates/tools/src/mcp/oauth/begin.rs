@@ -26,8 +26,8 @@ pub struct GivenClient {
 }
 
 impl OAuth {
-    /// Returns the URL at which the person authorizes Gatehouse. `session` is the login session that may complete it, and
-    /// `redirect_uri` the address to which the authorization server sends the person back.
+    /// Returns the URL at which the person authorizes Gatehouse. `session` is the login session that may complete it,
+    /// and `redirect_uri` the address to which the authorization server redirects the browser.
     pub(in super::super) async fn begin(
         &self,
         (name, url): (&str, &Url),

@@ -129,7 +129,7 @@ impl OAuth {
             .collect())
     }
 
-    /// Forgets the authorization of a server, then asks its authorization server to revoke the tokens. Returns whether
+    /// Deletes the authorization of a server, then asks its authorization server to revoke the tokens. Returns whether
     /// that server confirmed it.
     pub(super) async fn disconnect(
         &self,
@@ -165,7 +165,7 @@ impl OAuth {
         self.to_the_end(inherit(work)).await
     }
 
-    /// Like [`OAuth::disconnect`], for a server whose URL is not in the settings any more.
+    /// Like [`OAuth::disconnect`], for a server whose URL was removed from the settings.
     pub(super) async fn disconnect_deleted(
         &self,
         actor: &Actor,
@@ -178,7 +178,7 @@ impl OAuth {
         self.disconnect(actor, server, &url).await.map(drop)
     }
 
-    /// Forgets the authorization of a server without revoking it.
+    /// Deletes the authorization of a server without revoking it.
     pub(super) async fn forget(&self, server: &str, note: Option<Note>) -> Result<(), StoreError> {
         match self.find_row(server).await? {
             Some(row) => self.delete(server, row.version, note).await.map(drop),

@@ -11,7 +11,7 @@ use tokio::io::{BufReader, ReadHalf, WriteHalf};
 use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
 
-/// The maximum length of an error's text that is passed on, in characters.
+/// The maximum length of the text that an error contains, in characters.
 const MAX_WORDS: usize = 300;
 
 /// Connects to a program. The call ends after `limit`.
