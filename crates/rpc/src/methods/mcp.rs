@@ -112,6 +112,10 @@ pub struct CreateParams {
 
 /// Params of `mcp.update`. `null` clears a field; an absent field stays as it is. A `url` replaces the program,
 /// and a `command` replaces the URL.
+#[expect(
+    clippy::option_option,
+    reason = "absent, null and a value have different meanings"
+)]
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateParams {

@@ -1,4 +1,4 @@
-// What needs the owner, such as a sealed vault, approvals, failures and credentials that expire. Pure functions.
+// Tasks for the owner, such as a sealed vault, approvals, failures and credentials that expire. Pure functions.
 import type { Result } from '../../client/rpc';
 
 const DAY_MS = 86_400_000;
