@@ -39,7 +39,7 @@ pub(crate) struct Admitted {
     pub held: Share,
     /// The request ID for the log, if the transport has one.
     pub request_id: Option<RequestId>,
-    /// The message's place among the ordered messages of its socket.
+    /// The message's position among the ordered messages of its socket.
     pub ticket: Option<Ticket>,
 }
 

@@ -128,7 +128,7 @@ impl KdfQueue {
     }
 }
 
-/// A place in the queue, released on drop.
+/// A slot in the queue, released on drop.
 struct Waiting<'a> {
     queue: &'a KdfQueue,
     client: ClientKey,

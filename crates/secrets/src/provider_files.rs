@@ -51,7 +51,7 @@ impl From<FileError> for Problem {
     }
 }
 
-/// One provider's key, as in the file. The only place where it is serialized.
+/// One provider's key, as in the file. It is serialized only here.
 #[derive(PartialEq, Eq, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct ProviderKey {
     pub(crate) key: String,

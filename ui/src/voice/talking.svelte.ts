@@ -211,7 +211,7 @@ export class Talking {
 
 const failed = ({ code, message, ...details }: Problem) => new Failure(code, message, details);
 
-/** At the rate of speech recognition if the browser can, or else at that of the microphone. */
+/** Uses the sample rate of speech recognition if the browser can, or else the rate of the microphone. */
 function listenTo(stream: MediaStream): { context: AudioContext; source: MediaStreamAudioSourceNode } {
   const context = new AudioContext({ sampleRate: RATE });
   try {

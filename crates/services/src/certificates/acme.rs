@@ -18,9 +18,9 @@ use tokio_util::task::TaskTracker;
 const POLL: Duration = Duration::from_secs(1);
 /// How often certificates of other nodes are read.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
-/// The same while there is no certificate, or another node is ordering one.
+/// The same while there is no certificate, or another node is requesting one.
 const LOOK_SOON: Duration = Duration::from_secs(5);
-/// How long other nodes wait for a node that is ordering. Longer than an order may take.
+/// How long other nodes wait for a node that is requesting a certificate. Longer than a request may take.
 const CLAIM: Duration = Duration::from_mins(6);
 /// How long expired certificates for other names are kept.
 const KEEP_MS: i64 = 30 * 24 * 3_600_000;
@@ -160,7 +160,7 @@ impl AcmeKeeper {
             self.order().await?;
             return self.read().await;
         }
-        // Another node is ordering.
+        // Another node is requesting the certificate.
         self.next_order_at = now.after(LOOK_SOON);
         self.look_at = Instant::now() + LOOK_SOON;
         Ok(())

@@ -22,7 +22,7 @@ use crate::summary::{Field, Section, Summary};
 use crate::verify::scheme::Method;
 use serde_json::Value;
 
-/// Maximum number of headers or paths in one place.
+/// Maximum number of alternative headers or paths.
 const MAX_PLACES: usize = 8;
 const EITHER: &str = "expected either `header` or `body`";
 

@@ -9,7 +9,7 @@ use std::panic::resume_unwind;
 pub(super) const MAX_STREAM_BYTES: usize = 4 << 20;
 /// How much memory the objects of a document may take, roughly.
 const MAX_OBJECTS_BYTES: usize = 128 << 20;
-/// The memory of an object besides its content: itself and its place in a map.
+/// The memory of an object besides its content: its fixed size and its map entry.
 const OBJECT_BYTES: usize = size_of::<Object>() + 32;
 
 thread_local! {

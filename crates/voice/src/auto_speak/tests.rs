@@ -28,7 +28,7 @@ fn spoken<'a>(
         .collect()
 }
 
-/// The text in two pieces, for every place to cut it, and in single characters.
+/// The text in two pieces, for every position of the cut, and in single characters.
 fn cuts(text: &str) -> Vec<Vec<&str>> {
     let places = (0..=text.len()).filter(|at| text.is_char_boundary(*at));
     let pair = |at| {

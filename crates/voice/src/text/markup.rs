@@ -102,7 +102,7 @@ impl MarkupFilter {
         (rest, tag)
     }
 
-    /// Ends the text. Returns the rest of the visible text, and where the markers stood.
+    /// Ends the text. Returns the rest of the visible text, and the positions of the markers.
     pub(crate) fn finish_with_places(mut self) -> (String, Places) {
         self.end();
         let (rest, _, places) = self.output.finish();

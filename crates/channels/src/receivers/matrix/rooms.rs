@@ -161,7 +161,7 @@ pub(super) async fn meant(
         };
         if let What::Reaction { target, key } = said.what {
             reactions += 1;
-            // Questions are only in rooms of two.
+            // Questions are only asked in rooms with two members.
             if !is_pair || reactions > REACTIONS.0 {
                 continue;
             }

@@ -78,7 +78,7 @@ impl OAuth {
         Err(OAuthError::Changed)
     }
 
-    /// A record without a grant, in place of one for another URL.
+    /// Returns a record without a grant. Deletes the record of another URL, if there is one.
     async fn blank(&self, name: &str, url: &Url) -> Result<Record, OAuthError> {
         if let Some(row) = self.find_row(name).await? {
             self.delete(name, row.version, None).await?;
