@@ -106,7 +106,7 @@ fn check_earlier(earlier: &[EarlierMessage]) -> Result<(), AgentsError> {
     Ok(())
 }
 
-/// Reads the answer of a turn from its events, and what these lack from its report.
+/// Reads the answer of a turn from its events, and missing values from its report.
 struct Following {
     events: broadcast::Receiver<AgentEvent>,
     ended: oneshot::Receiver<TurnReport>,

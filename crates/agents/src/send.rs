@@ -63,7 +63,7 @@ pub enum Origin {
     },
     /// A person who is paired with a channel.
     Channel {
-        /// Identifies the message. One that is sent again continues its turn.
+        /// Identifies the message. If it is sent again, its turn continues.
         message: DeliveryId,
         /// The owner, if the pairing is trusted; otherwise a stranger.
         written_by: MessageOrigin,

@@ -100,7 +100,7 @@ impl Auth {
             })
             .await?;
         let news = ChangedSubjects::of(&rows, after);
-        // First, because the other reads may fail on a schema that is too new.
+        // Read this first: the other reads may fail on a schema that is too new.
         if news.schema || !feed.schema_is_checked.load(Ordering::Acquire) {
             feed.schema_is_checked.store(false, Ordering::Release);
             self.0.store.check_schema().await?;

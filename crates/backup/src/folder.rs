@@ -15,7 +15,7 @@ const ENCRYPTED: &str = ".backup.age";
 /// Names of files that are not complete.
 const PARTIAL_PREFIX: &str = ".gatehouse-";
 const PARTIAL: &str = ".part";
-/// The most backups of one second.
+/// The maximum number of backups in one second.
 const MAX_NUMBER: u32 = 1000;
 /// A partial file of this age was left by a process that was killed.
 const PARTIAL_AGE: Duration = Duration::from_hours(24);

@@ -10,7 +10,7 @@ use std::io;
 pub enum OutboundError {
     #[error("this address must not be called")]
     RefusedAddress,
-    /// The URL is invalid, with the reason.
+    /// The URL is invalid. Contains the reason.
     #[error("the URL {0}")]
     BadUrl(&'static str),
     #[error("no response in time")]

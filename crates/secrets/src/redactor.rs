@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::fmt;
 
-/// Removes the values of secrets from texts: as they are, percent-encoded, and escaped for Markdown, JSON or HTML.
+/// Removes the values of secrets from texts: unchanged, percent-encoded, and escaped for Markdown, JSON or HTML.
 ///
 /// Contains pairs of a value and its placeholder.
 #[derive(Clone, Default)]
@@ -167,7 +167,7 @@ fn reference(text: &str) -> Option<(usize, char)> {
     Some((name.len() + 2, character))
 }
 
-/// Returns the length of this character at the beginning of a text, in bytes: as it is, percent-encoded, as `+` for a
+/// Returns the length of this character at the beginning of a text, in bytes: unchanged, percent-encoded, as `+` for a
 /// space, as `\uXXXX`, or after backslashes (JSON, Markdown).
 fn one(text: &str, expected: char) -> Option<usize> {
     let rest = after_backslashes(text);

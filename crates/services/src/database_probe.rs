@@ -11,7 +11,7 @@ const PING_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the database's last answer is reused, so that unauthenticated callers cannot load it.
 const PING_VALID: Duration = Duration::from_secs(1);
 
-/// Minimum time between two writes on trial of which the first did not succeed.
+/// Minimum time between two trial writes if the first did not succeed.
 const BETWEEN_TRIALS: Duration = Duration::from_secs(2);
 
 /// The last answer.

@@ -38,7 +38,7 @@ export function begin(): Promise<void> {
   return asking;
 }
 
-/** Calls wait for this, besides the status. */
+/** Calls wait for this, and for the running request for the status. */
 let held: Promise<unknown> = Promise.resolve();
 
 /** The longest time that calls are held: a hidden window is not painted. */

@@ -30,7 +30,7 @@ impl Running<'_> {
         facts.context.unwrap_or(CAUTIOUS_CONTEXT)
     }
 
-    /// Chooses the tools in the order of their importance. One that does not fit is left out.
+    /// Chooses the tools in the order of their importance. Tools that do not fit are left out.
     pub(super) fn offer(&self, setup: &Setup) -> Offer {
         let mut offer = Offer::default();
         if self.is_out_of_steps || self.are_tools_too_long {

@@ -231,7 +231,7 @@ struct Forward<'a> {
 }
 
 impl Forward<'_> {
-    /// Runs work until shutdown.
+    /// Runs a future until shutdown.
     fn run<F>(&self, work: F)
     where
         F: Future + Send + 'static,

@@ -322,7 +322,7 @@ impl Inbound {
                 Ok(was_sent) => {
                     let was_spoken = || files_of(message).iter().any(|file| file.is_voice);
                     if let Some(format) = account.voice.filter(|_| was_sent && was_spoken()) {
-                        // First, so that the text is not sent again if the process ends while this speaks.
+                        // This comes first: if the process ends during the speech, the text is not sent again.
                         self.services.channels.end_message(message).await?;
                         self.speak(account, message, (text, format)).await;
                     }
@@ -353,7 +353,7 @@ pub(super) enum Turn {
     Later,
 }
 
-/// Identifies the message. One that is retried continues its turn.
+/// Identifies the message. If it is retried, its turn continues.
 pub(crate) fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
     DeliveryId::from_text(format!(
         "inbound:{}:{}",

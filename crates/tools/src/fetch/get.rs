@@ -8,7 +8,7 @@ use url::Url;
 
 /// Limit on the body after decompression.
 pub(super) const MAX_BODY_BYTES: usize = 2 << 20;
-/// Limit on a PDF, of which a part cannot be read.
+/// The size limit of a PDF, because an incomplete PDF cannot be read.
 pub(super) const MAX_PDF_BYTES: usize = 10 << 20;
 /// Limit on consecutive redirects.
 pub(super) const MAX_REDIRECTS: usize = 5;

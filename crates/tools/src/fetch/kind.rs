@@ -7,7 +7,7 @@ pub(super) enum Kind {
     Html,
     /// Any other text.
     Text,
-    /// JSON or XML, returned as it is.
+    /// JSON or XML, returned unchanged.
     Data,
     /// PDF, whose text is extracted.
     Pdf,

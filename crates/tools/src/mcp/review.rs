@@ -1,5 +1,5 @@
 //! Compares a server's tools with the approved ones. A tool is offered only in its approved form. The tools of a server
-//! without approvals are approved as they are when it first connects.
+//! without approvals are approved in their present form when it first connects.
 
 use super::dependencies::Dependencies;
 use super::status::{McpReview, McpToolStatus, ToolForm};

@@ -51,7 +51,7 @@ pub(crate) struct Output {
 struct Stopped;
 
 impl Output {
-    /// The output for one turn, and what arrives from it. The receiver ends when all answers are spoken.
+    /// The output for one turn, and its events. The receiver ends when all answers are spoken.
     pub(crate) fn open(wish: Wish) -> (SpeechOutput, Receiver<Spoken>) {
         let (spoken, arriving) = mpsc::channel(WAITING);
         (SpeechOutput(Arc::new(Self { wish, spoken })), arriving)

@@ -1,7 +1,7 @@
 //! Finds out whether a client that has closed its sending side still reads.
 //!
-//! A connection that is closed as a whole looks the same until something is sent on it: its system then refuses that.
-//! An event is therefore sent that clients ignore.
+//! A fully closed connection looks the same until data is sent on it, which the client's system then refuses. Therefore
+//! an event that clients ignore is sent.
 
 use super::event::Event;
 use super::incoming::Incoming;

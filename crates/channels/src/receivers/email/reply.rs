@@ -104,8 +104,8 @@ fn is_answered(word: &str) -> bool {
     ANSWERED.contains(&word.to_lowercase().as_str())
 }
 
-/// The word before the first colon of a subject, and what follows the colon. Tags in brackets may come before the word,
-/// and a count after it, as in `Re[2]:`.
+/// The word before the first colon of a subject, and the text after the colon. Tags in brackets may come before the
+/// word, and a count after it, as in `Re[2]:`.
 fn prefix(subject: &str) -> Option<(&str, &str)> {
     let mut rest = subject.trim_start();
     while let Some((_, after)) = rest.strip_prefix('[').and_then(|it| it.split_once(']')) {

@@ -92,7 +92,7 @@ impl State {
     pub(super) fn is_due(&self, days: u16, now: Timestamp) -> bool {
         let is_running = self.started.is_some_and(|at| !passed(at, LONGEST_MS, now));
         let interval = i64::from(days).saturating_mul(DAY_MS);
-        // One that failed is repeated sooner: a newer backup may be good.
+        // A failed drill is repeated sooner: a newer backup may be good.
         let was_made = self.last.as_ref().is_some_and(|last| {
             let pause = if last.error.is_some() {
                 RETRY_MS.min(interval)

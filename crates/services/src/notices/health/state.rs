@@ -230,7 +230,8 @@ fn note_ended(state: &mut State, look: &Look, news: &mut AllNews) {
         if !look.ends(key) {
             return true;
         }
-        // A check that is turned off does not pass. One that has subjects now is reported by them.
+        // A check that is turned off does not count as passed. If a check has subjects now, the failures of the
+        // subjects are reported instead.
         let check = look.find(key.check);
         let has_moved = key.subject.is_none() && check.is_some_and(|check| !check.ok);
         if check.is_none() || has_moved {

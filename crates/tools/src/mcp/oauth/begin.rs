@@ -91,7 +91,7 @@ impl OAuth {
         let client = record.secret.client.as_ref()?;
         let now = self.clock.now().as_millis();
         let is_valid = client.expires_at.is_none_or(|expires_at| expires_at > now);
-        // A person registers another redirect URI at the same client.
+        // For a client that the owner entered, the owner also registers another redirect URI there.
         let redirects = client.is_manual || client.redirect_uri == redirect_uri;
         (is_valid && redirects && client.issuer == metadata.issuer).then(|| Client {
             redirect_uri: redirect_uri.to_owned(),

@@ -167,7 +167,7 @@ fn well_known(url: &Url, name: &str) -> impl Iterator<Item = Url> + use<> {
     std::iter::once(at(path)).chain(root)
 }
 
-/// The first candidate that answers with this document. One that is missing or something else is skipped.
+/// The first candidate that answers with this document. Missing documents and other documents are skipped.
 async fn first<T: for<'de> Deserialize<'de>>(
     http: &Http,
     candidates: impl Iterator<Item = Url>,

@@ -101,7 +101,7 @@ impl OAuth {
         drop(self.tasks.set(tasks.clone()));
     }
 
-    /// Runs work to its end, even if the caller disconnects.
+    /// Runs a future to its end, even if the caller disconnects.
     async fn to_the_end<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, OAuthError>> + Send + 'static,

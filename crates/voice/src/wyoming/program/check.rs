@@ -67,7 +67,7 @@ pub(crate) async fn check(
 }
 
 impl Artifact {
-    /// Whether it has the language, in any spelling of the region. One that lists none is not checked.
+    /// Whether it has the language, in any spelling of the region. A program that lists no languages is not checked.
     fn knows(&self, language: &str) -> bool {
         let short = |text: &str| {
             let first = text.split(['-', '_']).next().unwrap_or_default();

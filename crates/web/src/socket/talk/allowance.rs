@@ -4,7 +4,7 @@ use gatehouse_domain::{ErrorCode, Problem};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How much more than real time may arrive, for a client whose network stalled.
+/// How much audio may arrive ahead of real time, for a client whose network stalled.
 pub(super) const EARLY: Duration = Duration::from_secs(30);
 
 /// The audio that may still arrive now.
@@ -16,7 +16,7 @@ pub(super) struct Allowance {
 }
 
 impl Allowance {
-    /// For samples of two bytes at this rate.
+    /// For samples of two bytes at this sample rate.
     pub(super) fn new(rate: u32, now: Instant) -> Self {
         Self {
             began: now,
