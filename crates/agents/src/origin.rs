@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MessageOrigin {
-    /// A caller with write permission, in writing or aloud.
+    /// A caller with write permission, by text or voice.
     Owner,
     /// Gatehouse, its settings, or a tool that returns only what these contain.
     Configured,

@@ -19,7 +19,7 @@ pub(crate) enum Writers {
     Any,
     /// `-- contract N`: those that contain migration N.
     With(i64),
-    /// The file states nothing: those that contain the migration.
+    /// The file does not state it: only versions that contain the migration.
     Unstated,
 }
 

@@ -18,7 +18,7 @@ const PART: u32 = 40;
 const MOST: u32 = 1_000;
 /// When the unused permits of a batch expire.
 const EXPIRY_MS: u64 = 10_000;
-/// The next batch is larger if one is used up within this time.
+/// If a batch is used up within this time, the next one is larger.
 const SOON_MS: u64 = 5_000;
 /// For how long a refusal is repeated without asking the database, unless the limit changes. Permits that another node
 /// returns in this time are ignored.

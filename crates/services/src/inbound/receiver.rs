@@ -167,8 +167,8 @@ impl Receiver {
                     let is_old = self.account.forgets_after.is_some_and(|after| age > after);
                     self.position = position.filter(|_| !is_old);
                     self.inbound.arrived.notify_one();
-                    // The stored reason was about the account before a change, or about an earlier start. A
-                    // request that succeeds may take half a minute, so the reason is removed before it.
+                    // The stored reason is older than the account's last change or than this start. A successful
+                    // request may take half a minute, so the reason is removed before it.
                     self.note(None).await?;
                 }
                 Ok(true)

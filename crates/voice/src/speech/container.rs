@@ -19,7 +19,8 @@ const MAX_SECONDS: u32 = 4 * 3600;
 pub(super) fn other_kind(bytes: &[u8], wanted: Kind) -> Option<Kind> {
     let found = sniff(bytes)?;
     let is_wanted = match wanted {
-        // Samples may look like frames. Only a container has a mark that they do not contain by chance.
+        // Raw samples may contain the start of a frame by chance. They do not contain the signature of a container by
+        // chance.
         Kind::Pcm { .. } => matches!(found, Kind::Mp3 | Kind::Aac) && !bytes.starts_with(b"ID3"),
         wanted => found == wanted,
     };

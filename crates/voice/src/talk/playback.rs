@@ -5,8 +5,8 @@ use gatehouse_domain::id::MessageId;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How far ahead of playback audio is sent. A player needs some against network stalls; more would be discarded when
-/// the person interrupts.
+/// How far ahead of playback audio is sent. A player needs some audio in reserve in case the network stalls. More would
+/// be discarded when the person interrupts.
 pub(super) const AHEAD: Duration = Duration::from_secs(2);
 
 /// A part of an answer.

@@ -28,7 +28,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Takes the client's wishes from the event that begins the text.
+    /// Reads the client's options from the event that begins the text.
     pub(super) fn new(event: &Event) -> Self {
         let mut script = Script::default();
         script.take(Step::Begin(None));

@@ -101,7 +101,7 @@ enum End {
     Gone,
     /// With a close code and a reason.
     Close(u16, &'static str),
-    /// With a message about the problem.
+    /// Contains the problem and a message about it.
     Refused(Problem, &'static str),
 }
 

@@ -1,4 +1,4 @@
-//! Completes an authorization when the authorization server has redirected the person back.
+//! Completes an authorization when the authorization server has redirected the browser back.
 
 use super::OAuth;
 use super::discovery::canonical;
