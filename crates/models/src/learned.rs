@@ -1,5 +1,5 @@
-//! Parameters that models do not accept. Learned from a refusal, used for every later request to the same model, and
-//! forgotten when the settings change or the process ends.
+//! Parameters that models do not accept. Recorded after a refusal, omitted from every later request to the same model,
+//! and accepted again when the settings change or the process ends.
 
 use crate::model_ref::ModelRef;
 use crate::refusal::Reason;

@@ -17,7 +17,7 @@ pub enum StoreError {
     #[error("the database is unavailable")]
     Unavailable(#[source] Cause),
     /// PostgreSQL ended the transaction because of a deadlock. It may succeed if repeated.
-    #[error("the write waited for another one, and that one for it")]
+    #[error("the write and another one waited for each other")]
     Deadlock(#[source] Cause),
     /// A row with this key already exists.
     #[error("a row with this key exists already")]

@@ -145,7 +145,7 @@ impl WebhookConfig {
         }
     }
 
-    /// The sender's profile. Falls back to `generic` if this version does not know it.
+    /// The sender's profile. Falls back to `generic` if this version has no such profile.
     pub fn profile(&self) -> &'static Profile {
         profile::find(&self.source_profile).unwrap_or_else(profile::generic)
     }

@@ -64,7 +64,7 @@ pub enum TalkInput {
 pub struct Talk(Conversation);
 
 impl Talk {
-    /// Checks what the client wants.
+    /// Validates the client's options.
     pub async fn open(parts: TalkParts, start: TalkStart) -> Result<Self, VoiceError> {
         let format = start.format()?;
         let listener = Listener::new(start.rate()?, start.silence_ms()?, MAX_UTTERANCE_SECONDS)?;

@@ -236,7 +236,7 @@ impl TalkSocket {
 
     async fn text(&mut self, text: &str, outputs: &mut Receiver<TalkOutput>) -> Result<(), End> {
         let malformed = |error: serde_json::Error| {
-            let message = format!("The message is not one of a conversation: {error}");
+            let message = format!("The message is not a valid message of a conversation: {error}");
             let problem = Problem::new(ErrorCode::InvalidRequest, message);
             End::Refused(problem, "malformed message")
         };

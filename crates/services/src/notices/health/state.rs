@@ -9,8 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A failure that lasts this long is reported.
 const SETTLED_MS: i64 = 5 * 60_000;
-/// Failures of a node that has not run its checks for this long are forgotten: it is gone, or has another
-/// name.
+/// Failures of a node that has not run its checks for this long are dropped: it is gone, or has another name.
 const GONE_MS: i64 = 3_600_000;
 /// How often a node stores that it still runs its checks.
 const SEEN_MS: i64 = 10 * 60_000;
