@@ -17,7 +17,7 @@ export interface Bar {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The most that `webhooks.stats` returns. */
+/** The limits of `webhooks.stats`. */
 const MOST_HOURS = 720;
 const MOST_DAYS = 366;
 
