@@ -101,7 +101,7 @@ impl Inner {
         })
     }
 
-    /// Notes that the secrets of an account are used now.
+    /// Records that the secrets of an account are used now.
     pub(crate) fn note_use(&self, account: &OpenAccount) {
         if !account.secrets.is_empty() {
             self.secrets.note_use(SecretKind::Channel, &account.id);

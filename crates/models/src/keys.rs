@@ -72,7 +72,7 @@ impl Key<'_> {
 }
 
 impl Inner {
-    /// Notes that a stored key is sent to its provider now.
+    /// Records that a stored key is sent to its provider now.
     pub(crate) fn note_use(&self, endpoint: &Endpoint<'_>, key: &Key<'_>) {
         if matches!(key, Key::Stored(_)) {
             self.secrets.note_use(SecretKind::Provider, &endpoint.id);

@@ -108,7 +108,7 @@ impl Uses {
 }
 
 impl Secrets {
-    /// Notes that a secret is used now: sent to its service, handed to a program, or signed with.
+    /// Records that a secret is used now: sent to its service, handed to a program, or signed with.
     pub fn note_use(&self, kind: SecretKind, name: &str) {
         self.0.uses.note(kind, name, self.0.now());
     }

@@ -45,7 +45,7 @@ impl Conn {
         Ok(self.run(query.bind(scope).bind(period)).await? > 0)
     }
 
-    /// Notes that a budget has warned in the period that began on `day`. Returns `false` if it had already.
+    /// Records that a budget has warned in the period that began on `day`. Returns `false` if it had already.
     pub async fn warn_budget(&mut self, row: &BudgetRow, day: i64) -> Result<bool, StoreError> {
         let query = query(
             "UPDATE budgets SET warned_day = $3

@@ -130,7 +130,7 @@ fn of_webhook(sql: &str, webhook: Option<&WebhookId>, place: usize) -> String {
 }
 
 impl Conn {
-    /// Notes that a delivery ended, and how long it took if it was started. Does nothing for an open status.
+    /// Records that a delivery ended, and how long it took if it was started. Does nothing for an open status.
     pub(crate) fn note_ended(
         &mut self,
         webhook_id: &str,

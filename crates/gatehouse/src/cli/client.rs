@@ -52,7 +52,7 @@ impl ClientError {
                 } else if is(ErrorCode::RateLimited) {
                     Some("the server limits the rate of calls")
                 } else if is(ErrorCode::StorageUnavailable) || is(ErrorCode::Internal) {
-                    Some("the server has a problem")
+                    Some("the server reports an error")
                 } else {
                     None
                 }

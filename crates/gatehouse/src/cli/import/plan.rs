@@ -99,7 +99,7 @@ impl Plan {
         });
     }
 
-    /// Notes that a secret was stored as plaintext.
+    /// Records that a secret was stored as plaintext.
     pub fn in_clear(&mut self, what: impl Into<String>, from: Place) {
         self.clear.push((what.into(), from));
     }

@@ -134,7 +134,7 @@ impl Presses {
         });
     }
 
-    /// Keeps the answer that was noted in a chat if it took effect, and deletes it otherwise.
+    /// Keeps the answer that was recorded in a chat if it took effect, and deletes it otherwise.
     pub(super) fn decide_answer(&self, id: &ApprovalId, place: &ButtonPlace, has_effect: bool) {
         let mut answers = self.answers();
         let mut noted = answers.iter();
