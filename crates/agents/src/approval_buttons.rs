@@ -27,8 +27,8 @@ pub struct ButtonPlace {
 #[derive(Clone, Debug, PartialEq)]
 pub enum PressedCall {
     Waiting(Box<Approval>),
-    /// The call may still wait, but cannot be answered now: its node has not reported for a while, or stored it in a form
-    /// that this version cannot read.
+    /// The call may still wait, but cannot be answered now: its node has not reported for a while, or stored it in a
+    /// form that this version cannot read.
     Paused,
     /// The call no longer waits, or there was none.
     Gone,
@@ -41,8 +41,8 @@ fn token_of(token_key: &str, place: &ButtonPlace, choice: &str) -> String {
 }
 
 impl Agents {
-    /// The token of a button for a call that waits on this node; `None` when it no longer waits. `choice` names what the
-    /// button answers.
+    /// The token of a button for a call that waits on this node; `None` when it no longer waits. `choice` names what
+    /// the button answers.
     pub fn button_token(
         &self,
         id: &ApprovalId,

@@ -91,8 +91,8 @@ pub(crate) fn store_files(row: &mut ReceivedMessageRow, message: &ReceivedMessag
 }
 
 impl Channels {
-    /// Fetches the files of a message by their IDs. Each has its own outcome, in the same order. A failure that may pass
-    /// can be the last outcome: the files after it are not fetched.
+    /// Fetches the files of a message by their IDs. Each has its own outcome, in the same order. A failure that may
+    /// pass can be the last outcome: the files after it are not fetched.
     pub async fn fetch_files(
         &self,
         account_id: &str,

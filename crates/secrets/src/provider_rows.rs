@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// The subject of the change feed.
 const SUBJECT: &str = "provider_keys";
-/// The key in the table of settings with the providers whose row was deleted. An old file of another node must not bring
-/// their keys back.
+/// The key in the table of settings with the providers whose row was deleted. An old file of another node must not
+/// bring their keys back.
 const DELETED: &str = "provider_keys_deleted";
 
 async fn deleted_providers(conn: &mut Conn) -> Result<BTreeSet<String>, StoreError> {

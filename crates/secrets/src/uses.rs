@@ -1,5 +1,5 @@
-//! When stored secrets were last used. Uses are collected in memory and written in batches: the use of a secret does not
-//! write to the database.
+//! When stored secrets were last used. Uses are collected in memory and written in batches: the use of a secret does
+//! not write to the database.
 
 use crate::{Secrets, SecretsError};
 use gatehouse_domain::Timestamp;

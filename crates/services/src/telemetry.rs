@@ -1,6 +1,6 @@
 //! OpenTelemetry: traces and metrics, sent to the owner's collector by OTLP/HTTP in JSON
-//! (opentelemetry.io/docs/specs/otlp). Ended spans wait in a queue of limited size, so neither a request nor a turn ever
-//! waits for the collector. Without `telemetry.otlp_endpoint`, nothing is recorded and no task runs.
+//! (opentelemetry.io/docs/specs/otlp). Ended spans wait in a queue of limited size, so neither a request nor a turn
+//! ever waits for the collector. Without `telemetry.otlp_endpoint`, nothing is recorded and no task runs.
 
 mod check;
 mod exporter;

@@ -36,8 +36,8 @@ const SEARCHED: [&str; 4] = [
 ];
 
 impl Conn {
-    /// Returns a page of the deliveries that contain a text, newest first. It is shorter than `limit`, or empty, and has a
-    /// next page if there are more deliveries than the budget allows.
+    /// Returns a page of the deliveries that contain a text, newest first. It is shorter than `limit`, or empty, and
+    /// has a next page if there are more deliveries than the budget allows.
     pub(crate) async fn search_deliveries(
         &mut self,
         rest: Rest,

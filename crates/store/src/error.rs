@@ -63,8 +63,8 @@ const SQLITE_UNAVAILABLE: [i32; 11] = [3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26];
 /// (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
 const POSTGRES_UNAVAILABLE: [&str; 8] = ["08", "40", "53", "55", "57", "58", "25006", "25P03"];
 
-/// SQLSTATE of a text that is not valid in the database's encoding. Texts of Gatehouse are valid UTF-8, so this is a NUL
-/// character.
+/// SQLSTATE of a text that is not valid in the database's encoding. Texts of Gatehouse are valid UTF-8, so this is a
+/// NUL character.
 const POSTGRES_NUL_CHARACTER: &str = "22021";
 
 /// Decides by the primary code. Extended codes contain the primary code in the low byte.

@@ -247,8 +247,8 @@ impl Store {
         self.heard.clone()
     }
 
-    /// Sends a message to the other nodes that are connected now. An empty one arrives as [`NodeMessage::Missed`]. Returns `false` if too many messages wait to be sent,
-    /// and on SQLite, which has one node.
+    /// Sends a message to the other nodes that are connected now. An empty one arrives as [`NodeMessage::Missed`].
+    /// Returns `false` if too many messages wait to be sent, and on SQLite, which has one node.
     pub fn send_to_nodes(&self, message: String) -> bool {
         self.to_nodes.try_send(message).is_ok()
     }

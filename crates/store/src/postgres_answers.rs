@@ -3,8 +3,8 @@
 use crate::StoreError;
 use futures_util::future::{BoxFuture, Either, Ready, poll_immediate, ready};
 
-/// The server's response to a statement. It is boxed, so that the futures of callers do not contain the driver's futures
-/// and stay small.
+/// The server's response to a statement. It is boxed, so that the futures of callers do not contain the driver's
+/// futures and stay small.
 pub(crate) type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// The response to a statement that was sent.

@@ -1,5 +1,5 @@
-//! The connection to PostgreSQL by which the nodes of a database reach each other: notifications of changes, and messages
-//! that are not stored.
+//! The connection to PostgreSQL by which the nodes of a database reach each other: notifications of changes, and
+//! messages that are not stored.
 
 use crate::StoreError;
 use crate::node_messages::{self, Joiner, NodeMessage};

@@ -80,8 +80,8 @@ impl<K: RateKey> SharedCounts<K> {
             .find_map(|(key, limit)| leases.refusal(key, *limit))
     }
 
-    /// Counts `count` events for each key, with its limit. If the database cannot be asked, none is counted: an outage must
-    /// not keep the owner out, and the count of this node still applies.
+    /// Counts `count` events for each key, with its limit. If the database cannot be asked, none is counted: an outage
+    /// must not keep the owner out, and the count of this node still applies.
     pub async fn take(
         &self,
         purpose: Purpose,

@@ -1,5 +1,5 @@
-//! Migrations whose files changed after they had landed on the main branch, before `migrations/SHA256SUMS` prevented that.
-//! A database that was migrated by an earlier file is changed to the schema of the present one.
+//! Migrations whose files changed after they had landed on the main branch, before `migrations/SHA256SUMS` prevented
+//! that. A database that was migrated by an earlier file is changed to the schema of the present one.
 
 use data_encoding::HEXLOWER;
 

@@ -5,11 +5,11 @@ use crate::handle::Webhooks;
 use crate::input::{Patch, WebhookInput};
 use crate::sending;
 use crate::webhook::TemplateFormat;
+use gatehouse_channels::Channels;
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::template;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// A template and the payload to render it with: one of `delivery_id` and `payload`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -72,8 +72,7 @@ impl Webhooks {
                 missing: rendered.missing,
             });
         }
-        let channels = &self.0.channels;
-        let markup = channels.markup(config.target(), &BTreeMap::new()).await;
+        let markup = Channels::markup(config.target());
         Ok(TemplatePreview {
             text: sending::text(config.template(), &payload, None, markup),
             missing: template::missing(config.template(), &payload),

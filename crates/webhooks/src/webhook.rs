@@ -299,8 +299,8 @@ pub struct Webhook {
     pub auth_mode: AuthMode,
     /// Details of the verification.
     pub auth: WebhookAuth,
-    /// The token that the sender asks for next to the URL. Only for senders that ask for one (Meta), while the secret is
-    /// readable.
+    /// The token that the sender asks for next to the URL. Only for senders that ask for one (Meta), while the secret
+    /// is readable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify_token: Option<String>,
     /// Event types that are processed.

@@ -116,8 +116,8 @@ fn is_ours(name: &str) -> bool {
     name == "gatehouse" || name == "xtask" || name.starts_with("gatehouse-")
 }
 
-/// Checks that every dependency between workspace crates is allowed. Tests may also use the doubles and the testkit, their
-/// own crate with other features, and any crate of a lower layer.
+/// Checks that every dependency between workspace crates is allowed. Tests may also use the doubles and the testkit,
+/// their own crate with other features, and any crate of a lower layer.
 pub fn check(metadata: &Metadata) -> Findings {
     let mut findings = Findings::default();
     for package in metadata.members() {

@@ -102,8 +102,8 @@ impl Running<'_> {
         }
     }
 
-    /// Fails if another node has ended the turn, because this one was suspended. Without the check, it could ask a model
-    /// after later turns of the session have run.
+    /// Fails if another node has ended the turn, because this one was suspended. Without the check, it could ask a
+    /// model after later turns of the session have run.
     async fn check_not_taken_over(&self) -> Result<(), TurnFailure> {
         let Some(node) = self.inner.node_among_others() else {
             return Ok(());

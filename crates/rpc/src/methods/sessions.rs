@@ -117,8 +117,8 @@ pub enum StartedBy {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListParams {
-    /// Return only sessions whose label, key, ID, tags or messages contain this text of at most 200 characters. Results of
-    /// tools are not searched, nor are messages for a credential whose `only` does not permit reading them.
+    /// Return only sessions whose label, key, ID, tags or messages contain this text of at most 200 characters. Results
+    /// of tools are not searched, nor are messages for a credential whose `only` does not permit reading them.
     #[schemars(length(max = 200))]
     pub q: Option<String>,
     /// `webhooks`: only sessions that a webhook started; `people`: only the others.

@@ -2,7 +2,9 @@
 
 use super::Inbound;
 use gatehouse_agents::{AgentsError, MessageOrigin, Origin, SendRequest, Target, TurnReport};
-use gatehouse_channels::{InboundAccount, Outgoing, Pairing, SendError, files_of, session_key};
+use gatehouse_channels::{
+    Channels, InboundAccount, Outgoing, Pairing, SendError, files_of, session_key,
+};
 use gatehouse_domain::trace::{ActiveSpan, SpanContext, SpanId, SpanKind};
 use gatehouse_domain::{Actor, DeliveryId};
 use gatehouse_store::{ReceivedMessageRow, StoreError};
@@ -296,7 +298,7 @@ impl Inbound {
             .await?;
         let target = format!("{}:{}", account.kind, account.id);
         // An agent's text must neither notify people nor hide a link's destination.
-        let markup = channels.markup(&target, &extra).await;
+        let markup = Channels::markup(&target);
         let outgoing = Outgoing {
             target: &target,
             text: &markup.escape_answer(text),

@@ -80,8 +80,8 @@ impl Services {
         write.await
     }
 
-    /// Without targets, the checks do not run, so the state would be out of date when targets are set again. Other nodes
-    /// may have targets, and the state.
+    /// Without targets, the checks do not run, so the state would be out of date when targets are set again. Other
+    /// nodes may have targets, and the state.
     async fn forget_health(&self) -> Result<(), StoreError> {
         if self.store.engine().is_shared() {
             return Ok(());

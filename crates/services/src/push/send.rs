@@ -33,8 +33,8 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_secs(5);
 /// How long a newer notice waits for running attempts.
 const GRACE: Duration = Duration::from_secs(1);
-/// Safari ends a subscription after three messages that show nothing. A message that closes a notification shows nothing
-/// if the user has dismissed the notification, so none goes there.
+/// Safari ends a subscription after three messages that show nothing. A message that closes a notification shows
+/// nothing if the user has dismissed the notification, so none goes there.
 const SHOWS_ALWAYS: &str = "push.apple.com";
 
 /// The newest notice of each topic that is being sent.

@@ -155,7 +155,8 @@ pub(super) fn browser_keys(p256dh: &str, auth: &str) -> Result<BrowserKeys, Push
 }
 
 impl Services {
-    /// Sends notifications to this browser until the caller's session or device ends. Returns the ID of the subscription.
+    /// Sends notifications to this browser until the caller's session or device ends. Returns the ID of the
+    /// subscription.
     pub async fn subscribe_push(
         &self,
         actor: Actor,

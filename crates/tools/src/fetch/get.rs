@@ -51,8 +51,8 @@ pub(super) enum FetchError {
     PdfTooLarge,
 }
 
-/// Fetches a page, following redirects. The headers are sent to the URL's origin only. A request with secrets follows no
-/// redirect to another origin: its target may contain them.
+/// Fetches a page, following redirects. The headers are sent to the URL's origin only. A request with secrets follows
+/// no redirect to another origin: its target may contain them.
 pub(super) async fn get(
     outbound: &Outbound,
     mut url: Url,

@@ -1,5 +1,6 @@
-//! Stored secrets in a request of `web_fetch` or to an MCP server. `{{secret:NAME}}` stands for an environment variable in
-//! the vault, where `tools.secrets` allows the host. The model does not see the value, even if the response repeats it.
+//! Stored secrets in a request of `web_fetch` or to an MCP server. `{{secret:NAME}}` stands for an environment variable
+//! in the vault, where `tools.secrets` allows the host. The model does not see the value, even if the response repeats
+//! it.
 
 use arc_swap::ArcSwap;
 use gatehouse_agents::{Audience, ToolError};

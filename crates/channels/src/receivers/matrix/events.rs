@@ -363,7 +363,8 @@ fn without_quote(body: &str) -> &str {
     rest
 }
 
-/// Whether the text has the user's ID as a whole. A dot or a colon may follow it, but not a longer server name or a port.
+/// Whether the text has the user's ID as a whole. A dot or a colon may follow it, but not a longer server name or a
+/// port.
 fn has_word(text: &str, me: &str) -> bool {
     text.match_indices(me).any(|(at, _)| {
         let mut after = text.get(at + me.len()..).unwrap_or_default().chars();

@@ -145,8 +145,8 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
     })
 }
 
-/// The message that an edit made, if its text is another one. Slack also reports previews of links as edits. In channels,
-/// edits have no event that names the bot.
+/// The message that an edit made, if its text is another one. Slack also reports previews of links as edits. In
+/// channels, edits have no event that names the bot.
 fn edited_message(edit: Edit, me: &str) -> Option<ReceivedMessage> {
     let message = edit.message;
     let is_edit = edit.subtype == "message_changed" && edit.channel_type == "im";

@@ -1,5 +1,5 @@
-//! Albums: photos and documents that a person sent together. Telegram reports each as a message of its own, with the same
-//! `media_group_id`, as it arrives. Here they become one message.
+//! Albums: photos and documents that a person sent together. Telegram reports each as a message of its own, with the
+//! same `media_group_id`, as it arrives. Here they become one message.
 
 use super::super::{Source, at_most_files};
 use super::texts::Texts;

@@ -1,7 +1,7 @@
 //! `webhooks forward`: sends deliveries to a program on this machine, with the bytes and headers of their senders.
 //! Polls like `webhooks tail`. A delivery is forwarded when it appears in the list and its ID was not forwarded before,
-//! so a lost connection or a restarted server neither loses nor repeats one. Deliveries that are held while the vault is
-//! sealed appear later, as of the time when they arrived.
+//! so a lost connection or a restarted server neither loses nor repeats one. Deliveries that are held while the vault
+//! is sealed appear later, as of the time when they arrived.
 
 mod flags;
 mod local;

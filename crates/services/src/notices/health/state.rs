@@ -117,8 +117,8 @@ impl Look {
         subjects.map(|subject| (key(subject), subject)).collect()
     }
 
-    /// The keys of the subjects that fail a check now, if the key is one without a subject. Earlier versions reported the
-    /// check as a whole.
+    /// The keys of the subjects that fail a check now, if the key is one without a subject. Earlier versions reported
+    /// the check as a whole.
     fn subjects_of(&self, key: Key<'_>) -> Option<Vec<String>> {
         let check = self.find(key.check)?;
         let is_whole = key.subject.is_none() && key.node == self.node_of(key.check);

@@ -22,8 +22,8 @@ pub struct Callback {
 }
 
 impl OAuth {
-    /// Exchanges the code for tokens. Each state works once, and only in the login session that began it. Returns whether
-    /// there are tokens now; otherwise the reason is stored for the page. An error is not stored.
+    /// Exchanges the code for tokens. Each state works once, and only in the login session that began it. Returns
+    /// whether there are tokens now; otherwise the reason is stored for the page. An error is not stored.
     pub(in super::super) async fn finish(
         &self,
         actor: &Actor,
