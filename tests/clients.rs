@@ -19,7 +19,7 @@ pub(crate) struct Client {
 /// a strict run.
 #[expect(
     clippy::disallowed_methods,
-    reason = "tests are told by the environment what they have"
+    reason = "the environment lists what tests may use"
 )]
 pub(crate) fn clients(what: &str, variable: &str) -> Vec<Client> {
     let Some(folder) = std::env::var_os(variable).filter(|path| !path.is_empty()) else {

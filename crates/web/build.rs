@@ -5,7 +5,7 @@
 //! reruns a script every time a watched path is missing, and a debug build stores the folder's path.
 #![expect(
     clippy::disallowed_methods,
-    reason = "cargo speaks to build scripts by their environment"
+    reason = "cargo configures build scripts through the environment"
 )]
 
 use std::path::Path;

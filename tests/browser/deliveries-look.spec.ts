@@ -19,7 +19,7 @@ test('a payload is compared with the previous one of its kind', async ({ home, p
   const changes = page.getByRole('region', { name: 'Compare' });
   await expect(changes.locator('del').filter({ hasText: 'Paint the door' })).toHaveCount(1);
   await expect(changes.locator('ins').filter({ hasText: 'Paint the gate' })).toHaveCount(1);
-  await expect(page.getByText('Compared with the previous one of its kind')).toBeVisible();
+  await expect(page.getByText('Compared with the previous delivery of this kind')).toBeVisible();
   expect(await violations(page)).toEqual([]);
   await page.goto(`/deliveries/${first.body.delivery_id}?tab=payload`);
   await page.getByRole('button', { name: 'Compare' }).click();

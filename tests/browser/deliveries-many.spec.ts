@@ -53,7 +53,7 @@ test('a delivery in parts: timeline, prompt, attempts, and the request as a comm
   const { body } = await deliver(home, hook, pullRequest(7), { event: 'pull_request', id: 'd-7' });
   await page.goto(`/deliveries/${body.delivery_id}`);
   const steps = page.getByRole('list', { name: 'Timeline of the delivery' }).getByRole('listitem');
-  await expect(steps).toContainText(['Received: done', 'Verified: done', 'Queued: done', 'Worked on: done', 'Ended: done']);
+  await expect(steps).toContainText(['Received: done', 'Verified: done', 'Queued: done', 'Processed: done', 'Ended: done']);
   await tab(page, 'Prompt').click();
   await expect(page.getByRole('region', { name: 'Raw' })).toContainText(`Delivery: ${body.delivery_id}`);
   await tab(page, 'Prompt').press('ArrowLeft');

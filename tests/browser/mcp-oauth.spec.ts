@@ -72,9 +72,9 @@ test('a client that does not work is forgotten', async ({ home, page, server, co
   await home.rpc('mcp.authorize', { name: 'far', client_id: 'wrong' });
   await page.goto('/settings/mcp');
   const account = page.getByRole('region', { name: 'Account of far' });
-  await account.getByRole('button', { name: 'Forget client' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Forget client' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('The client of far was forgotten.')).toBeVisible();
+  await account.getByRole('button', { name: 'Remove client' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove client' }).click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('The client of far was removed.')).toBeVisible();
   await account.getByRole('button', { name: 'Connect account' }).click();
   await page.getByRole('link', { name: 'Allow' }).click();
   await expect(account.getByText('Account connected')).toBeVisible();

@@ -7,11 +7,11 @@ import { test } from './fixtures/with-model';
 
 const tile = (page: Page, name: string) =>
   page.getByRole('region', { name: /^Last/ }).getByRole('link', { name: new RegExp(`^\\d+ ?${name}$`) });
-const needs = (page: Page) => page.getByRole('list', { name: 'Needs you' });
+const needs = (page: Page) => page.getByRole('list', { name: 'Needs attention' });
 
 test('an empty gateway says so and leads to the first webhook', async ({ home: _, page }) => {
   await page.goto('/overview');
-  await expect(needs(page).getByText('Nothing needs you right now.')).toBeVisible();
+  await expect(needs(page).getByText('Nothing needs your attention right now.')).toBeVisible();
   await expect(tile(page, 'Received')).toHaveText(/^0/);
   await isSound(page, 'overview-empty');
   await page.getByRole('link', { name: 'Create a webhook' }).click();
@@ -80,7 +80,7 @@ test('what needs the owner is named: expiring keys, used-up budgets, missing sec
 
 test('a sealed vault is named first, and leads to where it is unlocked', async ({ home, page }) => {
   await page.goto('/overview');
-  await expect(needs(page).getByText('Nothing needs you right now.')).toBeVisible();
+  await expect(needs(page).getByText('Nothing needs your attention right now.')).toBeVisible();
   await home.call('POST', '/api/auth/vault/seal');
   await needs(page).getByRole('link', { name: 'The vault is sealed: new deliveries are refused' }).click();
   await expect(page).toHaveURL(`${home.origin}/vault`);
@@ -153,7 +153,7 @@ test('what could not be loaded is not reported as nothing', async ({ home: _, pa
   // The page asks again when its connection is live.
   await isLive(page);
   await expect(needs(page).getByText('Part of this could not be loaded.')).toBeVisible({ timeout: 30_000 });
-  await expect(needs(page).getByText('Nothing needs you right now.')).toHaveCount(0);
+  await expect(needs(page).getByText('Nothing needs your attention right now.')).toHaveCount(0);
   // The page repeats failed requests, at most two seconds apart.
   const more = async () => {
     const before = asked;
@@ -163,5 +163,5 @@ test('what could not be loaded is not reported as nothing', async ({ home: _, pa
   await expect.poll(more, { timeout: 40_000 }).toBe(0);
   await page.unroute('**/api/auth/api-keys');
   await needs(page).getByRole('button', { name: 'Try again' }).click();
-  await expect(needs(page).getByText('Nothing needs you right now.')).toBeVisible();
+  await expect(needs(page).getByText('Nothing needs your attention right now.')).toBeVisible();
 });

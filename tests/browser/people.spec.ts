@@ -32,7 +32,7 @@ const person = (page: Page, name: string) => people(page).getByRole('listitem').
 test('a person appears with a code, is approved, trusted, no longer trusted, and unpaired', async ({ home, page, telegram, model }) => {
   await connect(home, telegram);
   await page.goto('/channels');
-  await expect(page.getByText('Nobody yet')).toBeVisible();
+  await expect(page.getByText('No people yet')).toBeVisible();
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
 
   // Names can be misleading: a second person calls herself the same.
@@ -70,13 +70,13 @@ test('a person appears with a code, is approved, trusted, no longer trusted, and
   await ada.getByRole('button', { name: 'Actions for Ada' }).click();
   await page.getByRole('menuitem', { name: 'Unpair' }).click();
   await page.getByRole('dialog', { name: 'Unpair this person?' }).getByRole('button', { name: 'Unpair' }).click();
-  await expect(page.getByText('Nobody yet')).toBeVisible();
+  await expect(page.getByText('No people yet')).toBeVisible();
   expect((await home.rpc<{ people: unknown[] }>('pairing.people')).people).toEqual([]);
 
   await page.goto('/settings/security/audit-log');
   const log = page.getByRole('list', { name: 'Audit log' });
   await expect(log.getByText('Person paired with a channel', { exact: true })).toBeVisible();
-  await expect(log.getByText('Pairing of a person ended', { exact: true })).toHaveCount(2);
+  await expect(log.getByText('Person unpaired from a channel', { exact: true })).toHaveCount(2);
 });
 
 test('a person can be approved as trusted at once', async ({ home, page, telegram }) => {

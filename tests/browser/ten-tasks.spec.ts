@@ -67,7 +67,7 @@ class Tasks {
 }
 
 const nav = (page: Page, name: string | RegExp) => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name });
-const needs = (page: Page) => page.getByRole('list', { name: 'Needs you' });
+const needs = (page: Page) => page.getByRole('list', { name: 'Needs attention' });
 const row = (page: Page, text: string | RegExp) => page.locator('[data-id]').filter({ hasText: text });
 
 test('ten tasks take at most three clicks each', async ({ home, page }, info) => {

@@ -12,7 +12,7 @@ use crate::process::{find_program, is_root, run};
 /// at the same time, which it refuses.
 static UPDATED: Mutex<bool> = Mutex::new(false);
 
-/// Installs packages. Where that is not allowed, the error says what to do.
+/// Installs packages. If that is not allowed, the error gives instructions.
 pub fn install(packages: &[&str]) -> Result<()> {
     let names = packages.join(" ");
     if find_program("apt-get").is_none() {

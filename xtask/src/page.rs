@@ -90,7 +90,7 @@ impl Page {
     }
 
     fn build(&self) -> Result<()> {
-        // Hash before the build, so that a file that changes meanwhile triggers the next build.
+        // Computes the hash before the build, so that a file that changes during the build triggers the next one.
         let inputs = inputs::digest(&self.root, &self.folder)?;
         self.npm(&["run", "build"])
             .context("the build of the web UI failed")?;

@@ -40,7 +40,7 @@ pub struct Args {
     twice: bool,
 }
 
-/// One run: a tree, and what must not depend on its path.
+/// One run: a tree, and the values that must not depend on its path.
 struct Job<'a> {
     root: &'a Path,
     out: PathBuf,

@@ -34,8 +34,8 @@ pub struct Args {
     /// Run only the tests that match, and no other step (a nextest filter expression)
     #[arg(long, value_name = "EXPR")]
     filter: Option<String>,
-    /// Run only what the difference from this branch can break: the tests of the changed crates and
-    /// of all that depend on them, and the page's if it changed
+    /// Run only what the difference from this branch can break: the tests of the changed crates and their dependents,
+    /// and the page's tests if it changed
     #[arg(long, value_name = "BRANCH", num_args = 0..=1, default_missing_value = "main", conflicts_with = "filter")]
     changed: Option<String>,
     /// Leave out PostgreSQL

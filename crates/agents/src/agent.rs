@@ -1,4 +1,4 @@
-//! The agent type: its fields, validation and storage format. Does not know about turns.
+//! The agent type: its fields, validation and storage format.
 
 use crate::budget_values::AgentBudget;
 use crate::error::AgentsError;

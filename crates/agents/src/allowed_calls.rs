@@ -52,7 +52,7 @@ impl From<AllowedCallRow> for AllowedCall {
     }
 }
 
-/// The stored form of what `remember` allows.
+/// The stored form of the calls that `remember` allows.
 pub(crate) fn allowed(
     remember: Remember,
     (agent, session): (&str, &SessionId),

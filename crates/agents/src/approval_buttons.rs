@@ -14,7 +14,7 @@ use gatehouse_store::WaitingApprovalRow;
 use serde_json::json;
 use std::sync::Arc;
 
-/// Where buttons are, and who may press them, in the vendor's IDs.
+/// The location of a question's buttons and the people who may press them, as the vendor's IDs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ButtonPlace {
     /// The channel account.
@@ -23,12 +23,12 @@ pub struct ButtonPlace {
     pub person: String,
 }
 
-/// What a button answers.
+/// The decision that a button stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PressedCall {
     Waiting(Box<Approval>),
-    /// The call may still wait, but cannot be answered now: its node has not reported for a while, or stored it in a form
-    /// that this version cannot read.
+    /// The call may still wait, but cannot be answered now: its node has not reported for a while, or stored it in a
+    /// form that this version cannot read.
     Paused,
     /// The call no longer waits, or there was none.
     Gone,
@@ -41,8 +41,8 @@ fn token_of(token_key: &str, place: &ButtonPlace, choice: &str) -> String {
 }
 
 impl Agents {
-    /// The token of a button for a call that waits on this node; `None` when it no longer waits. `choice` names what the
-    /// button answers.
+    /// The token of a button for a call that waits on this node; `None` when it no longer waits. `choice` names what
+    /// the button answers.
     pub fn button_token(
         &self,
         id: &ApprovalId,
@@ -54,7 +54,8 @@ impl Agents {
         Some(token_of(&key, place, choice))
     }
 
-    /// The call that waits on any node and that a button with this choice, pressed by this person in this chat, answers.
+    /// Finds the waiting call, on any node, that this person answers by pressing a button with this choice in this
+    /// chat.
     pub async fn find_approval_by_button(
         &self,
         token: &str,

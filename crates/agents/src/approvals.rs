@@ -136,8 +136,8 @@ impl Agents {
             .map(|(approval, _)| Arc::unwrap_or_clone(approval)))
     }
 
-    /// Approves or denies a call; `NotFound` when it no longer waits. With `remember`, the approval also holds for
-    /// later calls, which a denial cannot.
+    /// Approves or denies a call; `NotFound` when it no longer waits. With `remember`, the approval also applies to
+    /// later calls; a denial cannot.
     pub async fn resolve_approval(
         &self,
         id: &ApprovalId,

@@ -29,7 +29,7 @@ pub struct Attachment {
 /// A file to store.
 #[derive(Clone, Debug)]
 pub struct NewAttachment {
-    /// As the caller named it.
+    /// The name that the caller gave it.
     pub name: String,
     pub media_type: &'static str,
     /// Width and height of an image in pixels.

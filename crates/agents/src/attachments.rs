@@ -36,7 +36,7 @@ impl NewFile {
         self.row.id.to_string()
     }
 
-    /// As callers see it.
+    /// Returns the file as callers see it.
     pub(crate) fn attachment(&self) -> Attachment {
         Attachment::from(self.row.clone())
     }
@@ -127,8 +127,8 @@ impl Agents {
         Ok(row.into())
     }
 
-    /// Streams a file on demand, with at most one chunk in memory. If it is deleted meanwhile, the last item is an
-    /// error.
+    /// Streams a file on demand, with at most one chunk in memory. If it is deleted during the read, the last item is
+    /// an error.
     pub fn read_attachment(
         &self,
         attachment: &Attachment,
@@ -195,8 +195,7 @@ async fn find(
     Ok(conn.find_session_attachment(session, id).await?)
 }
 
-/// Checks the number and form of the file IDs in a request that also brings `new` files. Does not look them
-/// up.
+/// Checks the number and form of the file IDs in a request that also contains `new` files. Does not look them up.
 pub(crate) fn check(ids: &[String], new: usize) -> Result<(), AgentsError> {
     let refuse = |reason: &str| Err(AgentsError::invalid("attachments", reason));
     if ids.len() + new > MAX_FILES {

@@ -1,4 +1,4 @@
-//! Budgets as values: the period, the limits, and what is used.
+//! Budgets as values: the period, the limits and the use so far.
 
 use gatehouse_domain::{ErrorCode, Problem, Timestamp, UtcDay};
 use gatehouse_store::BudgetRow;
@@ -78,7 +78,7 @@ pub struct AgentBudget {
     pub cost: Option<f64>,
 }
 
-/// A budget and what is used of it in the current period.
+/// A budget and the use counted against it in the current period.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Budget {
     pub scope: String,
@@ -99,7 +99,7 @@ pub struct Budget {
     pub exhausted: bool,
 }
 
-/// A budget of which 80 % or more is used. Sent once for each period.
+/// A budget of which 80 % or more is used. Sent once per period.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BudgetWarning {
     #[serde(flatten)]

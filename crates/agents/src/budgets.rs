@@ -1,8 +1,8 @@
 //! Budgets: limits on what models may use in a UTC day or month. A budget warns at 80 % and stops at 100 %, before
 //! the next call to a model.
 //!
-//! The check reads what is stored. Calls that are already running are not in it, so calls that run at the same
-//! time can exceed a limit by what they use themselves.
+//! The check reads stored use only. It does not include running calls, so concurrent calls can exceed a limit by their
+//! own use.
 
 use crate::budget_values::{
     Budget, BudgetPeriod, BudgetWarning, Exhausted, NANOS, NewBudget, cost_of,
@@ -38,7 +38,7 @@ pub struct BudgetList {
     pub budgets: Vec<Budget>,
 }
 
-/// What a budget limits.
+/// The calls that a budget applies to.
 enum Scope<'a> {
     All,
     Of(UsageColumn, &'a str),
@@ -115,8 +115,8 @@ async fn spent_of(conn: &mut Conn, row: &BudgetRow, now: Timestamp) -> Result<Sp
     }
 }
 
-/// Finds a used-up budget among those that apply to a call. If several are used up, returns the one that resets last.
-/// `unstored` is usage of the same cause that is not stored yet.
+/// Finds a used-up budget that applies to a call: of several, the one that resets last. `unstored` is use with the same
+/// cause that is not stored yet.
 pub(crate) async fn find_exhausted(
     conn: &mut Conn,
     cause: &Cause,
@@ -198,7 +198,7 @@ impl Inner {
 }
 
 impl Agents {
-    /// Lists the budgets by scope and period, with what is used of them.
+    /// Lists the budgets by scope and period, with their use so far.
     pub async fn list_budgets(&self) -> Result<BudgetList, AgentsError> {
         let now = self.0.clock.now();
         let read = self.0.store.read(move |conn| {
@@ -214,7 +214,7 @@ impl Agents {
         read.await
     }
 
-    /// Stores a budget, replacing that of the same scope and period. What was used in the current period counts.
+    /// Stores a budget, replacing the one with the same scope and period. Use earlier in the current period counts.
     /// Deliveries that wait for a budget are retried.
     pub async fn set_budget(&self, new: NewBudget) -> Result<Budget, AgentsError> {
         let row = checked(new)?;
@@ -249,7 +249,7 @@ impl Agents {
     }
 }
 
-/// Lets the deliveries run that wait for a budget. Those whose budget is still used up wait again.
+/// Retries deliveries that wait for a budget. A delivery whose budget is still used up waits again.
 pub(crate) async fn released(conn: &mut Conn, now: Timestamp) -> Result<(), StoreError> {
     conn.release_deliveries_from_budget(now).await?;
     conn.insert_change("budgets", now).await

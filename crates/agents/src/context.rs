@@ -1,9 +1,8 @@
 //! Fits a conversation into its model's context window. Pure; requesting a summary from a model belongs to
 //! `turn`.
 //!
-//! It applies these steps in order until the conversation fits: shorten the tool output of older turns, then
-//! that of the running turn; leave out whole older turns, which a summary then replaces; finally keep only
-//! the newest text.
+//! It applies these steps in order until the conversation fits: shorten the tool output of older turns, then the output
+//! of the running turn; leave out whole older turns, which a summary then replaces; finally keep only the newest text.
 
 use crate::files::Files;
 use crate::message::calls_of;
@@ -15,7 +14,7 @@ use gatehouse_store::ChatMessageRow;
 
 /// Limits on tool output in characters, for older turns and for the running turn, step by step.
 const CAPS: [(usize, usize); 3] = [(usize::MAX, usize::MAX), (2_000, usize::MAX), (300, 16_000)];
-/// The same limits once only the running turn is sent.
+/// The caps that apply after all older turns have been left out.
 const ALONE_CAPS: [usize; 3] = [16_000, 2_000, 300];
 /// The summary is cut to this length when it is sent.
 const MAX_SUMMARY_CHARACTERS: usize = 8_000;
@@ -105,7 +104,7 @@ impl Conversation {
         self.rows.push(row);
     }
 
-    /// The summary of what is not in the rows.
+    /// The summary of the turns that `rows` no longer contains.
     pub(crate) fn summary(&self) -> Option<&Summary> {
         self.summary.as_ref()
     }
@@ -203,9 +202,8 @@ impl Conversation {
         }
     }
 
-    /// The messages that replace what is not sent. A summary is not the user's text, so it is not in the
-    /// user's message: the model receives it as its own, between marks that it could not forge because they
-    /// carry the ID of a later message.
+    /// The messages that replace omitted turns. A summary is not the user's text, so it is sent as a message of the
+    /// model, between marks that contain the ID of a later message and so cannot be forged in the summarized text.
     fn lead(&self) -> Vec<ChatMessage> {
         let user = |text: &str| ChatMessage::user(text);
         let Some(summary) = &self.summary else {
@@ -227,9 +225,8 @@ impl Conversation {
         vec![user(note), summary]
     }
 
-    /// Returns where the newest turns begin that together fit into `budget`; `None` if only the running turn
-    /// fits. Callers pass a `budget` below the real limit, so that not every turn has to leave out a little
-    /// more.
+    /// Returns the start of the newest turns that together fit into `budget`; `None` if only the running turn fits.
+    /// Callers pass a `budget` below the real limit, so that the next turns do not each omit a little more.
     fn newest_within(&self, budget: u64) -> Option<usize> {
         let running = self.end_of(self.turn - 1);
         let mut room = budget.checked_sub(self.lead().iter().map(tokens_in).sum())?;

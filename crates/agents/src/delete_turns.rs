@@ -1,4 +1,4 @@
-//! Deletes turns of a session: the user's text and everything that answered it.
+//! Deletes turns of a session: the user's text and all messages in response.
 
 use crate::error::AgentsError;
 use crate::handle::Agents;

@@ -25,7 +25,7 @@ pub(crate) struct Stored {
     pub(crate) session_key: String,
     pub(crate) agent: String,
     pub(crate) message: ChatMessageRow,
-    /// How many turns of the session are before it on other nodes.
+    /// Number of earlier turns of the session that other nodes run.
     pub(crate) behind_other_nodes: usize,
 }
 
@@ -47,7 +47,7 @@ impl Inner {
         }
     }
 
-    /// The row of a turn's first message, whose place in the session is not known yet.
+    /// The row of a turn's first message, whose position in the session is not known yet.
     fn user_row(
         &self,
         request: &SendRequest,
@@ -159,7 +159,7 @@ impl Inner {
     }
 }
 
-/// How many turns of the session are before this one on other nodes.
+/// Counts earlier turns of the session that other nodes run.
 async fn count_elsewhere(
     conn: &mut Conn,
     row: &ChatTurnRow,

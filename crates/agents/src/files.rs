@@ -1,6 +1,6 @@
-//! What a model receives of the files of a conversation: pictures for models that read images, the text of
-//! documents, and a description of each file. All of it is data between marks that a file cannot forge, because they
-//! carry the ID of the file, which is generated after its content.
+//! Converts the files of a conversation for a model: pictures for models that read images, the text of documents, and a
+//! description of each file. Everything is data between marks that a file cannot forge, because they contain the file's
+//! ID, which is generated after its content.
 
 use crate::attached_file::{Attachment, attachments_of};
 use crate::handle::Inner;
@@ -39,7 +39,7 @@ enum Content {
     Unreadable,
 }
 
-/// What a message receives of its files.
+/// The form in which a message's files are sent to the model.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     /// Empty without files.
@@ -100,7 +100,7 @@ impl Files {
             .insert(id, Content::Picture(Picture(Arc::from(image))));
     }
 
-    /// What the model receives of the files of a message. `cap` limits each text, in characters.
+    /// Returns the form in which a message's files are sent to the model. `cap` limits each text, in characters.
     pub(crate) fn shown(&self, row: &ChatMessageRow, cap: usize, is_current: bool) -> Shown {
         let mut shown = Shown::default();
         for file in attachments_of(row) {

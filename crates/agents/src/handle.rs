@@ -28,7 +28,7 @@ use tokio_util::task::TaskTracker;
 /// How long stopped turns may take to store their results.
 pub(crate) const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// What the agents crate needs.
+/// The dependencies of the agents crate.
 #[derive(Debug)]
 pub struct AgentsParts {
     pub store: Store,
@@ -43,7 +43,7 @@ pub struct AgentsParts {
 pub struct AgentsSettings {
     /// Tools that need approval; names as in a [`crate::ToolPolicy`].
     pub require_approval: Vec<String>,
-    /// `tools.taint`: whether calls with an effect need approval once a stranger's text has been read.
+    /// `tools.taint`: whether calls with an effect need approval in a session that contains a stranger's text.
     pub taint: bool,
     /// `tools.trust`: calls that need no such approval, as `tool`, `tool:target` or `tool:*`.
     pub trust: Vec<String>,

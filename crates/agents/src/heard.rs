@@ -1,4 +1,4 @@
-//! What a person heard of an answer that was interrupted while it was spoken.
+//! Records which part of an interrupted spoken answer the person heard.
 
 use crate::error::AgentsError;
 use crate::event::AgentEvent;
@@ -20,7 +20,7 @@ pub struct HeardMessage {
 }
 
 impl Agents {
-    /// Stores what was heard of an interrupted turn, once the turn has ended. Messages that are not listed
+    /// Stores, after an interrupted turn has ended, how much of its messages was heard. Messages that are not listed
     /// count as not heard. Publishes the changed messages again.
     pub async fn note_heard(
         &self,
@@ -56,7 +56,7 @@ impl Agents {
     }
 }
 
-/// What to store; `None` if the whole message was heard.
+/// Returns the value to store; `None` if the whole message was heard.
 fn heard_of(row: &ChatMessageRow, heard: &[HeardMessage]) -> Option<String> {
     match heard.iter().find(|heard| heard.message == row.id) {
         // The text of a stopped answer continues after the part that was spoken.

@@ -10,8 +10,7 @@ use serde_json::{Map, Value};
 /// Nesting limit for schemas. It also ends circular references.
 const MAX_DEPTH: usize = 32;
 
-/// Returns what is wrong with an input, in words for the model. The message does not repeat values of the
-/// input.
+/// Validates an input and returns an error message for the model. The message does not repeat values of the input.
 pub(crate) fn check(schema: &Value, input: &Value) -> Result<(), String> {
     Checker { root: schema }.check(schema, input, &Location { name: "", up: None }, 0)
 }

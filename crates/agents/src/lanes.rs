@@ -1,5 +1,5 @@
-//! Lanes: each session runs one turn at a time, in order of arrival. Counts and orders turns without knowing
-//! what they do.
+//! Lanes: each session runs one turn at a time, in order of arrival. Counts and orders turns; independent of their
+//! content.
 
 use crate::error::AgentsError;
 use crate::turn::queued::Turn;
@@ -21,7 +21,7 @@ pub(crate) struct Lanes(Mutex<HashMap<SessionId, Lane>>);
 
 #[derive(Debug, Default)]
 struct Lane {
-    /// Turns that have a reserved place and are being stored.
+    /// Turns that have a reserved slot and are being stored.
     promised: usize,
     waiting: VecDeque<Turn>,
     running: Option<Running>,
@@ -79,7 +79,7 @@ pub(crate) struct Pushed {
     pub(crate) is_served: bool,
 }
 
-/// A reserved place in a lane. Dropping it releases the place.
+/// A reserved slot in a lane. Dropping it releases the slot.
 #[derive(Debug)]
 pub(crate) struct LaneReservation<'a> {
     lanes: &'a Lanes,
@@ -105,8 +105,7 @@ impl Lanes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves a place. Fails when 64 turns wait behind the running one, or when turns run in too many
-    /// sessions.
+    /// Reserves a slot. Fails when 64 turns wait behind the running one, or when turns run in too many sessions.
     pub(crate) fn promise(&self, session: &SessionId) -> Result<LaneReservation<'_>, AgentsError> {
         let mut lanes = self.lock();
         if lanes.len() >= MAX_LANES && !lanes.contains_key(session) {

@@ -38,7 +38,7 @@ impl Agents {
 }
 
 impl Inner {
-    /// Until when a turn of this node counts as alive, from now on.
+    /// Returns the new end of the lease of this node's turns.
     pub(crate) fn alive_until(&self) -> Timestamp {
         Timestamp::from_millis(self.clock.now().as_millis().saturating_add(LEASE_MS))
     }
@@ -91,7 +91,7 @@ impl Inner {
         }
     }
 
-    /// Ends the turns of other nodes before this number in a session, if their processes are gone. Returns whether
+    /// Ends the turns of other nodes with lower numbers in a session, if their processes are gone. Returns whether
     /// others are left.
     pub(crate) async fn end_lost_before(
         &self,
@@ -162,7 +162,7 @@ pub(crate) async fn end_lost(
     Ok(seq.map(|seq| ChatMessageRow { seq, ..row }))
 }
 
-/// Keeps the turns of this node alive in a shared database, and ends those of nodes that are gone.
+/// Renews the leases of this node's turns in a shared database, and ends the turns of nodes that are gone.
 async fn watch(inner: Arc<Inner>) {
     for round in 1_u64.. {
         let sleep = tokio::time::sleep(RENEWAL);

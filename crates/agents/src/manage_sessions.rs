@@ -47,7 +47,7 @@ pub struct SessionQuery {
     pub cursor: Option<String>,
 }
 
-/// What to change of a session. `None` keeps what is stored.
+/// Changes to a session. `None` keeps the stored value.
 #[derive(Clone, Debug, Default)]
 pub struct SessionChanges {
     pub pinned: Option<bool>,

@@ -97,7 +97,7 @@ pub struct Message {
     /// The name of the tool that replies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What the model thought before it wrote the message. Never a part of the answer.
+    /// The model's reasoning before this message. Not a part of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// The tokens that the model read and wrote for it.
@@ -109,7 +109,7 @@ pub struct Message {
     /// The ID of its audio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
-    /// What was spoken of it until the person interrupted it. The rest was not heard, and the model does not see it
+    /// The part that was spoken before the person interrupted it. The rest was not heard, and is not sent to the model
     /// again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heard: Option<String>,

@@ -124,7 +124,7 @@ impl Agents {
         };
         let (begins, begun) = oneshot::channel();
         let (pieces, answer) = mpsc::channel(PIECES);
-        // What the call uses is also stored if the caller drops this future.
+        // The use of the call is also stored if the caller drops this future.
         inner.tasks.spawn(running.run(request, begins, pieces));
         begun
             .await
@@ -190,7 +190,7 @@ impl RunningCall {
         }
     }
 
-    /// Passes the answer on, and stores what it used before its end is passed on.
+    /// Forwards the chunks of the answer. Stores the use of the call before it forwards the last chunk.
     async fn pass_on(
         mut self,
         mut chunks: BoxStream<'static, Result<Chunk, ModelError>>,
@@ -247,7 +247,7 @@ impl RunningCall {
         drop(tokio::time::timeout(STALLED, pieces.send(last)).await);
     }
 
-    /// Stores what a call used that ended early.
+    /// Stores the use of a call that ended early.
     async fn store_part(&self) {
         if let Some(used) = Used::by_part(&self.progress, self.sent_tokens) {
             self.store_usage(used).await;

@@ -1,5 +1,5 @@
-//! Conversations that consist of one request: the earlier messages come with it, and the session is deleted once
-//! its turn has ended. The caller reads the answer as a stream, which it may drop to stop the turn.
+//! Conversations that consist of one request. The request contains the earlier messages, and the session is deleted
+//! after its turn. The caller reads the answer as a stream and can drop it to stop the turn.
 
 use crate::error::AgentsError;
 use crate::event::{AgentEvent, Delta};
@@ -106,7 +106,7 @@ fn check_earlier(earlier: &[EarlierMessage]) -> Result<(), AgentsError> {
     Ok(())
 }
 
-/// Reads the answer of a turn from its events, and what these lack from its report.
+/// Reads the answer of a turn from its events, and missing values from its report.
 struct Following {
     events: broadcast::Receiver<AgentEvent>,
     ended: oneshot::Receiver<TurnReport>,
@@ -142,7 +142,7 @@ impl Following {
         match event {
             Ok(AgentEvent::Delta(delta)) if delta.turn_id == self.turn => self.take(&delta),
             Ok(AgentEvent::Done(done)) if done.turn_id == self.turn => self.is_listening = false,
-            // The report contains what a missed event did.
+            // The report contains the effect of a missed event.
             Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
             Err(broadcast::error::RecvError::Closed) => self.is_listening = false,
         }

@@ -1,13 +1,13 @@
-//! Who wrote a part of a conversation.
+//! Authors of parts of a conversation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who wrote a message. A session that contains a stranger's text is tainted.
+/// The author of a message. A session that contains a stranger's text is tainted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MessageOrigin {
-    /// A caller with write permission, in writing or aloud.
+    /// A caller with write permission, by text or voice.
     Owner,
     /// Gatehouse, its settings, or a tool that returns only what these contain.
     Configured,

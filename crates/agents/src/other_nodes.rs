@@ -15,14 +15,14 @@ use std::time::Duration;
 const ABORT: &str = "chat_abort:";
 /// The subject of a change that stops the speech of a session, before the ID of the session.
 const QUIET: &str = "chat_quiet:";
-/// How often a turn that waits for another node looks, in addition to notifications.
+/// How often a turn that waits for another node reads the database, in addition to notifications.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(400);
-/// The shortest pause between two looks: every change in the database sends a notification.
+/// The shortest pause between two reads: every change in the database sends a notification.
 const LEAST_PAUSE: Duration = Duration::from_millis(100);
 
 impl Agents {
-    /// Applies a change of any node: stops the turn or the speech that it names, if that runs here, or reads answers
-    /// to waiting tool calls. `*` stands for missed changes. Ignores other subjects.
+    /// Applies a change of any node: stops the turn or the speech that it names, if it runs here, or reads the answers
+    /// to waiting tool calls. `*` means that changes were missed. Ignores other subjects.
     pub async fn apply_change(&self, subject: &str) {
         if matches!(subject, ANSWERED | "*") {
             self.0.read_answers().await;
@@ -48,8 +48,8 @@ impl Inner {
         self.has_other_nodes().then(|| self.node.clone())
     }
 
-    /// Notifies the nodes that speak an answer of this session, and the one that runs its turn unless that
-    /// `was_here`, so that they stop.
+    /// Notifies the nodes that speak an answer of this session and, unless `was_here`, the node that runs its turn.
+    /// They then stop.
     pub(crate) async fn abort_elsewhere(
         &self,
         session: SessionId,
@@ -95,7 +95,7 @@ impl Inner {
         turn.cancel.run_until_cancelled(waiting).await;
     }
 
-    /// Whether another node runs an earlier turn of the session. Ends those of nodes that are gone.
+    /// Whether another node runs an earlier turn of the session. Ends turns of nodes that are gone.
     async fn is_behind_other_nodes(&self, turn: &WaitingTurn) -> Result<bool, StoreError> {
         let (session, number) = (turn.session.clone(), turn.number);
         let node = self.node.clone();

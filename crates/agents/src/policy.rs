@@ -1,5 +1,5 @@
-//! Decides which tools a turn may use. It is consulted twice: for the tools offered to the model, and again
-//! when the model makes a call. Knows tools only by name and audience.
+//! Decides which tools a turn may use. It is consulted twice: for the tools offered to the model, and again when the
+//! model makes a call. Considers only a tool's name and audience.
 
 use crate::origin::MessageOrigin;
 use crate::registry::ToolRegistry;
@@ -14,7 +14,7 @@ fn exact_names(entries: &[String]) -> Vec<String> {
     exact.cloned().collect()
 }
 
-/// What one turn may use.
+/// The tools that one turn may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permit {
     ceiling: Audience,
@@ -27,8 +27,8 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// The permit of a turn, from its origin, whether its session contains text of a webhook or of a guest that
-    /// no person has cleared, and the agent's `tools`.
+    /// Returns the permit of a turn. It depends on the turn's origin, on the agent's `tools`, and on whether the
+    /// session contains text of a webhook or guest that no person has cleared.
     ///
     /// A webhook's turn may use what its own policy allows, minus what the agent denies; without a policy it
     /// may use nothing. Neither it nor a chat in such a session can use a trusted tool, except that a webhook's
@@ -75,7 +75,7 @@ impl Permit {
         }
     }
 
-    /// The tools that need more trust than this are out of reach, except for targets that the webhook names.
+    /// The maximum trust that a tool may require, except for targets that the webhook names.
     pub const fn ceiling(&self) -> Audience {
         self.ceiling
     }

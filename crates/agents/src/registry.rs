@@ -1,5 +1,5 @@
-//! The tool registry: built-in tools, and groups that change at run time, such as those of an MCP server.
-//! Does not decide who may use them; see `policy`.
+//! The tool registry: built-in tools, and groups that change at run time, such as the tools of an MCP server. The
+//! policy in `policy` decides who may use them.
 
 use crate::tool::Tool;
 use arc_swap::ArcSwap;

@@ -15,9 +15,9 @@ use std::fmt::Write as _;
 pub(crate) struct Caps {
     /// The running turn.
     pub(crate) turn: i64,
-    /// For the turns before it.
+    /// The cap for earlier turns.
     pub(crate) old: usize,
-    /// For the running turn.
+    /// The cap for the running turn.
     pub(crate) current: usize,
 }
 
@@ -118,8 +118,8 @@ pub(crate) fn messages(
     messages
 }
 
-/// What an agent said. For an interrupted message, only the part that the person heard, because the next
-/// text answers that part.
+/// Returns the text of an agent's message. For an interrupted message, this is only the part that the person heard,
+/// because the next message responds to that part.
 pub(crate) fn said(row: &ChatMessageRow) -> String {
     match row.heard.as_deref() {
         None => row.content.clone(),

@@ -17,7 +17,7 @@ const AT_ONCE: i64 = 16;
 /// How long files without a message are kept.
 const UNSENT_FILES: Duration = Duration::from_hours(24);
 
-/// What a sweep has deleted.
+/// The numbers of deleted records of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     pub conversations: u64,

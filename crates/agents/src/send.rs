@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EarlierMessage {
     User(String),
-    /// What a model answered, according to the caller.
+    /// An earlier answer of the model, as supplied by the caller.
     Assistant(String),
 }
 
@@ -63,7 +63,7 @@ pub enum Origin {
     },
     /// A person who is paired with a channel.
     Channel {
-        /// Identifies the message. One that is sent again continues its turn.
+        /// Identifies the message. If it is sent again, its turn continues.
         message: DeliveryId,
         /// The owner, if the pairing is trusted; otherwise a stranger.
         written_by: MessageOrigin,
@@ -96,7 +96,7 @@ impl Origin {
         }
     }
 
-    /// Whether the text is from the sender of a webhook, or from a person on a channel who is not trusted.
+    /// Whether the text comes from the sender of a webhook or from an untrusted person on a channel.
     pub(crate) const fn is_from_sender(&self) -> bool {
         matches!(
             self,
@@ -134,7 +134,7 @@ pub struct SendRequest {
     pub actor: Actor,
     /// Stops the turn.
     pub cancel: CancellationToken,
-    /// Where the answers are spoken, instead of being stored in parts and announced as events.
+    /// The output for spoken answers. If set, speech is not stored in parts and announced as events.
     pub speech: Option<SpeechOutput>,
 }
 
@@ -166,7 +166,7 @@ pub struct Sent {
     pub session: SessionId,
     pub session_key: String,
     pub turn_id: TurnId,
-    /// How many turns of the session are before it: 0 runs now.
+    /// Number of earlier turns in the session; 0 runs now.
     pub position: usize,
 }
 
@@ -212,7 +212,7 @@ pub struct TurnReport {
     pub text: String,
     /// Why the answer ended.
     pub stop: Stop,
-    /// Whether the last answer contains text. `text` may be that of an earlier step.
+    /// Whether the last answer contains text. `text` may come from an earlier step.
     pub has_answer: bool,
     /// The ID of the answer's audio, when it was spoken.
     pub audio: Option<String>,
@@ -220,7 +220,7 @@ pub struct TurnReport {
     pub audio_error: Option<Problem>,
     /// Tokens of all model calls in the turn.
     pub usage: Usage,
-    /// How long it ran, without the time it waited in its lane.
+    /// The run time, without the wait in the lane.
     pub duration_ms: u64,
     pub actions: Vec<Action>,
     /// Why the turn failed or was stopped.

@@ -7,7 +7,7 @@ use gatehouse_store::ChatSessionRow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What created a session.
+/// The kind of request that created a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {

@@ -129,7 +129,7 @@ impl Inner {
         write.await
     }
 
-    /// Passes the answers that other nodes stored on to the calls that wait here.
+    /// Forwards answers that other nodes stored to the calls that wait here.
     pub(crate) async fn read_answers(&self) {
         if !self.has_other_nodes() || self.approvals_here().is_empty() {
             return;

@@ -1,5 +1,5 @@
 //! The interface of speech output. A higher crate registers an implementation, as it does with tools; this crate only
-//! passes answers through a filter and accepts audio for them.
+//! filters answers and accepts audio for them.
 
 use crate::agent::Agent;
 use crate::event::{AgentEvent, AudioPart};
@@ -14,10 +14,10 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-/// What a filter found in an answer. Only the speaker that created the filter can interpret it.
+/// Information that a filter extracted from an answer. Only the speaker that created the filter can interpret it.
 pub type Marks = Box<dyn Any + Send + Sync>;
 
-/// Where a turn's answers are spoken. Only the speaker can interpret it.
+/// An output for the speech of a turn. Only the speaker can interpret it.
 #[derive(Clone)]
 pub struct SpeechOutput(pub Arc<dyn Any + Send + Sync>);
 
@@ -49,8 +49,8 @@ pub trait Speaker: Send + Sync + fmt::Debug {
 
 /// Removes markup from an answer that arrives in pieces, wherever it is split.
 pub trait AnswerFilter: Send {
-    /// Takes the next piece and returns the text that can be shown now. It is empty while the filter cannot
-    /// decide what a piece will become.
+    /// Takes the next piece and returns the text that can be shown now. The text is empty while the filter needs more
+    /// input to decide.
     fn push(&mut self, piece: &str) -> String;
 
     /// Work to run while the answer arrives, if any. It ends with the filter and the marks.
@@ -67,7 +67,7 @@ pub trait AnswerFilter: Send {
 pub struct Filtered {
     /// The remaining text to show.
     pub rest: String,
-    /// What was found in the whole answer.
+    /// The marks of the whole answer.
     pub marks: Marks,
 }
 
@@ -79,7 +79,7 @@ pub struct Answer {
     pub agent: Agent,
     /// The text without markup.
     pub text: String,
-    /// What the filter found in it.
+    /// The filter's marks.
     pub marks: Marks,
     /// Whether the user's text was spoken.
     pub user_spoke: bool,
@@ -96,7 +96,7 @@ pub struct AnswerStart {
     pub agent: Agent,
     /// Whether the user's text was spoken.
     pub user_spoke: bool,
-    /// Where to speak it instead of storing parts of it.
+    /// The output for the speech, instead of stored parts.
     pub output: Option<SpeechOutput>,
     /// Receives the parts as they are spoken.
     pub parts: Arc<AudioParts>,
@@ -116,7 +116,7 @@ pub struct AudioParts {
 
 #[derive(Debug, Default)]
 struct SentParts {
-    /// How many were published.
+    /// Number of published parts.
     count: u32,
     /// The latest published part.
     latest: Option<String>,

@@ -182,7 +182,7 @@ pub(crate) struct LocatedSession {
 }
 
 impl Inner {
-    /// Finds the session, or creates that of a webhook or of a person on a channel.
+    /// Finds the session. Creates it if a webhook or a person on a channel has none yet.
     async fn locate(&self, request: &SendRequest) -> Result<LocatedSession, AgentsError> {
         match &request.session {
             Target::New | Target::OneOff(_) => {
@@ -222,9 +222,9 @@ impl Inner {
         }
     }
 
-    /// A webhook delivery or a channel's message that waits for the vault is retried once it is open, and its
-    /// text must not be stored twice. So a model whose key is sealed is detected before storing. The turn itself reports other
-    /// reasons why no model can be chosen.
+    /// A delivery or channel message that waits for the vault is retried after the unseal, and its text must not be
+    /// stored twice. So this detects a model whose key is sealed before anything is stored. The turn itself reports
+    /// other reasons why no model can be chosen.
     async fn check_vault(
         &self,
         request: &SendRequest,

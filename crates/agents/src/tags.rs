@@ -27,8 +27,8 @@ pub(crate) fn tags_of(stored: &str) -> impl Iterator<Item = &str> {
     stored.split('\n').filter(|tag| !tag.is_empty())
 }
 
-/// Checks tags and returns them as they are stored. Tags that differ only in the case of letters are one tag; the
-/// first spelling is kept.
+/// Validates tags and returns them in their stored form. Tags that differ only in case are one tag; the first spelling
+/// is kept.
 pub(crate) fn stored_tags(tags: &[String]) -> Result<String, AgentsError> {
     let mut kept: Vec<&str> = Vec::new();
     for tag in tags {

@@ -1,5 +1,5 @@
-//! Decides which tool calls need the owner's approval because a stranger's text may have caused them. Pure:
-//! knows a call by its name, its target and its effect, and a turn by what it has read.
+//! Decides which tool calls need the owner's approval because a stranger's text may have caused them. Pure: the input
+//! is the name, target and effect of a call, and the taint and privacy of the turn.
 
 use crate::origin::MessageOrigin;
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ pub enum Effect {
     Send,
     /// It changes or deletes something.
     Change,
-    /// It sends private data to a place that its input chooses.
+    /// It sends private data to a destination from its input.
     Reveal,
     /// It costs money.
     Spend,
@@ -31,7 +31,7 @@ pub enum AskReason {
     Tainted,
 }
 
-/// What a turn has read, in this turn and in earlier ones of its session.
+/// The kinds of data that a session has read, in this turn and earlier ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HasRead {
     /// A stranger's text that no person has cleared.
@@ -41,7 +41,7 @@ pub(crate) struct HasRead {
 }
 
 impl HasRead {
-    /// Notes one more message.
+    /// Adds the kinds of data of one more message.
     pub(crate) fn read(&mut self, origin: MessageOrigin, is_private: bool) {
         self.strangers |= origin == MessageOrigin::Stranger;
         self.private |= is_private;
@@ -56,7 +56,7 @@ pub(crate) struct Requested<'a> {
     pub(crate) effect: Effect,
 }
 
-/// What the owner decided beforehand.
+/// Decisions that the owner made beforehand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnerDecisions<'a> {
     /// `tools.require_approval` lists the tool.

@@ -2,9 +2,8 @@
 
 use gatehouse_models::{ChatMessage, Picture, ToolSpec};
 
-/// What a picture counts in the context window and in budgets, in tokens: what Anthropic counts for the largest
-/// picture that is sent (<https://platform.claude.com/docs/en/build-with-claude/vision>). Other vendors count
-/// less.
+/// Tokens that a picture counts in the context window and in budgets. This is Anthropic's count for the largest picture
+/// that is sent (<https://platform.claude.com/docs/en/build-with-claude/vision>). Other vendors count less.
 pub(crate) const PICTURE_TOKENS: u64 = 1_600;
 
 /// Cuts a text to this many characters and notes that it was cut.

@@ -1,5 +1,5 @@
-//! The `Tool` trait: name, schema, audience and call. Knows no particular tool; higher crates register theirs
-//! at startup.
+//! The `Tool` trait: name, schema, audience and call. Contains no particular tool; higher crates register theirs at
+//! startup.
 
 use crate::attached_file::NewAttachment;
 use crate::taint::Effect;
@@ -38,7 +38,7 @@ pub struct ToolContext {
     /// Cancelled when the call ends. The call's future is dropped then; work that it started elsewhere must
     /// watch this.
     pub cancel: CancellationToken,
-    /// For files beside the text.
+    /// Collects files that the tool returns besides the text.
     pub files: ReturnedFiles,
 }
 
@@ -59,7 +59,7 @@ impl ReturnedFiles {
     }
 }
 
-/// Why a call failed. The model reads it, and so may a stranger: it must not contain secrets.
+/// Why a call failed. The model, and possibly a stranger, reads the text: it must not contain secrets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
@@ -75,7 +75,7 @@ impl ToolError {
     }
 }
 
-/// Something that a model can call.
+/// A tool that a model can call.
 pub trait Tool: Send + Sync + fmt::Debug {
     /// 1 to 64 letters, digits, `_` and `-`, as providers require.
     fn name(&self) -> &str;
@@ -86,7 +86,7 @@ pub trait Tool: Send + Sync + fmt::Debug {
         None
     }
 
-    /// What the tool does, in words for the model.
+    /// The description of the tool for the model.
     fn description(&self) -> &str;
 
     /// The JSON schema of the input object. Input is checked against it before each call.
@@ -110,13 +110,13 @@ pub trait Tool: Send + Sync + fmt::Debug {
         true
     }
 
-    /// What a call with this input does. `has_private`: the session contains private data, so a call that
+    /// Returns the effect of a call with this input. `has_private`: the session contains private data, so a call that
     /// sends its input out has the effect [`Effect::Reveal`].
     fn effect(&self, _input: &Value, _has_private: bool) -> Effect {
         Effect::Change
     }
 
-    /// What the call acts on, as an entry of `tools.trust` names it.
+    /// Returns the target of a call, as an entry of `tools.trust` names it.
     fn target(&self, _input: &Value) -> Option<String> {
         None
     }

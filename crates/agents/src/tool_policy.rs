@@ -24,7 +24,8 @@ impl ToolPolicy {
     }
 }
 
-/// Whether an entry matches the tool under its current or former name. For lists that restrict.
+/// Whether an entry matches the tool under its current or former name. For lists that restrict tools, not for lists
+/// that allow them.
 pub(crate) fn restrains(entries: &[String], tool: &dyn Tool) -> bool {
     let former = tool.former_name();
     matches_any(entries, tool.name()) || former.is_some_and(|name| matches_any(entries, name))

@@ -1,4 +1,4 @@
-//! What models used: which row a call counts for, what it cost, and sums over the rows.
+//! The use of models: the row that a call counts in, its cost, and sums over the rows.
 
 mod used;
 
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// A price is for a million tokens.
 const TOKENS_OF_PRICE: f64 = 1e6;
 
-/// What caused the use of a model.
+/// The cause of a model call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cause {
     pub(crate) agent: String,
@@ -93,7 +93,7 @@ pub(crate) fn count(row: &UsageRow) {
     }
 }
 
-/// What sums are grouped by.
+/// The grouping of the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UsageBy {
@@ -112,7 +112,7 @@ pub struct UsageQuery {
     pub from: Option<Timestamp>,
     /// The last UTC day is the one that contains this moment; today by default.
     pub until: Option<Timestamp>,
-    /// What each row is about. Usage without it is left out, for example usage without a webhook.
+    /// The grouping of the rows. Omits use without a value, for example use without a webhook.
     pub by: UsageBy,
 }
 
@@ -148,8 +148,8 @@ pub struct UsageStat {
     pub cached_tokens: i64,
     /// Output tokens of reasoning.
     pub reasoning_tokens: i64,
-    /// How many of the input and output tokens are estimates, because the provider did not report them, such as those
-    /// of an answer that was stopped. Absent without any.
+    /// How many of the input and output tokens are estimates because the provider did not report them, for example for
+    /// a stopped answer. Absent if 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimated_tokens: Option<i64>,
     /// In the unit of the prices. Contains only calls of models with prices; absent without any.
@@ -186,7 +186,7 @@ impl UsageStat {
 }
 
 impl Agents {
-    /// Sums what models used.
+    /// Sums the use of models.
     pub async fn usage_stats(&self, query: UsageQuery) -> Result<UsageStats, AgentsError> {
         let by = match query.by {
             UsageBy::Day => UsageColumn::Day,

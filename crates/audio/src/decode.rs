@@ -47,10 +47,10 @@ pub fn to_wav(
     Ok(wav)
 }
 
-/// As [`to_wav`], without the header.
+/// Like [`to_wav`], without the header.
 ///
 /// # Errors
-/// As [`to_wav`].
+/// Like [`to_wav`].
 pub fn to_pcm(
     bytes: &[u8],
     kind: Kind,

@@ -1,5 +1,5 @@
-//! Decodes packets of any codec to mono samples and reports the cost of each packet. It does not know about
-//! containers or durations.
+//! Decodes packets of any codec to mono samples and reports the cost of each packet. Independent of containers and
+//! durations.
 
 use symphonia::core::codecs::audio::well_known::{
     CODEC_ID_AAC, CODEC_ID_FLAC, CODEC_ID_MP3, CODEC_ID_VORBIS,

@@ -161,11 +161,11 @@ impl Codec {
     }
 }
 
-/// Encodes a whole sound with its exact length: WAV and FLAC have the true sizes, MP3 the header that LAME writes, and
-/// Opus its end.
+/// Encodes a whole sound with its exact length: WAV and FLAC contain the true sizes, MP3 the header that LAME writes,
+/// and Opus the end position.
 ///
 /// # Errors
-/// [`AudioError::Empty`] for a sound without samples; otherwise those of [`Encoder`].
+/// [`AudioError::Empty`] for a sound without samples; otherwise the errors of [`Encoder`].
 pub fn encode(sound: &Sound, format: Format) -> Result<Vec<u8>, AudioError> {
     if sound.samples.is_empty() {
         return Err(AudioError::Empty);

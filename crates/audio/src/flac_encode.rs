@@ -218,7 +218,7 @@ fn partition_of(residual: &[i32], bits: &mut Bits) {
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
-    /// The bits after the bytes, in the lowest places, fewer than eight.
+    /// Up to seven bits after the last full byte, in the lowest bit positions.
     rest: u64,
     count: u32,
 }

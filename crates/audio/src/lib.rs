@@ -1,5 +1,5 @@
-//! Recognizes, measures, decodes and encodes audio. The crate does not know about files, processes, networks
-//! or vendors.
+//! Recognizes, measures, decodes and encodes audio. The crate does not use files, processes or networks, and contains
+//! nothing about vendors.
 //!
 //! The input is untrusted, so the work is bounded. Recognizing and measuring take time and memory linear in
 //! the input. Decoding needs the memory of its result plus at most 64 MiB of tables. Its time is bounded by

@@ -10,7 +10,7 @@ const BATCH: usize = 512 * 1024;
 /// The longest head of a file that is kept, to read later parts of it: without pictures.
 const MAX_HEAD: usize = 64 * 1024;
 
-/// Measures audio that arrives. The result is that of [`duration_ms`], up to a few frames.
+/// Measures audio that arrives in pieces. The result equals [`duration_ms`], except for a few frames.
 #[derive(Debug)]
 pub struct Meter(State);
 
@@ -102,7 +102,7 @@ impl Meter {
     }
 }
 
-/// Where the last frame or page begins that may be incomplete.
+/// Returns the start of the last frame or page, which may be incomplete.
 fn cut(kind: Kind, bytes: &[u8]) -> Option<usize> {
     match kind {
         Kind::Mp3 => last_frame::<mp3::Header>(bytes),

@@ -146,7 +146,7 @@ impl Part {
     }
 }
 
-/// What `walk` reports.
+/// An event of `walk`.
 pub(crate) enum Event<'a> {
     /// The start of the next part.
     Part,

@@ -69,7 +69,7 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
 /// Counts the samples of packets without decoding them.
 enum Counter {
     Opus,
-    /// With the size of the previous block.
+    /// Contains the size of the previous block.
     Vorbis(vorbis::Setup, Option<u64>),
     Flac,
 }

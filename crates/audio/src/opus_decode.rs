@@ -15,8 +15,8 @@ const RATE_SIGNED: i32 = 48_000;
 /// The maximum number of samples per channel in a packet: 120 ms (RFC 6716, 3.2).
 pub(crate) const MOST: u64 = 5760;
 
-/// The maximum number of channels to decode: those of the speaker layouts (RFC 7845, 5.1.1.2). A stream with 255
-/// channels, each with its own decoder, would cost too much per packet.
+/// Maximum number of channels to decode: the largest speaker layout (RFC 7845, 5.1.1.2). A stream with 255 channels,
+/// each with its own decoder, would cost too much per packet.
 const MAX_CHANNELS: usize = 8;
 
 /// The header of a stream (RFC 7845, 5.1).

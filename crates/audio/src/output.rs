@@ -47,7 +47,7 @@ impl<'a> Output<'a> {
         Ok(decoder)
     }
 
-    /// Decodes a packet and passes on what `trim` keeps of it. Does not decode once `trim` is over.
+    /// Decodes a packet and forwards the samples that `trim` keeps. Does not decode after the end of `trim`.
     pub(crate) fn packet(
         &mut self,
         decoder: &mut Decoder,
@@ -106,7 +106,7 @@ impl<'a> Output<'a> {
         self.work
     }
 
-    /// Samples passed on so far.
+    /// Samples written so far.
     pub(crate) fn given(&self) -> u64 {
         self.given
     }

@@ -117,7 +117,7 @@ impl WavStream {
         match &mut self.state {
             State::Start => {
                 let Some(head) = self.ahead().first_chunk::<12>() else {
-                    // Reject at once what cannot become a valid header.
+                    // Reject bytes that cannot become a valid header.
                     let known = [&b"RIFF"[..], b"RF64", b"BW64"];
                     let start = self.ahead().get(..4).unwrap_or(self.ahead());
                     let fits = known.iter().any(|word| word.starts_with(start));

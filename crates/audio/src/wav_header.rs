@@ -12,7 +12,7 @@ const BETWEEN: u32 = 36;
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
     Bytes(u32),
-    /// Not known yet. Both sizes are 0xFFFFFFFF, which readers take as "until the end".
+    /// Unknown. Both sizes are 0xFFFFFFFF, which readers take as "until the end".
     Unknown,
 }
 

@@ -84,8 +84,8 @@ impl Auth {
         })
     }
 
-    /// Records a failure. The first of a client's minute is written at once, the others in one row.
-    /// The request is refused in any case, so a database error is only logged.
+    /// Records a failure. Writes the first failure of a client in a minute at once, and the others as one row. The
+    /// request is refused in any case, so a database error is only logged.
     pub(crate) async fn note_failure(&self, kind: &'static str, actor: &Actor) {
         let (now, mono) = (self.0.now(), self.0.clock.monotonic_ms());
         let FailureRecord { first, ended } = self.0.failures.note(kind, actor, now, mono);
@@ -121,7 +121,7 @@ impl Auth {
         self.append(kind, actor, detail).await;
     }
 
-    /// What remote callers changed while auth was disabled, counted by kind, in the last 30 days.
+    /// Counts by kind what remote callers changed while auth was disabled, in the last 30 days.
     pub async fn unauthenticated_changes(&self) -> Result<Vec<(String, i64)>, AuthError> {
         let since = Timestamp::from_millis(self.0.now().as_millis() - STRANGERS_SHOWN_MS);
         let read = self.0.store.read(move |conn| {

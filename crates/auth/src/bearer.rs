@@ -1,4 +1,4 @@
-//! Extracts a request's Bearer token without validating it. Knows nothing of keys.
+//! Extracts a request's Bearer token without validating it.
 
 use http::{HeaderMap, HeaderValue, header};
 

@@ -14,10 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How often the feed is read while no socket is open here: in time for [`feed::BELIEVED_MS`].
+/// How often the feed is read while no socket is open on this node, so that memory is never older than
+/// [`feed::BELIEVED_MS`].
 const POLL: Duration = Duration::from_millis(1_500);
-/// How often it is read while there are sockets. A revocation must close them within a second, also in the time until a
-/// lost connection for notifications is noticed. The rest of the second is for the read and for closing them.
+/// How often the feed is read while sockets are open. A revocation must close them within a second, even if the lost
+/// connection for notifications was not noticed yet. The rest of the second is for the read and for closing them.
 const POLL_FOR_SOCKETS: Duration = Duration::from_millis(750);
 
 /// Subjects that this crate handles, including those for which it notifies other crates itself.
@@ -80,7 +81,7 @@ impl ChangedSubjects {
     }
 }
 
-/// How long after the beginning of one read of the feed the next one begins, if no notification arrives earlier.
+/// Time from the start of one read of the feed to the start of the next, if no notification arrives earlier.
 pub(crate) const fn poll_interval(sockets: usize) -> Duration {
     if sockets == 0 { POLL } else { POLL_FOR_SOCKETS }
 }
@@ -99,7 +100,7 @@ impl Auth {
             })
             .await?;
         let news = ChangedSubjects::of(&rows, after);
-        // First, because the other reads may fail on a schema that is too new.
+        // Read this first: the other reads may fail on a schema that is too new.
         if news.schema || !feed.schema_is_checked.load(Ordering::Acquire) {
             feed.schema_is_checked.store(false, Ordering::Release);
             self.0.store.check_schema().await?;
@@ -273,7 +274,7 @@ impl Auth {
         complete && !self.0.feed.is_shared()
     }
 
-    /// How long ago this node read the changes of other nodes; zero on a database of a single node.
+    /// Time since this node read the changes of other nodes; zero on a database of a single node.
     pub fn feed_lag(&self) -> Duration {
         Duration::from_millis(self.0.feed.lag_ms(self.0.clock.monotonic_ms()))
     }

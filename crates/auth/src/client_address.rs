@@ -1,5 +1,5 @@
-//! Determines the client that a request counts against, and whether it used TLS. Trusts a proxy's
-//! header only if the operator configured it. Knows nothing of credentials or of what is counted.
+//! Determines the client that a request counts against, and whether it used TLS. Trusts a proxy's header only if the
+//! operator configured it. Independent of credentials and of the purpose of the count.
 
 use gatehouse_domain::{Cidr, ClientKey, canonical_ip};
 use http::{HeaderMap, HeaderName, HeaderValue};

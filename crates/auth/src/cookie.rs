@@ -1,5 +1,5 @@
-//! The session cookie: parses its values from a request and builds the Set-Cookie lines of a
-//! response. Does not know whether a value is a live session.
+//! The session cookie: parses its values from a request and builds the Set-Cookie lines of a response. Does not check
+//! whether a value belongs to a live session.
 
 use crate::host::HostFinding;
 use http::header::{COOKIE, InvalidHeaderValue};

@@ -1,6 +1,5 @@
-//! Checks whether a request may come from the page that its headers name. Protects against requests
-//! that another site makes a browser send, and against DNS rebinding. Knows no credentials, only
-//! whether they were sent.
+//! Checks whether a request may come from the page that its headers name. Protects against requests that another site
+//! makes a browser send, and against DNS rebinding. Uses no credentials, only whether they were sent.
 
 use crate::host::{Authority, HostFinding, InvalidAuthority, default_port, request_authority};
 use crate::throttle::is_ingest;

@@ -140,8 +140,8 @@ impl AuthIdentity {
         matches!(self.subject, Subject::LoopbackDisabled { is_local: false })
     }
 
-    /// The API key or device that ends what this identity creates. For a session that a key's
-    /// passkey started, this is the key: the session may end long before what it created.
+    /// The API key or device whose end also ends everything that this identity creates. For a session that a key's
+    /// passkey started, this is the key: the session may end long before the objects that it created.
     pub(crate) fn lasting_maker(&self) -> Option<String> {
         match &self.subject {
             Subject::ApiKey(_) | Subject::Device(_) => Some(self.actor_name()),

@@ -1,5 +1,5 @@
-//! Sessions and API keys in memory: the data that `check_auth()` needs, and the state that requests
-//! change without a database write. Knows no map and no database.
+//! Sessions and API keys in memory: the data that `check_auth()` needs, and the state that requests change without a
+//! database write. Independent of the map and the database.
 
 use crate::only::Only;
 use data_encoding::HEXLOWER;
@@ -98,6 +98,14 @@ pub(crate) trait Live {
     fn usage(&self) -> &Usage;
     fn is_expired(&self, now: Timestamp) -> bool;
 
+    fn is_live(&self, now: Timestamp) -> bool {
+        !self.usage().is_ended() && !self.is_expired(now)
+    }
+
+    fn touch(&self, now: Timestamp) {
+        self.usage().touch(now);
+    }
+
     fn end(&self) {
         self.usage().end();
     }
@@ -185,14 +193,6 @@ impl LiveSession {
     pub fn last_seen_at(&self) -> Timestamp {
         Timestamp::from_millis(self.usage.used_ms.load(Ordering::Relaxed))
     }
-
-    pub(crate) fn touch(&self, now: Timestamp) {
-        self.usage.touch(now);
-    }
-
-    pub(crate) fn is_live(&self, now: Timestamp) -> bool {
-        !self.usage.is_ended() && now < self.expires_at
-    }
 }
 
 impl Live for LiveSession {
@@ -275,14 +275,6 @@ impl LiveKey {
     /// Whether the key has a scope and its networks contain the client.
     pub(crate) fn may_be_used_from(&self, client: IpAddr) -> bool {
         !self.scopes.is_empty() && is_within(self.allowed_cidrs(), client)
-    }
-
-    pub(crate) fn touch(&self, now: Timestamp) {
-        self.usage.touch(now);
-    }
-
-    pub(crate) fn is_live(&self, now: Timestamp) -> bool {
-        !self.usage.is_ended() && !self.is_expired(now)
     }
 }
 

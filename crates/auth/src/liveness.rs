@@ -16,7 +16,7 @@ use serde_json::Value;
 /// Whether a request may write before setup is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeforeSetup {
-    /// Not if `auth.local_setup_code` is set.
+    /// Unless `auth.local_setup_code` is set.
     AsSet,
     /// Yes: the request completes setup and checks the setup code itself.
     CompletesIt,

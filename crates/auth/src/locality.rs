@@ -1,5 +1,5 @@
-//! Whether a connection is local, by the specification's four checks. Knows no credentials and only
-//! its own two settings.
+//! Whether a connection is local, by the specification's four checks. Uses no credentials, and only its own two
+//! settings.
 
 use crate::host::{HostFinding, request_authority};
 use gatehouse_domain::canonical_ip;

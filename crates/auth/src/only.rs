@@ -1,7 +1,6 @@
-//! The `only` list of a credential: the methods and paths that it may call. A pattern is a name
-//! such as `webhooks.deliveries` or `/metrics`, or a prefix: `tts.*`, `/v1/audio/*`. Paths are
-//! those of the route table, with parameters in braces. The binary registers the existing names
-//! once.
+//! The `only` list of a credential: the methods and paths that it may call. A pattern is a name such as
+//! `webhooks.deliveries` or `/metrics`, or a prefix: `tts.*`, `/v1/audio/*`. Paths are written as in the route table,
+//! with parameters in braces. The binary registers the existing names once.
 
 mod targets;
 

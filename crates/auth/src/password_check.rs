@@ -56,9 +56,9 @@ impl Auth {
         }
     }
 
-    /// Runs work that checks a secret other than the login password, such as the passphrase of a
-    /// key. A wrong secret counts as a wrong password of the credential. On failure, `work` returns
-    /// whether the secret was wrong, with the problem.
+    /// Runs a function that checks a secret other than the login password, such as the passphrase of a key. A wrong
+    /// secret counts as a wrong password of the credential. On failure, `work` returns whether the secret was wrong,
+    /// with the problem.
     pub async fn guess<T>(
         &self,
         context: &RequestContext,

@@ -1,5 +1,5 @@
 //! The login password's hash: Argon2id with the specification's cost, as a PHC string
-//! (<https://github.com/P-H-C/phc-string-format>). Knows no database.
+//! (<https://github.com/P-H-C/phc-string-format>).
 
 use crate::error::AuthError;
 use argon2::password_hash::phc::PasswordHash;

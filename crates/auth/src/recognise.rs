@@ -1,5 +1,4 @@
-//! Authenticates a request: each fact is read once, `check_auth()` decides once, and the result is
-//! passed on.
+//! Authenticates a request: `check_auth()` decides once, and the result is passed on.
 
 use crate::bearer::bearer_token;
 use crate::check_auth::CheckInput;

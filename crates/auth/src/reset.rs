@@ -12,7 +12,7 @@ use gatehouse_store::AuditEntry;
 use serde_json::json;
 use std::sync::Arc;
 
-/// What a reset keeps, as listed in its response.
+/// The data that a reset keeps, as listed in its response.
 const KEPT: [&str; 4] = ["vault", "secrets", "settings", "audit_log"];
 
 impl Auth {

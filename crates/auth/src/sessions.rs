@@ -32,7 +32,7 @@ impl NewSession {
     }
 }
 
-/// How a session is ended early.
+/// The reason for the early end of a session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
     /// The kind of the audit row.
@@ -120,8 +120,8 @@ impl Auth {
             .collect()
     }
 
-    /// Starts a session after a successful proof. `still_holds` runs in the transaction and fails
-    /// if the proof is no longer valid. `made_by` is that of the passkey.
+    /// Starts a session after a successful proof. `still_holds` runs in the transaction and fails if the proof is no
+    /// longer valid. `made_by` comes from the passkey.
     pub(crate) async fn begin_session<J>(
         &self,
         caller: &Caller<'_>,

@@ -1,4 +1,4 @@
-//! The settings of authentication. Does not know where they are stored.
+//! The settings of authentication.
 
 use crate::client_address::ProxyTrust;
 use crate::cross_site::{AllowedOrigin, OriginSettings};
@@ -45,7 +45,7 @@ impl Default for AuthSettings {
     }
 }
 
-/// The current settings, with values derived from them once instead of per request.
+/// The current settings, with values derived at load time instead of per request.
 #[derive(Debug)]
 pub(crate) struct ActiveSettings {
     pub(crate) given: AuthSettings,

@@ -82,7 +82,7 @@ pub(crate) async fn renew_at_start(
     conn.insert_change("auth_state", now).await
 }
 
-/// The replacement for a used-up code, once it is due.
+/// Returns the replacement for a used-up code when it is due.
 fn replacement(row: &SetupCodeRow, now: Timestamp, random: &dyn Random) -> Option<SetupCodeRow> {
     let used_up = row.wrong_tries >= MAX_WRONG && row.codes_made < MAX_CODES;
     (used_up && replacement_wait(row, now).is_none()).then(|| SetupCodeRow {
@@ -230,8 +230,7 @@ impl Auth {
         verdict.into_result()
     }
 
-    /// Replaces a used-up code once the replacement is due, so the operator sees it before anyone
-    /// tries it.
+    /// Replaces a used-up code when the replacement is due, so the operator sees it before anyone tries it.
     pub(crate) async fn replace_due_setup_code(&self) -> Result<(), AuthError> {
         if self.facts().setup_complete {
             return Ok(());

@@ -106,7 +106,7 @@ impl std::fmt::Debug for Auth {
 
 pub(crate) struct AuthInner {
     pub(crate) store: Store,
-    /// Without the reserved connection of `store`, for lists.
+    /// A store without the reserved connection, for lists.
     pub(crate) lists: Store,
     pub(crate) secrets: Secrets,
     pub(crate) kdf: KdfQueue,

@@ -40,7 +40,7 @@ impl From<RetryAfter> for Problem {
     }
 }
 
-/// The key of a window. A proxy's window is separate from that of a client with the same address.
+/// The key of a window. A proxy has a separate window, also if a client has the same address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Bucket {
     class: ThrottleClass,

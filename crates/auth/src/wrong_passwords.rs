@@ -1,6 +1,6 @@
-//! Limits the wrong passwords of one credential across all endpoints that check one, so a stolen
-//! session cannot be used to guess the password. Each attempt reserves a slot before the password
-//! is checked, so concurrent attempts cannot exceed the limit. Does not know what was wrong.
+//! Limits the wrong passwords of one credential across all endpoints that check one, so a stolen session cannot be used
+//! to guess the password. Each attempt reserves a slot before the password is checked, so concurrent attempts cannot
+//! exceed the limit.
 
 use crate::throttle::RetryAfter;
 use gatehouse_domain::{Clock, KeyedWindows, WindowKey};

@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 /// How often the files are read again because they changed while the snapshot began.
 const FILE_TRIES: usize = 5;
 
-/// What to back up.
+/// The input of a backup.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub location: Location,
@@ -40,7 +40,7 @@ pub struct Created {
     pub bytes: u64,
 }
 
-/// Where the compressed lines go.
+/// The destination of the compressed lines.
 enum Sink<W: Write> {
     Plain(W),
     Encrypted(Encryptor<W>),
@@ -62,7 +62,7 @@ impl<W: Write> Write for Sink<W> {
     }
 }
 
-/// Counts what is written.
+/// Counts the written bytes.
 struct Counted<W> {
     to: W,
     bytes: u64,

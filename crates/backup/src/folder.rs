@@ -15,7 +15,7 @@ const ENCRYPTED: &str = ".backup.age";
 /// Names of files that are not complete.
 const PARTIAL_PREFIX: &str = ".gatehouse-";
 const PARTIAL: &str = ".part";
-/// The most backups of one second.
+/// The maximum number of backups in one second.
 const MAX_NUMBER: u32 = 1000;
 /// A partial file of this age was left by a process that was killed.
 const PARTIAL_AGE: Duration = Duration::from_hours(24);
@@ -42,7 +42,7 @@ pub fn file_name(created_at: Timestamp, is_encrypted: bool) -> String {
     format!("{PREFIX}{compact}Z{end}")
 }
 
-/// Whether a name from [`file_name`] is that of an encrypted backup.
+/// Whether a name from [`file_name`] belongs to an encrypted backup.
 pub fn is_encrypted(name: &str) -> bool {
     name.ends_with(ENCRYPTED)
 }
@@ -54,7 +54,7 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
     path.with_file_name(format!("{moment}-{number}{end}"))
 }
 
-/// The time of a name from [`file_name`] and its number among those of the same second; `None` for other names.
+/// Returns the time of a name from [`file_name`] and its number within that second; `None` for other names.
 fn time_of(name: &str) -> Option<(Timestamp, u32)> {
     let rest = name.strip_prefix(PREFIX)?;
     let compact = rest
@@ -94,7 +94,7 @@ pub fn list(directory: &Path) -> io::Result<Vec<Entry>> {
     Ok(found.into_iter().map(|(_, entry)| entry).collect())
 }
 
-/// Deletes all backups in a directory but the newest `keep`, and never the one that was just made. Returns the
+/// Deletes the oldest backups in a directory, except the newest `keep` and the one that was just made. Returns the
 /// deleted ones.
 pub fn prune(directory: &Path, keep: usize, made: &Path) -> io::Result<Vec<Entry>> {
     let old = list(directory)?.into_iter().skip(keep);

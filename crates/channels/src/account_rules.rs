@@ -1,4 +1,4 @@
-//! What an account needs, who may set it, and the rows of its secrets.
+//! The fields that an account requires, who may set them, and the rows of its secrets.
 
 use crate::account::read_fields;
 use crate::error::ChannelsError;
@@ -58,7 +58,7 @@ pub(crate) fn check_whole(
         .map_err(|(field, reason)| ChannelsError::invalid(field, reason))
 }
 
-/// Returns what each new secret belongs to, in the order of `changes.secrets`.
+/// Returns the owner of each new secret, in the order of `changes.secrets`.
 pub(crate) fn secret_owners(
     sender: &dyn Sender,
     account_id: &str,

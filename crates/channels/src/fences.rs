@@ -57,7 +57,7 @@ pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// The fence at the beginning of a text, and what follows it.
+/// Returns the fence at the beginning of a text, and the text after it.
 fn fence_of(text: &str) -> Option<(&str, &str)> {
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let rest = text.trim_start_matches(mark);
@@ -98,7 +98,7 @@ const fn is_indentation(c: char) -> bool {
     matches!(c, ' ' | '\t' | '>')
 }
 
-/// What follows the marker of a list item and a space.
+/// Returns the text after the marker of a list item and a space.
 fn after_list_marker(text: &str) -> Option<&str> {
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let marker = if number.len() < text.len() {

@@ -15,7 +15,7 @@ use value::read_one;
 pub(crate) const MASK: &str = "••••";
 /// The field that turns on receiving, for the types that can.
 pub(crate) const INBOUND: &str = "inbound";
-/// The field that says which agent answers received messages.
+/// The field with the agent that answers received messages.
 pub(crate) const AGENT: &str = "agent_id";
 /// The field that lets voice messages be answered with voice messages.
 pub(crate) const VOICE_ANSWERS: &str = "voice_answers";
@@ -102,7 +102,7 @@ pub(crate) const fn receiving_switch() -> FieldSpec {
     )
 }
 
-/// The field that says which agent answers received messages.
+/// The field with the agent that answers received messages.
 pub(crate) const fn receiving_agent() -> FieldSpec {
     FieldSpec::new(
         AGENT,

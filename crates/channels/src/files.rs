@@ -6,14 +6,14 @@ use crate::receive::{ReceivedFile, ReceivedMessage};
 use gatehouse_store::ReceivedMessageRow;
 use std::time::Duration;
 
-/// How much is fetched of the files of one message.
+/// Limits for fetching the files of one message.
 #[derive(Clone, Copy, Debug)]
 pub struct FileLimits {
     /// The largest file, in bytes.
     pub each_bytes: usize,
     /// All files together, in bytes.
     pub total_bytes: usize,
-    /// How long each file may take.
+    /// Timeout per file.
     pub time: Duration,
 }
 
@@ -91,8 +91,8 @@ pub(crate) fn store_files(row: &mut ReceivedMessageRow, message: &ReceivedMessag
 }
 
 impl Channels {
-    /// Fetches the files of a message by their IDs. Each has its own outcome, in the same order. A failure that may pass
-    /// can be the last outcome: the files after it are not fetched.
+    /// Fetches the files of a message by their IDs. Each has its own outcome, in the same order. A failure that may
+    /// pass can be the last outcome: the files after it are not fetched.
     pub async fn fetch_files(
         &self,
         account_id: &str,

@@ -1,6 +1,6 @@
-//! Messages: accounts, the senders and receivers (one file per channel type), the people that accounts are paired
-//! with, and the inbox, which stores messages in the gateway. The caller decides what a message says, when it is
-//! sent, and what happens with a received one.
+//! Messages: accounts, the senders and receivers (one file per channel type), the people that accounts are paired with,
+//! and the inbox, which stores messages in the gateway. The caller decides the content and time of a message, and
+//! handles received ones.
 //!
 //! A target is `type` (the type's default account) or `type:account_id`. [`Channels::send`] finds the
 //! account, opens its secrets, splits the text at the vendor's limit and passes each part to the account's

@@ -63,7 +63,7 @@ impl LiveAccounts {
         self.defaults.get(about.kind)
     }
 
-    /// Returns all accounts, in no order.
+    /// Returns all accounts, in no particular order.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<LiveAccount>> {
         self.by_id.values()
     }
@@ -113,7 +113,7 @@ struct State {
     accounts: Option<Arc<LiveAccounts>>,
     changes: broadcast::Receiver<Arc<str>>,
     status: watch::Receiver<Status>,
-    /// How often the cache was dropped.
+    /// Number of times that the cache was dropped.
     drops: u64,
 }
 

@@ -49,8 +49,8 @@ impl Channels {
         Some(live.found.row.label.clone())
     }
 
-    /// Returns a mark of each enabled account. Two marks of an account differ if it was changed in between or tested with
-    /// success, on any node, or if this node sent a message with it that is not a delivery.
+    /// Returns a mark of each enabled account. Two marks of an account differ if it was changed in between or tested
+    /// with success, on any node, or if this node sent a message with it that is not a delivery.
     pub async fn enabled_accounts(&self) -> Result<HashMap<String, AccountMark>, StoreError> {
         let accounts = self.0.live_accounts().await?;
         let accepted = self.0.accepted();

@@ -226,8 +226,8 @@ impl Channels {
         write.await
     }
 
-    /// Sets whether a paired person's messages count as the owner's. Only a caller with `operator.admin` may set
-    /// it. The end of the trust withdraws what was allowed for later calls in the person's sessions.
+    /// Sets whether a paired person's messages count as the owner's. Only a caller with `operator.admin` may set it.
+    /// When the trust ends, the approvals for later calls in the person's sessions are withdrawn.
     pub async fn trust_pairing(
         &self,
         actor: &Actor,
@@ -255,7 +255,7 @@ impl Channels {
         write.await
     }
 
-    /// Withdraws what was allowed for later calls in the sessions of a person.
+    /// Withdraws the approvals for later calls in the sessions of a person.
     pub async fn withdraw_allowed(&self, account_id: &str, person: &str) -> Result<(), StoreError> {
         let (account, person) = (account_id.to_owned(), person.to_owned());
         let write = self.0.store.write(move |conn| {

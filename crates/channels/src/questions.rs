@@ -115,8 +115,8 @@ impl Channels {
         Ok(buttons.close(self.0.source(&opened), at, text).await?)
     }
 
-    /// Removes the buttons of the question with a pressed button. `result` is shown where only the text and the buttons
-    /// can be replaced together.
+    /// Removes the buttons of the question with a pressed button. A vendor that can only replace text and buttons
+    /// together shows `result`.
     pub async fn retire_question(
         &self,
         account_id: &str,

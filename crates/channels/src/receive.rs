@@ -83,9 +83,9 @@ pub struct ReceivedMessage {
 /// A picture, a document or a recording that came with a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceivedFile {
-    /// What [`Channels::fetch_files`] needs to find the file.
+    /// The ID by which [`Channels::fetch_files`] finds the file.
     pub id: String,
-    /// As the person's program named it.
+    /// The name that the person's program gave it.
     pub name: String,
     /// Whether it is a recording of the person's voice, made in the vendor's program.
     pub is_voice: bool,
@@ -204,7 +204,7 @@ impl Channels {
         })
     }
 
-    /// Tells the vendor that the last received messages are stored, and accepts invitations to conversations.
+    /// Notifies the vendor that the last received messages are stored, and accepts invitations to conversations.
     pub async fn confirm_received(
         &self,
         account_id: &str,

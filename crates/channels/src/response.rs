@@ -41,12 +41,12 @@ impl LastResponse {
         *self.lock() = Some((status, body));
     }
 
-    /// Forgets the response to the part before.
+    /// Clears the response to the part before.
     pub(crate) fn forget(&self) {
         *self.lock() = None;
     }
 
-    /// Returns what the owner may see. `accepted` is whether the message was sent.
+    /// Returns the part of the response that the owner may see.
     pub(crate) fn shown(&self, account: &OpenAccount, accepted: bool) -> Option<SendResponse> {
         let (status, body) = self.lock().take()?;
         let text = || String::from_utf8_lossy(&body).into_owned();
@@ -73,8 +73,8 @@ fn redactor(account: &OpenAccount) -> Redactor {
     Redactor::new(values.map(|value| (REDACTED.to_owned(), value.as_str())))
 }
 
-/// The parts of a secret to remove. Of headers: the values, and the credentials after their scheme. Of a
-/// URL: the path, the query and the password, and their components. Of a signing secret: its Base64.
+/// The parts of a secret to remove: of headers, the values and the credentials after their scheme; of a URL, its path,
+/// query and password and their components; of a signing secret, its Base64.
 fn parts_of(kind: FieldKind, secret: &str) -> Vec<String> {
     match kind {
         FieldKind::Headers => {

@@ -140,7 +140,7 @@ impl Found {
 }
 
 impl Inner {
-    /// Tells all nodes that a test message was accepted. A failure is only logged, because the message was sent.
+    /// Notifies all nodes that a test message was accepted. A failure is only logged, because the message was sent.
     async fn note_tested(&self, account_id: &str) {
         let (id, now) = (account_id.to_owned(), self.clock.now());
         let write = self.store.write(move |conn| {
@@ -188,8 +188,8 @@ impl Inner {
         sent
     }
 
-    /// Sends the parts that the vendor has not accepted yet. Afterwards `response` is the one to the last part that was
-    /// sent.
+    /// Sends the parts that the vendor has not accepted yet. Afterwards `response` contains the response to the last
+    /// part that was sent.
     async fn send_parts(
         &self,
         account: &OpenAccount,
@@ -229,8 +229,8 @@ impl Inner {
                 }
             }
         }
-        // The end of a delivery is stored after this. If the process ends before that, the delivery is attempted again,
-        // and its parts must not be.
+        // The end of the delivery is stored after this. If the process ends in between, the delivery is attempted
+        // again, but its parts must not be sent again.
         if several && message.delivery.is_none() {
             self.forget_parts(id).await;
         }

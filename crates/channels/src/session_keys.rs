@@ -21,7 +21,7 @@ pub fn session_key(message: &ReceivedMessageRow) -> String {
     }
 }
 
-/// Withdraws what was allowed for later calls in the sessions of a person; `None` is every person of the account.
+/// Withdraws the approvals for later calls in the sessions of a person; `None` means every person of the account.
 pub(crate) async fn withdraw_allowed(
     conn: &mut Conn,
     account: &str,

@@ -101,7 +101,7 @@ impl Inner {
         })
     }
 
-    /// Notes that the secrets of an account are used now.
+    /// Records that the secrets of an account are used now.
     pub(crate) fn note_use(&self, account: &OpenAccount) {
         if !account.secrets.is_empty() {
             self.secrets.note_use(SecretKind::Channel, &account.id);
@@ -162,11 +162,7 @@ impl Channels {
     }
 
     /// Returns how values inserted into a template must be escaped for this target.
-    #[expect(
-        clippy::unused_async,
-        reason = "the markup of a later channel may depend on its account"
-    )]
-    pub async fn markup(&self, target: &str, _extra: &BTreeMap<String, String>) -> Markup {
+    pub fn markup(target: &str) -> Markup {
         let kind = target.split(':').next().unwrap_or_default();
         senders::find(kind).map_or(Markup::None, Sender::markup)
     }

@@ -1,6 +1,6 @@
-//! HTTP calls to vendors and the interpretation of their responses. Errors contain neither the response text
-//! nor the URL, which may hold a token; only recognized values are passed on. The
-//! text of a response to a message is only in [`crate::response`].
+//! HTTP calls to vendors and the interpretation of their responses. Errors contain neither the response text nor the
+//! URL, which may hold a token; only recognized values are returned. The text of a response to a message is only in
+//! [`crate::response`].
 
 use crate::error::Failure;
 use bytes::Bytes;

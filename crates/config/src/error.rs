@@ -1,4 +1,4 @@
-//! Why the settings cannot be used: one sentence with the place, the mistake and a suggestion.
+//! Errors in the settings: one sentence with the key or line, the mistake and a suggestion.
 
 use crate::invalid_value::InvalidValue;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ pub struct ConfigError {
     pub line: Option<usize>,
     /// The setting, as a dotted key or a variable's name.
     pub key: Option<String>,
-    /// What is wrong. Omits the value where it may be a secret.
+    /// The mistake. Omits the value if it may be a secret.
     pub reason: String,
     /// The closest known name.
     pub suggestion: Option<String>,

@@ -62,8 +62,8 @@ pub enum Kind {
     Variables,
     /// HTTP headers by name, sent with every request. In the environment `a=1,b=2`, or a JSON object.
     Headers,
-    /// What is known about models, by model name: a table of [`gatehouse_domain::ModelFacts`]. In the
-    /// environment a JSON object.
+    /// Facts about models, by model name: a table of [`gatehouse_domain::ModelFacts`]. In the environment a JSON
+    /// object.
     Models,
 }
 

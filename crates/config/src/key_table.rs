@@ -1,5 +1,5 @@
-//! The table of settings: every key, and what follows from its definition. The sample, the schema and the scope rules
-//! are derived from it.
+//! The table of settings: every key and its derived properties. The sample, the schema and the scope rules are derived
+//! from it.
 
 use crate::alias::{canonical_key, other_variable};
 use crate::key::{Guard, KeySpec, section_of};

@@ -58,8 +58,8 @@ impl Layers {
                     });
                 }
                 Err(bad) => {
-                    // The values are invalid in combination. Without its stored changes, the
-                    // section is what was validated at start.
+                    // The values are invalid in combination. Without the stored changes, the section is the one that
+                    // was validated at start.
                     let before = accepted.len();
                     accepted.retain(|key, _| section_of(key) != section_of(&bad.key));
                     if accepted.len() == before {

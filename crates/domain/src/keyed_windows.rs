@@ -39,8 +39,8 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         }
     }
 
-    /// Call this before any other method, with the same time, which must never decrease. Drops expired
-    /// windows once per window length, which bounds the work per event.
+    /// Call this before any other method, with the same time, which must never decrease. Drops expired windows at most
+    /// once per window length, which bounds the work per event.
     pub fn tick(&mut self, now_ms: u64) {
         if now_ms.saturating_sub(self.swept_at_ms) >= u64::from(self.window_ms) {
             self.sweep(now_ms);

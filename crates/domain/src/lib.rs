@@ -1,5 +1,5 @@
-//! Types that every crate shares: IDs, scopes, error codes, client addresses, and injected time and
-//! randomness. This crate does no I/O and knows nothing about HTTP, SQL or RPC.
+//! Types that every crate shares: IDs, scopes, error codes, client addresses, and injected time and randomness. This
+//! crate does no I/O and contains nothing about HTTP, SQL or RPC.
 
 pub mod actor;
 pub mod address;

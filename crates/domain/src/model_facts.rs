@@ -1,11 +1,11 @@
-//! What is known about a language model: its limits, capabilities and prices.
+//! Facts about a language model: its limits, capabilities and prices.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Facts about one model. An absent field is unknown.
 ///
-/// The fields are those of the settings `[models.providers.<id>.model."<name>"]`.
+/// The fields equal the settings `[models.providers.<id>.model."<name>"]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFacts {

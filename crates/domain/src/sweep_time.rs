@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(time.now(&clock), at(START));
         clock.advance(Duration::from_hours(48));
         assert_eq!(time.now(&clock), clock.now());
-        // With the clock set back, a sweep removes nothing that is recent by the clock.
+        // If the clock was set back, the sweep uses the earlier time, so it removes nothing recent.
         clock.set_wall(at(START - 5 * HOUR));
         assert_eq!(time.now(&clock), clock.now());
     }

@@ -1,5 +1,5 @@
-//! Spans of traces, in the terms of OpenTelemetry: what was done for a request, when, and how it ended. The current
-//! span belongs to the task, so that functions in between need no parameter for it.
+//! Spans of traces, in the terms of OpenTelemetry: the operations of a request, with their times and outcomes. The
+//! current span belongs to the task, so that functions in between need no parameter for it.
 //!
 //! A [`Tracer`] that is off records and allocates nothing. Spans must contain no text of senders, people or models, no
 //! secret, and no public ID of a webhook.
@@ -22,7 +22,7 @@ tokio::task_local! {
 /// Work with its current span, see [`within`].
 pub type Traced<F> = tokio::task::futures::TaskLocalFuture<Option<CurrentSpan>, F>;
 
-/// What spans need, and where they go when they have ended.
+/// Dependencies of spans, and the destination of ended ones.
 struct Recorder {
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
@@ -138,7 +138,7 @@ struct Open {
     recorder: Arc<Recorder>,
     span: Span,
     begun_ms: u64,
-    /// How long before that the span started.
+    /// How long ago the span started.
     earlier: Duration,
 }
 

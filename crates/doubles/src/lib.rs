@@ -1,11 +1,11 @@
-//! Doubles of vendors' APIs for the tests of every crate: HTTP servers on loopback that refuse what the vendors refuse.
-//! And where tests find programs and files of others. Contains nothing of this product.
+//! Doubles of vendors' APIs for the tests of every crate: HTTP servers on loopback that refuse the same requests as the
+//! vendors. Also locates third-party programs and files for tests. Contains nothing of this product.
 
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
-    reason = "a test that cannot go on has failed"
+    reason = "a test that cannot continue has failed"
 )]
 
 pub mod openai;

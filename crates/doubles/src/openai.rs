@@ -54,7 +54,7 @@ impl fmt::Debug for FakeModel {
 }
 
 impl FakeModel {
-    /// Starts a model that says "ok".
+    /// Starts a model that answers "ok".
     pub async fn start() -> Self {
         Self::answering(|_| say("ok")).await
     }
@@ -104,7 +104,7 @@ impl FakeModel {
         self.shared.gate.forget_permits(OPEN);
     }
 
-    /// Lets this many answers go.
+    /// Releases this many answers.
     pub fn release(&self, answers: usize) {
         self.shared.gate.add_permits(answers);
     }

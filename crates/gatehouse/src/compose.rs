@@ -23,14 +23,14 @@ pub struct Parts {
     pub random: Arc<dyn Random>,
 }
 
-/// Why the crates are opened.
+/// The purpose of opening the crates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// To serve. Uses the configured unseal key.
     Serve,
-    /// For one operator command. Leaves the vault as it is.
+    /// One operator command. Leaves the vault as it is.
     Command,
-    /// For one command while a server of the same version holds the lock.
+    /// One command, while a server of the same version holds the lock.
     Beside,
 }
 
@@ -60,7 +60,7 @@ pub enum OpenError {
     Services(#[from] ServicesError),
 }
 
-/// What every crate needs: the data directory, its lock, the database.
+/// The dependencies of every crate: the data directory, its lock, the database.
 #[derive(Debug)]
 pub struct Storage {
     pub store: Store,

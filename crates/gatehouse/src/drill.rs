@@ -18,8 +18,8 @@ use tokio_util::task::TaskTracker;
 pub const TEMPORARY: &str = "verify-";
 /// The directory of the drill. A server makes one at a time.
 const PLACE: &str = "verify-drill";
-/// The exit code of `gatehouse backup verify` if the temporary place does not take the restored data. The backup may be
-/// intact.
+/// The exit code of `gatehouse backup verify` if the temporary directory could not store the restored data. The backup
+/// may be intact.
 pub const NOT_CHECKED: u8 = 3;
 /// How long verifying may take.
 const LONGEST: Duration = Duration::from_hours(5);

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use zeroize::Zeroizing;
 
-/// Returns the environment, once this process's initial memory block contains no secret. If it does contain
-/// one, this restarts the program and does not return.
+/// Returns the environment if this process's initial memory block contains no secret. Otherwise, restarts the program
+/// and does not return.
 pub fn without_secrets() -> Result<Environment> {
     let mut environment = Environment::from_process();
     if environment.secrets_are_on_stdin() {

@@ -113,7 +113,7 @@ impl App {
         let services = self.services();
         let tasks = TaskTracker::new();
         let shutdown = delayed(services, shutdown, &tasks);
-        // First, because metrics reported before the recorder exists are lost.
+        // Set this up first: metrics reported before the recorder exists are lost.
         let resolved = services.config.resolved();
         let settings = &resolved.settings.metrics;
         let metrics = settings.enabled.then(install_metrics).and_then(|made| {
@@ -292,7 +292,7 @@ impl TelemetryExport {
     }
 }
 
-/// Returns a token that is canceled `server.drain_delay_seconds` after `signal`. Requests are accepted meanwhile, and
+/// Returns a token that is canceled `server.drain_delay_seconds` after `signal`. Until then, requests are accepted and
 /// `/health/ready` fails.
 fn delayed(
     services: &Arc<Services>,

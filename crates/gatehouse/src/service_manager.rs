@@ -1,4 +1,4 @@
-//! Tells systemd that the service is ready, stopping and alive, as `sd_notify(3)` describes.
+//! Notifies systemd that the service is ready, stopping and alive, as `sd_notify(3)` describes.
 
 use gatehouse_config::Process;
 use gatehouse_services::Services;

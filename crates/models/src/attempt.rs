@@ -51,8 +51,8 @@ impl Models {
             .await
     }
 
-    /// Like [`Models::chat`], and notes what arrives, for a caller that may end the call early. Nothing is noted of
-    /// attempts that failed.
+    /// Like [`Models::chat`], and records the progress, for a caller that may end the call early. Failed attempts are
+    /// not recorded.
     pub async fn chat_noting(
         &self,
         model: &ModelRef,

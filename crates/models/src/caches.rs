@@ -1,4 +1,4 @@
-//! What providers answered about their models, kept for some time.
+//! Providers' answers about their models, cached for some time.
 
 use crate::listed::Listed;
 use crate::model_ref::ModelRef;
@@ -50,7 +50,7 @@ pub(crate) struct Probe {
 #[derive(Debug, Default)]
 pub(crate) struct LocalServer(pub(crate) tokio::sync::Mutex<Option<Probe>>);
 
-/// What Ollama servers answered so far, by model. The facts of a model that the server does not have are empty.
+/// Ollama servers' answers, by model. The facts of a model that the server does not have are empty.
 #[derive(Debug, Default)]
 pub(crate) struct Shown(Mutex<HashMap<ModelRef, ModelFacts>>);
 

@@ -77,8 +77,8 @@ impl Models {
         })
     }
 
-    /// What is known about a model: from the settings, otherwise as last reported by the provider, otherwise derived
-    /// from its name. Sends no request.
+    /// Returns the facts about a model: from the settings, otherwise as last reported by the provider, otherwise
+    /// derived from its name. Sends no request.
     pub fn facts(&self, model: &ModelRef) -> ModelFacts {
         let settings = self.inner.settings.load();
         let now = self.inner.clock.monotonic_ms();

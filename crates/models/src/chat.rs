@@ -145,7 +145,7 @@ pub struct ToolSpec {
 pub struct Usage {
     /// Tokens that were read, including cached ones.
     pub input_tokens: u64,
-    /// Tokens that were written, including those of reasoning.
+    /// Tokens of the output, including reasoning.
     pub output_tokens: u64,
     /// Input tokens that the provider read from its cache.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -170,8 +170,8 @@ pub enum Chunk {
     Text(String),
     /// More reasoning, which is not part of the answer; never empty.
     Reasoning(String),
-    /// What the provider needs back with this message, so that the model can continue its reasoning after a
-    /// tool call. At most one, before `End`. Its content is for the provider only.
+    /// Data that the provider needs back with this message to continue the model's reasoning after a tool call. At most
+    /// one, before `End`. Its content is for the provider only.
     State(Value),
     /// A complete call.
     ToolCall(ToolCall),

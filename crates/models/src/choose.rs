@@ -1,5 +1,5 @@
-//! Chooses the model: the agent's, otherwise the default of the settings, otherwise that of the first usable
-//! provider or of a local server if there is only one to choose from.
+//! Chooses the model: the agent's, otherwise the default of the settings, otherwise the model of the first usable
+//! provider or of a local server that has only one.
 
 use crate::ModelError;
 use crate::call_error::unknown_provider;

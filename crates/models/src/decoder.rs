@@ -29,7 +29,7 @@ impl From<TooLong> for ReadError {
 
 /// Decodes the events of one family.
 pub(crate) trait Decoder: Send {
-    /// Decodes one event. Returns true once the answer is complete and `End` was pushed.
+    /// Decodes one event. Returns true after the answer is complete and `End` was pushed.
     fn event(&mut self, event: &Event, out: &mut Vec<Chunk>) -> Result<bool, ReadError>;
 
     /// Handles the end of a stream without an end marker. Returns true if the answer counts as complete and
@@ -39,7 +39,7 @@ pub(crate) trait Decoder: Send {
     /// Decodes a whole answer from one document, including its `End`.
     fn document(&mut self, body: &[u8], out: &mut Vec<Chunk>) -> Result<(), ReadError>;
 
-    /// What was decoded so far.
+    /// The part that was decoded so far.
     fn arrived(&self) -> Arrived;
 }
 
@@ -120,7 +120,7 @@ impl Counter {
         (self.text_bytes > 0, self.calls)
     }
 
-    /// Pushes the text that was held back. To be called once the text is complete.
+    /// Pushes the withheld text. Call it when the text is complete.
     pub(crate) fn end_text(&mut self, out: &mut Vec<Chunk>) {
         out.extend(self.think.finish().map(chunk));
     }
@@ -139,7 +139,7 @@ impl Counter {
         Ok(self.calls - 1)
     }
 
-    /// The bytes of text, reasoning and calls, without what is not shown.
+    /// The bytes of text, reasoning and calls, without parts that are not shown.
     pub(crate) const fn written_bytes(&self) -> usize {
         let reasoning = self.reasoning_bytes.saturating_sub(self.hidden_bytes);
         let written = self.text_bytes.saturating_add(reasoning);

@@ -15,7 +15,7 @@ pub(crate) struct ChatCall<'a> {
     pub(crate) base_url: &'a Url,
     pub(crate) model: &'a str,
     pub(crate) request: &'a ChatRequest,
-    /// What the model turned out not to accept.
+    /// Parameters that the model does not accept.
     pub(crate) learned: Learned,
     /// The longest answer of the model in tokens, if known.
     pub(crate) max_output: Option<u64>,

@@ -10,7 +10,7 @@ use gatehouse_outbound::Outbound;
 use gatehouse_secrets::Secrets;
 use std::sync::Arc;
 
-/// What the models crate needs.
+/// The dependencies of the models crate.
 #[derive(Clone, Debug)]
 pub struct ModelsParts {
     /// Stores the provider keys.

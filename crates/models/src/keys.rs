@@ -1,5 +1,4 @@
-//! Looks up a provider's key: the stored one, otherwise the one in the settings, otherwise the one in the
-//! environment.
+//! Looks up a provider's key: first the stored one, then the settings, then the environment.
 
 use crate::ModelError;
 use crate::candidates::Endpoint;
@@ -73,7 +72,7 @@ impl Key<'_> {
 }
 
 impl Inner {
-    /// Notes that a stored key is sent to its provider now.
+    /// Records that a stored key is sent to its provider now.
     pub(crate) fn note_use(&self, endpoint: &Endpoint<'_>, key: &Key<'_>) {
         if matches!(key, Key::Stored(_)) {
             self.secrets.note_use(SecretKind::Provider, &endpoint.id);

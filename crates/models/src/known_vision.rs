@@ -1,5 +1,5 @@
-//! Which models read images, for providers whose model list does not report it. Only what the vendors
-//! publish is listed; any other model counts as unknown, and is sent no images.
+//! Which models read images, for providers whose model list does not report it. The list contains only models whose
+//! vendors publish it; any other model counts as unknown and is sent no images.
 
 /// Single models. A snapshot of one, whose name continues with its date, reads images as well.
 const MODELS: &[&str] = &[
@@ -7,7 +7,7 @@ const MODELS: &[&str] = &[
     "gpt-5.6-sol",
     "gpt-5.6-terra",
     "gpt-5.6-luna",
-    // <https://platform.openai.com/docs/guides/images-vision>: the models for which it tells the price of an image.
+    // <https://platform.openai.com/docs/guides/images-vision>: the models with a price per image.
     "gpt-5.2",
     "gpt-5",
     "gpt-5-mini",

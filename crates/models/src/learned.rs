@@ -1,5 +1,5 @@
-//! What models turned out not to accept. Learned from a refusal, used for every later request to the same
-//! model, and forgotten when the settings change or the process ends.
+//! Parameters that models do not accept. Recorded after a refusal, omitted from every later request to the same model,
+//! and accepted again when the settings change or the process ends.
 
 use crate::model_ref::ModelRef;
 use crate::refusal::Reason;
@@ -7,7 +7,7 @@ use crate::{ChatRequest, ProviderKind};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// What to leave out of requests to a model, or to write differently.
+/// Parameters to omit from requests to a model, or to write differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -31,7 +31,7 @@ pub(crate) struct Learned {
 }
 
 impl Learned {
-    /// Learns from a refusal of a request. False if that request did not contain what was refused, so that
+    /// Learns from a refusal of a request. Returns false if the request did not contain the refused parameter, so that
     /// repeating it would not help.
     pub(crate) fn learn(
         &mut self,
@@ -57,7 +57,7 @@ impl Learned {
     }
 }
 
-/// What was learned, by model.
+/// Learned parameters, by model.
 #[derive(Debug, Default)]
 pub(crate) struct LearnedFacts(Mutex<HashMap<ModelRef, Learned>>);
 

@@ -2,8 +2,8 @@
 //! Messages, both with streaming and tools. This crate chooses a provider, finds its key, sends the
 //! conversation and streams the answer.
 //!
-//! It must not know agents, sessions or the database: every call carries the whole conversation. It never
-//! shows a vendor's error text, because that may repeat the request.
+//! It must not depend on agents, sessions or the database: every call carries the whole conversation. It never shows a
+//! vendor's error text, because that may repeat the request.
 
 mod anthropic;
 mod attempt;

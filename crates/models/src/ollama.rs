@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 const MAX_BYTES: usize = 4 << 20;
 
 impl Models {
-    /// Asks the provider about a model whose context window is unknown: for its list, and an Ollama server for
-    /// the model. `with_vision`: also if it is unknown whether the model reads images. Each is requested once. Failures
-    /// are not errors: then the model stays unknown.
+    /// Asks the provider about a model whose context window is unknown: requests the provider's list, and on Ollama
+    /// also the model. `with_vision`: does so too if it is unknown whether the model reads images. Sends each request
+    /// only once. A failure is not an error: the model stays unknown.
     pub async fn learn_facts(&self, model: &ModelRef, with_vision: bool) {
         let inner = &self.inner;
         let settings = inner.settings.load_full();

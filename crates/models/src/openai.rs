@@ -18,7 +18,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-/// How the names of Mistral's models begin.
+/// Prefixes of the names of Mistral's models.
 const MISTRALS: [&str; 7] = [
     "mistral",
     "ministral",

@@ -1,9 +1,9 @@
-//! How far a call has come. A caller that ends a call early reads here what to count.
+//! The progress of a call. A caller that ends a call early reads the use from it.
 
 use crate::chat::Usage;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What arrived of an answer, complete or not.
+/// The received part of an answer, complete or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrived {
     /// The provider's counts so far; zero for those that it has not reported.
@@ -17,7 +17,7 @@ pub struct Arrived {
 pub struct CallProgress(Arc<Mutex<Option<Arrived>>>);
 
 impl CallProgress {
-    /// What arrived; `None` unless the provider has accepted the request.
+    /// The received part; `None` unless the provider has accepted the request.
     pub fn arrived(&self) -> Option<Arrived> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -113,7 +113,7 @@ impl Reason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
     pub reason: Reason,
-    /// The HTTP status, or the one that an error within a stream stands for.
+    /// The HTTP status, or the equivalent status of an error within a stream.
     pub status: Option<u16>,
 }
 

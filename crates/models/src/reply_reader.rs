@@ -33,7 +33,7 @@ impl ReplyReader {
         }
     }
 
-    /// For an answer in one document, from servers without streaming. Its limit is that of one event.
+    /// For an answer in one document, from servers without streaming. It has the size limit of one event.
     pub fn of_document(kind: ProviderKind, limits: Limits) -> Self {
         Self {
             document: Some(Vec::new()),
@@ -46,7 +46,7 @@ impl ReplyReader {
         self.complete
     }
 
-    /// What was decoded so far. An answer in one document is decoded at its end.
+    /// The part that was decoded so far. An answer in one document is decoded at its end.
     pub(crate) fn arrived(&self) -> Arrived {
         self.decoder.arrived()
     }

@@ -10,7 +10,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// What a family accepts.
+/// The schema features that a family accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Openai,
@@ -18,10 +18,10 @@ pub(crate) enum Dialect {
     Gemini,
 }
 
-/// References and alternatives are followed to this depth. Deeper parts, such as those of a schema that
-/// contains itself, admit anything.
+/// References and alternatives are followed to this depth. Deeper parts, such as in a schema that contains itself,
+/// admit anything.
 const MAX_DEPTH: usize = 12;
-/// A schema with more parts than this is cut: each `$ref` copies what it refers to.
+/// A schema with more parts than this is cut: each `$ref` copies its target.
 const MAX_NODES: usize = 5_000;
 
 /// The fields of Gemini's `Schema`. `$ref`, `oneOf` and others are refused.
@@ -108,7 +108,7 @@ impl Rewrite<'_> {
 
     fn field(&mut self, made: &mut Map<String, Value>, name: &str, value: &Value, depth: usize) {
         let value = match (name, value) {
-            // The references to these are replaced by what they refer to.
+            // References to these are replaced by their targets.
             ("$schema" | "$id" | "$defs" | "definitions" | "$comment" | "$anchor", _) => return,
             ("properties" | "patternProperties", Value::Object(parts)) => {
                 let parts = parts

@@ -49,21 +49,21 @@ impl fmt::Debug for ModelsSettings {
 /// Timeouts for providers.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// For the response headers, and for each read until the first chunk. Local models process the whole
-    /// conversation before they answer, and `OpenAI`'s reasoning models send nothing while they reason. A server
-    /// that is down fails earlier, when the connection is made, and `agents.turn_timeout_seconds` ends a turn.
+    /// Timeout for the response headers, and for each read until the first chunk. Local models process the whole
+    /// conversation before they answer, and `OpenAI`'s reasoning models send nothing while they reason. A server that
+    /// is down fails earlier, when the connection is made, and `agents.turn_timeout_seconds` ends a turn.
     pub first: Duration,
-    /// Between two reads of an answer. A model may reason silently between text and a tool call, too.
+    /// Timeout between two reads of an answer. A model may reason silently between text and a tool call, too.
     pub idle: Duration,
-    /// For the whole answer.
+    /// Timeout for the whole answer.
     pub whole: Duration,
-    /// For all attempts together: no attempt starts later than this after the first.
+    /// Limit for all attempts together: no attempt starts later than this after the first.
     pub retries_total: Duration,
     /// The backoff before the first retry. It doubles each time, with up to half as much jitter.
     pub retry_base: Duration,
-    /// For a list of models.
+    /// Timeout for a list of models.
     pub list: Duration,
-    /// For detecting a local server.
+    /// Timeout for detecting a local server.
     pub probe: Duration,
 }
 

@@ -55,7 +55,7 @@ impl ThinkSplitter {
         }
     }
 
-    /// Decides about a part of what is held; false when more text is needed.
+    /// Decides about a part of the withheld text; false if more text is needed.
     fn step(&mut self, out: &mut Vec<Piece>) -> bool {
         match self.state {
             State::Beginning => {

@@ -31,9 +31,9 @@ struct Inner {
     settings: ArcSwap<OutboundSettings>,
     /// The client of the last proxy.
     proxied: ArcSwapOption<(Url, Client)>,
-    /// The client of WebSockets, once one is connected. HTTP/2 cannot upgrade a request.
+    /// The client for WebSockets, created when one is first connected. HTTP/2 cannot upgrade a request.
     sockets: OnceLock<Client>,
-    /// The settings of TLS for other protocols than HTTP, once they are needed.
+    /// The TLS settings for protocols other than HTTP, created on first use.
     tls: OnceLock<Arc<ClientConfig>>,
 }
 
@@ -68,13 +68,13 @@ impl Outbound {
         }
     }
 
-    /// Checks what the URL's text reveals: `http` or `https`, a host, no user name, and no refused address
-    /// or name. The resolver checks the addresses of other names at connect time.
+    /// Checks the URL's text: `http` or `https`, a host, no user name, and no refused address or name. The resolver
+    /// checks the addresses of other names at connect time.
     pub fn check_url(&self, reach: AddressSource, url: &Url) -> Result<(), OutboundError> {
         check_url(self.policy(reach), url)
     }
 
-    /// Checks what the host's text reveals, for protocols other than HTTP.
+    /// Checks a host's text, for protocols other than HTTP.
     pub fn check_host(&self, reach: AddressSource, host: &Host) -> Result<(), OutboundError> {
         let host = match host {
             Host::Domain(name) => Host::Domain(name.as_str()),

@@ -11,7 +11,7 @@ use std::io;
 pub enum OutboundError {
     #[error("this address must not be called")]
     RefusedAddress,
-    /// The URL is invalid, with the reason.
+    /// The URL is invalid. Contains the reason.
     #[error("the URL {0}")]
     BadUrl(&'static str),
     #[error("no response in time")]
@@ -98,7 +98,7 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)
     std::iter::successors(error.source(), |cause| inner(*cause))
 }
 
-/// The source of an I/O error is that of the error inside, not the error itself.
+/// The source of an I/O error is the source of the inner error, not the inner error itself.
 fn inner<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
     match cause
         .downcast_ref::<io::Error>()

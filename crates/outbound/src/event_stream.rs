@@ -45,7 +45,7 @@ impl EventStream {
         }
     }
 
-    /// Reads until an event is complete or the input is consumed. Advances `bytes` past what was read.
+    /// Reads until an event is complete or the input is consumed. Advances `bytes` past the parsed part.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, TooLong> {
         while let Some((&first, rest)) = bytes.split_first() {
             if std::mem::take(&mut self.after_return) && first == b'\n' {

@@ -1,6 +1,6 @@
 //! The only crate that makes clients for outgoing HTTP requests and WebSockets, and connections of other protocols. It
 //! decides which addresses are reachable, how long to wait for a connection, and how much of a response is read. It
-//! knows nothing about vendors, tools or settings.
+//! contains nothing about vendors, tools or settings.
 //!
 //! The resolver checks a host name at connect time, on the same addresses that the client then connects to,
 //! so DNS rebinding between check and use has no effect. An IP address never reaches the resolver;

@@ -1,5 +1,5 @@
-//! Connects WebSockets (RFC 6455) as an HTTP request that is upgraded, so that the rules for addresses, names and
-//! certificates are those of [`crate::Outbound::send`].
+//! Connects WebSockets (RFC 6455) as an upgraded HTTP request. The rules of [`crate::Outbound::send`] for addresses,
+//! names and certificates therefore apply.
 
 use crate::OutboundError;
 use futures_util::{SinkExt, StreamExt};
@@ -19,7 +19,7 @@ use url::Url;
 /// A WebSocket to a server. Dropping it closes the connection without a close frame.
 pub struct Socket(WebSocketStream<Upgraded>);
 
-/// What a server sent.
+/// A message of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SocketEvent {
     Text(String),
@@ -30,7 +30,7 @@ pub enum SocketEvent {
 }
 
 impl Socket {
-    /// Waits for what the server sends. Answers pings. Nothing is lost if the future is dropped.
+    /// Waits for the server's next message. Answers pings. Nothing is lost if the future is dropped.
     pub async fn read(&mut self) -> Result<SocketEvent, OutboundError> {
         match self.0.next().await {
             Some(Ok(Message::Text(text))) => Ok(SocketEvent::Text(text.as_str().to_owned())),

@@ -1,6 +1,6 @@
-//! Audit rows for calls whose own crate writes none. The method table defines the row; it is written once
-//! the call has succeeded. The call's own transactions store its intent, so the row is not lost if the process
-//! ends before. For a change outside of these transactions, the intent is stored before the call.
+//! Audit rows for calls whose own crate writes none. The method table defines the row, which is written after the call
+//! has succeeded. The call's own transactions store its intent, so the row is not lost if the process ends before. For
+//! a change outside of these transactions, the intent is stored before the call.
 
 use crate::envelope::Outcome;
 use crate::method_entry::{Audit, Call, Method};
@@ -21,7 +21,7 @@ pub(crate) struct Note {
 }
 
 impl Note {
-    /// Collects what is known before the call: the actor, the named params, and the names of other params.
+    /// Collects the facts available before the call: the actor, the named params, and the names of other params.
     pub(crate) fn of(method: &Method, call: &Call, params: Option<&RawValue>) -> Option<Self> {
         let Audit::Row {
             kind,

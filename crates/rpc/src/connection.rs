@@ -244,7 +244,7 @@ impl Connection {
         }
     }
 
-    /// Sends the events that were held, once the credential is confirmed.
+    /// Sends the withheld events after the credential is confirmed.
     fn release_events(&mut self, out: &mut Vec<Output>) {
         if !self.withheld.is_empty() && self.rpc.services().auth.memory_is_fresh() {
             let events = self.withheld.drain(..);

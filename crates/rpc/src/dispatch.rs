@@ -30,16 +30,16 @@ pub struct Rpc {
     tasks: TaskTracker,
 }
 
-/// What is known about a message's calls before they run.
+/// The facts about a message's calls that are available before they run.
 #[derive(Debug)]
 pub(crate) struct Admitted {
-    /// How many of the calls may run. The others are refused.
+    /// Number of calls that may run. The others are refused.
     pub calls: usize,
     /// The memory charged for the params until all calls are done.
     pub held: Share,
     /// The request ID for the log, if the transport has one.
     pub request_id: Option<RequestId>,
-    /// The message's place among the ordered messages of its socket.
+    /// The message's position among the ordered messages of its socket.
     pub ticket: Option<Ticket>,
 }
 
@@ -216,12 +216,12 @@ pub(crate) fn not_authenticated(context: &RequestContext) -> Problem {
 pub(crate) struct Prepared {
     /// `None` for a notification.
     id: Option<Id>,
-    /// For the metrics.
+    /// The label for the metrics.
     method: &'static str,
     ends_with_caller: bool,
     can_change: bool,
     work: Boxed<Outcome>,
-    /// Gives the outcome the form of another protocol.
+    /// Converts the outcome to the form of another protocol.
     form: Option<Form>,
 }
 

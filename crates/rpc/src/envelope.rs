@@ -1,5 +1,5 @@
-//! JSON-RPC 2.0 messages (<https://www.jsonrpc.org/specification>): parses requests and builds responses.
-//! Knows nothing about methods or connections.
+//! JSON-RPC 2.0 messages (<https://www.jsonrpc.org/specification>): parses requests and builds responses. Independent
+//! of methods and connections.
 //!
 //! Params stay unparsed text until the method's type reads them, so a large message needs no more memory
 //! than its own size.

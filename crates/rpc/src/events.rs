@@ -1,5 +1,5 @@
-//! Server events. One bounded bus carries every event to all connections, each serialized only once. Each
-//! event states which identities may receive it; the bus knows nothing about connections.
+//! Server events. One bounded bus carries every event to all connections, each serialized only once. Each event states
+//! which identities may receive it; the bus is independent of connections.
 
 mod bridge;
 mod deliveries;

@@ -20,13 +20,13 @@ const SMALL_BYTES: usize = 64 * 1024;
 /// The limits of a budget, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// For all holders together.
+    /// The limit for all holders together.
     pub total: usize,
-    /// For one credential, or for one client that was allowed without a credential.
+    /// The limit for one credential, or for one client that was allowed without a credential.
     pub each: usize,
-    /// For all unauthenticated clients together.
+    /// The limit for all unauthenticated clients together.
     pub unauthenticated: usize,
-    /// For one unauthenticated client.
+    /// The limit for one unauthenticated client.
     pub unauthenticated_client: usize,
 }
 

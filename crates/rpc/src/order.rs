@@ -16,7 +16,7 @@ pub enum Order {
     Answered,
 }
 
-/// What a message waits for.
+/// Events of a message that later messages wait for.
 #[derive(Clone, Debug, Default)]
 struct Step {
     accepted: CancellationToken,
@@ -29,7 +29,7 @@ pub(crate) struct Line {
     last: Option<Step>,
 }
 
-/// A message's place in the line.
+/// A message's position in the line.
 #[derive(Debug)]
 pub(crate) struct Ticket {
     before: Option<Step>,
@@ -39,8 +39,8 @@ pub(crate) struct Ticket {
 }
 
 impl Line {
-    /// Appends a message. Returns its place, and a guard to drop when the message has been answered or the
-    /// socket has closed. `None` for messages without an order.
+    /// Appends a message. Returns its position, and a guard to drop when the message has been answered or the socket
+    /// has closed. `None` for messages without an order.
     pub(crate) fn join(&mut self, order: Order) -> Option<(Ticket, DropGuard)> {
         if order == Order::Free {
             return None;

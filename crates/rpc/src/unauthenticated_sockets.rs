@@ -1,5 +1,5 @@
-//! Counts unauthenticated sockets, in total and per client. Guards do the counting, so the count stays
-//! correct when a connection ends abnormally. This module knows nothing about connections.
+//! Counts unauthenticated sockets, in total and per client. Guards do the counting, so the count stays correct when a
+//! connection ends abnormally. This module is independent of connections.
 
 use gatehouse_domain::ClientKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

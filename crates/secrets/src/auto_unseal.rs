@@ -1,5 +1,4 @@
-//! Unseals at start, with a recovery key from a file or a value. Must not know where those settings
-//! come from.
+//! Unseals at start, with a recovery key from a file or a value.
 
 use crate::{Secrets, VaultError};
 use gatehouse_domain::Actor;

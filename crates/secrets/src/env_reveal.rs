@@ -1,5 +1,5 @@
-//! Values of environment variables for programs that a person runs. This is the only way to read
-//! them from outside. Must not know who may ask.
+//! Values of environment variables for programs that a person runs. This is the only way to read them from outside. The
+//! caller has authorized the request.
 
 use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::Actor;

@@ -1,5 +1,5 @@
-//! Environment variables for the programs that Gatehouse starts. Values are passed to those
-//! programs; only `env_reveal` returns them to a caller. Must not know which programs exist.
+//! Environment variables for the programs that Gatehouse starts. Values are passed to those programs; only `env_reveal`
+//! returns them to a caller.
 
 use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::{Actor, KeyBinding, Timestamp};

@@ -1,5 +1,5 @@
-//! A queue for password hashing. Runs a few jobs at a time on blocking threads, so a burst of
-//! logins cannot exhaust memory or CPU. Does not know what is computed.
+//! A queue for password hashing. Runs a few jobs at a time on blocking threads, so a burst of logins cannot exhaust
+//! memory or CPU.
 
 use gatehouse_domain::{ClientKey, ErrorCode, Problem};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -128,7 +128,7 @@ impl KdfQueue {
     }
 }
 
-/// A place in the queue, released on drop.
+/// A slot in the queue, released on drop.
 struct Waiting<'a> {
     queue: &'a KdfQueue,
     client: ClientKey,

@@ -79,8 +79,8 @@ impl Inner {
         walk.run(conn, turn).await
     }
 
-    /// Brings the place of the provider keys and their encrypted copy up to date. The rows are
-    /// already committed, so a failure is only logged; the next unseal retries.
+    /// Updates the location of the provider keys, and their encrypted copy. The rows are already committed, so a
+    /// failure is only logged; the next unseal retries.
     pub(crate) async fn settle_provider_keys(self: &Arc<Self>, dek: &Arc<Dek>) {
         if let Err(error) = self.carry_provider_keys(Some(dek)).await {
             let error: &dyn std::error::Error = &error;

@@ -16,10 +16,10 @@ const UNLOCKS: &str = "vault_unlocks";
 /// The number of unlocks at the last seal by an owner.
 const SEALED_AFTER: &str = "vault_sealed_after";
 
-/// The number of unlocks that no database has: only an unlock of this node ends the seal.
+/// A number of unlocks that no database can have: only an unlock of this node ends the seal.
 pub(crate) const UNKNOWN: i64 = i64::MAX;
 
-/// What the database contains about seals and unlocks.
+/// The database's state of seals and unlocks.
 pub(crate) struct OwnerSeal {
     unlocks: i64,
     sealed_after: Option<i64>,

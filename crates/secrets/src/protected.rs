@@ -1,5 +1,5 @@
-//! Secrets in rows that other crates own: those of channel accounts, of webhooks and of MCP servers. This crate
-//! encrypts and decrypts them and does not know what the rows mean.
+//! Secrets in rows of other crates: channel accounts, webhooks and MCP servers. This crate encrypts and decrypts them,
+//! independent of the meaning of the rows.
 
 use crate::write_secret::{FormedSecret, WhileSealed};
 use crate::{Secrets, SecretsError};
@@ -9,7 +9,7 @@ use gatehouse_vault::Aad;
 use secrecy::SecretString;
 use std::sync::Arc;
 
-/// What a secret belongs to. Authenticated with the ciphertext.
+/// The owner of a secret. Authenticated with the ciphertext.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SecretOwner {
     /// A field of a channel account. None of the three parts may contain a colon.
@@ -19,7 +19,7 @@ pub enum SecretOwner {
         account_id: String,
         field: String,
     },
-    /// A webhook's secret. All webhooks share this place: the secret names its webhook.
+    /// A webhook's secret. All webhooks share this context: the secret names its webhook.
     Webhook {
         /// `secret` or `previous_secret`.
         field: String,

@@ -1,6 +1,5 @@
-//! The two files of provider keys: `provider_keys.json` (plaintext) and `provider_keys.json.enc`
-//! (encrypted). While the plaintext file exists, it is authoritative and the copy is made from it.
-//! Blocking: call it off the async threads. Must not know which providers exist.
+//! The two files of provider keys: `provider_keys.json` (plaintext) and `provider_keys.json.enc` (encrypted). While the
+//! plaintext file exists, it is authoritative and the copy is made from it. Blocking: call it off the async threads.
 
 use gatehouse_domain::{ErrorCode, KeyBinding, Problem, Random};
 use gatehouse_store::fault;
@@ -52,7 +51,7 @@ impl From<FileError> for Problem {
     }
 }
 
-/// One provider's key, as in the file. The only place where it is serialized.
+/// One provider's key, as in the file. It is serialized only here.
 #[derive(PartialEq, Eq, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct ProviderKey {
     pub(crate) key: String,

@@ -1,5 +1,5 @@
-//! Keys of model providers. On SQLite they are in two files (see `provider_files`), on a database that nodes
-//! share in a table (see `provider_rows`). Must not know which providers exist.
+//! Keys of model providers. On SQLite they are in two files (see `provider_files`), on a database that nodes share in a
+//! table (see `provider_rows`).
 
 use crate::provider_files::{FileError, ProviderFiles, ProviderKey};
 use crate::provider_rows::{Note, ReadableKeys, note_deleted};
@@ -186,7 +186,7 @@ impl Secrets {
         self.0.provider_keys.send_replace(());
     }
 
-    /// Reads the keys of both places: before the first unseal after a move, they are in the other one.
+    /// Reads the keys of both locations: before the first unseal after a move, they are in the other one.
     fn readable_provider_keys(&self) -> BoxFuture<'_, Result<ReadableKeys, SecretsError>> {
         Box::pin(async move {
             let _shared = self.0.gate.read().await;

@@ -1,5 +1,5 @@
-//! Provider keys in the database, where all nodes find them, and their way between the two files and the rows
-//! when an installation changes its database.
+//! Provider keys in the database, where all nodes find them. Also moves them between the two files and the rows when an
+//! installation changes its database.
 
 use crate::SecretsError;
 use crate::provider_files::{ProviderFiles, ProviderKey, ProviderKeys};
@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 /// The subject of the change feed.
 const SUBJECT: &str = "provider_keys";
-/// The key in the table of settings with the providers whose row was deleted. An old file of another node must not bring
-/// their keys back.
+/// The key in the table of settings with the providers whose row was deleted. An old file of another node must not
+/// bring their keys back.
 const DELETED: &str = "provider_keys_deleted";
 
 async fn deleted_providers(conn: &mut Conn) -> Result<BTreeSet<String>, StoreError> {
     let stored = conn.find_setting(DELETED).await?;
-    // Written below only.
+    // Written only by the functions below.
     Ok(stored
         .and_then(|ids| serde_json::from_value(ids).ok())
         .unwrap_or_default())
@@ -177,7 +177,7 @@ impl Inner {
         }
     }
 
-    /// Moves keys to where this installation keeps them: from the files into the rows, or back if the
+    /// Moves keys to the location that this installation uses: from the files into the rows, or back if the
     /// installation moved to SQLite. A key that is there already wins, and one that was deleted there is not moved.
     /// Repeated after an interruption. The caller must hold the gate, and `dek` is the key of an unsealed vault.
     pub(crate) async fn carry_provider_keys(

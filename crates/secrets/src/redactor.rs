@@ -1,16 +1,17 @@
-//! Removes the values of secrets from what a server answers.
+//! Removes the values of secrets from a server's answers.
 
 use serde_json::Value;
 use std::fmt;
 
-/// Removes the values of secrets from texts: as they are, percent-encoded, and escaped for Markdown, JSON or HTML.
+/// Removes the values of secrets from texts: unchanged, percent-encoded, and escaped for Markdown, JSON or HTML.
 ///
 /// Contains pairs of a value and its placeholder.
 #[derive(Clone, Default)]
 pub struct Redactor(Vec<(String, String)>);
 
-/// The most bytes that a byte of a value takes in an escaped form: a numeric character reference with leading zeros.
-const LONGEST_ESCAPE: usize = 16;
+/// Maximum length of the escaped form of one byte of a value, in bytes: a numeric character reference with leading
+/// zeros, from `&` to `;`.
+const LONGEST_ESCAPE: usize = 17;
 
 /// Shows nothing, as it contains the secrets.
 impl fmt::Debug for Redactor {
@@ -49,7 +50,7 @@ impl Redactor {
         }
     }
 
-    /// Whether there are secrets to remove.
+    /// Whether there are values to remove.
     pub const fn is_needed(&self) -> bool {
         !self.0.is_empty()
     }
@@ -113,12 +114,12 @@ fn replace_escaped(text: String, value: &str, place: &str) -> String {
     replaced
 }
 
-/// How many bytes at the beginning of a text are this value. Backslashes are ignored in both, as escapes.
+/// Returns the length of this value at the beginning of a text, in bytes. Backslashes are ignored in both, as escapes.
 /// `references`: whether the text may contain character references of HTML.
 fn matched(text: &str, value: &str, references: bool) -> Option<usize> {
     let mut at = 0;
     for expected in value.chars().filter(|c| *c != '\\') {
-        // Not at the beginning: a long run of them would be read again from each of its positions.
+        // Not at the beginning: otherwise a long run of them is read again from each of its positions.
         while references
             && at > 0
             && let Some((length, '\\')) = reference(text.get(at..)?)
@@ -142,9 +143,9 @@ fn matched(text: &str, value: &str, references: bool) -> Option<usize> {
 /// The length of a character reference of HTML at the beginning of a text, and its character.
 /// <https://html.spec.whatwg.org/multipage/syntax.html#character-references>
 fn reference(text: &str) -> Option<(usize, char)> {
-    let text = text.strip_prefix('&')?;
     let (name, _) = text
         .get(..text.floor_char_boundary(LONGEST_ESCAPE))?
+        .strip_prefix('&')?
         .split_once(';')?;
     let character = match name.strip_prefix('#') {
         Some(number) => {
@@ -166,8 +167,8 @@ fn reference(text: &str) -> Option<(usize, char)> {
     Some((name.len() + 2, character))
 }
 
-/// How many bytes at the beginning of a text are this character: as it is, percent-encoded, as `+` for a space, as
-/// `\uXXXX`, or behind backslashes (JSON, Markdown).
+/// Returns the length of this character at the beginning of a text, in bytes: unchanged, percent-encoded, as `+` for a
+/// space, as `\uXXXX`, or after backslashes (JSON, Markdown).
 fn one(text: &str, expected: char) -> Option<usize> {
     let rest = after_backslashes(text);
     let skipped = text.len() - rest.len();
@@ -233,6 +234,30 @@ mod tests {
         for other in ["a_b/\"c\" and a \\ b", "a%5", "a_b\\u00", "a_b%2"] {
             assert_eq!(redactor.redact(other.to_owned()), other);
         }
+    }
+
+    /// A numeric character reference of exactly [`LONGEST_ESCAPE`] characters, and one with one more.
+    #[test]
+    fn the_longest_escape_is_removed_and_dropped_at_the_end() {
+        let redactor = Redactor::new([("K".to_owned(), "long-value")]);
+        let escaped = |length: usize| {
+            let escape = format!("&#{:0>1$};", 108, length - 3);
+            assert_eq!(escape.len(), length);
+            escape
+        };
+        let longest = format!("{}ong-value", escaped(LONGEST_ESCAPE));
+        assert_eq!(redactor.redact(longest), "K");
+        let longer = format!("{}ong-value", escaped(LONGEST_ESCAPE + 1));
+        assert_eq!(redactor.redact(longer.clone()), longer);
+
+        let references: String = "long-value"
+            .chars()
+            .map(|c| format!("&#{:0>1$};", u32::from(c), LONGEST_ESCAPE - 3))
+            .collect();
+        assert_eq!(references.len(), "long-value".len() * LONGEST_ESCAPE);
+        let (begun, _) = references.split_at(references.len() - 1);
+        let cut = redactor.redact_cut(format!("{}{begun}", "ä".repeat(9)));
+        assert!(!cut.contains('&') && cut.starts_with("ää"), "{cut}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Walks over every stored secret in all tables and encrypts, decrypts or re-encrypts it in place.
-//! The caller's transaction makes the walk atomic. Must not know why it runs.
+//! Walks over every stored secret in all tables and encrypts, decrypts or re-encrypts it in place. The caller's
+//! transaction makes the walk atomic.
 
 use crate::settings::Progress;
 use crate::{DisableReport, VaultError};

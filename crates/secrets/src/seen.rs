@@ -14,8 +14,8 @@ pub(crate) const VAULT_ENABLED: &str = "auth.vault_enabled";
 /// also holds state.
 const GENERATION: &str = "vault_generation";
 
-/// The vault's state in the database. A secret is written, and a transition takes effect, only
-/// while this equals what was read at the start.
+/// The vault's state in the database. A secret is written, and a transition takes effect, only while this equals the
+/// state at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) record: RecordState,

@@ -1,6 +1,6 @@
-//! Nodes that share a database and a cluster secret give each other the data key. This module requests it for a
-//! sealed node, `answer` answers for an unsealed one, and `rotation` passes the key of a rotation to nodes that have
-//! the previous key. The vault crate owns the cryptography, `owner_seal` the rule for a node that its owner sealed.
+//! Nodes that share a database and a cluster secret share the data key. This module requests it for a sealed node,
+//! `answer` answers for an unsealed one, and `rotation` passes the key of a rotation to nodes that have the previous
+//! key. The vault crate owns the cryptography, `owner_seal` the rule for a node that its owner sealed.
 
 mod answer;
 mod rotation;

@@ -1,5 +1,5 @@
-//! Parses private keys of other programs: OpenSSH's format, and PEM with PKCS#8 (plain or
-//! encrypted), PKCS#1 (RSA) or SEC1 (elliptic curves). Must not know where keys are stored.
+//! Parses private keys of other programs: OpenSSH's format, and PEM with PKCS#8 (plain or encrypted), PKCS#1 (RSA) or
+//! SEC1 (elliptic curves).
 
 use crate::SecretsError;
 use pkcs8::der::SecretDocument;

@@ -1,5 +1,4 @@
-//! A process's state of the vault: the data key while unsealed, and the database state that was
-//! last read. Must not know what the transitions do.
+//! A process's state of the vault: the data key while unsealed, and the database state that was last read.
 
 mod observed;
 
@@ -164,8 +163,8 @@ impl Inner {
         Ok(alone)
     }
 
-    /// Runs work to completion even if the caller is dropped: nothing may interrupt it between a
-    /// commit and the matching change in memory.
+    /// Runs a future to completion even if the caller is dropped: nothing may interrupt it between a commit and the
+    /// matching change in memory.
     pub(crate) async fn to_the_end<T, E, F>(&self, work: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -181,7 +180,7 @@ impl Inner {
         }
     }
 
-    /// Runs work on the provider key files on a blocking thread.
+    /// Runs a function on the provider key files on a blocking thread.
     pub(crate) async fn on_files<T, F>(&self, work: F) -> Result<T, FileError>
     where
         T: Send + 'static,

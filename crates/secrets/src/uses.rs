@@ -1,5 +1,5 @@
-//! When stored secrets were last used. Uses are collected in memory and written in batches: the use of a secret does not
-//! write to the database.
+//! When stored secrets were last used. Uses are collected in memory and written in batches: the use of a secret does
+//! not write to the database.
 
 use crate::{Secrets, SecretsError};
 use gatehouse_domain::Timestamp;
@@ -108,12 +108,12 @@ impl Uses {
 }
 
 impl Secrets {
-    /// Notes that a secret is used now: sent to its service, handed to a program, or signed with.
+    /// Records that a secret is used now: sent to its service, handed to a program, or signed with.
     pub fn note_use(&self, kind: SecretKind, name: &str) {
         self.0.uses.note(kind, name, self.0.now());
     }
 
-    /// Forgets the uses of a secret that was deleted. The caller deletes the row.
+    /// Drops the uses of a secret that was deleted. The caller deletes the row.
     pub fn forget_use(&self, kind: SecretKind, name: &str) {
         self.0.uses.forget(kind, name);
     }
@@ -140,8 +140,8 @@ impl Secrets {
         Ok(all)
     }
 
-    /// Writes the last uses: each secret at most once a minute, or everything that is not written yet. What could not
-    /// be written stays due. Nothing is written for secrets that were deleted.
+    /// Writes the last uses: each secret at most once a minute, or all pending ones. A use that could not be written
+    /// stays pending. Uses of deleted secrets are not written.
     pub async fn write_uses(&self, all: bool) -> Result<(), StoreError> {
         let due = self.0.uses.due(self.0.now(), all);
         for group in due.chunks(WRITTEN_AT_ONCE) {

@@ -1,5 +1,5 @@
-//! Reads and writes secrets of all tables: encrypted while the vault is unsealed, otherwise in
-//! plaintext. Must not know the tables.
+//! Reads and writes secrets of all tables: encrypted while the vault is unsealed, otherwise in plaintext. Independent
+//! of the tables.
 
 use crate::SecretsError;
 use crate::lifecycle::TRIES;
@@ -23,7 +23,7 @@ pub struct FormedSecret {
     pub(crate) warning: Option<&'static str>,
 }
 
-/// What to do with a secret that is written while the vault is sealed.
+/// The treatment of a secret that is written while the vault is sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhileSealed {
     /// Store it in plaintext or refuse it, depending on `vault.plaintext_while_sealed`.

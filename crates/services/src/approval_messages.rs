@@ -5,7 +5,7 @@ use crate::chat_approvals::Chat;
 use crate::live_config::settings::base_url;
 use crate::own_messages::OwnMessage;
 use gatehouse_agents::{AgentEvent, Approval};
-use std::collections::BTreeMap;
+use gatehouse_channels::Channels;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
@@ -89,7 +89,7 @@ impl Services {
     async fn announce_approval(&self, asked: &Approval, target: &str) {
         let at = self.clock.now();
         while let Some(token) = self.agents.approval_token(&asked.id) {
-            let text = self.approval_message(asked, target, &token).await;
+            let text = self.approval_message(asked, target, &token);
             let text = &text;
             let message = OwnMessage { target, text, at };
             let Some(wait) = self.try_own_message(message, RETRY_AFTER).await else {
@@ -99,8 +99,8 @@ impl Services {
         }
     }
 
-    async fn approval_message(&self, asked: &Approval, target: &str, token: &str) -> String {
-        let markup = self.channels.markup(target, &BTreeMap::new()).await;
+    fn approval_message(&self, asked: &Approval, target: &str, token: &str) -> String {
+        let markup = Channels::markup(target);
         let base = base_url(&self.config.resolved().settings);
         let shown = &asked.shown;
         let mut characters = shown.arguments.char_indices();

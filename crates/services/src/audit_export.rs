@@ -1,10 +1,10 @@
-//! Copies of the audit log in a file (`audit.file`) and at a syslog (`audit.syslog`). A background task reads
-//! committed rows, so no change waits for a copy or fails because of one. The position of each copy is in the
-//! database: a restart continues there, and of several nodes one at a time takes the next rows (`position`).
+//! Copies of the audit log in a file (`audit.file`) and at a syslog server (`audit.syslog`). A background task reads
+//! committed rows, so a change neither waits for a copy nor fails because of one. The position of each copy is in the
+//! database: a restart continues there, and only one node at a time takes the next rows (`position`).
 //!
-//! A row is written once, with two exceptions: if a process is killed after it sent rows to syslog and
-//! before it stored the position, they are sent again; and a node that takes over from one that was killed
-//! writes its last rows again, into its own file. The sequence numbers of the records reveal both cases.
+//! A row is written once, with two exceptions. If a process is killed after it sent rows to syslog and before it stored
+//! the position, the rows are sent again. If another node takes over from a killed one, it writes the last rows again,
+//! into its own file. The sequence numbers of the records reveal both cases.
 
 mod check;
 mod file;
@@ -31,7 +31,7 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How often new rows are looked for.
+/// How often the task reads new rows.
 const POLL: Duration = Duration::from_secs(2);
 /// The wait after a failure. Another node may copy the rows during this time.
 const RETRY_MS: u64 = 30_000;
@@ -67,7 +67,7 @@ impl Target {
     }
 }
 
-/// Where a copy goes.
+/// The destination of a copy.
 #[derive(Clone, Debug)]
 enum Place {
     File(PathBuf),
@@ -77,7 +77,7 @@ enum Place {
 }
 
 impl Place {
-    /// Returns the place of each copy that is turned on.
+    /// Returns the destination of each copy that is turned on.
     fn all(settings: &Audit, data_dir: &Path) -> [(Target, Option<Self>); 2] {
         let file = settings.file.as_ref();
         let syslog = settings.syslog.as_ref().map(|syslog| match syslog {
@@ -120,7 +120,7 @@ impl AuditExport {
     }
 }
 
-/// What this process remembers of a copy.
+/// The state of a copy in this process.
 #[derive(Debug, Default)]
 struct Progress {
     /// Rows up to this one were written, by any node.
@@ -135,14 +135,14 @@ struct Progress {
     is_cut_off: bool,
 }
 
-/// The rows up to `through` were written. `error` is what prevented the others.
+/// The rows up to `through` were written. `error` is the reason why the others were not.
 struct Written {
     through: i64,
     error: Option<String>,
 }
 
 impl Services {
-    /// Writes the copies until `shutdown`, and then what is left.
+    /// Writes the copies until `shutdown`, then the remaining rows.
     pub fn export_audit_log(self: &Arc<Self>, shutdown: CancellationToken, tasks: &TaskTracker) {
         let services = Arc::clone(self);
         tasks.spawn(async move {
@@ -300,7 +300,7 @@ impl Services {
         }
     }
 
-    /// Stores up to where rows were written, and ends the claim. Repeated until it succeeds.
+    /// Stores the number of the last written row, and ends the claim. Repeated until it succeeds.
     async fn store_position(
         &self,
         target: Target,

@@ -1,4 +1,4 @@
-//! Backups of this installation: what they contain, where they are written, and the schedule.
+//! Backups of this installation: content, location and schedule.
 
 mod drill;
 mod schedule;
@@ -144,8 +144,8 @@ struct Begun {
 }
 
 impl Services {
-    /// Makes a backup in the directory for backups, then deletes all but the newest `keep`. Without a recipient,
-    /// the one of the settings is used, if any. One backup is made at a time.
+    /// Makes a backup in the directory for backups, then deletes all but the newest `keep`. By default, uses the
+    /// recipient of the settings, if any. One backup is made at a time.
     pub async fn create_backup(
         &self,
         recipient: Option<Recipient>,
@@ -184,7 +184,7 @@ impl Services {
         Ok(described(name_of(&path), &created, &deleted))
     }
 
-    /// Takes the turn, and collects what a backup reads. Without a recipient, the one of the settings is used.
+    /// Reserves the turn and collects the input of a backup. By default, uses the recipient of the settings.
     fn begin_backup(
         &self,
         turn: &Arc<Mutex<()>>,

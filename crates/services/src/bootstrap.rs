@@ -39,7 +39,7 @@ impl From<&AuthIdentity> for IdentityReport {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "these are the facts, as CONTRACT lists them"
+    reason = "these are the facts that CONTRACT lists"
 )]
 pub struct Gon {
     /// `Gatehouse`.
@@ -117,7 +117,10 @@ async fn active_persona(services: &Services) -> Result<Option<String>, Problem> 
 }
 
 #[cfg(not(feature = "voice"))]
-#[expect(clippy::unused_async, reason = "with voice the database is asked")]
+#[expect(
+    clippy::unused_async,
+    reason = "a build with voice queries the database"
+)]
 async fn active_persona(_: &Services) -> Result<Option<String>, Problem> {
     Ok(None)
 }

@@ -1,5 +1,5 @@
-//! Certificates for TLS: ordering and renewing them by ACME, and the check of `doctor`. Knows nothing about
-//! connections: `web` presents the certificates and answers challenges.
+//! Certificates for TLS: ordering and renewing them by ACME, and the check of `doctor`. Does not handle connections:
+//! `web` presents the certificates and answers challenges.
 
 mod acme;
 mod check;

@@ -30,7 +30,7 @@ const RESULT_TRIES: u32 = 5;
 /// After the shutdown began: how long a question waits for the end of its call.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// Where a question is sent.
+/// The destination of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chat {
     pub(crate) place: ButtonPlace,
@@ -160,8 +160,8 @@ impl Services {
     }
 
     /// Sends the question until the channel accepts it; `None` if it never will, the person may no longer answer, or
-    /// the call no longer waits. The call can be allowed only after [`Self::offer_answers`], which knows what the
-    /// vendor shows.
+    /// the call no longer waits. The call can be allowed only after [`Self::offer_answers`], which checks the text that
+    /// the vendor shows.
     async fn send_question(
         &self,
         asked: &Approval,
@@ -313,7 +313,7 @@ impl Services {
     }
 }
 
-/// How long to wait before the next try; `None` if the channel will never accept it.
+/// Returns the delay before the next attempt; `None` if the channel will never accept the message.
 fn retry_wait(error: &SendError) -> Option<Duration> {
     match error {
         SendError::Retry { after, .. } => Some(after.unwrap_or(RETRY_AFTER)),

@@ -8,10 +8,10 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 const PING_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long the answer of the database is used again, so that callers without an account cannot load it.
+/// How long the database's last answer is reused, so that unauthenticated callers cannot load it.
 const PING_VALID: Duration = Duration::from_secs(1);
 
-/// Minimum time between two writes on trial of which the first did not succeed.
+/// Minimum time between two trial writes if the first did not succeed.
 const BETWEEN_TRIALS: Duration = Duration::from_secs(2);
 
 /// The last answer.
@@ -50,7 +50,7 @@ impl Services {
             return true;
         }
         let mut last = self.write_probe.last.lock().await;
-        // Another caller may have found out meanwhile.
+        // Another caller may have found out in the meantime.
         if !self.store.has_failed_to_write() {
             return true;
         }
@@ -59,7 +59,7 @@ impl Services {
         }
         *last = Some(Instant::now());
         let store = self.store.clone();
-        // As a task, the trial runs to its end even if the caller disconnects.
+        // The trial is a task, so it finishes even if the caller disconnects.
         let trials = &self.write_probe.trials;
         let trial = trials.spawn(unguarded(async move { store.try_writing().await }));
         let trial = tokio::time::timeout(PING_TIMEOUT, trial).await;

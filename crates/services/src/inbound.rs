@@ -24,12 +24,12 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How often the accounts are read at least, because another node may have changed them.
+/// Maximum interval between reads of the accounts, which another node may have changed.
 const POLL: Duration = Duration::from_secs(15);
-/// How many messages may have their files fetched and read at the same time. A message has at most 50 MiB of files.
+/// Maximum number of messages whose files are fetched and read concurrently. A message has at most 50 MiB of files.
 const FETCHES: usize = 3;
 
-/// What receivers and answers share.
+/// The shared state of receivers and answers.
 struct Inbound {
     services: Arc<Services>,
     /// This process among those on the same database.
@@ -118,7 +118,7 @@ impl Inbound {
         for id in outdated {
             if let Some(receiver) = running.remove(&id) {
                 receiver.stop.cancel();
-                // Two requests for the same updates at once would disturb each other.
+                // Two concurrent requests for the same updates would disturb each other.
                 drop(receiver.task.await);
                 self.release(&id).await;
             }

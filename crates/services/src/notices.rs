@@ -1,6 +1,7 @@
-//! Messages to channels when something needs the owner: a delivery failed, a webhook refuses every request, a budget is
-//! nearly used up, or a health check fails. The settings `notify.*` name the channels. The nodes of a database count together, and one of
-//! them sends the message. A message that a node is about to send is lost at its restart.
+//! Messages to channels when something needs the owner's attention: a delivery failed, a webhook refuses every request,
+//! a budget is nearly used up, or a health check fails. The settings `notify.*` name the channels. The nodes of a
+//! database count together, and one of them sends the message. A message that a node is about to send is lost at its
+//! restart.
 
 mod health;
 mod rules;
@@ -9,19 +10,19 @@ use crate::Services;
 use crate::live_config::settings::base_url;
 use crate::own_messages::OwnMessage;
 use gatehouse_agents::{AgentEvent, Budget};
+use gatehouse_channels::Channels;
 use gatehouse_config::Settings;
 use gatehouse_domain::WebhookId;
 use gatehouse_store::StoreError;
 use gatehouse_webhooks::DeliveryChange;
 use rules::{Kind, Notice};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How often the messages that wait for further failures are checked.
+/// How often to check the messages that collect further failures.
 const LOOK: Duration = Duration::from_secs(30);
 /// Maximum number of changes that are counted in one transaction.
 const AT_ONCE: usize = 100;
@@ -181,7 +182,7 @@ impl Services {
         self.send_to(self.targets(notice.kind), &message, stop, sends);
     }
 
-    /// The name of a webhook, or its ID if it was deleted meanwhile.
+    /// Returns the name of a webhook, or its ID if it has been deleted.
     async fn name_of(&self, id: &WebhookId) -> String {
         let found = self.webhooks.get(id.as_str()).await;
         found.map_or_else(|_| id.to_string(), |webhook| webhook.name)
@@ -204,7 +205,7 @@ impl Services {
 
     /// Sends a message until the channel accepts it.
     async fn send_notice(&self, message: &Message, target: &str) {
-        let markup = self.channels.markup(target, &BTreeMap::new()).await;
+        let markup = Channels::markup(target);
         let base = base_url(&self.config.resolved().settings);
         let mut parts = vec![markup.escape(&message.headline).into_owned()];
         let details = message.details.iter().filter(|part| !part.is_empty());

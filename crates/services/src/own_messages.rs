@@ -11,7 +11,7 @@ const SOURCE: &str = "Gatehouse";
 
 /// A message to a channel.
 pub(crate) struct OwnMessage<'a> {
-    /// As `type` or `type:account`.
+    /// `type` or `type:account`.
     pub(crate) target: &'a str,
     /// Escaped for the channel.
     pub(crate) text: &'a str,
@@ -19,8 +19,8 @@ pub(crate) struct OwnMessage<'a> {
 }
 
 impl Services {
-    /// Sends a message once. Returns how long to wait before the next attempt: what the vendor asks for, otherwise
-    /// `retry_after`; `None` if the channel accepted it, or never will.
+    /// Sends a message once. Returns the delay before the next attempt: the vendor's, otherwise `retry_after`; `None`
+    /// if the channel accepted the message or never will.
     pub(crate) async fn try_own_message(
         &self,
         message: OwnMessage<'_>,

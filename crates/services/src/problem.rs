@@ -1,9 +1,9 @@
-//! Converts failures of services to what callers may see.
+//! Converts failures of services to problems that callers may see.
 
 use gatehouse_domain::{ErrorCode, Problem};
 
-/// Logs a failure with its causes and returns what the caller may see. Logs at error level only if the
-/// cause is internal.
+/// Logs a failure with its causes and returns the problem for the caller. Logs at error level only if the cause is
+/// internal.
 pub fn to_problem<E: std::error::Error + Into<Problem>>(error: E) -> Problem {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,5 +1,5 @@
-//! Whether the server is reached at its public URL: it requests the URL and recognizes its own answer, or that of another
-//! node of its database.
+//! Tests whether the server is reachable at its public URL: requests the URL and recognizes the answer of this node, or
+//! of another node of its database.
 
 use crate::Services;
 use crate::live_config::settings::base_url;
@@ -20,7 +20,7 @@ use url::{Host, Url};
 
 /// How long a test may take.
 const LIMIT: Duration = Duration::from_secs(10);
-/// How much of the answer is read, in bytes.
+/// Maximum number of bytes of the answer that are read.
 const MAX_BYTES: usize = 4096;
 /// The maximum number of characters of a redirect's target in [`Reached::detail`].
 const MAX_LOCATION: usize = 200;
@@ -87,7 +87,7 @@ pub struct Reached {
     pub ok: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<ReachProblem>,
-    /// What was found instead, such as `HTTP 404`.
+    /// The unexpected result, such as `HTTP 404`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// Whether the host has only addresses that do not exist on the internet.

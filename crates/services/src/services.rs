@@ -54,7 +54,7 @@ pub enum ServicesError {
     Webhooks(#[from] WebhooksError),
 }
 
-/// What [`Services::open`] needs.
+/// The dependencies of [`Services::open`].
 #[derive(Debug)]
 pub struct ServicesParts {
     pub store: Store,
@@ -68,7 +68,7 @@ pub struct ServicesParts {
     pub started_at_ms: u64,
 }
 
-/// The services that handlers and calls may use. The binary opens them once.
+/// The services available to handlers and calls. The binary opens them once.
 #[derive(Debug)]
 pub struct Services {
     pub store: Store,
@@ -80,7 +80,7 @@ pub struct Services {
     pub channels: Channels,
     pub models: Models,
     pub agents: Agents,
-    /// The built-in tools and those of MCP servers.
+    /// The built-in tools and the tools of MCP servers.
     pub tools: ToolsHandle,
     pub webhooks: Webhooks,
     #[cfg(feature = "voice")]

@@ -1,6 +1,6 @@
 //! OpenTelemetry: traces and metrics, sent to the owner's collector by OTLP/HTTP in JSON
-//! (opentelemetry.io/docs/specs/otlp). Ended spans wait in a queue of limited size, so neither a request nor a turn ever
-//! waits for the collector. Without `telemetry.otlp_endpoint`, nothing is recorded and no task runs.
+//! (opentelemetry.io/docs/specs/otlp). Ended spans wait in a queue of limited size, so neither a request nor a turn
+//! ever waits for the collector. Without `telemetry.otlp_endpoint`, nothing is recorded and no task runs.
 
 mod check;
 mod exporter;
@@ -31,7 +31,7 @@ use url::Url;
 /// Measures and renders the metrics of this process in Prometheus' text format.
 pub type RenderMetrics = Arc<dyn Fn() -> BoxFuture<'static, String> + Send + Sync>;
 
-/// What is sent to a collector, if there is one.
+/// The data for a collector, if there is one.
 #[derive(Debug, Default)]
 pub struct Telemetry(Option<Arc<Export>>);
 
@@ -77,7 +77,7 @@ impl Telemetry {
 }
 
 impl Services {
-    /// Sends traces, and metrics if `render` is set, until `shutdown`, and then what is left. Does nothing without a
+    /// Sends traces, and metrics if `render` is set, until `shutdown`, then the remaining ones. Does nothing without a
     /// collector.
     pub fn export_telemetry(
         &self,

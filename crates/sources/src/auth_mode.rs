@@ -63,8 +63,8 @@ impl AuthMode {
         self.0.label
     }
 
-    /// How a sender proves its deliveries, in words. `{header}` and `{secret}` are placeholders for the
-    /// webhook's values.
+    /// Describes how a sender proves its deliveries. `{header}` and `{secret}` are placeholders for the webhook's
+    /// values.
     pub const fn proof(self) -> &'static str {
         self.0.proof
     }

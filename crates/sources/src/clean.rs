@@ -1,5 +1,5 @@
-//! Sanitizes untrusted text for keys, lists, and text read by people or agents. Owns which characters are
-//! removed and how text is truncated; must not know where the text comes from.
+//! Sanitizes untrusted text for keys, lists, and text read by people or agents: decides which characters are removed
+//! and how text is truncated, whatever the source.
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};

@@ -1,5 +1,5 @@
-//! Computes the entity key of an event, which events about the same thing share. Applies the rules that the
-//! profiles define.
+//! Computes the entity key of an event. Events about the same entity share it. Applies the rules that the profiles
+//! define.
 
 use crate::clean::{self, MAX_VALUE_CHARS};
 use crate::payload::Node;

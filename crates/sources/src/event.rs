@@ -37,14 +37,14 @@ const CREDENTIAL_WORDS: [&str; 11] = [
     "token",
 ];
 
-/// What was read from a delivery.
+/// The parsed event of a delivery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    /// In the form that filters use.
+    /// The type in the form that filters use.
     pub event_type: Option<String>,
     /// Identical for every attempt to deliver the same event. `None` disables deduplication.
     pub delivery_key: Option<String>,
-    /// What the event is about. `None` if deliveries cannot be grouped by entity.
+    /// The entity that the event is about. `None` if deliveries cannot be grouped by entity.
     pub entity_key: Option<String>,
 }
 
@@ -150,7 +150,7 @@ fn event_type(
     clean::plain(&event_type, MAX_VALUE_CHARS)
 }
 
-/// Whether a request is what the condition identifies.
+/// Whether a request meets the condition.
 fn is_met(when: When, headers: &HeaderMap, root: Node<'_>) -> bool {
     let (found, expected) = match when {
         When::Body(path, text) => (root.at(path).and_then(Node::as_id), text),
@@ -161,7 +161,7 @@ fn is_met(when: When, headers: &HeaderMap, root: Node<'_>) -> bool {
 
 fn in_body(source: &EventSource, root: Node<'_>) -> Option<String> {
     source.body.iter().find_map(|place| {
-        // Numbers are words only where they have names.
+        // A number is an event type only if the profile maps it to a name.
         let found = match &source.names {
             Some(_) => root.at(place.path)?.as_id()?,
             None => root.string(place.path)?,

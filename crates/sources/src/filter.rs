@@ -1,4 +1,4 @@
-//! Filters deliveries by event type. Must not know where an event type comes from.
+//! Filters deliveries by event type.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

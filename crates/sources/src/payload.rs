@@ -1,5 +1,5 @@
-//! A sender's payload as JSON text with an index. Owns body parsing (JSON, or a form converted to JSON),
-//! lookups by path, and serialization of values; must not know the meaning of vendor fields.
+//! A sender's payload as JSON text with an index. Owns body parsing (JSON, or a form converted to JSON), lookups by
+//! path, and serialization of values. Independent of the meaning of vendor fields.
 //!
 //! The original text is kept, so key order and number spelling (`1.0`, `1e400`, `12345678901234567890`)
 //! survive. If a key occurs twice, the last value wins and takes the position of the first, as in

@@ -1,6 +1,5 @@
-//! Vendor profiles, as data. Owns the data types; must not know how the data is used. Each profile is in its
-//! vendor's folder. The `event` module reads events, `summary` writes summaries,
-//! and `verify` checks signatures.
+//! Vendor profiles, as data. Owns the data types, not their use. Each profile is in its vendor's folder. The `event`
+//! module reads events, `summary` writes summaries, and `verify` checks signatures.
 
 mod known;
 
@@ -17,7 +16,7 @@ use crate::summary::field::Summary;
 pub(crate) use known::in_files;
 pub use known::{AddError, SCHEDULE, add, all, find, generic};
 
-/// How one vendor sends webhooks.
+/// The way that one vendor sends webhooks.
 #[derive(Debug)]
 pub struct Profile {
     /// The neutral ID, as stored and returned by the API.
@@ -25,16 +24,16 @@ pub struct Profile {
     /// The vendor's own name, accepted on input.
     pub alias: Option<&'static str>,
     pub name: &'static str,
-    /// What the vendor reports, in a few words.
+    /// The vendor's events, in a few words.
     pub about: &'static str,
     /// How deliveries are verified unless the webhook sets a mode.
     pub default_auth_mode: AuthMode,
     /// How the body encodes the payload.
     pub body: BodyKind,
-    /// Where the event type is found.
+    /// The location of the event type.
     pub event: EventSource,
-    /// Where the deduplication key is found; the first source with a value wins. Without a value,
-    /// deliveries are not deduplicated.
+    /// Locations of the deduplication key; the first one with a value is used. Without a value, deliveries are not
+    /// deduplicated.
     pub delivery_key: &'static [KeySource],
     /// Protection against replay of a captured delivery.
     pub replay: Replay,
@@ -54,7 +53,7 @@ pub struct Profile {
     pub handshake: Option<Handshake>,
     /// Event types with which the vendor only tests the connection. They are recorded but start no agent.
     pub test_events: &'static [&'static str],
-    /// What the sender needs as the response to some event types.
+    /// Responses that the sender requires for some event types.
     pub replies: &'static [Reply],
     /// How events are summarized for people.
     pub summary: Summary,
@@ -67,7 +66,7 @@ pub struct Profile {
 pub struct EventType {
     /// The name used in filters and deliveries.
     pub name: &'static str,
-    /// What happened, in words.
+    /// A description of the event.
     pub description: &'static str,
 }
 
@@ -76,11 +75,11 @@ pub(crate) const fn event(name: &'static str, description: &'static str) -> Even
     EventType { name, description }
 }
 
-/// Where an event's type is found (headers before body), and what is appended to it.
+/// The location of an event's type (headers before body), and the text appended to it.
 #[derive(Debug)]
 pub struct EventSource {
-    /// Messages about the subscription, which have a type of their own whatever else they name. The first that matches
-    /// applies.
+    /// Messages about the subscription, which have their own event type, regardless of other fields. The first that
+    /// matches applies.
     pub notices: &'static [Notice],
     /// Whether the webhook can configure its own header, which is read first.
     pub own_header: bool,
@@ -92,7 +91,7 @@ pub struct EventSource {
     pub names: Option<Names>,
     /// A header whose value is appended after a dot; lower case.
     pub detail_header: Option<&'static str>,
-    /// What to append after a dot if that header is absent: the first rule that matches and finds text.
+    /// The text to append after a dot if that header is absent: from the first rule that matches and finds text.
     pub detail: &'static [Detail],
 }
 
@@ -129,7 +128,7 @@ pub struct Detail {
     pub path: &'static str,
 }
 
-/// Where a delivery's deduplication key is found.
+/// The location of a delivery's deduplication key.
 #[derive(Clone, Copy, Debug)]
 pub enum KeySource {
     /// A header, lower case.
@@ -149,8 +148,7 @@ pub enum ReplayGuard {
     /// under a new ID.
     #[default]
     Key,
-    /// By the delivery key or the verified bytes: the body, and the ID, timestamp and URL if they are
-    /// signed.
+    /// By the delivery key or the verified bytes: the body, and the ID, timestamp and URL if they are signed.
     Bytes,
 }
 
@@ -209,7 +207,7 @@ pub enum Handshake {
     Hub,
 }
 
-/// What identifies a handshake or a notice.
+/// The condition that identifies a handshake or a notice.
 #[derive(Clone, Copy, Debug)]
 pub enum When {
     /// A path of the body, and the text or number there.

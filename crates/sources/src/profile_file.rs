@@ -1,4 +1,4 @@
-//! Profiles in TOML files: those of vendors that need no code, and those that users add. Owns the format, which
+//! Profiles in TOML files: for vendors that need no code, and for users' own senders. Owns the format, which
 //! `docs/profiles-in-files.md` describes, and its checks; must not read files.
 //!
 //! A profile lives as long as the process, so its texts are leaked once, when it is loaded.

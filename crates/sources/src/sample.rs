@@ -1,10 +1,9 @@
-//! Builds test deliveries that resemble each vendor's, with fictitious names. Must not know how they are
-//! signed or sent.
+//! Builds test deliveries that resemble each vendor's, with fictitious names. Does not sign or send them.
 //!
-//! The bodies are in the file `sample.json` of the vendor's folder. Each entry in `bodies` lists the event
-//! types or families that it is `of` (none: any event); the first entry that matches the event applies. Its
-//! `merge` is a list of objects, or of names in `parts`. Each is merged into the ones before it: a member
-//! that occurs twice has the last value, unless both values are objects, which are merged.
+//! The bodies are in the file `sample.json` of the vendor's folder. Each entry in `bodies` lists event types or
+//! families in `of` (none: any event). The first entry that matches the event applies. Its `merge` is a list of
+//! objects, or of names in `parts`. They are merged in order: a later member replaces an earlier one with the same
+//! name, unless both values are objects, which are merged.
 //!
 //! Strings can contain placeholders:
 //!
@@ -15,7 +14,7 @@
 //!   seconds later
 //! - `{action|'created'}`: the literal text if the event type has no action
 //!
-//! A member is left out if its string is a placeholder without a value.
+//! A member whose string is a placeholder without a value is omitted.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
-//! Summarizes an event for people: a sentence, then one line per relevant field. Owns how a profile's
-//! tables of sentences and fields become text, and what is shown of an unknown payload; the tables are
-//! profile data. All text from the sender is cleaned and bounded. Longer texts are indented, so that they
-//! cannot imitate the summary's own lines.
+//! Summarizes an event for people: a sentence, then one line per relevant field. Owns the conversion of a profile's
+//! tables of sentences and fields to text, and the summary of an unknown payload. The tables are profile data. All text
+//! from the sender is cleaned and bounded. Longer texts are indented, so that they cannot imitate the summary's own
+//! lines.
 
 pub(crate) mod field;
 pub(crate) mod outline;

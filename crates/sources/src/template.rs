@@ -116,7 +116,7 @@ impl Bounded {
     }
 }
 
-/// Returns the names in a template that the payload does not have, each once.
+/// Returns the names in a template that the payload does not contain, without repetitions.
 pub fn missing(template: &str, payload: &Payload) -> Vec<String> {
     let mut names = IndexSet::new();
     for piece in pieces(template) {

@@ -1,5 +1,5 @@
-//! The vendors, and the clock, one folder each: profile, verification, summary, sample and setup guide. Owns the list; must
-//! not know how its entries are used.
+//! The vendors and the schedule, one folder each: profile, verification, summary, sample and setup guide. Owns the
+//! list, not the use of its entries.
 
 pub(crate) mod generic;
 mod github;
@@ -30,9 +30,9 @@ macro_rules! in_files {
     };
 }
 
-/// What a vendor's folder provides.
+/// The contents of a vendor's folder.
 pub(crate) struct Vendor {
-    /// How the vendor sends webhooks. `None` for a verification mode that many senders share.
+    /// The vendor's profile. `None` for a verification mode that many senders share.
     pub profile: Option<&'static Profile>,
     /// The verification modes that the folder defines.
     pub modes: &'static [&'static Mode],

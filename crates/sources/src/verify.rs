@@ -1,5 +1,5 @@
-//! Verifies that a delivery comes from its claimed sender. One verifier applies the scheme of a mode,
-//! which is data in its vendor's folder. Must not know about webhook records, profiles or the database.
+//! Verifies that a delivery comes from its claimed sender. One verifier applies the scheme of a mode, which is data in
+//! its vendor's folder. Independent of webhook records, profiles and the database.
 //!
 //! A sender learns only success or failure. The reason appears only in logs and metrics, through
 //! [`VerifyError::reason`]. All comparisons take constant time over all candidates.
@@ -111,7 +111,7 @@ impl From<VerifyError> for Problem {
     }
 }
 
-/// What a successful verification established.
+/// The facts that a successful verification established.
 #[derive(Clone, Copy)]
 pub struct Proof<'a> {
     /// `None` if no signature was checked.
@@ -186,7 +186,7 @@ fn hash(parts: &[Cow<'_, [u8]>]) -> String {
     HEXLOWER.encode(&hash.finalize())
 }
 
-/// Verifies a delivery and returns what the signature proves.
+/// Verifies a delivery and returns the facts that the signature proves.
 pub fn prove<'a>(input: &VerifyInput<'a>) -> Result<Proof<'a>, VerifyError> {
     match input.mode.method() {
         Method::Open => {}
@@ -202,7 +202,7 @@ pub fn prove<'a>(input: &VerifyInput<'a>) -> Result<Proof<'a>, VerifyError> {
     })
 }
 
-/// How many tokens a request contains, in a mode that compares tokens. Otherwise 0.
+/// Number of tokens in a request, in a mode that compares tokens. Otherwise 0.
 pub fn offered_tokens(input: &VerifyInput<'_>) -> u32 {
     let names: &[&str] = match input.mode.method() {
         Method::OwnHeader => &[own_header(input)],

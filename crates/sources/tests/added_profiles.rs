@@ -1,7 +1,7 @@
 //! Profiles that users add. In a file of its own, because a process can add profiles only once, before it uses one.
 #![expect(
     clippy::unwrap_used,
-    reason = "a test that cannot be set up cannot go on"
+    reason = "a test that cannot be set up has failed"
 )]
 
 use gatehouse_sources::AuthMode;

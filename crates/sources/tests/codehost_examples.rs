@@ -6,7 +6,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    reason = "helpers of tests; the exception in clippy.toml sees tests only"
+    reason = "helpers of tests; the exception in clippy.toml covers only tests"
 )]
 
 use std::fmt::Write as _;

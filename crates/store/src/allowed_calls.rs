@@ -107,7 +107,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Withdraws everything that was allowed in the session with this key, and in those whose key continues it with `:`.
+    /// Withdraws all approvals for the session with this key, and for sessions whose key continues it with `:`.
     pub async fn delete_allowed_calls_under(&mut self, key: &str) -> Result<(), StoreError> {
         let prefix = format!("{key}:");
         let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
@@ -120,7 +120,7 @@ impl Conn {
         Ok(())
     }
 
-    /// Withdraws everything that was allowed for an agent.
+    /// Withdraws all approvals for an agent.
     pub(crate) async fn delete_allowed_calls_of(&mut self, agent: &str) -> Result<(), StoreError> {
         let query = query("DELETE FROM allowed_calls WHERE agent_id = $1").bind(agent);
         self.run(query).await?;

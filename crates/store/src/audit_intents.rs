@@ -35,7 +35,7 @@ pub struct AuditIntentRow {
     /// The actor, such as the ID of a session or key.
     pub actor: String,
     pub client_ip: Option<String>,
-    /// What is known before the change, as JSON text.
+    /// The facts known before the change, as JSON text.
     pub detail: String,
 }
 

@@ -57,7 +57,7 @@ impl AuditRow {
     }
 }
 
-/// Where the log begins after its oldest rows were deleted. The default is the first row.
+/// The start of the log after its oldest rows were deleted. The default is the first row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditAnchor {
     /// Position of the last deleted row.

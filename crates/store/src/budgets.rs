@@ -26,7 +26,7 @@ impl Conn {
         Ok(all)
     }
 
-    /// Stores a budget, replacing that of the same scope and period. A new limit can warn again.
+    /// Stores a budget, replacing the one with the same scope and period. A new limit can warn again.
     pub async fn update_budget(&mut self, row: &BudgetRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO budgets (scope, period, tokens, cost_nanos) VALUES ($1, $2, $3, $4)
@@ -45,7 +45,7 @@ impl Conn {
         Ok(self.run(query.bind(scope).bind(period)).await? > 0)
     }
 
-    /// Notes that a budget has warned in the period that began on `day`. Returns `false` if it had already.
+    /// Records that a budget has warned in the period that began on `day`. Returns `false` if it had already.
     pub async fn warn_budget(&mut self, row: &BudgetRow, day: i64) -> Result<bool, StoreError> {
         let query = query(
             "UPDATE budgets SET warned_day = $3

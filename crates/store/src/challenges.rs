@@ -45,7 +45,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Removes and returns a ceremony. Each can be answered once, correctly or not.
+    /// Removes and returns a ceremony. Each accepts a single response, correct or not.
     pub async fn claim_challenge(
         &mut self,
         id: &ChallengeId,

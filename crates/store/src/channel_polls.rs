@@ -45,7 +45,7 @@ impl Conn {
         self.run(query.bind(account_id)).await.map(drop)
     }
 
-    /// Makes a node the receiver, or changes the lease of the one that is. An empty name ends the lease.
+    /// Makes a node the receiver, or changes the lease of the current receiver. An empty name ends the lease.
     pub async fn update_channel_poll_lease(
         &mut self,
         account_id: &str,

@@ -19,7 +19,7 @@ pub struct ChatMessageRow {
     pub turn_id: TurnId,
     /// `system`, `user`, `assistant` or `tool`.
     pub role: String,
-    /// Who wrote it: `owner`, `configured`, `model` or `stranger`.
+    /// The author: `owner`, `configured`, `model` or `stranger`.
     pub origin: String,
     /// Whether it is the result of a tool that returns private data.
     pub is_private: bool,
@@ -50,17 +50,17 @@ pub struct ChatMessageRow {
     pub error: Option<String>,
     /// The delivery that brought a user message.
     pub delivery_id: Option<DeliveryId>,
-    /// What the model thought before it wrote the message.
+    /// The model's reasoning before this message.
     pub reasoning: Option<String>,
-    /// What the model's provider needs back with the message, as JSON text.
+    /// Data that the model's provider needs back with the message, as JSON text.
     pub reasoning_state: Option<String>,
-    /// What was spoken of the message until the person interrupted it.
+    /// The part of the message that was spoken before the person interrupted it.
     pub heard: Option<String>,
     pub created_at: Timestamp,
 }
 
 impl ChatMessageRow {
-    /// An empty message, whose place in the session is not known yet.
+    /// An empty message, whose position in the session is not known yet.
     pub fn new(
         session_id: SessionId,
         turn_id: TurnId,
@@ -202,8 +202,8 @@ impl Conn {
         Ok(is_there)
     }
 
-    /// Notes what was heard of a message that was interrupted while it was spoken. An answer that was complete
-    /// then counts as aborted. Returns whether the message exists.
+    /// Stores the part that was heard of an interrupted message. A complete answer then counts as aborted. Returns
+    /// whether the message exists.
     pub async fn update_chat_message_heard(
         &mut self,
         session: &SessionId,

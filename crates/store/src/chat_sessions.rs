@@ -21,7 +21,7 @@ pub struct ChatSessionRow {
     pub source: String,
     /// Whether the session contains text by a stranger that no person has cleared.
     pub tainted: bool,
-    /// Whether the session contains private data: files, or what a tool returned.
+    /// Whether the session contains private data: files, or output of a tool.
     pub private: bool,
     pub message_count: i64,
     /// The last number assigned to a message.
@@ -58,7 +58,7 @@ columns! {
 pub struct TaggedChatSessions {
     /// As in [`ChatSessionRow`].
     pub tags: String,
-    /// How many there are.
+    /// The number of sessions.
     pub sessions: i64,
 }
 
@@ -234,7 +234,7 @@ impl Conn {
         Ok(self.run(query.bind(id.as_str()).bind(label)).await? > 0)
     }
 
-    /// Pins, archives or tags a session; `None` keeps what is stored. `false` if it does not exist.
+    /// Pins, archives or tags a session; `None` keeps the stored value. `false` if the session does not exist.
     pub async fn update_chat_session_place(
         &mut self,
         id: &SessionId,

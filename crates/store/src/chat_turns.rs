@@ -40,7 +40,7 @@ impl Conn {
         Ok(())
     }
 
-    /// Stores the answer so far of a turn of a process. It is empty again once the answer is a message.
+    /// Stores the partial answer of a turn. The column is empty again when the answer has become a message.
     pub async fn update_chat_turn_text(
         &mut self,
         (id, node): (&TurnId, &str),

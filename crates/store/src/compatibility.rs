@@ -1,13 +1,13 @@
-//! Which versions of Gatehouse may write to a database that a newer version has migrated. The column `oldest_writer`
-//! of the applied migrations.
+//! Which versions of Gatehouse may write to a database that a newer version has migrated. Uses the column
+//! `oldest_writer` of the applied migrations.
 
 use crate::sql::{columns, query};
 use crate::{Conn, Store, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The subject of the change feed that a migration with [`Writers::With`] records. It must change neither the table of
-/// changes nor that of the migrations, which earlier versions read to notice it.
+/// The subject of the change feed that a migration with [`Writers::With`] records. The migration must change neither
+/// the table of changes nor the table of migrations, because earlier versions read both to notice it.
 pub const SCHEMA_CHANGED: &str = "schema";
 /// The migration that adds the column.
 pub(crate) const FIRST_STATED: i64 = 73;
@@ -19,7 +19,7 @@ pub(crate) enum Writers {
     Any,
     /// `-- contract N`: those that contain migration N.
     With(i64),
-    /// The file states nothing: those that contain the migration.
+    /// The file does not state it: only versions that contain the migration.
     Unstated,
 }
 
@@ -79,7 +79,7 @@ impl Unknown {
 }
 
 impl Conn {
-    /// Compares the applied migrations below `end` with those of this version.
+    /// Compares the applied migrations below `end` with the migrations of this version.
     pub(crate) async fn find_unknown_migrations(
         &mut self,
         end: i64,
@@ -97,7 +97,8 @@ impl Conn {
         Ok(Unknown::among(&applied, is_known))
     }
 
-    /// Informs nodes of earlier versions, which may have to stop writing. Its time is that of the newest change.
+    /// Informs nodes of earlier versions, which may have to stop writing. Its time equals the time of the newest
+    /// change.
     pub(crate) async fn insert_schema_change(&mut self) -> Result<(), StoreError> {
         let now = self
             .number(query("SELECT COALESCE(MAX(at), 0) FROM changes"))

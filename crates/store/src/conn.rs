@@ -146,8 +146,8 @@ impl Conn {
         })
     }
 
-    /// Runs a statement that returns rows once for each row of values, pipelined like [`Self::run_each`]. Returns
-    /// the first row of each run.
+    /// Runs a statement that returns rows once for each row of values, pipelined like [`Self::run_each`]. Returns the
+    /// first row of each run.
     pub(crate) async fn find_each<T: FromRow>(
         &mut self,
         sql: &str,

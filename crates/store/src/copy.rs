@@ -146,8 +146,8 @@ impl FromRow for SchemaRow {
 }
 
 impl Conn {
-    /// Lists all tables except that of the migrations. Tables with foreign keys come after all others, so
-    /// that rows can be inserted in this order.
+    /// Lists all tables except the table of migrations. Tables with foreign keys come after all others, so that rows
+    /// can be inserted in this order.
     async fn list_all_tables(&mut self) -> Result<Vec<Table>, StoreError> {
         let rows: Vec<SchemaRow> = self.list(query(self.engine().list_columns())).await?;
         let mut tables: Vec<Table> = Vec::new();
@@ -177,8 +177,8 @@ impl Conn {
 }
 
 impl Store {
-    /// Checks the file of a SQLite database: its structure, its indexes and its foreign keys. Returns what is
-    /// wrong. PostgreSQL has no such check.
+    /// Checks the file of a SQLite database: its structure, its indexes and its foreign keys. Returns the errors.
+    /// PostgreSQL has no such check.
     pub async fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
         self.read(|conn| {
             Box::pin(async move {

@@ -1,7 +1,6 @@
 //! Table `webhook_deliveries`: batch inserts, lookups of single deliveries, and the removal of the deliveries
 //! of deleted webhooks. Lists and counts are in `delivery_list.rs`, the queue is in `delivery_queue.rs`.
 
-use crate::delivery_configs::CONFIG;
 use crate::sql::{Value, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
@@ -65,7 +64,7 @@ pub struct DeliveryRow {
     pub body_size: i64,
     /// The beginning of the body.
     pub body_preview: String,
-    /// Why it failed, was refused, or waits.
+    /// The reason for a failure, refusal or wait.
     pub error: Option<String>,
     /// The agent's actions, as a JSON array.
     pub response_actions: String,
@@ -73,13 +72,13 @@ pub struct DeliveryRow {
     pub target: Option<String>,
     /// When a channel accepted the text.
     pub delivered_at: Option<Timestamp>,
-    /// What happened, as one line.
+    /// A summary of the event, on one line.
     pub summary: Option<String>,
     /// The beginning of the agent's answer, or of the text that a channel accepted without an agent, as one line.
     pub outcome: Option<String>,
-    /// The name of the channel that accepted a text without an agent, as it was then.
+    /// The name at that time of the channel that accepted a text without an agent.
     pub channel: Option<String>,
-    /// What the owner changed for this replay: `payload`, `target` or `payload,target`.
+    /// The owner's changes for this replay: `payload`, `target` or `payload,target`.
     pub edited: Option<String>,
 }
 
@@ -128,12 +127,12 @@ pub struct NewDelivery {
     /// A channel target, or empty for an agent's turn. `None` if the delivery never runs.
     pub target: Option<Arc<str>>,
     pub error: Option<String>,
-    /// What happened, as one line.
+    /// A summary of the event, on one line.
     pub summary: Option<String>,
 }
 
 impl NewDelivery {
-    /// Returns the row as a read returns it after the insert.
+    /// Returns the row as a read after the insert would return it.
     pub fn to_row(&self) -> DeliveryRow {
         DeliveryRow {
             id: self.id.clone(),
@@ -245,7 +244,7 @@ impl Conn {
         Ok(stored)
     }
 
-    /// Stores what the owner changed for a replay. Only replays have it, so inserts do not write it.
+    /// Stores the owner's changes for a replay. Only replays have them, so inserts do not write them.
     pub async fn update_delivery_edited(
         &mut self,
         id: &DeliveryId,
@@ -272,16 +271,6 @@ impl Conn {
         let sql = format!(
             "SELECT {PAYLOAD} FROM webhook_deliveries WHERE id = $1 AND payload IS NOT NULL
                  AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)"
-        );
-        self.find(query(sql).bind(id.to_owned())).await
-    }
-
-    /// Returns the configuration of the webhook at the receipt of a delivery. `None` if there is no such
-    /// delivery or it has no configuration.
-    pub async fn find_delivery_config(&mut self, id: &str) -> Result<Option<String>, StoreError> {
-        let sql = format!(
-            "SELECT {CONFIG} FROM webhook_deliveries WHERE id = $1
-                 AND COALESCE(config, config_key) IS NOT NULL"
         );
         self.find(query(sql).bind(id.to_owned())).await
     }

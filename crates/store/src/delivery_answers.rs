@@ -5,7 +5,7 @@ use crate::sql::query;
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp};
 
-/// The end of an agent's turn whose answer goes to a channel.
+/// The end of an agent's turn with an answer for a channel.
 #[derive(Clone, Debug)]
 pub struct DeliveryAnswer {
     pub answer: String,

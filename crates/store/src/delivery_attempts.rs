@@ -20,7 +20,7 @@ pub struct DeliveryAttempt {
 
 columns! { DeliveryAttempt: attempt, started_at, ended_at, error, status_code, answer }
 
-/// How the receiver responded to the attempt that ended a delivery.
+/// The receiver's response to the attempt that ended a delivery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryResponse {
     /// The HTTP status, if there was a response.

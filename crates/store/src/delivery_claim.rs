@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Maximum number of deliveries that one claim parks, to hold the writer only briefly.
 const PARK_LIMIT: usize = 128;
 
-/// How much larger each further page of a line is. The first has as many deliveries as are wanted. A line whose
+/// The factor by which each further page of a line grows. The first has as many deliveries as requested. A line whose
 /// deliveries wait for one another needs more pages, but only a few.
 const PAGE_GROWTH: usize = 4;
 
@@ -44,7 +44,7 @@ pub struct Take {
 /// The result of a claim.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Claims {
-    /// The claimed deliveries, by line; within a line, those that were due first come first.
+    /// The claimed deliveries, by line; within a line, by due time.
     pub claimed: Vec<DeliveryWork>,
     /// Whether more deliveries may be due, because the claim stopped early.
     pub more: bool,
@@ -85,7 +85,7 @@ struct Due {
 
 columns! { Due: id, session_key }
 
-/// What a claim must not run: a session in which a delivery runs, or a deleted webhook.
+/// Deliveries that a claim must not run: of a session in which a delivery runs, or of a deleted webhook.
 struct Barred {
     name: String,
     is_session: bool,
@@ -96,9 +96,9 @@ columns! { Barred: name, is_session }
 /// A line from which a claim takes.
 struct Taking<'w> {
     take: &'w Take,
-    /// How many more to claim.
+    /// Number of deliveries still to claim.
     left: usize,
-    /// How many to read at once.
+    /// Number of deliveries to read at once.
     page: usize,
     /// Whether everything that is due has been read.
     is_read: bool,
@@ -306,8 +306,8 @@ impl Conn {
         Ok(Turn::BehindAnother)
     }
 
-    /// Returns the oldest open delivery of a session. Deletes older ones whose webhook was deleted: they must
-    /// neither run nor hold back deliveries of other webhooks.
+    /// Returns the oldest open delivery of a session. Deletes older deliveries of deleted webhooks: they must neither
+    /// run nor delay deliveries of other webhooks.
     async fn find_living_head(
         &mut self,
         session_key: &str,

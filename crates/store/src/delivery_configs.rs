@@ -80,9 +80,8 @@ impl Conn {
         Ok(keys)
     }
 
-    /// Deletes configurations that no delivery has used since `before`, except those of open deliveries. The
-    /// stored time of use may be an hour too early and clocks may differ, so the limit is two hours before
-    /// `before`.
+    /// Deletes configurations that no delivery has used since `before`, except configurations of open deliveries. The
+    /// stored time of use may be an hour too early and clocks may differ, so the limit is two hours before `before`.
     pub async fn delete_unused_delivery_configs(
         &mut self,
         before: Timestamp,

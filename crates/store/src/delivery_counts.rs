@@ -1,6 +1,6 @@
-//! Table `delivery_counts`: how many deliveries ended with each status, by hour of receipt, and how long they took. A
-//! transaction collects what it ended and writes the counters right before its commit, so two nodes lock a counter only
-//! for the length of a commit, and always in the same order.
+//! Table `delivery_counts`: the number of deliveries that ended with each status, by hour of receipt, and their
+//! durations. A transaction collects the ended deliveries and writes the counters right before its commit, so two nodes
+//! lock a counter only for the length of a commit, and always in the same order.
 
 use crate::delivery_durations::{self, Durations};
 use crate::sql::{FromRow, Row, Value, columns, query};
@@ -41,7 +41,7 @@ pub struct DeliveryCount {
     /// The current status.
     pub status: DeliveryStatus,
     pub count: i64,
-    /// How long those that were started took.
+    /// The durations of the started deliveries.
     pub durations: Durations,
 }
 
@@ -109,7 +109,7 @@ const ROWS: &str = "SELECT received_at / 3600000, status, CAST(COUNT(*) AS BIGIN
      WHERE received_at >= $1 AND received_at < $2 {only} AND {kept} AND id >= $3 AND id < $4
      GROUP BY received_at / 3600000, status";
 
-/// Fills in the durations, and the conditions on the webhook. Its ID has the number `place`.
+/// Fills in the durations, and the condition on the webhook, whose ID is parameter number `place`.
 fn of_webhook(sql: &str, webhook: Option<&WebhookId>, place: usize) -> String {
     let only = |column| webhook.map_or_else(String::new, |_| format!("AND {column} = ${place}"));
     let kept = "webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)";
@@ -130,7 +130,7 @@ fn of_webhook(sql: &str, webhook: Option<&WebhookId>, place: usize) -> String {
 }
 
 impl Conn {
-    /// Notes that a delivery ended, and how long it took if it was started. Does nothing for an open status.
+    /// Records that a delivery ended, and how long it took if it was started. Does nothing for an open status.
     pub(crate) fn note_ended(
         &mut self,
         webhook_id: &str,
@@ -242,7 +242,7 @@ impl Conn {
         self.list(query.bind(webhook.as_str())).await
     }
 
-    /// Deletes the counters of hours before `before`. Those of the last weeks of a webhook stay: they show whether its
+    /// Deletes the counters of hours before `before`. Keeps the last weeks of each webhook: they show whether its
     /// sender was regular when it stopped.
     pub async fn delete_old_delivery_counts(
         &mut self,

@@ -1,5 +1,5 @@
-//! How long deliveries took, as a sum and a histogram. The counters of [`crate::delivery_counts`] have a column for each
-//! bucket, so that hours and webhooks can be added up and a mean and a percentile remain.
+//! How long deliveries took, as a sum and a histogram. The counters of [`crate::delivery_counts`] have a column for
+//! each bucket, so that the sums over hours and webhooks still have a mean and percentiles.
 
 use crate::StoreError;
 use crate::sql::{Row, Value};
@@ -86,7 +86,7 @@ impl Durations {
         numbers.map(Value::from).collect()
     }
 
-    /// Reads the columns that [`columns`] selects, beginning at this place.
+    /// Reads the columns of [`columns`], starting at column `first`.
     pub(crate) fn from_row(row: &Row<'_>, first: usize) -> Result<Self, StoreError> {
         let mut durations = Self {
             total_ms: row.try_get(first)?,

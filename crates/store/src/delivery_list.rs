@@ -73,8 +73,8 @@ fn conditions(filter: &DeliveryFilter) -> String {
         "webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)".to_owned(),
     ];
     let mut place = 1;
-    // Of a webhook's deliveries, few may have this type or be open. `|| ''` keeps the index by webhook from
-    // being used then.
+    // Few of a webhook's deliveries may have this type or status. `|| ''` then keeps SQLite from using the index by
+    // webhook.
     let event = filter.event.as_deref();
     let is_type = event.is_some_and(|event| !event.ends_with('*'));
     let is_open =

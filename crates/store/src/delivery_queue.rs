@@ -1,8 +1,8 @@
 //! Table `webhook_deliveries` as a queue: finish, requeue and park deliveries.
 //!
-//! Changes of open deliveries run in [`crate::Store::write_queue`]. One such transaction runs at a time in
-//! the whole database, so what a claim reads is still true when it writes, on every node. Only inserts, and
-//! changes of the time at which a delivery is due, may run concurrently.
+//! Changes of open deliveries run in [`crate::Store::write_queue`]. One such transaction runs at a time in the whole
+//! database, so the rows that a claim reads do not change before it writes, on any node. Only inserts, and changes of
+//! the time at which a delivery is due, may run concurrently.
 //!
 //! **Parking.** Only the oldest open delivery of a session may run. If a claim finds a younger one due, it
 //! sets `next_attempt_at` to `NULL`, which removes the delivery from the index of the queue. The transaction
@@ -30,12 +30,12 @@ pub struct DeliveryFinish {
     /// `completed` or `failed`.
     pub status: DeliveryStatus,
     pub finished_at: Timestamp,
-    /// The agent's session; `None` keeps what is stored, here and below.
+    /// The agent's session; `None` keeps the stored value, here and below.
     pub session_id: Option<SessionId>,
     /// Tokens of all model calls.
     pub input_tokens: Option<i64>,
     pub output_tokens: Option<i64>,
-    /// Why it failed, as shown to the owner. Replaces what is stored, even if `None`.
+    /// The reason for the failure, as shown to the owner. Replaces the stored reason, even if `None`.
     pub error: Option<String>,
     /// The agent's actions, as a JSON array.
     pub response_actions: Option<String>,
@@ -45,7 +45,7 @@ pub struct DeliveryFinish {
     pub outcome: Option<String>,
     /// The name of the channel that accepted a text without an agent.
     pub channel: Option<String>,
-    /// How the receiver responded. Replaces what is stored.
+    /// The receiver's response. Replaces the stored one.
     pub response: DeliveryResponse,
 }
 
@@ -127,7 +127,7 @@ pub struct DeliveryRequeue {
     pub next_attempt_at: Option<Timestamp>,
     /// Whether to subtract this attempt from `attempts`.
     pub uncount: bool,
-    /// Why it was returned, as shown to the owner.
+    /// The reason for the return, as shown to the owner.
     pub error: Option<String>,
     /// The session that the agent started, if any.
     pub session_id: Option<SessionId>,
@@ -174,7 +174,7 @@ macro_rules! page_from_2 {
 
 pub(crate) use page_from_2;
 
-/// What an update that ends a delivery returns.
+/// The result of an update that ends a delivery.
 pub(crate) struct EndedRow {
     pub(crate) session_key: String,
     pub(crate) webhook_id: String,
@@ -331,7 +331,7 @@ impl Conn {
         self.revive(heads.filter_map(|(head, (_, now))| Some((head?, *now))))
     }
 
-    /// Makes deliveries due at their time if nothing but their place prevents them from running.
+    /// Makes deliveries due at their time if they are free: no earlier delivery of the session is open.
     fn revive(
         &mut self,
         heads: impl IntoIterator<Item = (Head, Timestamp)>,

@@ -68,7 +68,7 @@ async fn a_claim_reads_indexes_of_open_deliveries_only() {
     }
 }
 
-/// How many instructions of its virtual machine SQLite takes to list the lines.
+/// Number of instructions of its virtual machine that SQLite needs to list the lines.
 async fn steps_for_lines(store: &crate::Store) -> i32 {
     let counted = store.read(|conn| {
         Box::pin(async move {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Deliveries per statement. Both statements of a slice read the same rows, which should fit into the page cache of a
 /// SQLite connection (2 MiB).
 const SLICE: usize = 500;
-/// How much is scanned for a page. When one of both is used up, no further slice begins.
+/// Limits for the scan of one page. When either is used up, no further slice begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     deliveries: usize,
@@ -36,8 +36,8 @@ const SEARCHED: [&str; 4] = [
 ];
 
 impl Conn {
-    /// Returns a page of the deliveries that contain a text, newest first. It is shorter than `limit`, or empty, and has a
-    /// next page if there are more deliveries than the budget allows.
+    /// Returns a page of the deliveries that contain a text, newest first. It is shorter than `limit`, or empty, and
+    /// has a next page if there are more deliveries than the budget allows.
     pub(crate) async fn search_deliveries(
         &mut self,
         rest: Rest,

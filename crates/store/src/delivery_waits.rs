@@ -19,8 +19,8 @@ const LIST_LIMIT: i64 = 500;
 const COUNT_SEALED: &str = "SELECT COUNT(*) FROM held_deliveries";
 
 impl Conn {
-    /// Lists parked deliveries that wait neither for the vault nor for the owner and have no older open delivery in their
-    /// session. A deletion or change of the older ones can leave such deliveries behind.
+    /// Lists parked deliveries that wait neither for the vault nor for the owner and have no older open delivery in
+    /// their session. A deletion or change of the older ones can leave such deliveries behind.
     pub async fn list_stranded_deliveries(&mut self) -> Result<Vec<DeliveryId>, StoreError> {
         let query = query(concat!(
             "SELECT id FROM webhook_deliveries AS waiting

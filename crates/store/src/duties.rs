@@ -20,7 +20,7 @@ columns! { DutyRow: node, until }
 pub struct Duty {
     name: &'static str,
     lease: Duration,
-    /// Until when this node holds the duty, in milliseconds of the monotonic clock.
+    /// The end of this node's hold on the duty, in milliseconds of the monotonic clock.
     held_until_ms: Mutex<u64>,
 }
 
@@ -48,7 +48,7 @@ impl Duty {
         }
         let lease_ms = u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX);
         let begun_ms = clock.monotonic_ms();
-        // Claiming costs a write, so it is not repeated at once.
+        // A claim costs a write, so it is not repeated at once.
         if begun_ms.saturating_add(lease_ms / 2) < *self.held() {
             return Ok(true);
         }
@@ -82,7 +82,7 @@ impl Conn {
         self.find(query.bind(name)).await
     }
 
-    /// Lets `node` do the duty, unless another node holds it.
+    /// Claims the duty for `node`, unless another node holds it.
     async fn claim_duty(
         &mut self,
         name: &str,

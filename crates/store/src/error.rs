@@ -1,4 +1,4 @@
-//! Errors of the database, classified by what the caller can do about them.
+//! Errors of the database, classified by the caller's options.
 
 use crate::dialect::Engine;
 use gatehouse_domain::{ErrorCode, Problem};
@@ -16,9 +16,8 @@ pub enum StoreError {
     /// The database cannot be reached, read or written now: disk full, read-only, locked or down.
     #[error("the database is unavailable")]
     Unavailable(#[source] Cause),
-    /// PostgreSQL ended the transaction because it and another one waited for each other. It may succeed if
-    /// repeated.
-    #[error("the write waited for another one, and that one for it")]
+    /// PostgreSQL ended the transaction because of a deadlock. It may succeed if repeated.
+    #[error("the write and another one waited for each other")]
     Deadlock(#[source] Cause),
     /// A row with this key already exists.
     #[error("a row with this key exists already")]
@@ -64,8 +63,8 @@ const SQLITE_UNAVAILABLE: [i32; 11] = [3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26];
 /// (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
 const POSTGRES_UNAVAILABLE: [&str; 8] = ["08", "40", "53", "55", "57", "58", "25006", "25P03"];
 
-/// SQLSTATE of a text that is not valid in the database's encoding. Texts of Gatehouse are valid UTF-8, so this is a NUL
-/// character.
+/// SQLSTATE of a text that is not valid in the database's encoding. Texts of Gatehouse are valid UTF-8, so this is a
+/// NUL character.
 const POSTGRES_NUL_CHARACTER: &str = "22021";
 
 /// Decides by the primary code. Extended codes contain the primary code in the low byte.

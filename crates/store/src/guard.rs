@@ -67,7 +67,7 @@ impl Guard {
         }
     }
 
-    /// Records in the transaction of a write what the audit log will contain about it.
+    /// Stores the audit intent of a write in its transaction.
     pub(crate) fn record<'a>(
         &'a self,
         conn: &'a mut Conn,

@@ -77,11 +77,6 @@ impl Conn {
         Ok(id.map(DeliveryId::from_text))
     }
 
-    pub async fn count_held_deliveries(&mut self) -> Result<i64, StoreError> {
-        self.number(query("SELECT COUNT(*) FROM held_deliveries"))
-            .await
-    }
-
     pub async fn delete_held_delivery(&mut self, id: &DeliveryId) -> Result<(), StoreError> {
         let query = query("DELETE FROM held_deliveries WHERE id = $1");
         self.run(query.bind(id.as_str())).await.map(drop)

@@ -1,5 +1,5 @@
-//! Searches for text that ignore the case of letters. `LOWER` of SQLite converts only ASCII letters, and its `LIKE` compares
-//! character by character, so each connection gets a function instead.
+//! Searches for text that ignore the case of letters. `LOWER` of SQLite converts only ASCII letters, and its `LIKE`
+//! compares character by character, so each connection gets a function instead.
 
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
@@ -9,8 +9,8 @@ use rusqlite::{Connection, Result};
 /// contains nothing.
 pub(crate) const CONTAINS: &str = "contains_lower";
 
-/// Converts each letter without its context, as PostgreSQL does with a UTF-8 locale: `Σ` becomes `σ` at the end of a word
-/// too.
+/// Converts each letter without its context, as PostgreSQL does with a UTF-8 locale: `Σ` becomes `σ` at the end of a
+/// word too.
 pub fn lower_case(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();

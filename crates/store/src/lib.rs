@@ -247,8 +247,8 @@ impl Store {
         self.heard.clone()
     }
 
-    /// Sends a message to the other nodes that are connected now. An empty one arrives as [`NodeMessage::Missed`]. Returns `false` if too many messages wait to be sent,
-    /// and on SQLite, which has one node.
+    /// Sends a message to the other nodes that are connected now. An empty one arrives as [`NodeMessage::Missed`].
+    /// Returns `false` if too many messages wait to be sent, and on SQLite, which has one node.
     pub fn send_to_nodes(&self, message: String) -> bool {
         self.to_nodes.try_send(message).is_ok()
     }
@@ -258,8 +258,8 @@ impl Store {
         self.from_nodes.subscribe()
     }
 
-    /// A handle whose reads do not wait for those of other handles, for which one connection is reserved: the gate and
-    /// the worker must not wait for lists and searches.
+    /// Returns a handle with a reserved connection. Its reads do not wait for reads of other handles: the gate and the
+    /// worker must not wait for lists and searches.
     #[must_use]
     pub fn with_reserved_reader(&self) -> Self {
         Self {

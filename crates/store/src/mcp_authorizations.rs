@@ -1,4 +1,4 @@
-//! Table `mcp_authorizations`: what authorization servers granted for MCP servers.
+//! Table `mcp_authorizations`: the grants of authorization servers for MCP servers.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -88,7 +88,8 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Records why tokens could not be refreshed, or that they work again. The tokens and the version stay. Returns `false` if the stored version is another one.
+    /// Records why tokens could not be refreshed, or that they work again. The tokens and the version stay. Returns
+    /// `false` if the stored version is another one.
     pub async fn update_mcp_authorization_error(
         &mut self,
         (server, version): (&str, i64),
@@ -106,8 +107,8 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Claims the refresh of the tokens of this version. Returns `false` while another claim is valid, and if the stored
-    /// version is another one.
+    /// Claims the refresh of the tokens of this version. Returns `false` while another claim is valid, and if the
+    /// stored version is another one.
     pub async fn claim_mcp_authorization(
         &mut self,
         (server, version): (&str, i64),
@@ -122,7 +123,8 @@ impl Conn {
         Ok(self.run(query.bind(now.as_millis())).await? > 0)
     }
 
-    /// Extends a claim whose holder has new tokens that are not saved yet. Returns `false` if the stored version is another one.
+    /// Extends a claim whose holder has new tokens that are not saved yet. Returns `false` if the stored version is
+    /// another one.
     pub async fn update_mcp_authorization_claim(
         &mut self,
         (server, version): (&str, i64),

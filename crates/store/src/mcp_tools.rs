@@ -60,7 +60,7 @@ impl Conn {
         Ok(self.run(query.bind(server).bind(name)).await? > 0)
     }
 
-    /// Withdraws all approvals of a server and forgets its authorization.
+    /// Withdraws all approvals of a server and deletes its authorization.
     pub async fn delete_mcp_server(&mut self, name: &str) -> Result<(), StoreError> {
         let tools = query("DELETE FROM mcp_tools WHERE server = $1");
         self.run(tools.bind(name)).await?;

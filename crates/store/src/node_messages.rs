@@ -9,7 +9,7 @@ pub(crate) const CHANNEL: &str = "gatehouse_events";
 /// Sends the parts of messages. One statement is one transaction, whose notifications arrive together and in order.
 pub(crate) const SEND: &str =
     "SELECT pg_notify('gatehouse_events', part) FROM unnest($1::text[]) AS part";
-/// The message that stands for messages that were not sent.
+/// The message that reports lost messages.
 pub(crate) const MISSED: &str = "";
 /// Maximum size of a part in bytes. With its head, a part is below the limit of a notification
 /// (`NOTIFY_PAYLOAD_MAX_LENGTH` of PostgreSQL).
@@ -17,7 +17,7 @@ const PART_BYTES: usize = 7_900;
 /// Maximum number of senders whose incomplete messages are kept.
 const SENDERS: usize = 64;
 
-/// What a node receives from other nodes.
+/// A notification from other nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeMessage {
     Text(Arc<str>),
@@ -25,8 +25,8 @@ pub enum NodeMessage {
     Missed,
 }
 
-/// Splits a message into parts: `<number> <index> <count> <text>`. The number makes equal messages differ, because
-/// PostgreSQL delivers equal notifications of a transaction once.
+/// Splits a message into parts: `<number> <index> <count> <text>`. The number makes equal messages differ: PostgreSQL
+/// delivers equal notifications of a transaction only once.
 pub(crate) fn split(number: u64, mut text: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     while text.len() > PART_BYTES {
@@ -74,7 +74,7 @@ struct Partial {
 pub(crate) struct Joiner(HashMap<i32, Partial>);
 
 impl Joiner {
-    /// Takes a part in and returns the message if it was the last one. Ignores what is not a part in order.
+    /// Adds a part. Returns the message if the part completes it. Ignores parts that are out of order.
     pub(crate) fn join(&mut self, sender: i32, part: &str) -> Option<Arc<str>> {
         let part = Part::parse(part)?;
         if part.count == 1 {

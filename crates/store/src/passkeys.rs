@@ -68,8 +68,7 @@ impl Conn {
             .await
     }
 
-    /// Records a login: stores the credential with its new counter if the stored one is still the one that
-    /// was verified.
+    /// Records a login: stores the credential with its new counter if the stored credential is still the verified one.
     pub async fn update_passkey_used(
         &mut self,
         id: &PasskeyId,

@@ -24,7 +24,7 @@ impl Conn {
         Ok(self.run(query.bind(hash).bind(now.as_millis())).await? > 0)
     }
 
-    /// Replaces the hash if it is still the one that was verified; otherwise returns `false`.
+    /// Replaces the hash if the stored hash is still the verified one; otherwise returns `false`.
     pub async fn update_password_hash(
         &mut self,
         verified: &str,

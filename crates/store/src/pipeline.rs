@@ -18,11 +18,11 @@ use std::time::Duration;
 pub(crate) use waiting::SAVEPOINT;
 use waiting::Waiting;
 
-/// Timeout for a server's response to what was sent together. Longer than the timeouts for locks and statements on the
-/// server.
+/// Timeout for a server's response to statements that were sent together. Longer than the timeouts for locks and
+/// statements on the server.
 const ANSWER: Duration = Duration::from_secs(12);
 
-/// What is known about the transaction of a connection.
+/// The state of a connection's transaction.
 #[derive(Debug)]
 enum Transaction {
     /// There is no transaction, or its `BEGIN` was not sent yet: the server has run nothing of it.
@@ -41,7 +41,7 @@ pub(crate) struct Pipeline {
     pub(crate) is_silent: bool,
     /// Timeout for a response.
     pub(crate) limit: Duration,
-    /// How often a response was awaited, without what the preparation of a new statement needs.
+    /// Number of awaited responses, without responses to the preparation of new statements.
     pub(crate) round_trips: u64,
     waiting: Vec<Waiting>,
     /// The waiting statements that were prepared on this connection.
@@ -131,7 +131,7 @@ impl Pipeline {
         }
     }
 
-    /// Ends the transaction here and drops what waits. Returns whether the server has to end it, too.
+    /// Ends the transaction here and drops the waiting statements. Returns whether the server has to end it, too.
     pub(crate) fn end(&mut self) -> bool {
         self.waiting.clear();
         self.is_open = false;
@@ -152,8 +152,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Drops what waits of the current job. Returns whether its savepoint was among it: then the server has run nothing
-    /// of it.
+    /// Drops the waiting statements of the current job. Returns whether its savepoint was among them: then the server
+    /// has run nothing of the job.
     pub(crate) fn drop_job(&mut self) -> bool {
         let savepoint = self.waiting.iter().rposition(Waiting::is_savepoint);
         self.waiting.truncate(savepoint.unwrap_or(0));

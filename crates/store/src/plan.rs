@@ -1,4 +1,4 @@
-//! SQLite's query plans, for tests of what an index is used for.
+//! SQLite's query plans, for tests of which indexes are used.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Store, StoreError};

@@ -1,5 +1,5 @@
-//! The connection to PostgreSQL by which the nodes of a database reach each other: notifications of changes, and messages
-//! that are not stored.
+//! The connection to PostgreSQL by which the nodes of a database reach each other: notifications of changes, and
+//! messages that are not stored.
 
 use crate::StoreError;
 use crate::node_messages::{self, Joiner, NodeMessage};
@@ -27,7 +27,7 @@ const LINK_ANSWER: Duration = Duration::from_secs(5);
 /// Maximum number of messages sent at once.
 const SENT_AT_ONCE: usize = 64;
 
-/// What connects a node with the others on its database.
+/// A node's connection to the other nodes on its database.
 pub(crate) struct NodeLink {
     /// Counts the server's notifications of changes by any process.
     pub(crate) heard: watch::Sender<u64>,
@@ -37,8 +37,8 @@ pub(crate) struct NodeLink {
     pub(crate) outgoing: mpsc::Receiver<String>,
 }
 
-/// Passes notifications on until the last receiver is dropped. A reconnection counts as a notification, because
-/// earlier ones may have been missed.
+/// Forwards notifications until the last receiver is dropped. A reconnection counts as a notification, because earlier
+/// ones may have been missed.
 pub(crate) async fn link(server: PostgresServer, mut link: NodeLink) {
     let mut is_again = false;
     while !link.heard.is_closed() {

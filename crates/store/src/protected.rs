@@ -133,8 +133,8 @@ impl Conn {
         Ok(sum)
     }
 
-    /// Replaces a secret's stored form if it is still the one that was read. Otherwise returns `false`, so
-    /// that a newer value is never overwritten.
+    /// Replaces a secret's stored form if it still equals the form that was read. Otherwise returns `false`, so that a
+    /// newer value is never overwritten.
     pub async fn update_protected(
         &mut self,
         table: SecretTable,

@@ -18,15 +18,15 @@ const PART: u32 = 40;
 const MOST: u32 = 1_000;
 /// When the unused permits of a batch expire.
 const EXPIRY_MS: u64 = 10_000;
-/// The next batch is larger if one is used up within this time.
+/// If a batch is used up within this time, the next one is larger.
 const SOON_MS: u64 = 5_000;
-/// For how long a refusal is repeated without asking the database, unless the limit changes. Until then, permits that
-/// another node returns are not seen.
+/// For how long a refusal is repeated without asking the database, unless the limit changes. Permits that another node
+/// returns in this time are ignored.
 const REFUSED_MS: u64 = 10_000;
 /// Maximum number of expired permits that are returned in one transaction.
 const RETURNED_AT_ONCE: usize = 500;
 
-/// What a limit applies to, such as a webhook or a client.
+/// The subject of a limit, such as a webhook or a client.
 pub trait RateKey: Clone + Eq + Hash + Send + Sync + fmt::Debug + 'static {
     /// The name of the limit in the database, unique among all kinds of keys.
     fn name(&self) -> String;
@@ -113,7 +113,7 @@ impl Pool {
         now_ms.saturating_sub(self.taken_at_ms) >= EXPIRY_MS
     }
 
-    /// Removes and returns what is left.
+    /// Removes and returns the unused permits.
     fn take_unused(&mut self) -> Unused {
         Unused {
             count: std::mem::take(&mut self.left),
@@ -121,8 +121,8 @@ impl Pool {
         }
     }
 
-    /// Returns what is left of a batch that is used up or has expired, and the size of the next one: twice the last one
-    /// if that was used up soon, else what was used of it.
+    /// Ends a used-up or expired batch. Returns its unused permits and the size of the next batch: twice the last size
+    /// if the batch was used up soon, otherwise the number of used permits.
     fn begin_batch(&mut self, count: u32, limit: u32, now_ms: u64) -> (Unused, u32) {
         let unused = self.take_unused();
         let used = self.batch.saturating_sub(unused.count);
@@ -160,7 +160,7 @@ impl Pool {
         }
     }
 
-    /// Whether the pool can be dropped, once its unused permits are returned.
+    /// Whether the pool can be dropped after its unused permits are returned.
     fn is_idle(&self, now_ms: u64) -> bool {
         self.undecided == 0
             && self.is_expired(now_ms)
@@ -273,7 +273,7 @@ impl<K: RateKey> RateLeases<K> {
             if let Ok(taken) = self.take_here(&key, count, limit) {
                 return Ok(taken.map(|()| self.permit(key, count)));
             }
-            // In a task of its own: a caller who disconnects must not lose a batch that the database has granted.
+            // A separate task: a caller who disconnects must not lose a batch that the database has granted.
             let lease = Arc::clone(self).lease(key.clone(), (count, limit), turn);
             let stopped = || StoreError::NotCommitted("a rate limit was not read".to_owned());
             self.tasks.spawn(lease).await.map_err(|_| stopped())??;

@@ -1,4 +1,4 @@
-//! Read connections. Those of SQLite run on dedicated threads because its calls block.
+//! Read connections. SQLite's run on dedicated threads because its calls block.
 
 use crate::conn::Conn;
 use crate::dialect::Role;
@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 /// Number of read connections. Each SQLite connection has a thread and a page cache.
 const READERS: usize = 4;
 
-/// A read. Boxed, so that what runs reads is compiled once, not for each of them.
+/// A read. Boxed, so that the code that runs reads is compiled once, not once per read.
 type Job = Box<dyn for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Reply> + Send>;
 /// Sends the result of a read to its caller.
 type Reply = Box<dyn FnOnce() + Send>;
@@ -190,8 +190,8 @@ impl Threads {
                         runtime.block_on(job(&mut conn))();
                     })));
                 }
-                // One connection closes at a time. If two close at once, neither finds itself the last one, and
-                // SQLite leaves its `-wal` and `-shm` files.
+                // One connection closes at a time. If two close at once, neither is the last one, and SQLite leaves its
+                // `-wal` and `-shm` files behind.
                 let turn = closing.lock();
                 drop(conn);
                 drop(turn);

@@ -76,7 +76,7 @@ impl Conn {
         Ok(())
     }
 
-    /// Forgets the last use of a secret that is deleted.
+    /// Deletes the last use of a secret that is deleted.
     pub async fn delete_secret_use(&mut self, kind: &str, name: &str) -> Result<(), StoreError> {
         let query = query("DELETE FROM secret_uses WHERE kind = $1 AND name = $2");
         self.run(query.bind(kind).bind(name)).await.map(drop)

@@ -36,7 +36,7 @@ columns! {
 const COLUMNS: &str =
     "id, session_id, message_id, name, mime_type, size, width, height, created_at";
 
-/// What models receive of a file.
+/// The content of a file for models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AttachmentContent {
     /// The text of a document.
@@ -165,7 +165,7 @@ impl Conn {
             .await
     }
 
-    /// Reads what models receive of a file of a session.
+    /// Reads the content of a session's file in the form for models.
     pub async fn find_session_attachment_content(
         &mut self,
         session: &SessionId,

@@ -70,8 +70,8 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Saves a setting's current value before a caller who may not be the owner changes it. An already saved
-    /// value is kept.
+    /// Saves a setting's current value before a caller who may not be the owner changes it. Keeps an already saved
+    /// value.
     pub async fn keep_setting_before_setup(&mut self, key: &str) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO settings_before_setup (key, value)

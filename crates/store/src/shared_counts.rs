@@ -13,10 +13,11 @@ use tokio_util::task::TaskTracker;
 /// How long a request waits for the database. After that, only the count of this node applies.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How many requests may ask the database at once. A flood from many addresses must not delay other writes of permits.
+/// Maximum number of requests that wait for the database at once. A flood from many addresses must not delay other
+/// writes of permits.
 const AT_ONCE: usize = 16;
 
-/// What a limit is for.
+/// The subject of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Guesses of a password. In a flood from many addresses, they wait for their turn.
@@ -79,8 +80,8 @@ impl<K: RateKey> SharedCounts<K> {
             .find_map(|(key, limit)| leases.refusal(key, *limit))
     }
 
-    /// Counts `count` events for each key, with its limit. If the database cannot be asked, none is counted: an outage must
-    /// not keep the owner out, and the count of this node still applies.
+    /// Counts `count` events for each key, with its limit. If the database cannot be asked, none is counted: an outage
+    /// must not keep the owner out, and the count of this node still applies.
     pub async fn take(
         &self,
         purpose: Purpose,
@@ -128,7 +129,7 @@ impl<K: RateKey> SharedCounts<K> {
     }
 }
 
-/// Takes permits that count only once the request uses them: it may no longer wait.
+/// Takes permits. They count only if the request is still waiting and uses them.
 async fn take_all<K: RateKey>(
     leases: &Arc<RateLeases<K>>,
     count: u32,

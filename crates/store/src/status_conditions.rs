@@ -1,6 +1,6 @@
-//! Conditions of partial indexes on deliveries, as in migration 89. SQLite uses such an index only if a query repeats its
-//! condition literally. They are comparisons, because SQLite evaluates a list of more than two values with a temporary
-//! table: once for each such index and each row that is written.
+//! Conditions of partial indexes on deliveries, as in migration 89. SQLite uses such an index only if a query repeats
+//! its condition literally. The conditions are comparisons: for a list of more than two values, SQLite creates a
+//! temporary table per index and written row.
 
 /// The delivery has not ended. `$table` is an alias with a dot, or empty.
 macro_rules! is_open {

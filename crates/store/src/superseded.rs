@@ -1,5 +1,5 @@
-//! Migrations whose files changed after they had landed on the main branch, before `migrations/SHA256SUMS` prevented that.
-//! A database that was migrated by an earlier file is changed to the schema of the present one.
+//! Migrations whose files changed after they had landed on the main branch, before `migrations/SHA256SUMS` prevented
+//! that. A database that was migrated by an earlier file is changed to the schema of the present one.
 
 use data_encoding::HEXLOWER;
 
@@ -8,7 +8,7 @@ struct Superseded {
     version: i64,
     /// SHA-384 of the file, as hexadecimal digits.
     checksum: &'static str,
-    /// Changes its schema to that of the present file.
+    /// Changes its schema to the schema of the present file.
     repair: &'static str,
 }
 
@@ -37,7 +37,7 @@ const SUPERSEDED: [Superseded; 6] = [
         repair: "ALTER TABLE inbound_messages ADD COLUMN file_id TEXT;
                  ALTER TABLE inbound_messages ADD COLUMN file_name TEXT",
     },
-    // The next two had no first line that states which versions may write.
+    // The next two files had no first line that states which versions may write.
     Superseded {
         version: 76,
         checksum: "3d30bdb1c6ada86f09bf2252c0565f2fadc9179eaa07687c37241ab095310c48e8641d493c6ff1e67e891e5073b5e1ce",
@@ -50,8 +50,8 @@ const SUPERSEDED: [Superseded; 6] = [
     },
 ];
 
-/// Returns the statements that change the schema of an earlier file to that of the present one. `None` if there was no
-/// such file.
+/// Returns the statements that change the schema of an earlier file to the schema of the present one. `None` if there
+/// was no such file.
 pub(crate) fn find_repair(version: i64, checksum: &[u8]) -> Option<&'static str> {
     let checksum = HEXLOWER.encode(checksum);
     let mut known = SUPERSEDED.iter();

@@ -38,7 +38,7 @@ impl Conn {
         self.pipeline.is_untouched()
     }
 
-    /// Sends what waits and awaits the responses.
+    /// Sends the waiting statements and awaits the responses.
     pub(crate) async fn send_waiting(&mut self) -> Result<(), StoreError> {
         match &mut self.raw {
             Raw::Sqlite(_) => Ok(()),

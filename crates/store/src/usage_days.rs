@@ -1,4 +1,4 @@
-//! Table `usage_days`: the tokens and money that models used, by UTC day and cause.
+//! Table `usage_days`: the tokens and cost of models, by UTC day and cause.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -17,7 +17,7 @@ pub struct UsageRow {
     pub api_key: String,
     /// All tokens that were read, including cached ones.
     pub input_tokens: i64,
-    /// All tokens that were written, including those of reasoning.
+    /// All output tokens, including reasoning.
     pub output_tokens: i64,
     pub cached_tokens: i64,
     pub reasoning_tokens: i64,
@@ -111,8 +111,8 @@ impl Conn {
         self.run(query).await.map(drop)
     }
 
-    /// Sums the use of the days `from..=until` by a column, ordered by its value. Use without a value, such as
-    /// that of no webhook, is left out.
+    /// Sums the use of the days `from..=until` by a column, ordered by its value. Use without a value, for example
+    /// without a webhook, is omitted.
     pub async fn list_usage(
         &mut self,
         by: UsageColumn,

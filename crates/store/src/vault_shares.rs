@@ -1,4 +1,4 @@
-//! Table `vault_shares`: how nodes on one database give each other the vault's data key.
+//! Table `vault_shares`: the vault's data key, as the nodes on one database share it.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -11,7 +11,7 @@ const MAX_ROWS: i64 = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaultShareRow {
     pub id: String,
-    /// The data key that is requested or given.
+    /// The data key that is requested or shared.
     pub dek_id: String,
     /// The vault's generation at that time.
     pub generation: i64,

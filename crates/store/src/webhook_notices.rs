@@ -1,4 +1,4 @@
-//! Table `webhook_notices`: the notices about a webhook that were sent to the owner, and what has happened since.
+//! Table `webhook_notices`: the notices about a webhook that were sent to the owner, and the events since then.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};

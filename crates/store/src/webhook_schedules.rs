@@ -56,7 +56,7 @@ impl Conn {
         self.run(query).await.map(drop)
     }
 
-    /// Moves a schedule from a run to the one after it. Returns `false` if another node has moved it.
+    /// Moves a schedule from one run to the next. Returns `false` if another node has moved it.
     pub async fn advance_schedule(
         &mut self,
         run: &ScheduleRow,

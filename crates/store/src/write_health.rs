@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The key of the row that is written on trial, in the table `settings`.
 const KEY: &str = "write_probe";
-/// As much as a usual delivery, because a full disk may still take a few bytes.
+/// The size of a usual delivery, because a full disk may still accept a few bytes.
 const TRIAL_BYTES: usize = 256 * 1024;
 
-/// How often the database has refused writes, and how often before the last trial that succeeded.
+/// Number of writes that the database has refused, in total and before the last successful trial.
 #[derive(Debug, Default)]
 struct Failures {
     all: AtomicU64,

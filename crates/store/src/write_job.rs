@@ -1,4 +1,4 @@
-//! What callers give to a writer, and what it reports.
+//! Jobs that callers pass to a writer, and the writer's reports.
 
 use crate::{Conn, StoreError};
 use futures_util::future::BoxFuture;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// Reports the outcome of a write to its caller once the outcome of the group's commit is known.
+/// Reports the outcome of a write to its caller when the outcome of the group's commit is known.
 pub(crate) type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 /// The result of a job: keep its changes or undo them.

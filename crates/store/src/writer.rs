@@ -79,14 +79,14 @@ impl Writers {
         &self.health
     }
 
-    /// How long the slowest writer has been working on its current group.
+    /// How long the slowest writer has worked on its current group.
     pub(crate) fn busy_for(&self) -> Duration {
         let writers = [&self.arrivals, &self.queue, &self.limits, &self.rules];
         let durations = writers.map(|writer| writer.busy.duration());
         durations.into_iter().max().unwrap_or_default()
     }
 
-    /// How many writes wait for the writer with the longest queue.
+    /// Number of writes that wait for the writer with the longest queue.
     pub(crate) fn waiting(&self) -> usize {
         let writers = [&self.arrivals, &self.queue, &self.limits, &self.rules];
         let lengths = writers.map(|writer| {

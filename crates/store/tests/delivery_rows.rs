@@ -1,6 +1,6 @@
 //! Tests where the payload, preview and configuration of a delivery are stored, on every available engine.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use gatehouse_domain::{DeliveryId, WebhookId};
 use gatehouse_store::testing::rows::{at, queued_delivery};

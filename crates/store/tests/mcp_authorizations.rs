@@ -1,6 +1,6 @@
 //! Authorizations of MCP servers: no node saves over what it has not read, and one node refreshes.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use gatehouse_domain::Timestamp;
 use gatehouse_store::testing::databases;

@@ -4,7 +4,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "a test that cannot go on has failed; the front's tasks end with the test"
+    reason = "a test that cannot continue has failed; the front's tasks end with the test"
 )]
 
 use futures_util::future::join_all;

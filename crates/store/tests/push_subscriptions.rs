@@ -1,6 +1,6 @@
 //! Subscriptions at push services on every available engine: they end with their session or device.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use gatehouse_domain::{AuthSessionId, DeviceId, PushSubscriptionId, Scope, ScopeSet, Timestamp};
 use gatehouse_store::testing::databases;

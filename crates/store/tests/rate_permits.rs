@@ -1,6 +1,6 @@
 //! Permits under rate limits that nodes share.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use gatehouse_domain::Timestamp;
 use gatehouse_store::testing::databases;

@@ -1,6 +1,6 @@
 //! Messages that an older version stored.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use gatehouse_store::testing::{empty_databases, migrate, run_sql};
 use gatehouse_store::{ChannelPollRow, ReceivedMessageRow, Store, StoreError};

@@ -1,7 +1,7 @@
 //! Files of sessions on every available engine: bytes are returned unchanged and in parts, and the oldest files make
 //! room.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AttachmentId, MessageId, SessionId};

@@ -1,7 +1,7 @@
 //! Session audio on every available engine: bytes are returned unchanged, old recordings are removed to make
 //! room, and recordings are deleted with their session.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AudioId, MessageId, SessionId, TurnId};

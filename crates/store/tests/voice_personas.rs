@@ -1,6 +1,6 @@
 //! Personas on every available engine: order, keys, and at most one active persona.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use gatehouse_domain::Timestamp;
 use gatehouse_store::testing::{TestDatabase, databases};

@@ -6,7 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
-    reason = "a test that cannot be set up cannot go on"
+    reason = "a test that cannot be set up has failed"
 )]
 
 pub mod actor;

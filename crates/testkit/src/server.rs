@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-/// How to start the server.
+/// Options for starting the server.
 #[derive(Debug, Default)]
 pub struct Options {
     /// The database; a new SQLite one when `None`.

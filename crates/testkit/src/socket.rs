@@ -13,7 +13,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 /// How long a test waits for an expected frame.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a socket received.
+/// A frame that a socket received.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Received {
     Json(Value),

@@ -1,9 +1,9 @@
 //! The built-in tools (`calc`, `web_fetch`, `web_search`) and the tools of MCP servers.
 //!
-//! A tool's input comes from a model that may have read anything, and its output was written by strangers.
-//! Every tool therefore limits time, memory and output, makes requests only through [`gatehouse_outbound`],
-//! and puts no secret into an answer or an error. This crate does not decide who may use which tool; the
-//! policy of `gatehouse_agents` does.
+//! A tool's input comes from a model that may have read untrusted text, and its output may be a stranger's text. Every
+//! tool therefore limits time, memory and output, makes requests only through [`gatehouse_outbound`], and puts no
+//! secret into an answer or an error. This crate does not decide who may use which tool; the policy of
+//! `gatehouse_agents` does.
 
 mod calc;
 mod fetch;

@@ -1,6 +1,6 @@
-//! Runs work of unknown duration on its own thread: with a large stack, so that deeply nested input does not
-//! overflow it, and with a timeout for the caller. Work that exceeds the timeout keeps its slot until it
-//! ends. The number of slots is small, so hostile input can occupy only a few cores.
+//! Runs a function of unknown duration on its own thread: with a large stack, so that deeply nested input does not
+//! overflow it, and with a timeout for the caller. Work that exceeds the timeout keeps its slot until it ends. The
+//! number of slots is small, so hostile input can occupy only a few cores.
 
 use std::sync::Arc;
 use std::thread;

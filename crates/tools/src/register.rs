@@ -22,13 +22,13 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// What the tools need.
+/// The dependencies of the tools.
 #[derive(Debug)]
 pub struct ToolsParts {
-    /// For the vault's environment variables.
+    /// Reads the vault's environment variables.
     pub secrets: Secrets,
     pub outbound: Outbound,
-    /// For the approved forms of MCP tools.
+    /// Stores the approved forms of MCP tools.
     pub store: Store,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,

@@ -1,5 +1,5 @@
-//! The context of a ciphertext. It is authenticated with the text, so a value moved to another row
-//! or column does not decrypt. Must not know what the values mean.
+//! The context of a ciphertext. It is authenticated with the text, so a value moved to another row or column does not
+//! decrypt.
 
 use crate::SharePlace;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! XChaCha20-Poly1305 with a 32-byte key, encoded as base64. Must not know whose key it is.
+//! XChaCha20-Poly1305 with a 32-byte key, encoded as base64.
 
 use crate::Aad;
 use base64::Engine;

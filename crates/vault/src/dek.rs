@@ -1,5 +1,5 @@
-//! The data key: what it encrypts, and how to recognize it without revealing it. Must not know how
-//! the key is wrapped or where ciphertexts are stored.
+//! The data key: encryption with it, and its verifier, which does not reveal it. Independent of how the key is wrapped
+//! and where ciphertexts are stored.
 
 use crate::Aad;
 use crate::cipher::{self, CryptoError, KEY_BYTES};

@@ -1,5 +1,5 @@
-//! The key pair for deliveries that arrive while the vault is sealed: anyone who can read the record can
-//! encrypt with the public key, and the data key is needed to decrypt. Must not know what a delivery is.
+//! The key pair for deliveries that arrive while the vault is sealed: anyone who can read the record can encrypt with
+//! the public key, and only the data key can decrypt. Independent of the content of deliveries.
 //!
 //! The scheme is X25519 with a fresh key pair per message, HKDF-SHA-256, and XChaCha20-Poly1305.
 //! `docs/vault-format.md` specifies the bytes.

@@ -1,5 +1,4 @@
-//! Argon2id: derives the key that wraps the data key from a password or a recovery key. Must not
-//! know what is wrapped.
+//! Argon2id: derives the key that wraps the data key from a password or a recovery key.
 
 use crate::cipher::{CryptoError, KEY_BYTES};
 use argon2::{Algorithm, Argon2, Block, Params, Version};

@@ -1,5 +1,5 @@
-//! The seal state machine: whether the data key is in memory, and the transitions that load and
-//! drop it. Must not know where keys come from: the caller passes in an opened [`Dek`].
+//! The seal state machine: whether the data key is in memory, and the transitions that load and drop it. The caller
+//! passes in an opened [`Dek`].
 
 use crate::{Dek, DekId};
 use gatehouse_domain::{ErrorCode, Problem};
@@ -39,7 +39,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// What the database contains.
+/// The vault's state in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordState {
     /// No record and no encrypted rows.

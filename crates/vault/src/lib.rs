@@ -5,8 +5,8 @@
 //! [`RecoveryKey`]. [`Keyring`] tracks whether the data key is in memory. `docs/vault-format.md`
 //! specifies the bytes.
 //!
-//! This crate is pure: it must not know SQL, HTTP, files or the clock. The functions on the record
-//! run Argon2id over 64 MiB: call them only where blocking is allowed.
+//! This crate is pure: it must not use SQL, HTTP, files or the clock. The functions on the record run Argon2id over 64
+//! MiB: call them only where blocking is allowed.
 
 mod aad;
 mod cipher;

@@ -1,5 +1,5 @@
-//! The vault record, which contains the wrapped data key. Functions that derive a key take about a
-//! tenth of a second or more. Must not know where the record is stored.
+//! The vault record, which contains the wrapped data key. Functions that derive a key take about a tenth of a second or
+//! more. Does not store it.
 
 use crate::cipher::{self, CryptoError, KEY_BYTES};
 use crate::kdf::{self, KdfParams, KdfRefused};

@@ -1,4 +1,4 @@
-//! The recovery key: 128 random bits in a form that people can type. Must not know what it opens.
+//! The recovery key: 128 random bits in a form that people can type.
 
 use crate::cipher::{CryptoError, KEY_BYTES};
 use crate::kdf::{self, KdfParams};
@@ -127,7 +127,7 @@ impl RecoveryKey {
         let mut letters = Zeroizing::new([0; LETTERS]);
         let (key_letters, check_letters) = letters.split_at_mut(KEY_LETTERS);
         for (letter, place) in key_letters.iter_mut().zip(0_u32..) {
-            // 26 letters hold 130 bits: the last letter ends in two zero bits.
+            // 26 letters encode 130 bits: the last letter ends in two zero bits.
             let value = if place == 25 {
                 key << 2
             } else {

@@ -1,12 +1,12 @@
-//! Gives the data key of one node to another one through a place that attackers can read and write, such as a
-//! table of the database. Both nodes have a cluster secret, which that place does not contain. Must not know
-//! where the texts are stored.
+//! Transfers the data key from one node to another over an untrusted medium that attackers can read and write, such as
+//! a table of the database. Both nodes have a cluster secret, which the medium does not contain. Does not store the
+//! texts.
 //!
-//! A sealed node creates a key pair in memory and stores its public key, encrypted with the cluster key. An
-//! unsealed node that can decrypt it encrypts the data key with a key derived from the cluster key and from
-//! the Diffie-Hellman secret of the sealed node's key pair and one of its own. Without the cluster secret,
-//! a text can be neither read nor forged. Once the key pairs are gone, it cannot be read even with the
-//! cluster secret. `docs/vault-format.md` specifies the bytes.
+//! A sealed node creates a key pair in memory and stores its public key, encrypted with the cluster key. An unsealed
+//! node that can decrypt it encrypts the data key with a key derived from the cluster key and from a Diffie-Hellman
+//! exchange between the sealed node's key pair and its own. Without the cluster secret, a text can be neither read nor
+//! forged. After the key pairs are deleted, it cannot be read even with the cluster secret. `docs/vault-format.md`
+//! specifies the bytes.
 
 use crate::cipher::{self, CryptoError, KEY_BYTES};
 use crate::hold::{HoldPrivateKey, HoldPublicKey};
@@ -27,7 +27,7 @@ const REQUEST_INFO: &[u8] = b"gatehouse/share/request/v1";
 const ANSWER_INFO: &[u8] = b"gatehouse/share/answer/v1";
 const ROTATION_INFO: &[u8] = b"gatehouse/share/rotation/v1";
 
-/// What a request and its answer are valid for.
+/// The scope in which a request and its answer are valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharePlace {
     /// The ID of the requested data key.
@@ -62,9 +62,8 @@ impl ClusterKey {
         Ok(Some(Self(Box::new(key))))
     }
 
-    /// Encrypts the data key for the node that made the request. Returns base64 of a public key, a dot, and
-    /// base64 of nonce ‖ ciphertext ‖ tag. Fails if the request was made without the cluster secret or for
-    /// another place.
+    /// Encrypts the data key for the node that made the request. Returns base64 of a public key, a dot, and base64 of
+    /// nonce ‖ ciphertext ‖ tag. Fails if the request was made without the cluster secret or for another scope.
     pub fn answer(
         &self,
         random: &dyn Random,

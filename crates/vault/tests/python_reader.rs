@@ -4,7 +4,7 @@
 
 #![expect(
     clippy::unwrap_used,
-    reason = "helpers of tests; the exception in clippy.toml sees tests only"
+    reason = "helpers of tests; the exception in clippy.toml covers only tests"
 )]
 
 use gatehouse_doubles::prepared;

@@ -5,7 +5,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "helpers of tests; the exception in clippy.toml sees tests only"
+    reason = "helpers of tests; the exception in clippy.toml covers only tests"
 )]
 
 use base64::Engine;

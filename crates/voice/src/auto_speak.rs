@@ -24,12 +24,12 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::oneshot;
 use work::Work;
 
-/// The instruction for the model when it decides what is spoken.
+/// The instruction to the model for choosing which parts are spoken.
 const HINT: &str = "Your answers can be spoken aloud. To have an answer spoken, write [[tts]] in \
                     it. To have only a part of it spoken, write [[tts]] before that part and \
                     [[/tts]] after it. The marks are never shown.";
 
-/// How long an answer may be spoken after it is complete. Each part has its own limit.
+/// Maximum time to speak an answer after it is complete. Each part has its own limit.
 const TIME_LIMIT: Duration = Duration::from_hours(1);
 
 #[derive(Debug)]
@@ -183,8 +183,8 @@ impl Voice {
         }
     }
 
-    /// The persona that speaks an answer: the one that the model chose, if it may choose it, or else the
-    /// agent's. Without either, the active one speaks.
+    /// The persona that speaks an answer: the model's choice if it may choose it, otherwise the agent's, otherwise the
+    /// active one.
     async fn persona_of(
         &self,
         by_model: Option<&str>,

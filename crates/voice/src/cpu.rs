@@ -19,8 +19,8 @@ impl CpuPermits {
         )))
     }
 
-    /// Runs `work` once a permit is free. Dropping the future while it waits gives up its turn; work that has
-    /// started keeps its permit until it ends.
+    /// Runs `work` when a permit is free. Dropping the future while it waits gives up its turn; started work keeps its
+    /// permit until it ends.
     pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, VoiceError>
     where
         T: Send + 'static,

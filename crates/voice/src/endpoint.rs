@@ -107,7 +107,7 @@ impl Voice {
         self.0.endpoint(state, Configured::new(state, id)).await
     }
 
-    /// Notes that the key is sent to its provider now.
+    /// Records that the key is sent to its provider now.
     pub(crate) fn note_use(&self, endpoint: &Endpoint) {
         if let Some(id) = endpoint.stored_as {
             self.0.secrets.note_use(SecretKind::Provider, id);

@@ -8,7 +8,7 @@ use futures_util::future::{BoxFuture, Shared, WeakShared};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What all who wait receive.
+/// The result that all waiters receive.
 type Outcome = Result<Made, Arc<VoiceError>>;
 type Work = BoxFuture<'static, Outcome>;
 
@@ -37,7 +37,7 @@ impl Flights {
         F: Future<Output = Result<Made, VoiceError>> + Send + 'static,
     {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The result of ended work is dropped once every waiter has it.
+        // The result of ended work is dropped when every waiter has it.
         running.retain(|_, work| work.upgrade().is_some());
         if let Some(work) = running.get(&name).and_then(WeakShared::upgrade) {
             return (work, true);
@@ -122,7 +122,7 @@ mod tests {
                 assert_eq!(outcome.is_ok(), !fails);
             }
             assert_eq!(gated.counts().0, 2);
-            // What has ended runs again.
+            // Ended work runs again.
             assert!(!same().await.1);
             assert_eq!(gated.counts().0, 3);
         }

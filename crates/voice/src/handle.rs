@@ -64,7 +64,7 @@ pub(crate) struct Inner {
     state: ArcSwap<State>,
 }
 
-/// The settings and what is derived from them.
+/// The settings and values derived from them.
 pub(crate) struct State {
     pub(crate) settings: VoiceSettings,
     pub(crate) resources: Resources,
@@ -165,7 +165,7 @@ impl State {
         }
     }
 
-    /// Whether the programs that are kept between requests are still those of the settings.
+    /// Whether the programs that are kept between requests match the settings.
     fn keeps_programs_of(&self, settings: &VoiceSettings) -> bool {
         fn same<Id: ProviderId>(old: &VoiceSettings, new: &VoiceSettings) -> bool {
             let setup = |settings: &VoiceSettings, id: &Id| {

@@ -48,8 +48,8 @@ pub(crate) struct LastUses {
     outcomes: Arc<Mutex<BTreeMap<ProviderName, (Setup, LastUse)>>>,
 }
 
-/// Identifies the address, the key and the settings that a provider was used with. An outcome with another setup says
-/// nothing about the current one.
+/// Identifies the address, the key and the settings that a provider was used with. The outcome with a different setup
+/// does not apply to the current one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Setup([u8; 32]);
 
@@ -59,7 +59,7 @@ impl Setup {
         key: Option<&SecretString>,
         settings: &ProviderSettings,
     ) -> Self {
-        // Without `..`, so that a new setting cannot be forgotten here.
+        // Without `..`, so that a new setting causes a compile error here.
         let ProviderSettings {
             api_key: _,
             base_url: _,
@@ -199,7 +199,7 @@ impl LastUses {
     }
 }
 
-/// Whether the error says something about the provider, and not about the request or this server's load.
+/// Whether the provider caused the error, and not the request or this server's load.
 fn is_about((section, provider): ProviderName, error: &VoiceError) -> bool {
     match error {
         VoiceError::Busy => false,

@@ -1,10 +1,10 @@
 //! Text to speech and speech to text: thirteen providers, personas, and spoken agent
 //! answers.
 //!
-//! [`Voice`] is the handle. For speech, the text is cleaned up and split to fit the provider's limit. It is
-//! spoken in the voice that the request, the persona and the settings select, and converted to the requested
-//! format. For transcription, the audio format is recognized and converted to one that the provider accepts.
-//! The crate does not know about RPC or HTTP servers.
+//! [`Voice`] is the handle. For speech, the text is cleaned up and split to fit the provider's limit. It is spoken in
+//! the voice that the request, the persona and the settings select, and converted to the requested format. For
+//! transcription, the audio format is recognized and converted to one that the provider accepts. The crate does not
+//! depend on RPC or HTTP servers.
 
 mod aac;
 mod attempt;

@@ -92,7 +92,7 @@ pub(crate) struct ProgramPermit {
     pub(crate) until: Instant,
 }
 
-/// What is left to do for a program that is started for one request.
+/// The cleanup after a program that is started for one request.
 #[derive(Debug)]
 pub(crate) struct Rest {
     pub(crate) job: Job,
@@ -162,7 +162,8 @@ impl Programs {
             .find(|file| is_executable(file))
     }
 
-    /// The executable file with this name in the directory of the program, or in that of the file that it is a link to.
+    /// Returns the executable file with this name in the directory of the program, or in the directory of the file that
+    /// it links to.
     pub(crate) fn beside(program: &Path, name: &str) -> Option<PathBuf> {
         let linked = std::fs::canonicalize(program).ok();
         let mut files = [Some(program), linked.as_deref()]
@@ -224,8 +225,8 @@ impl Programs {
         Ok(ProgramOutput { stdout })
     }
 
-    /// Runs a program and streams its output once the first byte has arrived. A program without output is an
-    /// error. A later failure is the last item.
+    /// Runs a program and streams its output when the first byte has arrived. A program without output is an error. A
+    /// later failure is the last item.
     pub(crate) async fn stream(
         &self,
         job: Job,
@@ -301,7 +302,7 @@ impl Programs {
     }
 }
 
-/// The stream of the pieces, once the first has arrived.
+/// Returns the stream of the pieces when the first has arrived.
 async fn begun(
     provider: &'static str,
     mut pieces: mpsc::Receiver<Piece>,

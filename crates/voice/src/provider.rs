@@ -1,4 +1,4 @@
-//! What describes a provider of either kind, and the macro that lists the providers of one kind.
+//! The description of a provider of either kind, and the macro that lists the providers of one kind.
 
 use crate::VoiceError;
 use crate::programs::Programs;
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// The settings of one provider, for all providers in one type.
 pub use gatehouse_config::VoiceProvider as ProviderSettings;
 
-/// What describes a provider of either kind.
+/// The description of a provider of either kind.
 #[derive(Debug)]
 pub struct About {
     /// The ID, which is stored and returned.
@@ -18,14 +18,14 @@ pub struct About {
     pub alias: &'static str,
     /// The display name.
     pub label: &'static str,
-    /// What it is and what it needs, in sentences for the owner.
+    /// A description with the requirements, for the owner.
     pub about: &'static str,
     pub(crate) service: Service,
     /// Its settings except the key, in the order of a form. `config` has their types and bounds.
     pub settings: &'static [ProviderSetting],
 }
 
-/// What runs the provider.
+/// The kind of system that runs the provider.
 #[derive(Debug)]
 pub(crate) enum Service {
     /// A vendor, with a key.
@@ -134,7 +134,7 @@ pub trait ProviderId: Copy + Ord + Send + Sync + 'static {
     /// All providers, in the order in which the first configured one is chosen.
     const ALL: &'static [Self];
 
-    /// What describes the provider.
+    /// The description of the provider.
     fn about(self) -> &'static About;
 
     /// The settings of this kind of provider.

@@ -35,8 +35,8 @@ pub(crate) struct Resources {
     pub(crate) timeouts: Timeouts,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) last_uses: LastUses,
-    /// Whether the calls test a provider: each is made once, and a vendor's own sentence is kept, because the text is not
-    /// the caller's.
+    /// Whether the calls test a provider. Then each is made once, and a vendor's own error text is kept, because the
+    /// spoken text is not the caller's.
     pub(crate) is_test: bool,
 }
 

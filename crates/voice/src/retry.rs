@@ -11,8 +11,8 @@ use tokio::time::{Instant, sleep};
 /// Retries after the first attempt.
 const RETRIES: u32 = 3;
 
-/// Calls a provider until it answers, at most [`RETRIES`] times more. Local programs and servers, and
-/// providers under test, are called once. No attempt starts later than `retries_total` after the first.
+/// Calls a provider until it answers, with at most [`RETRIES`] retries. Local programs and servers, and providers under
+/// test, are called once. No attempt starts later than `retries_total` after the first.
 pub(crate) async fn repeated<T, F>(
     resources: &Resources,
     provider: &'static About,

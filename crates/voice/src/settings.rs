@@ -34,9 +34,9 @@ pub struct VoiceSettings {
 /// Timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until a vendor begins to respond.
+    /// The maximum wait for the beginning of a vendor's response.
     pub answer: Duration,
-    /// Between two chunks of a vendor's response.
+    /// The maximum wait between two chunks of a vendor's response.
     pub idle: Duration,
     /// Total run time of a program, or of a call of a Wyoming program.
     pub program: Duration,
@@ -82,8 +82,8 @@ pub struct SectionSettings<Id> {
     pub fallback: Vec<Id>,
     /// The providers' own settings.
     pub providers: BTreeMap<Id, ProviderSettings>,
-    /// The providers whose address is not the one that the configured and the borrowed keys belong to, so
-    /// these keys are not sent there.
+    /// Providers with an address other than the one that the configured and borrowed keys belong to. These keys are not
+    /// sent there.
     pub moved: BTreeSet<Id>,
 }
 

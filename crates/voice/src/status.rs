@@ -50,17 +50,17 @@ pub struct ProviderStatus {
     /// process. Absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_use: Option<LastUse>,
-    /// What describes the provider, if requested.
+    /// The description of the provider, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<ProviderDetails>,
 }
 
-/// What describes a provider.
+/// The description of a provider.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProviderDetails {
     /// Whether the settings hide the provider from lists.
     pub hidden: bool,
-    /// What it is and what it needs, in sentences for the owner.
+    /// A description with the requirements, for the owner.
     pub about: &'static str,
     /// The setting that it cannot work without: `api_key`, `endpoint`, or the file of a program's model.
     pub needs: &'static str,
@@ -144,8 +144,7 @@ impl Voice {
         list
     }
 
-    /// Checks whether this provider is usable, as far as that costs nothing. Asks a Wyoming program, and returns what it
-    /// has.
+    /// Checks whether this provider is usable, without costs. Asks a Wyoming program and returns its description.
     ///
     /// # Errors
     /// The missing setting or program.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How many of a client's oldest connections are checked for an idle one.
+/// Number of a client's oldest connections that are checked for an idle one.
 const LOOKED_AT: usize = 64;
 
 /// The limits for connections.

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The maximum number of connections at a time. Further ones wait until they are accepted.
 const CONNECTIONS: usize = 256;
-/// The most of them per client. Further ones are closed.
+/// The maximum number of these per client. Further ones are closed.
 const PER_CLIENT: usize = 32;
 /// How long a client may take to send its first byte, the TLS handshake, or its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
@@ -71,7 +71,7 @@ impl Held {
     }
 }
 
-/// Answers until `started`. Connections that have sent nothing by then are passed on.
+/// Answers until `started`. Connections that have sent nothing by then are handed over to the gateway.
 pub async fn answer_early(options: EarlyOptions) -> Listening {
     let EarlyOptions {
         listener,

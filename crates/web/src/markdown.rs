@@ -1,4 +1,4 @@
-//! What all rendered Markdown has in common: HTML in the text is shown as text, nothing needs a style attribute,
+//! The common rules of all rendered Markdown: HTML in the text is shown as text, no element needs a style attribute,
 //! and wide elements scroll on their own.
 
 use pulldown_cmark::{Alignment, Event, Tag, TagEnd};
@@ -13,7 +13,7 @@ const TABLE: (&str, &str) = (
     "</div>\n",
 );
 
-/// Appends the event, or what is shown in its place.
+/// Appends the event, or its replacement.
 pub(crate) fn push<'a>(events: &mut Vec<Event<'a>>, event: Event<'a>) {
     let event = match event {
         // Used for line breaks in tables.

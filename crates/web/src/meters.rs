@@ -30,7 +30,7 @@ pub(crate) fn method_label(method: &Method) -> &'static str {
     name(&METHODS, method_place(method))
 }
 
-/// The metrics of every route, looked up in the recorder only once.
+/// The metrics of every route. Each is looked up in the recorder only once.
 pub(crate) struct Meters {
     /// One entry per row of the table, and one for requests without a matching row.
     routes: Vec<RouteMeters>,

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// What the log and the metrics record about a request.
+/// The facts about a request for the log and the metrics.
 pub(crate) struct RequestRecord {
     started: Instant,
     method: Method,
@@ -72,7 +72,7 @@ pub(crate) fn record(meters: &Meters, response: &Response, id: &RequestId, recor
     );
 }
 
-/// Connections that were closed at once because the client, or the server, has too many.
+/// Connections that were closed at once because the client or the server already has too many.
 pub(crate) const CONNECTIONS_REFUSED: &str = "connections_refused_total";
 
 static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();

@@ -119,7 +119,7 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
     };
     let usual = json!({ "$ref": "#/components/schemas/Error" });
     let schema = if route.path.starts_with("/v1/") {
-        // The first is that of the handler, the second that of the gate.
+        // The first alternative is the handler's response, the second the gate's.
         json!({ "anyOf": [{ "$ref": "#/components/schemas/OpenAiError" }, usual] })
     } else {
         usual

@@ -1,5 +1,5 @@
-//! Builds responses. A refusal travels as a [`Problem`] next to an empty body. The gate writes the body
-//! when the response leaves, because only the gate knows the request ID.
+//! Builds responses. A refusal travels as a [`Problem`] next to an empty body. The gate writes the body when the
+//! response leaves, because only the gate has the request ID.
 
 use crate::charged::{Charged, no_room};
 use axum::body::Body;

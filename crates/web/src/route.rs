@@ -9,7 +9,7 @@ use schemars::{Schema, SchemaGenerator};
 /// An HTTP method in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verb {
-    /// Also answers HEAD.
+    /// Also serves HEAD.
     Get,
     Post,
     Patch,
@@ -27,7 +27,7 @@ impl Verb {
     }
 }
 
-/// Who may call a route, beyond passing the gate.
+/// The scope that a route requires, beyond the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Everyone. The handler needs no identity or authenticates by the body's content.

@@ -31,7 +31,7 @@ const CONNECTION_TIMEOUT: Duration = Duration::from_mins(1);
 /// The pause after a failed accept, usually for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What is served, and the token that is required.
+/// The served metrics, and the required token.
 #[derive(Clone)]
 pub struct Scrape {
     render: RenderMetrics,

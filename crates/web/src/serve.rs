@@ -134,7 +134,7 @@ pub struct SharedPeers {
 }
 
 impl SharedPeers {
-    /// `behind_proxy` is that of the process.
+    /// `behind_proxy` is the process's setting.
     pub fn new(trusted: &[Cidr], behind_proxy: bool) -> Self {
         Self {
             is_unnamed: behind_proxy && trusted.is_empty(),

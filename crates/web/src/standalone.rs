@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// The style of all pages. The typeface is that of the web UI, unless this build has none.
+/// The style of all pages. Uses the web UI's typeface, unless this build has none.
 static STYLE: LazyLock<String> = LazyLock::new(|| {
     let rules = include_str!("standalone/style.css");
     typeface().map_or_else(

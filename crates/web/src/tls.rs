@@ -54,7 +54,7 @@ impl ResolvesServerCert for Current {
     }
 }
 
-/// Where the certificate comes from.
+/// The source of the certificate.
 #[derive(Clone, Debug)]
 enum Source {
     SelfSigned,

@@ -103,7 +103,7 @@ pub struct Delivery {
     /// The original delivery, if this one is a replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_of: Option<DeliveryId>,
-    /// What the owner changed for this replay. Absent if nothing.
+    /// The owner's changes for this replay. Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edited: Vec<EditedPart>,
     pub received_at: Timestamp,
@@ -143,7 +143,7 @@ pub struct Delivery {
     /// Why the delivery failed or is waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What happened, as one line made of the payload. Absent if the sender's format is unknown.
+    /// A summary of the event on one line, from the payload. Absent if the sender's format is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// The beginning of the agent's answer, or of the text that a channel accepted without an agent, as one line.
@@ -191,7 +191,7 @@ pub struct DeliveryChange {
     /// The original delivery, if this one is a replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_of: Option<DeliveryId>,
-    /// What the owner changed for this replay. Absent if nothing.
+    /// The owner's changes for this replay. Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edited: Vec<EditedPart>,
     pub received_at: Timestamp,
@@ -227,7 +227,7 @@ pub struct DeliveryChange {
     /// Why the delivery failed or is waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What happened, as one line made of the payload. Absent if the sender's format is unknown.
+    /// A summary of the event on one line, from the payload. Absent if the sender's format is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// The beginning of the agent's answer, or of the text that a channel accepted without an agent, as one line.
@@ -274,7 +274,7 @@ impl From<&DeliveryRow> for DeliveryChange {
     }
 }
 
-/// Of a delivery that was just stored. It has had no attempt.
+/// The state of a newly stored delivery, before its first attempt.
 impl From<&NewDelivery> for DeliveryChange {
     fn from(new: &NewDelivery) -> Self {
         Self {

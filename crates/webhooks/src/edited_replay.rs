@@ -23,7 +23,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What to change for a replay.
+/// Changes for a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
     /// JSON that takes the place of the payload.
@@ -40,8 +40,8 @@ impl Edit {
         *self == Self::default()
     }
 
-    /// The parts that differ from what the sender sent and from the webhook's settings. A payload that was
-    /// edited for an earlier replay still counts as edited.
+    /// The parts that differ from the sender's request and from the webhook's settings. A payload that was edited for
+    /// an earlier replay still counts as edited.
     fn parts(&self, original: &DeliveryRow) -> Vec<EditedPart> {
         let has_payload = self.payload.is_some() || has_edited_payload(original);
         let has_target = self.agent.is_some() || self.deliver_to.is_some();
@@ -72,7 +72,7 @@ impl Edit {
             config.template_format = TemplateFormat::default();
         }
         if config.template_format == TemplateFormat::Json && !takes_json(config.target()) {
-            // JSON is no text for people.
+            // People cannot read JSON as a message.
             config.prompt_template = None;
             config.template_format = TemplateFormat::default();
         }

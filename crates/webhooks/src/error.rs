@@ -14,7 +14,7 @@ pub enum WebhooksError {
         /// A human-readable reason.
         reason: String,
     },
-    /// Contains the noun for what was not found.
+    /// Contains the noun for the missing record.
     #[error("there is no such {0}")]
     NotFound(&'static str),
     /// The operation needs a secret, and the vault is sealed.

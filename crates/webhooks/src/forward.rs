@@ -27,7 +27,7 @@ pub struct Forwarding {
     pub kept_until: Option<Timestamp>,
 }
 
-/// Where the bytes and headers of a [`DeliveryRequest`] come from.
+/// The source of the bytes and headers of a [`DeliveryRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestOrigin {
@@ -95,7 +95,7 @@ const CONNECTION: [&str; 12] = [
 ];
 
 impl Webhooks {
-    /// Keeps the webhook's requests for [`KEPT_SECONDS`], or forgets them if `stop` is set.
+    /// Keeps the webhook's requests for [`KEPT_SECONDS`], or deletes them if `stop` is set.
     pub async fn forward(&self, id: &str, stop: bool) -> Result<Forwarding, WebhooksError> {
         let webhook_id = self.0.id_of(id).await?;
         let originals = &self.0.originals;

@@ -195,7 +195,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The time that sweeps use to decide what has expired.
+    /// The time by which sweeps decide which rows have expired.
     pub(crate) async fn sweep_now(&self) -> Result<Timestamp, StoreError> {
         self.sweep_clock.now(&self.store, &*self.clock).await
     }

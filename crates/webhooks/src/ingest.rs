@@ -36,9 +36,8 @@ use http::HeaderMap;
 use std::sync::Arc;
 
 impl Webhooks {
-    /// Runs the checks before the body is read: the webhook exists, the vault is unlocked or deliveries are
-    /// held meanwhile, the client IP address is allowed. A disabled webhook and a schedule are reported like
-    /// one that does not exist.
+    /// Runs the checks before the body is read: the webhook exists, the vault is unlocked or deliveries are held while
+    /// it is sealed, and the client IP address is allowed. A disabled webhook and a schedule are reported as not found.
     pub async fn begin_ingest(
         &self,
         public_id: &str,
@@ -58,7 +57,7 @@ impl Webhooks {
         Ok(intake)
     }
 
-    /// Loads a webhook that another node has just created. The notification of it may still be on its way.
+    /// Loads a webhook that another node has just created. This node may not have been notified of it yet.
     async fn look_up_unknown(&self, public_id: &str, from: &Actor) -> Result<(), IngestError> {
         let inner = &self.0;
         let is_known = !inner.store.engine().is_shared() || inner.live.find(public_id).is_some();
@@ -241,7 +240,7 @@ impl Intake {
         self.store(arrived, payload, place).await
     }
 
-    /// What the sender needs as the response to this event, if anything.
+    /// Returns the response that the sender requires for this event, if any.
     fn reply(&self, event: Option<&str>) -> Option<serde_json::Value> {
         // The sender of a held delivery has got its response.
         if matches!(self.phase, Phase::Release(_)) {

@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 /// Allow and deny lists, or a plain list of event types to allow.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "stands for the schema only")]
+#[expect(dead_code, reason = "only its schema is used")]
 enum Events {
     /// Event types to allow.
     Allow(Vec<String>),
@@ -42,7 +42,7 @@ enum Events {
 /// Allow and deny lists of names. If either is `null`, that list is cleared and an absent list is kept.
 /// Without a `null`, the object replaces both lists.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "stands for the schema only")]
+#[expect(dead_code, reason = "only its schema is used")]
 struct Lists {
     /// Names to allow.
     allow: Option<Vec<String>>,

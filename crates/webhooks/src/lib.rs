@@ -1,8 +1,8 @@
 //! Inbound webhooks: records, ingest and the worker.
 //!
-//! The `ingest` module stores a request on disk before it responds to the sender. The worker then passes
-//! the delivery to an agent or a channel. Everything vendor-specific is in
-//! `gatehouse-sources`. This crate must not know about HTTP servers, RPC or authorization.
+//! The `ingest` module stores a request on disk before it responds to the sender. The worker then passes the delivery
+//! to an agent or a channel. Everything vendor-specific is in `gatehouse-sources`. This crate must not depend on HTTP
+//! servers, RPC or authorization.
 
 mod batch_size;
 mod channel_use;

@@ -1,7 +1,6 @@
-//! Rate limits for accepted deliveries if there is one node, per webhook and overall, as exact sliding windows, and
-//! the reservations under these and under [`crate::shared_limits`]. A permit is
-//! reserved before a delivery is stored and released if storing fails, so duplicates and failures do not
-//! count. Must not know about requests.
+//! Rate limits for accepted deliveries if there is one node, per webhook and overall, as exact sliding windows, and the
+//! reservations under these and under [`crate::shared_limits`]. A permit is reserved before a delivery is stored and
+//! released if storing fails, so duplicates and failures do not count. It must not depend on requests.
 
 pub(crate) mod per_minute;
 
@@ -55,14 +54,14 @@ pub(crate) struct Reservation {
     kept: bool,
 }
 
-/// Where a permit was reserved.
+/// The limit in which a permit was reserved.
 #[derive(Debug)]
 enum ReservedIn {
-    /// In the limits of all nodes.
+    /// The shared limits of all nodes.
     Shared(SharedPermit),
-    /// In the windows, at this time in milliseconds of the monotonic clock.
+    /// The windows of this node, at this time in milliseconds of the monotonic clock.
     Window { at_ms: u64 },
-    /// In the webhook's queue; one step is the interval between starts, in microseconds.
+    /// The webhook's queue; one step is the interval between starts, in microseconds.
     Waiting { step_us: u64 },
 }
 

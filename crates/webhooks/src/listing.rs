@@ -42,8 +42,8 @@ pub struct DeliveryPage {
     /// per page, so a page can be empty and still have a cursor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// When the oldest held delivery arrived. Held deliveries are not in the list until the vault is unlocked. Only on the
-    /// first page, for one webhook.
+    /// When the oldest held delivery arrived. Held deliveries are not in the list until the vault is unlocked. Only on
+    /// the first page, for one webhook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_since: Option<Timestamp>,
 }

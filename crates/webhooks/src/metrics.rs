@@ -1,6 +1,5 @@
-//! The metrics of this crate: all names, and the functions that record them. Labels have few values:
-//! anything a sender or model can choose freely (unlisted event types, tool names) becomes `other`. Must
-//! not know about deliveries or the worker.
+//! The metrics of this crate: all names, and the functions that record them. Labels have few values: anything a sender
+//! or model can choose freely (unlisted event types, tool names) becomes `other`.
 
 use gatehouse_domain::{DeliveryStatus, WebhookId};
 use gatehouse_sources::profile;

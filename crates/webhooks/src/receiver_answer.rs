@@ -10,7 +10,7 @@ use gatehouse_store::DeliveryResponse;
 /// Maximum length of a stored answer, in characters.
 const MAX_ANSWER_CHARS: usize = 500;
 
-/// Converts a response to what is stored.
+/// Converts a response to its stored form.
 pub(crate) fn stored(
     inner: &Inner,
     webhook: &WebhookId,

@@ -80,7 +80,7 @@ pub struct WebhookPage {
 /// A webhook's row and its secret rows.
 pub(crate) type Read = (WebhookRow, Vec<WebhookSecretRow>);
 
-/// What may be shown about these secrets.
+/// The facts about these secrets that may be shown.
 pub(crate) fn facts(secrets: &[WebhookSecretRow], now: Timestamp) -> SecretFacts {
     let ends = secrets.iter().filter_map(|row| row.expires_at);
     SecretFacts {
@@ -89,7 +89,7 @@ pub(crate) fn facts(secrets: &[WebhookSecretRow], now: Timestamp) -> SecretFacts
     }
 }
 
-/// Why a write was not made: `Crossed` if another change came first.
+/// The reason why a write was not made: `Crossed` if another change came first.
 pub(crate) enum Miss {
     Crossed,
     Failed(WebhooksError),

@@ -76,7 +76,8 @@ impl Webhooks {
         }));
     }
 
-    /// Processes pending removals now. They are also processed every five minutes in the background, on one of several nodes.
+    /// Processes pending removals now. They are also processed every five minutes in the background, on one of several
+    /// nodes.
     pub async fn purge(&self) -> Result<(), WebhooksError> {
         Ok(self.0.purge().await?)
     }

@@ -212,8 +212,9 @@ fn resets_at(problem: &Problem) -> Option<Timestamp> {
     Timestamp::deserialize(at).ok()
 }
 
-/// The delay after a rate limit or an overload of the model's provider: the one that it asked for, otherwise
-/// [`UNSTATED_WAIT`]. Exhausted credit comes with a delay, too, but is no reason to wait silently.
+/// The delay after a rate limit or an overload of the model's provider: the requested one, otherwise [`UNSTATED_WAIT`].
+/// Not for exhausted credit: the provider requests a delay for it, too, but waiting does not help, so it must be
+/// reported.
 fn asked_wait(problem: &Problem) -> Option<Duration> {
     let reason = problem.details.get("reason")?.as_str()?;
     if !matches!(reason, "rate_limited" | "overloaded") {
@@ -224,7 +225,7 @@ fn asked_wait(problem: &Problem) -> Option<Duration> {
     Some(seconds.map_or(UNSTATED_WAIT, Duration::from_secs))
 }
 
-/// Why a turn that ended regularly has no answer.
+/// The reason why a turn that ended normally has no answer.
 fn lack_of(report: &TurnReport) -> Option<&'static str> {
     match report.stop {
         Stop::Refused => Some("The model refused to answer."),

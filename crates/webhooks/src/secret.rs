@@ -1,5 +1,5 @@
-//! Webhook secrets: generation, hints, and the stored form. All webhook secrets are encrypted for the same
-//! place, so the plaintext names its webhook, and reading verifies that name.
+//! Webhook secrets: generation, hints, and the stored form. All webhook secrets are encrypted with the same context, so
+//! the plaintext names its webhook, and reading verifies that name.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

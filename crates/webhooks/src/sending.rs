@@ -4,7 +4,7 @@ use crate::handle::Inner;
 use crate::receiver_answer;
 use crate::run::outcome::{MAX_OUTCOME_CHARS, Outcome, Trace};
 use crate::webhook::{Snapshot, TemplateFormat};
-use gatehouse_channels::{Markup, OfDelivery, Outgoing, SendError};
+use gatehouse_channels::{Channels, Markup, OfDelivery, Outgoing, SendError};
 use gatehouse_domain::WebhookId;
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
@@ -36,7 +36,7 @@ pub(crate) async fn run(
     };
     let target = config.target();
     let extra = rendered_extra(config.deliver_extra.as_ref(), payload);
-    let markup = inner.channels.markup(target, &extra).await;
+    let markup = Channels::markup(target);
     let rendered = match config.template_format {
         TemplateFormat::Text => Ok(text(config.template(), payload, answer.as_deref(), markup)),
         TemplateFormat::Json => {
@@ -69,7 +69,7 @@ pub(crate) async fn run(
         // The summary is easier to read than the JSON.
         let is_text = config.template_format == TemplateFormat::Text;
         if is_text && config.prompt_template.is_some() {
-            // As people read it, without what the channel's markup escapes.
+            // The readable text, without the escapes of the channel's markup.
             let plain = match markup {
                 Markup::None => Cow::Borrowed(text.as_str()),
                 _ => self::text(config.template(), payload, None, Markup::None).into(),

@@ -6,7 +6,7 @@ use gatehouse_store::{RateKey, RateLeases, RatePermit, RateRefused, Store, Store
 use std::sync::Arc;
 use tokio_util::task::TaskTracker;
 
-/// A webhook's limit, or that of all webhooks.
+/// The limit of a webhook, or the limit of all webhooks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key(Option<WebhookId>);
 

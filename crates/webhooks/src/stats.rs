@@ -64,20 +64,21 @@ pub struct Bucket {
     /// Number of deliveries received in it, by their current status.
     #[serde(flatten)]
     pub counts: BTreeMap<DeliveryStatus, i64>,
-    /// How long those that are completed took. Absent if there are none.
+    /// The durations of completed deliveries. Absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
 }
 
-/// How long completed deliveries took, from the start of the last attempt to its end.
+/// Durations of completed deliveries, from the start of the last attempt to its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Latency {
     /// The mean, in milliseconds.
     pub mean_ms: i64,
     /// Approximately the duration that 95 percent did not exceed, in milliseconds.
     pub p95_ms: i64,
-    /// The number of deliveries that took less than each of these milliseconds and at least half of that, or for 4 less
-    /// than 4. `over` counts those of 524,288 ms and more. Numbers that are 0 are left out.
+    /// The number of deliveries per bucket. A key is the bucket's upper bound in milliseconds; its lower bound is half
+    /// of that, or 0 for the key 4. `over` counts deliveries of 524,288 ms and more. Buckets without deliveries are
+    /// omitted.
     pub histogram: BTreeMap<String, i64>,
 }
 
@@ -102,12 +103,12 @@ impl Latency {
 pub struct DeliveryStats {
     /// One bucket per hour or day, including empty ones.
     pub buckets: Vec<Bucket>,
-    /// How long the completed deliveries of the whole period took. Absent if there are none.
+    /// The durations of the completed deliveries of the whole period. Absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
 }
 
-/// What is counted in a bucket.
+/// The counts of a bucket.
 #[derive(Default)]
 struct Counted {
     by_status: BTreeMap<DeliveryStatus, i64>,

@@ -1,15 +1,15 @@
-//! What a template renders to, for a form. Renders it as a delivery would.
+//! Renders a template for a form, in the same way as for a delivery.
 
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;
 use crate::input::{Patch, WebhookInput};
 use crate::sending;
 use crate::webhook::TemplateFormat;
+use gatehouse_channels::Channels;
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::template;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// A template and the payload to render it with: one of `delivery_id` and `payload`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -72,8 +72,7 @@ impl Webhooks {
                 missing: rendered.missing,
             });
         }
-        let channels = &self.0.channels;
-        let markup = channels.markup(config.target(), &BTreeMap::new()).await;
+        let markup = Channels::markup(config.target());
         Ok(TemplatePreview {
             text: sending::text(config.template(), &payload, None, markup),
             missing: template::missing(config.template(), &payload),

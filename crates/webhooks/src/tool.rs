@@ -78,7 +78,7 @@ impl Tool for WebhookTool {
         }
     }
 
-    /// The action and what it acts on: `delete:ID`.
+    /// The action and its object: `delete:ID`.
     fn target(&self, input: &Value) -> Option<String> {
         let text = |name: &str| input.get(name).and_then(Value::as_str);
         let action = text("action")?;

@@ -24,7 +24,7 @@ pub const DEFAULT_HEADER: &str = "X-Webhook-Secret";
 pub const DEFAULT_TEMPLATE: &str = "{__raw__}";
 /// The template of an agent's answer to a channel, if none is set.
 pub const ANSWER_TEMPLATE: &str = "{answer}";
-/// The template that is JSON, if none is set: the payload as it is.
+/// The default JSON template: the payload, unchanged.
 pub const JSON_TEMPLATE: &str = "\"{__raw__}\"";
 /// The same for an agent's answer to a channel.
 pub const JSON_ANSWER_TEMPLATE: &str = "{\"answer\":\"{answer}\"}";
@@ -44,7 +44,7 @@ pub enum SessionMode {
     NamedSession,
 }
 
-/// What a webhook's template is.
+/// The language of a webhook's template.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TemplateFormat {
@@ -112,7 +112,7 @@ pub struct WebhookConfig {
     pub redeliver_failed: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_limit: OnLimit,
-    /// For the profile `schedule`.
+    /// Only for the profile `schedule`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
 }
@@ -145,7 +145,7 @@ impl WebhookConfig {
         }
     }
 
-    /// The sender's profile. Falls back to `generic` if this version does not know it.
+    /// The sender's profile. Falls back to `generic` if this version has no such profile.
     pub fn profile(&self) -> &'static Profile {
         profile::find(&self.source_profile).unwrap_or_else(profile::generic)
     }
@@ -299,8 +299,8 @@ pub struct Webhook {
     pub auth_mode: AuthMode,
     /// Details of the verification.
     pub auth: WebhookAuth,
-    /// The token that the sender asks for next to the URL. Only for senders that ask for one (Meta), while the secret is
-    /// readable.
+    /// The token that the sender asks for next to the URL. Only for senders that ask for one (Meta), while the secret
+    /// is readable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify_token: Option<String>,
     /// Event types that are processed.
@@ -372,7 +372,7 @@ pub struct Webhook {
     pub updated_at: Timestamp,
 }
 
-/// What may be shown about a webhook's secrets.
+/// The facts about a webhook's secrets that may be shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SecretFacts {
     pub(crate) has_secret: bool,

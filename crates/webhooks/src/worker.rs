@@ -337,7 +337,7 @@ impl Worker {
         }
     }
 
-    /// Waits until every run has ended and is stored. Renews leases meanwhile.
+    /// Waits until every run has ended and is stored. Renews leases in the meantime.
     async fn finish_all(&mut self) {
         loop {
             let written = async {

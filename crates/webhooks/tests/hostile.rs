@@ -7,13 +7,13 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test that cannot go on has failed"
+    reason = "a test that cannot continue has failed"
 )]
 
-#[expect(dead_code, reason = "the house of the other tests has more rooms")]
+#[expect(dead_code, reason = "the other tests use the rest of this module")]
 #[path = "it/requests.rs"]
 mod requests;
-#[expect(dead_code, reason = "the house of the other tests has more rooms")]
+#[expect(dead_code, reason = "the other tests use the rest of this module")]
 #[path = "it/worker"]
 mod worker {
     pub(crate) mod harness;

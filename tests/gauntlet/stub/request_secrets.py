@@ -48,13 +48,17 @@ class RequestSecrets:
         url, headers, has_secrets = filled
         if has_secrets and from_stranger and not self.weak("secret-for-a-stranger"):
             return "Secrets cannot be used in a conversation with a stranger's text."
-        if self.weak("secret-in-answer"):
-            return outbound.web_fetch(self, url, headers)
-        if self.weak("secret-in-later-answer") and not has_secrets:
-            return outbound.web_fetch(self, url, headers)
+        if self.weak("secret-in-answer") or (self.weak("secret-in-later-answer") and not has_secrets):
+            return self.part(outbound.web_fetch(self, url, headers), arguments)
         stays = has_secrets and not self.weak("secret-follows-redirect")
         before_cut = str if self.weak("secret-cut-in-answer") else self.redact
-        return self.redact(outbound.web_fetch(self, url, headers, stays, before_cut))
+        return self.part(self.redact(outbound.web_fetch(self, url, headers, stays, before_cut)), arguments)
+
+    def part(self, text, arguments):
+        """Returns a part of a page, with the length of the page."""
+        start = arguments.get("offset", 0)
+        end = None if self.weak("fetch-zip-bomb") else start + arguments.get("max_chars", 20_000)
+        return f"total_chars: {len(text)}\n\n{text[start:end]}"
 
 
 class HttpServer:

@@ -1,5 +1,5 @@
 // The gateway's errors in the language of the page. The gateway writes English; in other languages the page says in
-// general what the code means, and adds the gateway's sentence where it knows more.
+// general what the code means, and adds the gateway's sentence where it is more specific.
 import { m } from '../paraglide/messages.js';
 import { baseLocale, getLocale } from '../paraglide/runtime.js';
 
@@ -12,7 +12,7 @@ const WHOLE: Record<string, () => string> = {
   VAULT_BAD_KEY: m.client_error_wrong_key,
 };
 
-/** Codes of which the gateway knows more. */
+/** Codes for which the gateway's sentence is more specific. */
 const PARTIAL: Record<string, () => string> = {
   BUDGET_EXHAUSTED: m.client_error_budget_exhausted,
   CONFLICT: m.client_error_conflict,

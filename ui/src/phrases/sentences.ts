@@ -3,9 +3,9 @@
 
 /** `{1}` in a template is a part. In the translation, `{1!}` also looks the part up in `verbs`. */
 export interface Sentences {
-  /** What a part says if the payload has no value for it. */
+  /** The text of a part if the payload has no value for it. */
   values: Record<string, string>;
-  /** What a sender calls an action, and units. */
+  /** The sender's names of actions, and units. */
   verbs: Record<string, string>;
   /** Translations by sender and English template. */
   senders: Record<string, Record<string, string>>;
@@ -24,7 +24,7 @@ interface Template {
   hasWords: boolean;
 }
 
-/** The entry of a record. What every object inherits, such as `constructor`, is not one. */
+/** The entry of a record. Inherited members, such as `constructor`, are not entries. */
 export const entryOf = <Value>(record: Record<string, Value>, key: string): Value | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined;
 

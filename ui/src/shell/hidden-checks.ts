@@ -5,7 +5,7 @@ const KEY = 'gatehouse.hidden_checks';
 
 type Check = Pick<Result<'system.doctor'>['checks'][number], 'id' | 'subjects'>;
 
-/** What fails: the checks, or the webhooks, channels and settings that they name. */
+/** The failures: the checks, or the webhooks, channels and settings that they name. */
 export function failuresOf(checks: readonly Check[]): string[] {
   return checks.flatMap(({ id, subjects = [] }) =>
     subjects.length === 0 ? [id] : subjects.map((subject) => `${id}/${subject.id}`),

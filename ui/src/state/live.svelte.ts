@@ -9,7 +9,7 @@ import { throttle, type Throttled } from './throttle';
 
 export const live = $state<{ state: SocketState; since: number | null }>({ state: 'connecting', since: null });
 
-/** Query keys by the `what` of `records.changed`. */
+/** Query keys by the field `what` of `records.changed`. */
 const RECORDS: Record<string, readonly string[]> = {
   agents: keys.agents,
   approvals: keys.approvals,

@@ -1,4 +1,4 @@
-// What the keyboard opens over the page: the palette or the list of shortcuts.
+// The overlay that the keyboard opened: the palette or the list of shortcuts.
 
 export const overlay = $state<{ open: 'palette' | 'shortcuts' | null }>({ open: null });
 

@@ -1,4 +1,4 @@
-// What this browser keeps about its subscription at the push service.
+// The data that this browser keeps about its subscription at the push service.
 
 export interface Kept {
   id: string;

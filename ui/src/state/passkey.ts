@@ -35,7 +35,7 @@ const library = () =>
     throw offline();
   });
 
-/** Loads the library ahead: a gateway that does not respond later is then no obstacle to a second try. */
+/** Loads the library in advance, so that it is there even if the gateway does not respond later. */
 export const preparePasskeys = (): void => void library().catch(() => undefined);
 
 // An unanswered challenge can be reused. The gateway keeps only a few per client, for 5 minutes.

@@ -1,4 +1,4 @@
-// Who the user is and which view they see. Login and logout go through here.
+// The user's identity and view. Login and logout go through here.
 import { tick } from 'svelte';
 import { http, type Shape } from '../client/http';
 import { Failure, isFailure } from '../client/failure';
@@ -38,10 +38,10 @@ export function begin(): Promise<void> {
   return asking;
 }
 
-/** Calls wait for this, besides the status. */
+/** Calls wait for this, and for the running request for the status. */
 let held: Promise<unknown> = Promise.resolve();
 
-/** The longest that calls are held: a window that was hidden meanwhile is not painted. */
+/** The longest time that calls are held: a hidden window is not painted. */
 const HELD_MS = 300;
 
 /** Holds calls until the first page is painted: work on their answers would delay it. */

@@ -4,7 +4,7 @@ import { gone, plays } from './playing';
 import { hindranceOf, named, type Hindrance } from './recording.svelte';
 import { Samples } from './samples';
 
-/** What the gateway tells; see docs/API-voice.md. */
+/** The messages of the gateway; see docs/API-voice.md. */
 type Told =
   | { type: 'ready'; output: { rate?: number } }
   | { type: 'speech_started' | 'speech_ended' | 'turn' | 'session' | 'spoken' }
@@ -25,7 +25,7 @@ export class Talking {
   state = $state<TalkState>('closed');
   hindrance = $state<Hindrance | null>(null);
   error = $state.raw<unknown>(null);
-  /** What was understood last, and what is being said. */
+  /** The last recognized text, and the text that is being spoken. */
   heard = $state('');
   said = $state('');
 
@@ -68,7 +68,7 @@ export class Talking {
     this.#stream = stream;
     try {
       const id = await session();
-      // It was ended and released meanwhile.
+      // It was ended and released in between.
       if (attempt !== this.#attempt) return;
       await this.#connect(id, stream);
     } catch (error) {
@@ -162,7 +162,7 @@ export class Talking {
     this.#output?.add(bytes);
   }
 
-  /** Nothing is being played: listens again, unless the answer goes on. */
+  /** Nothing is being played: listens again, unless the answer continues. */
   #quiet(): void {
     if (this.#output?.playing) return;
     if (this.state === 'speaking' || this.state === 'thinking') this.state = this.#answering ? 'thinking' : 'listening';
@@ -211,7 +211,7 @@ export class Talking {
 
 const failed = ({ code, message, ...details }: Problem) => new Failure(code, message, details);
 
-/** At the rate of speech recognition if the browser can, or else at that of the microphone. */
+/** Uses the sample rate of speech recognition if the browser can, or else the rate of the microphone. */
 function listenTo(stream: MediaStream): { context: AudioContext; source: MediaStreamAudioSourceNode } {
   const context = new AudioContext({ sampleRate: RATE });
   try {

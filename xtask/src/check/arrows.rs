@@ -6,7 +6,7 @@ use super::metadata::{Metadata, Package};
 /// The workspace crates that a crate may import.
 #[derive(Clone, Copy)]
 enum AllowedImports {
-    /// Only these.
+    /// These crates only.
     Import(&'static [&'static str]),
     /// Every crate except these.
     ImportAllBut(&'static [&'static str]),
@@ -116,8 +116,8 @@ fn is_ours(name: &str) -> bool {
     name == "gatehouse" || name == "xtask" || name.starts_with("gatehouse-")
 }
 
-/// Checks that every dependency between workspace crates is allowed. Tests may also use the doubles and the testkit, their
-/// own crate with other features, and any crate of a lower layer.
+/// Checks that every dependency between workspace crates is allowed. Tests may also use the doubles and the testkit,
+/// their own crate with other features, and any crate of a lower layer.
 pub fn check(metadata: &Metadata) -> Findings {
     let mut findings = Findings::default();
     for package in metadata.members() {

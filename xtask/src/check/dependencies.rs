@@ -23,8 +23,8 @@ pub struct RunTime {
     pub with_macros: BTreeSet<Crate>,
 }
 
-/// Asks `cargo tree`, which knows the enabled features. The graph of `cargo metadata` does not, and contains
-/// crates that are never built.
+/// Runs `cargo tree`, which evaluates the enabled features. The graph of `cargo metadata` does not, and contains crates
+/// that are never built.
 pub fn run_time(root: &Path) -> Result<RunTime> {
     let tree = |edges: &str| -> Result<BTreeSet<Crate>> {
         let text = capture(cargo(root).args([

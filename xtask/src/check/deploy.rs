@@ -15,7 +15,7 @@ const QUERIES: [&str; 2] = [
 ];
 /// Prometheus makes this one.
 const UP: &str = "up";
-/// What Prometheus adds to the name of a histogram.
+/// Suffixes that Prometheus adds to the name of a histogram.
 const PARTS: [&str; 3] = ["_bucket", "_count", "_sum"];
 /// Files with the version: what precedes it on its line.
 const VERSIONS: [(&str, &str); 5] = [

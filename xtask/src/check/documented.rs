@@ -1,5 +1,5 @@
-//! Checks that every module of the crates says what it owns, and that its public items have a doc comment. The
-//! lint `missing_docs` also demands comments on fields and variants, even if their names say everything.
+//! Checks that every module of the crates says what it owns, and that its public items have a doc comment. The lint
+//! `missing_docs` is not used: it also demands comments on fields and variants with clear names.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::Findings;
 use crate::walk;
 
-/// How a line begins that declares a public item of a module.
+/// The beginnings of lines that declare a public item of a module.
 const ITEMS: [&str; 6] = [
     "pub fn ",
     "pub async fn ",

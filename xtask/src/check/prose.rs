@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::Findings;
 use crate::walk;
 
-/// Where the phrases are, in quotes, behind [`BEFORE_PHRASES`] and up to the end of the sentence.
+/// The file with the phrases. They are in quotes, after [`BEFORE_PHRASES`] and up to the end of the sentence.
 const STYLE: &str = "docs/STYLE.md";
 const BEFORE_PHRASES: &str = "refuses these phrases";
 

@@ -11,11 +11,11 @@ use crate::walk;
 const MOST_LINES: usize = 500;
 /// Longer files are reported.
 const MANY_LINES: usize = 300;
-/// Names that say nothing about the content.
+/// Names that do not describe the content.
 const EMPTY_NAMES: [&str; 6] = ["common", "core", "util", "utils", "helpers", "misc"];
 /// Calls that read or change the environment.
 const ENVIRONMENT: [&str; 3] = ["env::var", "env::set_var", "env::remove_var"];
-/// Where these calls are allowed: the settings crate, code that never ships, and tests, which are configured
+/// Files in which these calls are allowed: the settings crate, code that never ships, and tests, which are configured
 /// through the environment.
 const MAY_READ: [&str; 10] = [
     "crates/config/",

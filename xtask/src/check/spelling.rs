@@ -57,7 +57,7 @@ fn is_read_by_people(path: &str) -> bool {
     match extension {
         _ if is_test || is_generated => false,
         Some("rs" | "ts" | "svelte" | "md") => true,
-        // codespell knows English only.
+        // codespell supports English only.
         Some("json") => path == "ui/messages/en.json",
         _ => false,
     }

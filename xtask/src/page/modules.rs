@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::process::run;
 
-/// The compared part of a lock file: ours, or the one that npm writes to `node_modules`.
+/// The compared part of a lock file: the committed one, or the one that npm writes to `node_modules`.
 #[derive(Deserialize)]
 struct Lock {
     packages: BTreeMap<String, Package>,

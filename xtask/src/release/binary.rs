@@ -14,7 +14,7 @@ const PREFERRED: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linu
 const SOURCES: &str = "/build/gatehouse";
 const REGISTRY: &str = "/build/cargo";
 
-/// What a binary is built for.
+/// The target of a binary.
 pub struct Target {
     pub triple: String,
     /// The name in packages and images: `amd64` or `arm64`.

@@ -17,7 +17,7 @@ use crate::process::capture;
 /// The user of the image, also in `deploy/`.
 const USER: u32 = 65532;
 const DATA_DIR: &str = "var/lib/gatehouse";
-/// What the binary reads from the system: certificate authorities and time zones, if this machine has them.
+/// The files that the binary reads from the system: certificate authorities and time zones, if this machine has them.
 const FROM_SYSTEM: [&str; 2] = ["etc/ssl/certs/ca-certificates.crt", "usr/share/zoneinfo"];
 const SECOND: u64 = 1_000_000_000;
 

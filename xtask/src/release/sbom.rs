@@ -1,4 +1,4 @@
-//! `CycloneDX` lists of what the binary and the web UI are made of, without times and random numbers.
+//! `CycloneDX` lists of the parts of the binary and the web UI, without times and random numbers.
 
 use std::path::Path;
 use std::process::Command;

@@ -19,7 +19,7 @@ const TOOLS: [(&str, &str); 4] = [
 pub struct Tools(PathBuf);
 
 impl Tools {
-    /// Installs what is missing.
+    /// Installs the missing tools.
     pub fn install(root: &Path) -> Result<Self> {
         let folder = root.join(FOLDER);
         let tools = Self(folder.join("bin"));

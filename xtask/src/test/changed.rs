@@ -1,4 +1,4 @@
-//! What a change can break: the crates that depend on changed files, and whether the page is affected.
+//! Determines what a change can break: the crates that depend on changed files, and whether the page is affected.
 
 use std::collections::BTreeSet;
 use std::path::Path;

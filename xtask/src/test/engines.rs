@@ -1,5 +1,5 @@
-//! Prepares what tests run against: PostgreSQL, Chromium, and programs and libraries of others. Where one
-//! cannot be prepared, the report says so.
+//! Prepares the systems that tests need: PostgreSQL, Chromium, and third-party programs and libraries. The report names
+//! the ones that could not be prepared.
 
 use std::path::Path;
 

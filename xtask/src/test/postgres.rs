@@ -59,7 +59,7 @@ pub struct Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Our end of the pipe: closing it tells the script to stop.
+        // The pipe's end in this process: closing it stops the script.
         drop(self.keeper.stdin.take());
         if let Err(error) = self.keeper.wait() {
             eprintln!("PostgreSQL may still be running: {error}");

@@ -1,11 +1,11 @@
-//! The report of a test run: steps, engines, durations, and what was left out.
+//! The report of a test run: steps, engines, durations, and omitted parts.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, bail};
 
-/// Lines of an error that the summary shows: a locator's error names what was expected and what was there.
+/// Lines of an error in the summary: a locator's error contains the expected and the actual value.
 const ERROR_LINES: usize = 12;
 
 /// A test that did not pass at its first attempt.
@@ -98,7 +98,7 @@ impl Report {
         }
     }
 
-    /// Records something that the caller did not want.
+    /// Records a step that the caller declined.
     pub fn declined(&mut self, what: &str, why: &str) {
         self.declined.push(format!("{what}: {why}"));
     }

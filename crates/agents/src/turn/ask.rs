@@ -199,7 +199,7 @@ impl Running<'_> {
                     self.show(taking);
                     continue;
                 }
-                // After the pieces: an answer that arrives at once is stored once.
+                // Polled after the pieces: an answer that arrives at once is stored once.
                 () = sleep_until(taking.save_at), if taking.saved < taking.reply.text.len() => {
                     let saving = self.save_partial(model, &taking.reply.text);
                     cancel.run_until_cancelled(saving).await;
@@ -254,10 +254,10 @@ impl Running<'_> {
 struct IncomingReply {
     filter: Option<Box<dyn AnswerFilter>>,
     reply: Reply,
-    /// How much of the text is published, in bytes, and when more may be.
+    /// Length of the published part of the text in bytes, and when to publish more.
     shown: usize,
     show_at: Instant,
-    /// How much of the text is stored, in bytes, and when to store more.
+    /// Length of the stored part of the text in bytes, and when to store more.
     saved: usize,
     save_at: Instant,
     /// Whether the answer has begun.

@@ -24,11 +24,11 @@ use std::time::Duration;
 
 /// Upper limit for [`Tool::time_limit`].
 const MAX_TIME: Duration = Duration::from_mins(10);
-/// How many calls of one answer are made.
+/// Maximum number of calls of one answer that are run.
 const MAX_CALLS: usize = 32;
 /// How many calls run at a time.
 const MAX_AT_ONCE: usize = 8;
-/// How much of an output events show.
+/// Length of the tool output that events contain.
 const SUMMARY_CHARACTERS: usize = 200;
 
 /// The result of a call.
@@ -39,7 +39,7 @@ struct Answer {
     origin: MessageOrigin,
     /// Whether it may contain private data.
     is_private: bool,
-    /// What the tool returned beside the text.
+    /// Files that the tool returned besides the text.
     files: Vec<NewAttachment>,
 }
 
@@ -89,8 +89,8 @@ impl Answer {
 }
 
 impl Running<'_> {
-    /// Makes the calls at the same time and stores their results in the order of the calls. In the last step,
-    /// calls are answered but not made. When the turn is stopped, the results of finished calls are kept.
+    /// Runs the calls concurrently and stores their results in the order of the calls. In the last step, calls are
+    /// answered but not run. When the turn is stopped, the results of finished calls are kept.
     pub(super) async fn call_all(
         &mut self,
         setup: &mut Setup,
@@ -366,7 +366,7 @@ impl Running<'_> {
         };
         Ok(match called {
             Ok(Ok(Ok(text))) => answer(ActionStatus::Ok, text).with(context.files.take()),
-            // A tool may repeat what a stranger's server wrote into its error.
+            // A tool's error may contain text from a stranger's server.
             Ok(Ok(Err(error))) => answer(ActionStatus::Error, error.message),
             Ok(Err(_panic)) => {
                 tracing::error!(tool = tool.name(), "a tool panicked");

@@ -1,4 +1,4 @@
-//! Why a turn ended early, and how that is reported.
+//! Reasons why a turn ends early, and their reports.
 
 use crate::budget_values::Exhausted;
 use crate::stop::Stop;

@@ -9,14 +9,14 @@ use crate::agent::AgentConfig;
 use gatehouse_models::{ModelError, ModelRef};
 use std::collections::VecDeque;
 
-/// How many times a step starts again after an answer broke off.
+/// Maximum number of restarts of a step whose answer broke off.
 const MAX_RESTARTS: u32 = 2;
 
 impl Running<'_> {
     /// Asks the model; if that fails, the next ones.
     pub(super) async fn ask(&mut self, setup: &mut Setup) -> Result<Reply, TurnFailure> {
         let mut restarts = 0;
-        // The error of the first model is reported: it is the one that the agent names.
+        // The error of the first model is reported, because the agent names this model.
         let mut first: Option<ModelError> = None;
         loop {
             let broken = match self.ask_model(setup).await {
@@ -27,7 +27,7 @@ impl Running<'_> {
                 TurnFailure::Model(error) if !broken.was_shown => error,
                 failure => return Err(failure),
             };
-            // Nothing of it was shown, so nothing of it remains.
+            // No part of the failed answer was shown, so it is dropped.
             self.partial = None;
             if broken.had_begun && error.is_retryable() && restarts < MAX_RESTARTS {
                 restarts += 1;
@@ -68,7 +68,7 @@ impl Running<'_> {
         Ok(None)
     }
 
-    /// The model of the turn: the one that is wanted, otherwise the first usable fallback.
+    /// Returns the model of the turn: the requested one, otherwise the first usable fallback.
     pub(super) async fn choose_model(
         &self,
         config: &AgentConfig,

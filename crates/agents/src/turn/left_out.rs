@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-/// The warnings about tools that are left out: each is logged once, not with every request.
+/// Warnings about omitted tools. Each is logged once, not for every request.
 #[derive(Debug, Default)]
 pub(crate) struct LeftOut(Mutex<HashSet<(String, String, usize)>>);
 

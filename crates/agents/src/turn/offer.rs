@@ -30,7 +30,7 @@ impl Running<'_> {
         facts.context.unwrap_or(CAUTIOUS_CONTEXT)
     }
 
-    /// Chooses the tools in the order of their importance. One that does not fit is left out.
+    /// Chooses the tools in the order of their importance. Tools that do not fit are left out.
     pub(super) fn offer(&self, setup: &Setup) -> Offer {
         let mut offer = Offer::default();
         if self.is_out_of_steps || self.are_tools_too_long {
@@ -70,7 +70,7 @@ impl Running<'_> {
     }
 }
 
-/// Sorts tools: those that the agent names come first, then the built-in ones, then those of other sources.
+/// Sorts tools: first the ones that the agent names, then built-in tools, then other tools.
 fn by_importance(setup: &Setup, mut offered: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn Tool>> {
     let named = &setup.agent.config.tools.allow;
     offered.sort_by_cached_key(|tool| {

@@ -16,7 +16,7 @@ pub(crate) struct Turn {
     pub(crate) id: TurnId,
     /// Its number in the session.
     pub(crate) number: i64,
-    /// How many turns of the session were before it on other nodes when it was stored.
+    /// Number of earlier turns of the session on other nodes at the time of storing.
     pub(crate) behind_other_nodes: usize,
     pub(crate) agent: String,
     pub(crate) model: Option<String>,

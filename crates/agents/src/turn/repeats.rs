@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How many times in a row a call may give the same answer before it is no longer made.
+/// Maximum number of times in a row that a call may return the same answer. After that, it is not run again.
 const MAX_SAME: u32 = 3;
 
 /// The calls of a turn.

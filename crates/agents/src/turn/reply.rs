@@ -16,23 +16,23 @@ use tokio_util::sync::CancellationToken;
 pub(super) struct Reply {
     /// The text without markup.
     pub(super) text: String,
-    /// What the speaker's filter found in it.
+    /// The marks of the speaker's filter.
     pub(super) marks: Option<Marks>,
     /// Its speech, if it may be spoken.
     pub(super) speech: Option<Speech>,
     pub(super) calls: Vec<ToolCallRecord>,
     pub(super) usage: Usage,
-    /// How much of it arrived.
+    /// The received part of the answer.
     pub(super) progress: CallProgress,
     pub(super) stop: Stop,
-    /// What the model thought before; not a part of the answer.
+    /// The reasoning before the answer, which is not a part of it.
     pub(super) reasoning: String,
-    /// What the provider needs back with this answer.
+    /// Data that the provider needs back with this answer.
     pub(super) state: Option<Value>,
 }
 
 impl Reply {
-    /// What the answer used if the provider does not report it.
+    /// Estimates the use of the answer, for providers that do not report it.
     pub(super) fn estimate(&self, sent_tokens: u64) -> Usage {
         let calls = self.calls.iter().map(|call| tokens_of(&call.arguments));
         Usage {

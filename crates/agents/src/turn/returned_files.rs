@@ -14,7 +14,7 @@ const MAX_FILES: usize = 4;
 pub(super) type Pictures = Vec<(AttachmentId, Vec<u8>)>;
 
 impl Running<'_> {
-    /// Adds pictures to what the model is shown, if it reads images.
+    /// Shows pictures to the model, if it reads images.
     pub(super) async fn show_pictures(&self, setup: &mut Setup, pictures: Pictures) {
         if pictures.is_empty() {
             return;

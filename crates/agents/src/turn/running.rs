@@ -54,7 +54,7 @@ pub(super) struct Setup {
     /// The models to ask when this one fails.
     pub(super) fallback: VecDeque<String>,
     pub(super) permit: Permit,
-    /// What the session contains, including this turn so far.
+    /// The kinds of data in the session, including this turn so far.
     pub(super) read: HasRead,
     /// Whether the session contains text of a webhook or of a person who is not trusted, and no person has
     /// cleared it.
@@ -64,7 +64,7 @@ pub(super) struct Setup {
     pub(super) conversation: Conversation,
 }
 
-/// What a turn used.
+/// The use of a turn.
 #[derive(Debug, Default)]
 pub(super) struct Spending {
     pub(super) cause: Option<Cause>,

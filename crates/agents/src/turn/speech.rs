@@ -21,8 +21,8 @@ impl Running<'_> {
         self.inner.speaker.get().filter(|_| is_chat)
     }
 
-    /// Continues the speech of a complete answer in its own task, after the speech of the turn's earlier
-    /// answers. The turn does not wait for it. `None` if the answer is not spoken.
+    /// Creates the filter of an answer. If the answer may be spoken, also starts its speech, which follows the speech
+    /// of the turn's earlier answers.
     pub(super) fn begin_speech(
         &self,
         agent: &Agent,
@@ -62,7 +62,7 @@ impl Running<'_> {
         (Some(filter), Some(speech))
     }
 
-    /// Lets the speech of a complete answer continue in its own task, after that of the turn's earlier answers. The
+    /// Continues the speech of a complete answer in its own task, after the speech of the turn's earlier answers. The
     /// turn does not wait for it. `None` if the answer is not spoken.
     pub(super) fn end_speech(
         &mut self,

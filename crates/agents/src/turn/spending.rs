@@ -1,5 +1,4 @@
-//! What a turn uses: checks the budgets before each call to a model, and stores the use with the next message of
-//! the turn.
+//! The use of a turn: checks the budgets before each model call, and stores the use with the next message of the turn.
 
 use super::failure::TurnFailure;
 use super::running::Running;
@@ -71,13 +70,13 @@ impl Running<'_> {
         })
     }
 
-    /// Notes what a call used whose answer is complete.
+    /// Records the use of a call whose answer is complete.
     pub(super) fn spend(&mut self, model: &ModelRef, reported: Usage, estimate: Usage) {
         self.add_usage(reported);
         self.count(model, Used::by_whole(reported, estimate));
     }
 
-    /// Notes what a call used that ended early.
+    /// Records the use of a call that ended early.
     pub(super) fn spend_part(
         &mut self,
         model: &ModelRef,

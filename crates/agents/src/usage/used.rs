@@ -1,11 +1,11 @@
-//! What one call counts, from what the provider reported and from estimates.
+//! The use counted for one call, from the provider's report and from estimates.
 
 use gatehouse_models::{CallProgress, Usage};
 
-/// How many bytes of an answer are estimated as one token.
+/// Bytes of an answer per estimated token.
 const BYTES_OF_TOKEN: usize = 4;
 
-/// What a call counts.
+/// The use counted for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Used {
     pub(crate) usage: Usage,
@@ -14,7 +14,7 @@ pub(crate) struct Used {
 }
 
 impl Used {
-    /// Of a whole answer. The estimate replaces a report without any tokens.
+    /// For a complete answer. If the report contains no tokens, the estimate replaces it.
     pub(crate) const fn by_whole(reported: Usage, estimate: Usage) -> Self {
         if reported.input_tokens == 0 && reported.output_tokens == 0 {
             return Self {
@@ -28,8 +28,8 @@ impl Used {
         }
     }
 
-    /// Of an answer that ended early; `None` if the provider had not accepted the request. Each count is the
-    /// provider's as far as it was reported: providers that report the input first report the output last.
+    /// For an answer that ended early; `None` if the provider had not accepted the request. Uses the provider's counts
+    /// as far as reported: providers that report the input first report the output last.
     pub(crate) fn by_part(progress: &CallProgress, sent_tokens: u64) -> Option<Self> {
         let arrived = progress.arrived()?;
         let written = u64::try_from(arrived.bytes.div_ceil(BYTES_OF_TOKEN)).unwrap_or(u64::MAX);

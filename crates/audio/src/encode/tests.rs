@@ -1,7 +1,7 @@
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
-    reason = "tones are reckoned in floats, and fit in 16 bits"
+    reason = "tones are computed as floats, and fit in 16 bits"
 )]
 
 use opus_pure::{MAX_PACKET_SAMPLES, OggOpusReader, Trim};

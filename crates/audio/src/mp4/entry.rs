@@ -7,7 +7,7 @@ use crate::decoder::Decoder;
 use crate::opus_decode::{self, Head};
 use crate::read::{big32, find};
 
-/// What a decoder needs before the first packet.
+/// The decoder's parameters, which come before the first packet.
 pub(super) enum Codec {
     Aac {
         /// The `AudioSpecificConfig` of its LC stream.

@@ -29,7 +29,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The packet at `place`, empty if it is not complete. `None` once a limit is reached.
+    /// Returns the packet at `place`, empty if it is incomplete. `None` after a limit is reached.
     fn packet(&mut self, place: u64, size: u64) -> Option<&'a [u8]> {
         self.packets = self.packets.checked_sub(1)?;
         let end = place.saturating_add(size);

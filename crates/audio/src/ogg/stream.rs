@@ -10,7 +10,7 @@ use crate::{AudioError, sample::narrow};
 /// The maximum number of bytes of a packet. Pictures in comments are packets too.
 const MAX_PACKET: usize = 32 * 1024 * 1024;
 
-/// What a decoder needs before the first packet.
+/// The decoder's parameters, which come before the first packet.
 #[derive(Clone, Debug)]
 pub(super) enum Setup {
     Opus(Head),
@@ -39,7 +39,7 @@ impl Setup {
     }
 }
 
-/// What `walk` reports.
+/// An event of `walk`.
 pub(super) enum Event<'a> {
     /// All headers of a stream were read.
     Start(&'a Setup),

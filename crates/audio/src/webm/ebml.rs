@@ -11,7 +11,7 @@ pub(super) struct Track<'a> {
     pub(super) number: u64,
     /// The codec ID.
     pub(super) codec: &'a [u8],
-    /// What the codec needs before the first packet.
+    /// The codec's parameters, which come before the first packet.
     pub(super) private: &'a [u8],
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Block<'a> {
     pub(super) data: &'a [u8],
 }
 
-/// What `walk` reports.
+/// An event of `walk`.
 pub(super) enum Event<'a> {
     Track(Track<'a>),
     /// Nanoseconds per tick.

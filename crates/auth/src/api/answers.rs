@@ -186,7 +186,7 @@ pub struct ApiKeyCreated {
 pub struct ResetAnswer {
     /// Always true.
     pub ok: bool,
-    /// What was not removed.
+    /// The data that was not removed.
     pub kept: Vec<String>,
 }
 

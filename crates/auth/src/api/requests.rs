@@ -76,11 +76,11 @@ pub struct CreateApiKeyRequest {
     /// When the key expires. By default, with the key that creates it, or never.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
-    /// The networks that may use the key. By default, those of the key that creates it, or any.
+    /// The networks that may use the key. By default, the networks of the key that creates it, otherwise any.
     #[serde(default)]
     pub allowed_cidrs: Option<Vec<Cidr>>,
-    /// The methods and paths that the key may call, such as `tts.*`, `webhooks.deliveries` or
-    /// `/v1/audio/*`. By default, those of the key that creates it, or all.
+    /// The methods and paths that the key may call, such as `tts.*`, `webhooks.deliveries` or `/v1/audio/*`. By
+    /// default, the limits of the key that creates it, otherwise all.
     #[serde(default)]
     pub only: Option<Vec<String>>,
 }
@@ -108,12 +108,12 @@ pub struct PairDeviceRequest {
     /// When the device's access expires. By default, with the credential that pairs it, or never.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
-    /// The networks from which the device may connect. By default, those of the credential that
-    /// pairs it, or any.
+    /// The networks from which the device may connect. By default, the networks of the credential that pairs it,
+    /// otherwise any.
     #[serde(default)]
     pub allowed_cidrs: Option<Vec<Cidr>>,
-    /// The methods that the device may call, such as `chat.*`. By default, those of the credential
-    /// that pairs it, or all.
+    /// The methods that the device may call, such as `chat.*`. By default, the methods of the credential that pairs it,
+    /// otherwise all.
     #[serde(default)]
     pub only: Option<Vec<String>>,
 }

@@ -57,7 +57,7 @@ pub(crate) struct Summary {
     pub(crate) since: Timestamp,
 }
 
-/// What to write for one failure.
+/// The rows to write for one failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FailureRecord {
     /// Whether this failure gets its own row.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-/// How long memory is trusted after the last successful read.
+/// How long memory is valid after the last successful read.
 pub(super) const BELIEVED_MS: u64 = 2_000;
 
 /// This node's position in the feed.

@@ -84,14 +84,6 @@ impl LiveDevice {
     pub(crate) const fn dies_at_setup(&self) -> bool {
         self.dies_at_setup
     }
-
-    pub(crate) fn touch(&self, now: Timestamp) {
-        self.usage.touch(now);
-    }
-
-    pub(crate) fn is_live(&self, now: Timestamp) -> bool {
-        !self.usage.is_ended() && !self.is_expired(now)
-    }
 }
 
 impl Live for LiveDevice {

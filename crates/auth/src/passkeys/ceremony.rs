@@ -1,6 +1,5 @@
-//! The `WebAuthn` ceremonies (W3C Web Authentication Level 3), implemented with `webauthn-rs`:
-//! produces options and verifies responses. Knows no database and no request; states and
-//! credentials are passed as JSON text.
+//! The `WebAuthn` ceremonies (W3C Web Authentication Level 3), implemented with `webauthn-rs`: produces options and
+//! verifies responses. Independent of the database and of requests: states and credentials are passed as JSON text.
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;

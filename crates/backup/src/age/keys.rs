@@ -1,4 +1,4 @@
-//! Recipients and identities: who can decrypt a file, and with what.
+//! Recipients and identities: the keys and passphrases that files are encrypted for, and that decrypt them.
 
 use super::header::Stanza;
 use super::{AgeError, FILE_KEY_BYTES, FileKey, Key, derive};

@@ -39,7 +39,7 @@ impl Chunks {
     }
 }
 
-/// Encrypts what is written to it.
+/// Encrypts all bytes that are written to it.
 pub struct Encryptor<W> {
     to: W,
     chunks: Chunks,

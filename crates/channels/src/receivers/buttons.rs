@@ -10,16 +10,16 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Button {
     pub label: &'static str,
-    /// What a press reports: at most 64 bytes.
+    /// The data that a press reports: at most 64 bytes.
     pub data: String,
 }
 
 /// The text of a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuestionText {
-    /// What is shown character by character; possibly empty.
+    /// The call, which is shown character by character; possibly empty.
     pub call: String,
-    /// What follows it: sentences of Gatehouse, possibly with a link at the end of a line.
+    /// The text after the call: sentences of Gatehouse, possibly with a link at the end of a line.
     pub rest: String,
 }
 
@@ -61,7 +61,7 @@ pub struct SentQuestion {
 /// A press of a button.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Press {
-    /// What the vendor needs to acknowledge the press.
+    /// The ID for acknowledging the press.
     pub id: String,
     /// The vendor's ID of the person who pressed.
     pub person: String,
@@ -72,7 +72,7 @@ pub struct Press {
     /// The vendor's ID of the message with the button.
     pub message_id: String,
     pub data: String,
-    /// How the message shows the call, as the vendor writes it. Only for vendors that cannot remove buttons without it.
+    /// The call as the message shows it, in the vendor's markup. Only for vendors that need it to remove the buttons.
     pub shown: Option<String>,
 }
 
@@ -92,7 +92,7 @@ pub(crate) trait Buttons: Send + Sync {
     /// Escapes characters of a part of the call that the vendor would remove, replace or interpret.
     fn escape<'a>(&self, text: &'a str) -> Visible<'a>;
 
-    /// The person with whom a conversation is direct; `None` if others read it or the vendor does not say.
+    /// The person with whom a conversation is direct; `None` if others read it or the vendor does not report it.
     fn person_of<'a>(
         &'a self,
         source: Source<'a>,
@@ -105,7 +105,7 @@ pub(crate) trait Buttons: Send + Sync {
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<SentQuestion, Failure>>;
 
-    /// Replaces the buttons of a question. `at` is the conversation and the message, `text` what it shows.
+    /// Replaces the buttons of a question. `at` is the conversation and the message, `text` the new text.
     fn offer<'a>(
         &'a self,
         source: Source<'a>,

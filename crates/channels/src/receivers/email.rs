@@ -1,8 +1,8 @@
-//! `email`: mails of an IMAP mailbox, reported by IDLE (RFC 2177) or asked for every half minute.
+//! `email`: mails of an IMAP mailbox, reported by IDLE (RFC 2177) or requested every half minute.
 //!
-//! A mail is read only if the owner's mail server says that it is from the domain of its sender
-//! ([`results`]), and if a person wrote it. The position is the UID of the last mail that was examined,
-//! together with the server, user, mailbox and UIDVALIDITY for which that UID is valid.
+//! A mail is read only if the owner's mail server has authenticated the domain of its sender ([`results`]), and if a
+//! person wrote it. The position is the UID of the last mail that was examined, together with the server, user, mailbox
+//! and UIDVALIDITY for which that UID is valid.
 
 mod connection;
 mod content;
@@ -47,11 +47,11 @@ const BATCH: usize = 10;
 const MAX_FAILURES: u32 = 3;
 /// How long the request for another mail may take. It fits into the time for receiving.
 const PROBE: Duration = Duration::from_secs(5);
-/// For how long the account shows that a mail was skipped.
+/// How long the account shows that a mail was skipped.
 const SHOWN_MS: u64 = 24 * 3_600_000;
 const SKIPPED: &str = "A mail was skipped, because the mail server did not return it in three attempts. \
                        It is still in the mailbox. Later mails are received.";
-/// How many mails of a person are answered per period. This ends a loop with a program that does not mark
+/// Maximum number of answers to a person's mails per period. The limit ends a loop with a program that does not mark
 /// its answers.
 const AT_MOST: &[(Duration, i64)] = &[
     (Duration::from_hours(1), 20),

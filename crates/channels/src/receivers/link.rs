@@ -53,7 +53,7 @@ impl Link {
         })
     }
 
-    /// Waits for what the vendor sends. Nothing is lost if the future is dropped.
+    /// Waits for the vendor's next message. Nothing is lost if the future is dropped.
     pub(super) async fn read(&mut self) -> Result<SocketEvent, Failure> {
         let read = self.socket.read().await;
         read.map_err(|error| of_outbound(self.noun, error))
@@ -97,13 +97,13 @@ impl Link {
         drop(tokio::time::timeout(CLOSING, closing).await);
     }
 
-    /// How long the connection has been open, in milliseconds.
+    /// Returns the age of the connection in milliseconds.
     pub(super) fn age_ms(&self, source: Source<'_>) -> u64 {
         let now = source.inner.clock.monotonic_ms();
         now.saturating_sub(self.opened_at)
     }
 
-    /// Whether another connection may be opened at once. The error says to wait first.
+    /// Whether another connection may be opened at once. If not, the error asks to wait.
     pub(super) fn may_reopen(&self, source: Source<'_>) -> Result<(), ReceiveError> {
         if self.age_ms(source) >= SHORT_MS {
             return Ok(());

@@ -40,7 +40,7 @@ const LIMITS: Limits = Limits {
 const TIMELINE: [&str; 3] = ["m.room.message", "m.room.encrypted", "m.reaction"];
 /// Events of a room per request, and after an answer that was too large.
 const EVENTS: (u32, u32) = (50, 1);
-/// How often the members of a room are asked for before its messages are skipped.
+/// How often the members of a room are requested before its messages are skipped.
 const TRIES: u32 = 3;
 /// The longest position that is stored, in bytes.
 const MAX_POSITION: usize = 4096;
@@ -61,7 +61,7 @@ pub(crate) static RECEIVER: MatrixReceiver = MatrixReceiver {
 };
 
 impl MatrixReceiver {
-    /// Returns the bot's user ID. Asks for it once.
+    /// Returns the bot's user ID. Requests it only once.
     async fn own_id(&self, source: Source<'_>) -> Result<String, Failure> {
         let mut hash = Sha256::new();
         hash.update(source.field("homeserver").unwrap_or_default());
@@ -93,9 +93,9 @@ struct Syncing {
     user: Option<String>,
     /// Whether the last answer was too large to read.
     is_too_large: bool,
-    /// How often in a row the members of a room could not be read.
+    /// Number of failures in a row to read the members of a room.
     failures: u32,
-    /// Rooms that could not be joined. The server reports an invitation once.
+    /// Rooms that could not be joined. The server reports an invitation only once.
     unjoined: Vec<String>,
 }
 
@@ -177,7 +177,7 @@ impl Syncing {
             messages: synced.invitations(&me),
             ..Meant::default()
         };
-        // Without a token, the response contains messages from before the channel received.
+        // Without a token, the response contains messages from before the start of receiving.
         if let Some(since) = since {
             let mut lookups = Lookups::default();
             for (room, joined) in synced.joined() {
@@ -353,7 +353,7 @@ async fn whoami(source: Source<'_>) -> Result<Answer, Failure> {
     .await
 }
 
-/// The bot's user ID, which is asked for once.
+/// The bot's user ID, which is requested only once.
 async fn source_user(source: Source<'_>) -> Result<String, Failure> {
     RECEIVER.own_id(source).await
 }

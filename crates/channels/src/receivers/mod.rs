@@ -26,12 +26,12 @@ use std::time::Duration;
 const MAX_NAME_CHARS: usize = 64;
 /// How many files of a message are read. The agent accepts as many.
 pub(crate) const MAX_FILES: usize = 10;
-/// How many files are named that are not read.
+/// Maximum number of unread files that the text names.
 const MAX_NAMED: usize = 10;
 const MAX_FILE_NAME_CHARS: usize = 100;
 
-/// What a receiver keeps between its requests for one account. Dropping it closes the receiver's connection. What
-/// was received and not confirmed is then received again.
+/// The state that a receiver keeps for one account between its requests. Dropping it closes the receiver's connection.
+/// Unconfirmed messages are then received again.
 #[derive(Default)]
 pub struct ReceiverState(pub(crate) Option<Box<dyn Receiving>>);
 

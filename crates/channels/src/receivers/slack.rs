@@ -64,21 +64,22 @@ struct Listening {
     unconfirmed: Vec<String>,
     /// Whether a ping has no answer yet.
     is_quiet: bool,
-    /// How many connections in a row were not the app's only connection.
+    /// Number of connections in a row that were not the app's only connection.
     crowded: u32,
     /// Whether Slack counted several connections while an old one of this receiver was ending. `crowded` does
     /// not count such a case.
     is_unsure: bool,
 }
 
-/// Slack sends each event to one of an app's connections. It counts a connection that has ended for a moment, so another
-/// program is reported when the next connection is not the only one either.
+/// Slack sends each event to one of an app's connections. It counts a connection that has ended for a moment, so
+/// another program is reported when the next connection is not the only one either.
 const CROWDED: &str = "Another program is connected to Slack with this app and receives a part of its messages. Stop \
                        it, or create another app.";
 /// After this time, in milliseconds, a connection is replaced to count again: after one crowded connection,
 /// and after several.
 const LOOK_AGAIN_MS: (u64, u64) = (60_000, 300_000);
-/// How long Slack may count a connection that was closed, in milliseconds. A connection that opens later counts alone.
+/// How long Slack may still count a closed connection, in milliseconds. A connection that opens after this time is
+/// counted alone.
 const UNCOUNTED_MS: u64 = 5_000;
 /// How often the clock is read during that time.
 const STEP: Duration = Duration::from_millis(100);
@@ -158,7 +159,7 @@ impl Listening {
                     continue;
                 }
             };
-            // Slack adds kinds of messages. What is not an envelope needs no answer.
+            // Slack adds kinds of messages. Only envelopes need an answer.
             let Ok(envelope) = serde_json::from_str::<Envelope>(&text) else {
                 continue;
             };

@@ -31,7 +31,7 @@ const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(POLL_SECONDS + 15),
     bytes: 16 * 1024 * 1024,
 };
-/// Wait after Telegram reported that another program receives.
+/// Wait after Telegram has reported that another program receives the bot's updates.
 const CONFLICT: Duration = Duration::from_secs(30);
 /// After a week without updates, Telegram counts from another number.
 const FORGETS_AFTER: Duration = Duration::from_hours(6 * 24);

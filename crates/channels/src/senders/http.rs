@@ -106,7 +106,7 @@ fn with_headers(mut request: RequestBuilder, part: &Part<'_>) -> RequestBuilder 
     request
 }
 
-/// The timestamp is that of the current attempt, as the standard requires.
+/// The timestamp is the time of the current attempt, as the standard requires.
 fn signed(
     request: RequestBuilder,
     part: &Part<'_>,

@@ -146,7 +146,7 @@ pub(crate) struct Part<'a> {
     pub(crate) number: usize,
     /// Identifies the message; the same for each attempt.
     pub(crate) id: &'a str,
-    /// Where the vendor's response is noted.
+    /// The destination of the vendor's response.
     pub(crate) response: &'a LastResponse,
 }
 

@@ -28,7 +28,7 @@ static ABOUT: About = About {
             "topic",
             "Topic",
             FieldKind::Text,
-            "The topic's name. On a public server it is as good as a password.",
+            "The topic's name. On a public server, anyone who knows it can read the messages.",
         ),
         FieldSpec::new(
             "token",

@@ -27,7 +27,7 @@ static ABOUT: About = About {
             "bot_token",
             "Bot token",
             FieldKind::Text,
-            "What BotFather gave you, such as 123456:ABC-DEF.",
+            "The token from BotFather, such as 123456:ABC-DEF.",
         )
         .secret()
         .required(),

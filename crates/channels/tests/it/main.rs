@@ -4,7 +4,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "what tests share is no test by itself, and the exception in clippy.toml sees tests only"
+    reason = "helpers of tests; the exception in clippy.toml covers only tests"
 )]
 
 mod accounts;

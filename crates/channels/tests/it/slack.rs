@@ -2,9 +2,8 @@
 
 use crate::harness::{Harness, give_up, harness, retry};
 use crate::vendor::{Answer, ReceivedRequest, Vendor, answer};
-use gatehouse_channels::Markup;
+use gatehouse_channels::{Channels, Markup};
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 fn rule(seen: &ReceivedRequest) -> Answer {
@@ -113,20 +112,9 @@ async fn a_long_text_is_split_after_a_line() {
     assert_eq!(parts, text);
 }
 
-#[tokio::test]
-async fn values_in_templates_are_escaped_for_slack() {
-    let (harness, _vendor) = bot().await;
-    let markup = harness
-        .channels
-        .markup("slack:slack", &BTreeMap::new())
-        .await;
-    assert_eq!(markup, Markup::Slack);
-    assert_eq!(
-        harness.channels.markup("telegram", &BTreeMap::new()).await,
-        Markup::None
-    );
-    assert_eq!(
-        harness.channels.markup("nothing", &BTreeMap::new()).await,
-        Markup::None
-    );
+#[test]
+fn values_in_templates_are_escaped_for_slack() {
+    assert_eq!(Channels::markup("slack:slack"), Markup::Slack);
+    assert_eq!(Channels::markup("telegram"), Markup::None);
+    assert_eq!(Channels::markup("nothing"), Markup::None);
 }

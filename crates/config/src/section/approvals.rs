@@ -1,4 +1,4 @@
-//! `[approvals]`: how people outside of the page learn about tool calls that wait for them.
+//! `[approvals]`: notifications about tool calls that wait for approval, for people outside of the page.
 
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};

@@ -52,7 +52,7 @@ pub struct Audit {
     pub syslog: Option<Syslog>,
 }
 
-/// Where syslog reads.
+/// The address of the syslog server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Syslog {
     /// A Unix datagram socket; relative to the data directory.
@@ -69,7 +69,7 @@ pub struct RemoteSyslog {
     pub port: u16,
 }
 
-/// How messages reach a syslog server.
+/// The transport to a syslog server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyslogTransport {
     Udp,

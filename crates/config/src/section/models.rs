@@ -137,7 +137,7 @@ pub struct Provider {
     pub api_key: Option<SecretString>,
     /// The models to offer. If empty, the provider is asked for its list.
     pub models: Vec<String>,
-    /// What is known about models, by name.
+    /// Facts about models, by name.
     pub facts: BTreeMap<String, ModelFacts>,
     /// Additional headers of every request.
     pub headers: BTreeMap<String, SecretString>,

@@ -1,4 +1,5 @@
-//! `[notify]`: which channels get a message when something needs the owner. Approvals have `approvals.notify`.
+//! `[notify]`: which channels get a message when something needs the owner's attention. Approvals have
+//! `approvals.notify`.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};

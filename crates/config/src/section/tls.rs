@@ -203,7 +203,7 @@ pub(crate) fn check_domain(text: &str) -> Result<String, InvalidValue> {
     }
 }
 
-/// Accepts what can be the address in a `mailto` URL without escaping. Mail servers check the rest.
+/// Accepts texts that can be the address in a `mailto` URL without escaping. Mail servers check the rest.
 pub(crate) fn check_email(text: &str) -> Result<String, InvalidValue> {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"!$&'*+-/=^_`{|}~.".contains(&b);
     match text.rsplit_once('@') {

@@ -1,5 +1,4 @@
-//! Tests across the sources: precedence, mistakes, run-time changes, and what derives from the
-//! table.
+//! Tests across the sources: precedence, mistakes, run-time changes, and values derived from the table.
 
 mod mistakes;
 mod precedence;

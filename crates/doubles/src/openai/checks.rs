@@ -1,9 +1,9 @@
-//! What vendors refuse in a request.
+//! Checks that make vendors refuse a request.
 
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// The name of a model that reads images, but is not known to.
+/// The name of a model that reads images, but that the gateway has no record of.
 pub const SEEING: &str = "seeing";
 /// The models that read images.
 const VISION: [&str; 2] = [SEEING, "gpt-4o"];

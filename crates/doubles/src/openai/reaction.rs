@@ -1,4 +1,4 @@
-//! What the model answers to a request.
+//! The model's reactions to a request.
 
 use super::stream::{Frames, Part, stream};
 use axum::Json;
@@ -70,7 +70,7 @@ pub fn refuse(message: &str) -> Reaction {
     Reaction::Refuse(400, error)
 }
 
-/// `OpenAI`'s refusal for as long as `Retry-After` says.
+/// `OpenAI`'s refusal with this `Retry-After`.
 pub fn busy(retry_after: &str) -> Reaction {
     Reaction::Busy(retry_after.to_owned())
 }

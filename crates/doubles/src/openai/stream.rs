@@ -16,9 +16,9 @@ pub enum Part {
     Thought(String),
     /// A call of a tool: its ID, its name and its arguments.
     Call(String, String, String),
-    /// A delta as it is.
+    /// A delta, unchanged.
     Delta(Value),
-    /// A frame as it is.
+    /// A frame, unchanged.
     Frame(Value),
     /// Nothing until there is a permit, which it takes.
     Wait(Arc<Semaphore>),

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 pub enum Command {
     /// Write the database, the provider keys and the settings file to one file
     Create(create::Args),
-    /// Restore a backup into a temporary place and check it
+    /// Restore a backup into a temporary directory and check it
     Verify {
         /// The backup
         file: PathBuf,
@@ -129,7 +129,7 @@ impl KeyArgs {
     }
 }
 
-/// Who can decrypt a new backup.
+/// Returns the recipient that can decrypt a new backup.
 fn recipient(text: Option<&str>, passphrase_file: Option<&Path>) -> Result<Option<Recipient>> {
     if let Some(text) = text {
         return Ok(Some(Recipient::parse(text)?));

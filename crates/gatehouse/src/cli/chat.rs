@@ -174,8 +174,7 @@ impl Chat {
         Ok(ids)
     }
 
-    /// Asks about the calls of this conversation that wait for an approval. Without a terminal, it says where to
-    /// decide.
+    /// Asks about the calls of this conversation that wait for an approval. Without a terminal, prints where to decide.
     async fn ask_approvals(&mut self, session: &str) -> Result<()> {
         let found = match self.client.rpc("approval.list", json!({})).await {
             Ok(found) => found,

@@ -16,7 +16,7 @@ use std::time::Duration;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Long, because rotating many records or a backup takes time.
 const TIMEOUT: Duration = Duration::from_hours(1);
-/// For files of any size.
+/// For transfers of files of any size.
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_hours(24);
 
 /// Why a call failed.
@@ -38,7 +38,7 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// Why a command that runs for long waits and calls again. `None` if the call would fail again.
+    /// Why a long-running command waits and calls again. `None` if the call would fail again.
     pub fn outage(&self) -> Option<&'static str> {
         match self {
             Self::Unreachable { .. } => Some("the server does not respond"),
@@ -52,7 +52,7 @@ impl ClientError {
                 } else if is(ErrorCode::RateLimited) {
                     Some("the server limits the rate of calls")
                 } else if is(ErrorCode::StorageUnavailable) || is(ErrorCode::Internal) {
-                    Some("the server has a problem")
+                    Some("the server reports an error")
                 } else {
                     None
                 }

@@ -20,7 +20,7 @@ const PAGE: u16 = 500;
 pub enum Command {
     /// Deliveries, newest first
     Deliveries {
-        /// Only those of this webhook
+        /// Only records of this webhook
         #[arg(long, value_name = "ID")]
         webhook: Option<String>,
         /// Add the field `payload`, or `raw` for a body that is not JSON

@@ -21,7 +21,7 @@ pub struct Args {
     /// An empty database, or one with an unfinished move
     #[arg(long, value_name = "URL")]
     to: DatabaseUrlText,
-    /// The database with the rows [default: the one that the server uses]
+    /// The database with the rows [default: the server's database]
     #[arg(long, value_name = "URL")]
     from: Option<DatabaseUrlText>,
 }

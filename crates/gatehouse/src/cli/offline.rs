@@ -44,7 +44,7 @@ pub async fn storage(layers: &Layers) -> Result<Option<Storage>> {
     unless_locked(Storage::open(layers, Purpose::Command).await)
 }
 
-/// Records in the audit log what a command has done to the whole database. The command has succeeded in any case.
+/// Records a command's change of the whole database in the audit log. The command has succeeded in any case.
 pub async fn note_change(globals: &Globals, kind: &'static str, detail: Value) {
     let opened = match globals.layers() {
         Ok(layers) => Gateway::open(layers, parts(), Purpose::Command).await,

@@ -1,5 +1,5 @@
-//! `service`: installs the gateway as a systemd service of the system or of one user, and removes it again. The
-//! plan is shown before anything is written. The units are those of `deploy/`.
+//! `service`: installs the gateway as a systemd service of the system or of one user, and removes it again. The plan is
+//! shown before anything is written. The units come from `deploy/`.
 
 mod plan;
 mod unit;
@@ -16,10 +16,10 @@ use unit::{MARK, SYSTEM_DATA_DIR};
 
 const UNIT: &str = "gatehouse.service";
 const SYSTEM_UNITS: &str = "etc/systemd/system";
-/// Where packages install their units.
+/// Directories where packages install their units.
 const PACKAGED_UNITS: [&str; 2] = ["usr/lib/systemd/system", "lib/systemd/system"];
 const SYSUSERS: &str = "etc/sysusers.d/gatehouse.conf";
-/// Where the program is installed if the system service cannot read the one that was started.
+/// The path of the installed program if the system service cannot read the one that was started.
 const SYSTEM_PROGRAM: &str = "usr/local/bin/gatehouse";
 
 /// `gatehouse service …`
@@ -52,7 +52,7 @@ pub struct Args {
     root: Option<PathBuf>,
 }
 
-/// Where the files go, and for whom.
+/// The locations of the files, and the user.
 struct Place {
     is_system: bool,
     /// `/`, unless `--root` is given.
@@ -203,7 +203,7 @@ fn install(globals: &Globals, place: &Place) -> Result<Plan> {
     }
     steps.push(place.systemctl(&["daemon-reload"]));
     steps.push(place.systemctl(&["enable", UNIT]));
-    // Also starts the new version of a running service.
+    // A restart also starts the new version if the service is running.
     steps.push(place.systemctl(&["restart", UNIT]));
     Ok(Plan(steps))
 }

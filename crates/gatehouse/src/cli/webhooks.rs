@@ -79,12 +79,12 @@ pub enum Command {
     },
     /// List deliveries, newest first
     Deliveries {
-        /// Only those of this webhook
+        /// Only deliveries of this webhook
         id: Option<String>,
-        /// Only those with this status
+        /// Only deliveries with this status
         #[arg(long, value_parser = STATUSES)]
         status: Option<String>,
-        /// Only those of this event type
+        /// Only deliveries of this event type
         #[arg(long)]
         event: Option<String>,
         /// Maximum number of deliveries
@@ -131,7 +131,7 @@ pub enum Command {
     },
     /// Show deliveries as they arrive, until interrupted
     Tail {
-        /// Only those of this webhook
+        /// Only deliveries of this webhook
         id: Option<String>,
     },
     /// Forward deliveries to a program on this machine as they arrive, until interrupted

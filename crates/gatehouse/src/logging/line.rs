@@ -86,7 +86,7 @@ where
             let mut text = String::new();
             self.general
                 .format_event(context, Writer::new(&mut text), event)?;
-            // The formatter escapes the escape characters of values, but not those of its colors.
+            // The formatter escapes the escape characters in values, but not in its own colors.
             let is_kept = |c| matches!(c, '\n' | '\t') || (is_colored && c == '\u{1b}');
             return writer.write_str(&visible::keeping(&text, is_kept).text);
         }

@@ -265,7 +265,7 @@ fn webhook(installation: &Installation, server: &Server) -> (String, String) {
     (text("id"), text("public_id"))
 }
 
-#[expect(clippy::too_many_lines, reason = "one story from beginning to end")]
+#[expect(clippy::too_many_lines, reason = "one scenario from beginning to end")]
 #[tokio::test(flavor = "multi_thread")]
 async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
     let installation = Installation::new();

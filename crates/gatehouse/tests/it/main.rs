@@ -3,7 +3,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test that cannot be set up cannot go on"
+    reason = "a test that cannot be set up has failed"
 )]
 
 mod backup;

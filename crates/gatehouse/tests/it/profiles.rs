@@ -80,7 +80,7 @@ fn acme_signature(secret: &str, time: u64, body: &str) -> (&'static str, String)
     ("x-acme-signature", format!("t={time},v1={signature}"))
 }
 
-#[expect(clippy::too_many_lines, reason = "one story from beginning to end")]
+#[expect(clippy::too_many_lines, reason = "one scenario from beginning to end")]
 #[tokio::test]
 async fn a_file_adds_a_sender_with_its_handshake() {
     let installation = Installation::new();

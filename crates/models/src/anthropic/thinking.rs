@@ -99,7 +99,7 @@ fn lacks_blocks(messages: &[ChatMessage]) -> bool {
     })
 }
 
-/// Collects the thinking blocks of one answer, with their places in it.
+/// Collects the thinking blocks of one answer, with their positions in it.
 #[derive(Debug, Default)]
 pub(super) struct BlockCollector {
     blocks: Vec<Value>,

@@ -1,15 +1,14 @@
-//! What an entry of an OpenAI-compatible model list reports about its model. `OpenAI` itself reports nothing.
+//! The facts in an entry of an OpenAI-compatible model list. `OpenAI` itself reports none.
 //!
-//! Sources: `OpenRouter` <https://openrouter.ai/docs/api-reference/list-available-models> (prices are
-//! decimal strings per token), Mistral <https://docs.mistral.ai/api/endpoint/models>, Groq
-//! <https://console.groq.com/docs/api-reference#models>, vLLM's `ModelCard`, llama.cpp's
-//! `tools/server/README.md`.
+//! Sources: `OpenRouter` <https://openrouter.ai/docs/api-reference/list-available-models> (prices are decimal strings
+//! per token), Mistral <https://docs.mistral.ai/api/endpoint/models>, Groq
+//! <https://console.groq.com/docs/api-reference#models>, vLLM's `ModelCard`, llama.cpp's `tools/server/README.md`.
 
 use gatehouse_domain::ModelFacts;
 use serde_json::Value;
 
-/// The names of the context window: `OpenRouter`, Groq, vLLM, Mistral, and llama.cpp (the value that it was
-/// started with, then the one that the model was trained with).
+/// The names of the context window: `OpenRouter`, Groq, vLLM, Mistral, and llama.cpp (first the configured size, then
+/// the size in training).
 const CONTEXT: [&str; 6] = [
     "/context_length",
     "/context_window",
@@ -42,7 +41,7 @@ pub(super) fn facts(entry: &Value) -> ModelFacts {
     }
 }
 
-/// The price of a million tokens from that of one. `OpenRouter` reports -1 for a price that varies.
+/// Converts a price per token to a price per million tokens. `OpenRouter` reports -1 for a price that varies.
 fn million_times(price: &Value) -> Option<f64> {
     let price: f64 = price.as_str()?.parse().ok()?;
     (price.is_finite() && price >= 0.0).then_some(price * 1e6)

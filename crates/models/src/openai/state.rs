@@ -1,5 +1,5 @@
-//! The reasoning that a provider sends beside an answer and needs back with it. Kept as it came, because some
-//! of it is signed or encrypted.
+//! The reasoning that a provider sends beside an answer and needs back with it. Kept unchanged, because some of it is
+//! signed or encrypted.
 //!
 //! - `reasoning_content`: `DeepSeek` <https://api-docs.deepseek.com/guides/thinking_mode> ("Tool Calls": it
 //!   must be passed back, also when empty), llama.cpp, vLLM.
@@ -73,7 +73,7 @@ impl StateCollector {
     }
 }
 
-/// Appends the texts of `more` to those of `last`; other fields replace.
+/// Appends the texts of `more` to the texts of `last`; other fields replace.
 fn join(last: &mut Map<String, Value>, more: Value) {
     let Value::Object(more) = more else {
         return;

@@ -1,4 +1,4 @@
-//! Reads what a vendor says about an error.
+//! Parses a vendor's error body.
 //!
 //! Sources: <https://platform.openai.com/docs/guides/error-codes>,
 //! <https://platform.claude.com/docs/en/api/errors>, <https://openrouter.ai/docs/api-reference/errors>,
@@ -217,7 +217,7 @@ impl ErrorBody {
             || self.mentions(&["credit balance is too low", "insufficient balance"])
     }
 
-    /// The status that an error within a stream stands for.
+    /// The HTTP status that is equivalent to an error within a stream.
     pub(super) fn status(&self) -> Option<u16> {
         if let Some(number) = self.number.filter(|number| (400..600).contains(number)) {
             return Some(number);

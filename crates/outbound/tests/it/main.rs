@@ -1,7 +1,7 @@
 //! Tests with real sockets: which servers are reachable, and how much of a response is read.
 #![expect(
     clippy::unwrap_used,
-    reason = "what tests share is no test by itself, and the exception in clippy.toml sees tests only"
+    reason = "helpers of tests; the exception in clippy.toml covers only tests"
 )]
 
 mod answers;

@@ -26,7 +26,7 @@ pub enum Input {
     Oversized,
     Pong,
     Event(Arc<Event>),
-    /// Events were missed, or the client does not read what it is sent.
+    /// Events were missed, or the client reads too slowly.
     TooSlow,
     /// About one second has passed.
     Tick,

@@ -1,5 +1,5 @@
-//! Forwards the crates' own notifications to the event bus until shutdown. Each crate has its own channel
-//! and knows nothing about the bus.
+//! Forwards the crates' own notifications to the event bus until shutdown. Each crate has its own channel and is
+//! independent of the bus.
 
 use super::{
     AUTH_CHANGED, AuthChangedParams, EventBus, Records, VAULT_PROGRESS, VAULT_STATUS,
@@ -231,7 +231,7 @@ struct Forward<'a> {
 }
 
 impl Forward<'_> {
-    /// Runs work until shutdown.
+    /// Runs a future until shutdown.
     fn run<F>(&self, work: F)
     where
         F: Future + Send + 'static,

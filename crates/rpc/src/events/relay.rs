@@ -1,7 +1,6 @@
-//! Relays events between the nodes of a shared database, so that a client is notified of work on every node. The
-//! change feed reports changed records and credentials; this module relays the other events. Events are lost if their
-//! sender or receiver is not connected. The receivers then report that everything that such events concern may have
-//! changed.
+//! Relays events between the nodes of a shared database, so that a client is notified of work on every node. The change
+//! feed reports changed records and credentials; this module relays the other events. Events are lost if their sender
+//! or receiver is not connected. The receivers then report that all records of such events may have changed.
 
 use super::{EVENTS, Event, EventBus, RECORDS_CHANGED, Records};
 use gatehouse_store::{NodeMessage, Store};

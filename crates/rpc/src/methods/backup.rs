@@ -76,7 +76,7 @@ impl std::fmt::Debug for StreamParams {
 }
 
 impl StreamParams {
-    /// Who can decrypt the backup, if the caller states it.
+    /// The recipient that can decrypt the backup, if the caller names one.
     pub fn recipient(self) -> Result<Option<Recipient>, Problem> {
         recipient(self.recipient.as_deref(), self.passphrase)
     }

@@ -1,4 +1,4 @@
-//! `budgets.*`: limits on what models may use.
+//! `budgets.*`: limits on the use of models.
 
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_agents::{AgentsError, Budget, BudgetList, BudgetName, NewBudget};
@@ -68,7 +68,7 @@ async fn set(call: Call, new: NewBudget) -> Result<Budget, Problem> {
     let scope = if let Some(scope) = known(&call, &new.scope).await? {
         scope
     } else {
-        // What it was for may be gone. Then it can be changed until it is deleted.
+        // The agent or webhook of a budget may be gone. The budget can still be changed until it is deleted.
         let all = agents.list_budgets().await.map_err(to_problem)?.budgets;
         if !all.iter().any(|budget| budget.scope == new.scope) {
             let reason = "the agent, webhook or API key does not exist";

@@ -44,7 +44,7 @@ pub const ABORT: Method = method!(
 
 pub const DELETE: Method = method!(
     "chat.delete",
-    "Deletes a turn of a session: the text and everything that answered it.",
+    "Deletes a turn of a session: the text and all answers to it.",
     Some(Scope::Write),
     delete(DeleteParams) -> Done,
     errors: [NotFound, Conflict],

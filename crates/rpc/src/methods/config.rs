@@ -220,7 +220,7 @@ fn without_headers_of_moved(call: &Call, values: Vec<(String, Value)>) -> Vec<(S
             let is_given = values.iter().any(|(key, _)| key == headers);
             !is_given && config.layers().fixed_by(headers).is_none()
         });
-    // First, because a server without a URL has no headers.
+    // This comes first, because a server without a URL has no headers.
     let mut all: Vec<_> = removed.map(|headers| (headers, Value::Null)).collect();
     all.extend(values);
     all

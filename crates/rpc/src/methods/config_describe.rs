@@ -52,7 +52,7 @@ pub struct SettingDescription {
     pub secret: bool,
     /// How a change takes effect.
     pub change: SettingChange,
-    /// With `elsewhere`, what changes the setting; with `never`, the reason.
+    /// With `elsewhere`, the operation that changes the setting; with `never`, the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'static str>,
     /// Whether a change needs `operator.admin`.

@@ -117,7 +117,7 @@ pub const FORWARD: Method = method!(
 pub struct ForwardParams {
     /// The webhook's ID or public ID.
     id: String,
-    /// Forget the requests instead.
+    /// Discard the requests instead.
     #[serde(default)]
     stop: bool,
 }
@@ -135,7 +135,7 @@ pub struct Released {
 pub struct ReplayOneParams {
     /// The delivery's ID.
     id: String,
-    /// JSON that takes the place of the payload, at most as long as the webhook allows. Not for a schedule.
+    /// JSON that replaces the payload, at most as long as the webhook allows. Not for a schedule.
     payload: Option<String>,
     /// The agent that works on it instead of the webhook's target.
     agent: Option<String>,

@@ -9,13 +9,14 @@ use super::config::{change, change_fields};
 use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 
+use gatehouse_domain::input::nullable;
 use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_services::to_problem;
 use gatehouse_tools::McpStatus;
 pub use oauth::{AUTHORIZE, DISCONNECT};
 pub use offers::{PROMPT, PROMPTS, RESOURCES};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use shown::{McpServer, is_fixed, shown, shown_with};
 
@@ -111,32 +112,36 @@ pub struct CreateParams {
 
 /// Params of `mcp.update`. `null` clears a field; an absent field stays as it is. A `url` replaces the program,
 /// and a `command` replaces the URL.
+#[expect(
+    clippy::option_option,
+    reason = "absent, null and a value have different meanings"
+)]
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateParams {
     /// The name of the server, as in `mcp.list`. A server cannot be renamed.
     name: String,
     /// A program that speaks MCP over standard input and output. It runs without a shell.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
-    command: Option<Value>,
+    command: Option<Option<Value>>,
     /// The program's arguments, one per element; they replace all earlier ones. They are not returned.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<Vec<String>>")]
-    args: Option<Value>,
+    args: Option<Option<Value>>,
     /// The program's variables: texts, or `{"vault": "KEY"}`.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<Map<String, Value>>")]
-    env: Option<Value>,
+    env: Option<Option<Value>>,
     /// The URL of a server that speaks MCP over streamable HTTP.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
-    url: Option<Value>,
+    url: Option<Option<Value>>,
     /// Additional headers for the URL. Their values may name secrets: `{{secret:NAME}}`. A URL of another origin
     /// clears them.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<Map<String, Value>>")]
-    headers: Option<Value>,
+    headers: Option<Option<Value>>,
 }
 
 /// Params that name a server.
@@ -155,13 +160,8 @@ pub struct ApproveParams {
     name: String,
     /// The tools to approve, by either name; all by default.
     tools: Option<Vec<String>>,
-    /// `digest` of `mcp.list`: the call is refused if the server offers something else by now.
+    /// `digest` of `mcp.list`: the call is refused if the server's tools have changed since.
     digest: Option<String>,
-}
-
-/// Distinguishes `null`, which clears a field, from an absent field.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
 }
 
 fn key(name: &str, last: &str) -> String {
@@ -220,10 +220,10 @@ async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> 
     let name = params.name;
     let mcp = call.services.tools.mcp();
     mcp.find(&name).map_err(to_problem)?;
-    let is_set = |value: &Option<Value>| value.as_ref().is_some_and(|value| !value.is_null());
+    let is_set = |value: &Option<Option<Value>>| matches!(value, Some(Some(_)));
     let (to_url, to_command) = (is_set(&params.url), is_set(&params.command));
-    let cleared = |is_replaced: bool, value: Option<Value>| match value {
-        None if is_replaced => Some(Value::Null),
+    let cleared = |is_replaced: bool, value: Option<Option<Value>>| match value {
+        None if is_replaced => Some(None),
         value => value,
     };
     let values = [
@@ -233,8 +233,10 @@ async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> 
         ("env", cleared(to_url, params.env)),
         ("headers", params.headers),
     ];
-    let values = values.into_iter();
-    let values = values.filter_map(|(last, value)| Some((key(&name, last), value?)));
+    let values = values.into_iter().filter_map(|(last, value)| {
+        let value = value?.unwrap_or(Value::Null);
+        Some((key(&name, last), value))
+    });
     // Each step must leave a valid server, so the values to remove go first, in the reverse order.
     let (mut values, added): (Vec<_>, Vec<_>) = values.partition(|(_, value)| value.is_null());
     values.reverse();

@@ -117,8 +117,8 @@ pub enum StartedBy {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListParams {
-    /// Return only sessions whose label, key, ID, tags or messages contain this text of at most 200 characters. Results of
-    /// tools are not searched, nor are messages for a credential whose `only` does not permit reading them.
+    /// Return only sessions whose label, key, ID, tags or messages contain this text of at most 200 characters. Results
+    /// of tools are not searched, nor are messages for a credential whose `only` does not permit reading them.
     #[schemars(length(max = 200))]
     pub q: Option<String>,
     /// `webhooks`: only sessions that a webhook started; `people`: only the others.
@@ -158,7 +158,7 @@ pub struct BranchParams {
     key: Option<String>,
     /// The last turn to copy. It must have ended.
     turn_id: String,
-    /// The label of the new session; that of the original if absent.
+    /// The label of the new session; by default, the label of the original.
     label: Option<String>,
 }
 
@@ -226,7 +226,7 @@ pub struct Shared {
     pub url: String,
 }
 
-/// Returns the one name that was given.
+/// Returns whichever name was given.
 fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
     match (id, key) {
         (Some(name), None) | (None, Some(name)) => Ok(name),

@@ -1,4 +1,4 @@
-//! `usage.*`: what models used.
+//! `usage.*`: the use of models.
 
 use crate::method_entry::{Call, Method, method};
 use gatehouse_agents::{UsageQuery, UsageStats};

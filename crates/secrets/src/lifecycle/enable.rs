@@ -22,7 +22,7 @@ pub struct Enabled {
     pub recovery_key: Option<SecretString>,
 }
 
-/// What enabling stores.
+/// The changes that enabling stores.
 enum Plan {
     /// Only the flag.
     Flag,

@@ -65,8 +65,8 @@ impl Inner {
         let generation = match write.await {
             Ok(generation) => generation,
             Err(error) => {
-                // These errors mean that the record was not replaced. After any other error it may
-                // have been: both copies stay, and the next unseal uses the one that its key opens.
+                // These errors mean that the record was not replaced. After any other error it may have been replaced.
+                // Both copies stay, and the next unseal uses the one that its key opens.
                 if matches!(error, VaultError::Changed | VaultError::Undecryptable(_)) {
                     self.on_files(ProviderFiles::drop_next).await?;
                 }

@@ -12,7 +12,7 @@ use secrecy::SecretString;
 use serde_json::json;
 use std::sync::Arc;
 
-/// What unseals the vault.
+/// The credential that unseals the vault.
 #[derive(Clone)]
 pub(crate) enum Means {
     Password,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Inner {
-    /// Answers the requests of other nodes. `own` is a request of this node that it does not need any more.
+    /// Answers the requests of other nodes. `own` is a request of this node that it no longer needs.
     pub(super) async fn answer_requests(
         self: &Arc<Self>,
         cluster: &ClusterKey,

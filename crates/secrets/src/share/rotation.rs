@@ -32,8 +32,8 @@ impl Inner {
         Ok(conn.update_vault_share(&row).await?)
     }
 
-    /// Replaces the key in memory by that of a rotation on another node. If that fails, the caller drops the old
-    /// key, and the next round requests the new one. The caller must hold the gate exclusively.
+    /// Replaces the key in memory after a rotation on another node. If that fails, the caller drops the old key, and
+    /// the next round requests the new one. The caller must hold the gate exclusively.
     pub(crate) async fn follow_rotation(
         &self,
         seen: &Seen,

@@ -1,4 +1,4 @@
-//! What this node remembers about sharing the data key.
+//! This node's state of sharing the data key.
 
 use crate::request_start::RequestStart;
 use crate::seen::Seen;
@@ -37,7 +37,7 @@ impl Sharing {
         self.cluster.get()
     }
 
-    /// Logs a warning, but only once until a text can be read again.
+    /// Logs a warning. Repeats it only after a text could be read again.
     pub(super) fn warn(&self, reason: &'static str) {
         if !self.has_warned.swap(true, Ordering::SeqCst) {
             tracing::warn!(

@@ -52,7 +52,10 @@ async fn carry_out(node: &Node, step: &str) {
     if !["initialize", "first password", "migrate"].contains(&step) {
         node.unlock(PASSWORD).await.unwrap();
     }
-    #[expect(clippy::disallowed_methods, reason = "how the parent tells the victim")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the parent process configures the victim this way"
+    )]
     let at = std::env::var(AT).unwrap().parse().unwrap();
     fault::abort_at(at);
     match step {
@@ -84,7 +87,10 @@ async fn carry_out(node: &Node, step: &str) {
 #[tokio::test]
 #[ignore = "run by the tests below, as another process"]
 async fn victim() {
-    #[expect(clippy::disallowed_methods, reason = "how the parent tells the victim")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the parent process configures the victim this way"
+    )]
     let told = std::env::var(DIRECTORY).ok().zip(std::env::var(STEP).ok());
     let Some((directory, step)) = told else {
         return;

@@ -11,7 +11,7 @@ use std::path::Path;
 /// More than the longest record.
 const TAIL_BYTES: u64 = 1024 * 1024;
 
-/// What is at the end of the file.
+/// The end of the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct End {
     /// The length without a record that was not written completely.

@@ -1,4 +1,4 @@
-//! Why a copy cannot be written. Logged when it begins and when it ends.
+//! Failures of a copy. Logs the beginning and the end of a failure.
 
 use super::Target;
 use std::sync::{Mutex, MutexGuard, PoisonError};

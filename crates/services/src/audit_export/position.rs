@@ -1,5 +1,5 @@
-//! How far each copy is, and which node writes it. Both are in the table of settings, so that each row is written by one
-//! node: a node claims rows in one transaction, writes them, and stores the position in another.
+//! The position of each copy, and the node that writes it. Both are in the table of settings, so that only one node
+//! writes each row: it claims rows in one transaction, writes them, and stores the position in another.
 
 use super::Target;
 use data_encoding::HEXLOWER;
@@ -24,7 +24,7 @@ struct Position {
     claim: Option<String>,
 }
 
-/// What the claim of rows depends on.
+/// The facts that decide whether a node may claim rows.
 pub(super) struct Taking {
     pub(super) target: Target,
     /// Whether other nodes use the database. If not, a claim was left by an earlier process.

@@ -5,7 +5,7 @@ use gatehouse_store::AuditRow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How every record begins.
+/// The beginning of every record.
 pub(super) const START: &str = "{\"seq\":";
 
 /// The members of `audit.list`, with the position and the hashes of the chain.
@@ -51,7 +51,7 @@ fn text(row: &AuditRow, detail: Value, detail_omitted: bool) -> String {
         prev_hash: &row.prev_hash,
         hash: &row.hash,
     };
-    // Only texts, numbers and JSON values: cannot fail.
+    // Contains only texts, numbers and JSON values, so it cannot fail.
     serde_json::to_string(&record).unwrap_or_default()
 }
 

@@ -1,9 +1,9 @@
 //! The copy at a syslog server on another host. Messages have the format of RFC 5424, over UDP (RFC 5426), TCP (RFC 6587,
 //! with octet counting) or TLS (RFC 5425).
 //!
-//! Syslog has no acknowledgments. Over TCP and TLS, rows count as sent once the server has closed the connection that
-//! this side ended. If the connection breaks, its rows are sent again. A proxy that accepts connections while its server
-//! is down looks like a server that has read the rows, so these rows are lost.
+//! Syslog has no acknowledgments. Over TCP and TLS, this side ends the connection, and the rows count as sent when the
+//! server has closed it too. If the connection breaks, its rows are sent again. A proxy that accepts connections while
+//! its server is down looks like a server that has read the rows, so these rows are lost.
 
 use super::record;
 use super::syslog::{MAX_RECORD_BYTES, PRIORITY, TAG};
@@ -80,7 +80,7 @@ pub(super) async fn send(
 /// Fails if the server has closed the connection already. It may not have read the rows, and if it closes before they
 /// arrive, neither the write nor the shutdown reports an error.
 async fn fail_if_closed(io: &mut (impl AsyncRead + Unpin)) -> std::io::Result<()> {
-    // Lets the runtime ask the system for what has arrived.
+    // Lets the runtime read arrived data from the system.
     tokio::task::yield_now().await;
     match poll_immediate(io.read(&mut [0; 256])).await {
         Some(Ok(0)) => Err(ErrorKind::ConnectionAborted.into()),

@@ -1,6 +1,6 @@
-//! The drill, every `backup.drill_days` days: the newest backup is restored in a temporary place and
-//! checked, as `gatehouse backup verify` does. Its state is in the database. If there are several nodes,
-//! the one with the newest backup makes it.
+//! The drill, every `backup.drill_days` days: the newest backup is restored in a temporary directory and checked, as
+//! `gatehouse backup verify` does. Its state is in the database. If there are several nodes, the one with the newest
+//! backup runs it.
 
 mod state;
 
@@ -31,7 +31,7 @@ const EXPANSION: u64 = 12;
 /// Disk space in bytes that must remain free beside the restored database.
 const SPARE_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Why a backup was not found to be intact.
+/// The reason why a backup could not be confirmed as intact.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DrillError {
     /// The backup is not usable.
@@ -42,7 +42,7 @@ pub enum DrillError {
     NotMade(String),
 }
 
-/// Restores a backup in a temporary place below the data directory and checks it.
+/// Restores a backup in a temporary directory below the data directory and checks it.
 pub type VerifyBackup =
     Arc<dyn Fn(PathBuf) -> BoxFuture<'static, Result<(), DrillError>> + Send + Sync>;
 
@@ -202,7 +202,7 @@ impl Services {
     }
 
     /// The newest backup in the directory; `None` if there is none, if it is encrypted, or if the directory cannot be
-    /// read. An older backup would say nothing about those that are made now.
+    /// read. An older backup would prove nothing about current ones.
     async fn newest_backup(&self) -> Option<Entry> {
         let directory = self.backup_directory();
         let list = tokio::task::spawn_blocking(move || folder::list(&directory));

@@ -149,7 +149,7 @@ impl State {
         is_due
     }
 
-    /// Stores the end of the backup that began at `began`. One that failed is retried in an hour.
+    /// Stores the end of the backup that began at `began`. A failed one is retried in an hour.
     fn end(&mut self, began: Timestamp, error: Option<String>) {
         if error.is_some() {
             let again = began.after(RETRY);

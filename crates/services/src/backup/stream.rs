@@ -21,10 +21,10 @@ use tokio::time::Instant;
 const PIECE_BYTES: usize = 64 * 1024;
 /// How many pieces wait for the client, in each of two channels.
 const WAITING: usize = 2;
-/// How long a client may take to read one piece. After that, the backup is aborted, because its snapshot
-/// keeps the database from deleting old pages.
+/// Maximum time for the client to read one piece. After that, the backup is aborted, because its snapshot keeps the
+/// database from deleting old pages.
 const STALLED: Duration = Duration::from_mins(1);
-/// How long a client may take to read all of them.
+/// Maximum time for the client to read all pieces.
 const LONGEST: Duration = Duration::from_hours(6);
 /// The name in the audit log for a download that did not finish.
 const INCOMPLETE: &str = "INCOMPLETE";
@@ -70,7 +70,7 @@ impl Write for Pieces {
     }
 }
 
-/// How long a client may take.
+/// Time limits for the client.
 #[derive(Clone, Copy)]
 struct Patience {
     piece: Duration,
@@ -117,7 +117,7 @@ fn until_complete(
 }
 
 impl Services {
-    /// Makes a backup for the caller. Without a recipient, the one of the settings is used, if any. One is sent at a
+    /// Makes a backup for the caller. By default, uses the recipient of the settings, if any. Sends one backup at a
     /// time. The audit log records it before the first byte.
     pub async fn stream_backup(
         &self,

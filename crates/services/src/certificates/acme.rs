@@ -1,4 +1,4 @@
-//! Keeps the certificate valid: orders the first one, renews it, and adopts those of other nodes.
+//! Keeps the certificate valid: orders the first one, renews it, and adopts certificates of other nodes.
 
 use super::order::{Issued, OrderFailure, order, update_contact};
 use super::renewal::{Jitter, next_try, renewal};
@@ -16,11 +16,11 @@ use tokio_util::task::TaskTracker;
 
 /// How often the time of the next order is compared with the clock.
 const POLL: Duration = Duration::from_secs(1);
-/// How often the certificates of other nodes are looked for.
+/// How often certificates of other nodes are read.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
-/// The same while there is no certificate, or another node is ordering one.
+/// The same while there is no certificate, or another node is requesting one.
 const LOOK_SOON: Duration = Duration::from_secs(5);
-/// How long other nodes wait for a node that is ordering. Longer than an order may take.
+/// How long other nodes wait for a node that is requesting a certificate. Longer than a request may take.
 const CLAIM: Duration = Duration::from_mins(6);
 /// How long expired certificates for other names are kept.
 const KEEP_MS: i64 = 30 * 24 * 3_600_000;
@@ -56,8 +56,8 @@ fn pem_of(row: TlsCertificateRow) -> Option<PemCertificate> {
     })
 }
 
-/// Returns the stored certificate for the configured names. If there is none, the one of other names that is valid
-/// for the longest time, because it is better than none while the new one is being ordered.
+/// Returns the stored certificate for the configured names. Otherwise, returns the longest-valid certificate for other
+/// names, to use until the new one is issued.
 pub async fn stored_certificate(
     services: &Services,
     acme: &Acme,
@@ -104,7 +104,7 @@ impl AcmeKeeper {
         }
     }
 
-    /// Runs until `shutdown`. An order that it interrupts can be repeated at once.
+    /// Runs until `shutdown`. An interrupted order can be repeated at once.
     pub fn background(mut self, shutdown: CancellationToken, tasks: &TaskTracker) {
         tasks.spawn(async move {
             shutdown.run_until_cancelled(self.run()).await;
@@ -160,7 +160,7 @@ impl AcmeKeeper {
             self.order().await?;
             return self.read().await;
         }
-        // Another node is ordering.
+        // Another node is requesting the certificate.
         self.next_order_at = now.after(LOOK_SOON);
         self.look_at = Instant::now() + LOOK_SOON;
         Ok(())
@@ -224,7 +224,7 @@ impl AcmeKeeper {
             private_key: Some(certificate.private_key),
             not_before: Some(facts.not_before),
             not_after: Some(facts.not_after),
-            // An authority may issue certificates that are due at once; they must not be ordered in a loop.
+            // An authority may issue certificates that are already due for renewal. They must not be ordered in a loop.
             next_order_at: renewal(&facts, jitter).max(now.after(CLAIM)),
             failures: 0,
             error: None,

@@ -246,7 +246,7 @@ impl<'a> Ordering<'a> {
         write.await
     }
 
-    /// Stores what to present for each name that is not verified yet, then lets the authority verify it.
+    /// Stores the response for each name that is not verified yet, then lets the authority verify it.
     async fn prepare_challenges(&self, order: &mut Order) -> Result<(), StepError> {
         let expires_at = self.services.clock.now().after(ORDER_TIMEOUT * 2);
         let mut authorizations = order.authorizations();
@@ -279,7 +279,7 @@ impl<'a> Ordering<'a> {
         Ok(())
     }
 
-    /// Returns what was wrong with each name; empty if the authority does not say.
+    /// Returns the authority's error for each name; empty if it reports none.
     async fn refusals(&self, order: &mut Order) -> String {
         let mut reasons = Vec::new();
         let mut authorizations = order.authorizations();

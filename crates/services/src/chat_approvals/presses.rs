@@ -25,7 +25,7 @@ const FAILED: &str = "This cannot be answered right now. Try again.";
 /// The note to a person who may not answer.
 const REFUSED: &str = "You cannot answer this call.";
 
-/// What a button answers.
+/// The decision that a button stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     Allow,
@@ -59,7 +59,7 @@ impl Choice {
         }
     }
 
-    /// What a press reports.
+    /// Returns the data that a press reports.
     fn data(self, token: &str) -> String {
         format!("{token}:{}", self.word())
     }
@@ -226,7 +226,7 @@ impl Services {
         }
         self.presses
             .decide_answer(&asked.id, &place, resolved.is_ok());
-        // Their trust may have ended since it was checked above. Then nothing that they allow stays allowed.
+        // Their trust may have ended since the check above. If so, withdraw their approvals for later calls.
         if choice == Choice::Session && !self.is_trusted(&place).await? {
             let withdrawn = self
                 .channels

@@ -4,7 +4,7 @@ use gatehouse_agents::{Approval, AskReason};
 use gatehouse_channels::{QuestionForm, QuestionText};
 use gatehouse_domain::Timestamp;
 
-/// How many characters of arguments that do not fit are shown at most.
+/// Maximum number of characters shown of arguments that do not fit.
 const MAX_CUT_CHARS: usize = 1_500;
 
 /// The result of a call that ended without an answer and did not expire.
@@ -17,7 +17,7 @@ const UNSHOWN: &str = "A tool call waits for approval in the web UI.";
 #[derive(Debug)]
 pub(super) struct Closed {
     pub(super) whole: QuestionText,
-    /// Without the call and links, for a chat that others read.
+    /// The question without the call and links, for a chat that others read.
     pub(super) brief: QuestionText,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct CallText {
 }
 
 impl CallText {
-    /// Without `is_linked`, the link is shown only if the call does not fit.
+    /// Shows the link if `is_linked` or if the call does not fit.
     pub(super) fn of(asked: &Approval, form: QuestionForm, link: &str, is_linked: bool) -> Self {
         let arguments = form.escape(&asked.shown.arguments);
         let tool = form.escape(&asked.shown.tool);

@@ -53,19 +53,19 @@ pub struct Check {
     /// Whether the check failed and needs action now, because deliveries or data are at risk.
     #[serde(default, skip_serializing_if = "is_false")]
     pub urgent: bool,
-    /// What failed, if the check covers several webhooks, channels or files. Empty if it passed.
+    /// The failed parts, if the check covers several webhooks, channels or files. Empty if it passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subjects: Vec<Subject>,
 }
 
-/// One of several things that a check covers.
+/// One part of a check that covers several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Subject {
     /// The id of the webhook or channel, or the name of the setting.
     pub id: String,
     /// The display name.
     pub name: String,
-    /// What failed.
+    /// The failure, as a sentence.
     pub message: String,
 }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// 2026-01-01. No version of Gatehouse existed before this date.
 const NOT_BEFORE_MS: i64 = 1_767_225_600_000;
-/// How far the newest audit row may be ahead of the clock, in milliseconds.
+/// Maximum difference by which the newest audit row may be ahead of the clock, in milliseconds.
 const CLOCK_SLACK_MS: i64 = 60_000;
 
 pub(super) async fn database(services: &Services) -> Check {

@@ -39,7 +39,7 @@ pub(super) async fn received_messages(services: &Services) -> Option<Check> {
     Some(received_finding(&failing))
 }
 
-/// `failing` are the channels and what is wrong.
+/// Takes the failing channels and their errors.
 fn received_finding(failing: &[(String, String)]) -> Check {
     let id = "received_messages";
     if failing.is_empty() {

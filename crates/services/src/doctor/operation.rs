@@ -121,7 +121,7 @@ fn senders_finding(stopped: &[StoppedSender]) -> Check {
             named.join(", ")
         ),
         "Look at the list of failed deliveries in the sender's settings. Many senders turn a webhook off after failures. \
-         If it is not used any more, disable it here.",
+         If it is no longer used, disable it here.",
     )
     .about(stopped.iter().map(subject).collect())
 }

@@ -1,4 +1,4 @@
-//! Checks that the stored keys of model and voice providers belong to what is configured now.
+//! Checks that each stored provider key belongs to a configured provider and address.
 
 use super::Check;
 use crate::Services;

@@ -16,7 +16,7 @@ struct Found {
     enabled: bool,
     /// The chosen provider, and its own description if it was queried; `None` when none is configured.
     chosen: Option<String>,
-    /// The first provider that lacks something, and what it lacks.
+    /// The first provider with a missing setting or program, and its error.
     lack: Option<(String, VoiceError)>,
 }
 

@@ -2,7 +2,9 @@
 
 use super::Inbound;
 use gatehouse_agents::{AgentsError, MessageOrigin, Origin, SendRequest, Target, TurnReport};
-use gatehouse_channels::{InboundAccount, Outgoing, Pairing, SendError, files_of, session_key};
+use gatehouse_channels::{
+    Channels, InboundAccount, Outgoing, Pairing, SendError, files_of, session_key,
+};
 use gatehouse_domain::trace::{ActiveSpan, SpanContext, SpanId, SpanKind};
 use gatehouse_domain::{Actor, DeliveryId};
 use gatehouse_store::{ReceivedMessageRow, StoreError};
@@ -296,8 +298,8 @@ impl Inbound {
             .address(id, &message.chat, message.thread.as_deref())
             .await?;
         let target = format!("{}:{}", account.kind, account.id);
-        // Text of an agent must neither notify people nor hide where a link leads.
-        let markup = channels.markup(&target, &extra).await;
+        // An agent's text must neither notify people nor hide a link's destination.
+        let markup = Channels::markup(&target);
         let outgoing = Outgoing {
             target: &target,
             text: &markup.escape_answer(text),
@@ -323,7 +325,7 @@ impl Inbound {
                 Ok(was_sent) => {
                     let was_spoken = || files_of(message).iter().any(|file| file.is_voice);
                     if let Some(format) = account.voice.filter(|_| was_sent && was_spoken()) {
-                        // First, so that the text is not sent again if the process ends while this speaks.
+                        // This comes first: if the process ends during the speech, the text is not sent again.
                         self.services.channels.end_message(message).await?;
                         self.speak(account, message, (text, format)).await;
                     }
@@ -346,7 +348,7 @@ impl Inbound {
     }
 }
 
-/// What a turn produced.
+/// The result of a turn.
 pub(super) enum Turn {
     Answer(String),
     /// There is nothing to send.
@@ -354,7 +356,7 @@ pub(super) enum Turn {
     Later,
 }
 
-/// Identifies the message. One that is retried continues its turn.
+/// Identifies the message. If it is retried, its turn continues.
 pub(crate) fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
     DeliveryId::from_text(format!(
         "inbound:{}:{}",

@@ -1,5 +1,5 @@
-//! The content that a received message adds to the conversation: its text, what was said in its recordings,
-//! and its files.
+//! The content that a received message adds to the conversation: its text, the transcripts of its recordings, and its
+//! files.
 
 use super::Inbound;
 use super::answers::{FAILED, Turn};

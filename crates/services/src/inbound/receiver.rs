@@ -22,7 +22,7 @@ const OTHER: Duration = Duration::from_secs(15);
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
 /// Wait after the vendor refused the token.
 const STOPPED: Duration = Duration::from_mins(15);
-/// How many times a conversation is checked before a code is sent, if the bot could not join it at first.
+/// How often a conversation is checked before a code is sent if the bot could not join it at first.
 const CODE_TRIES: u32 = 6;
 /// The sender's name in messages.
 const SOURCE: &str = "Gatehouse";
@@ -66,7 +66,7 @@ pub(super) async fn receive(inbound: Arc<Inbound>, account: InboundAccount) {
 }
 
 impl Receiver {
-    /// Makes one request and stores what it returns.
+    /// Makes one request and stores its result.
     async fn step(&mut self) -> Result<(), StoreError> {
         // A sealed node must not keep the account from others.
         while *self.status.borrow_and_update() == Status::Sealed {
@@ -110,7 +110,7 @@ impl Receiver {
                 let wait = BACKOFF.0.saturating_mul(1 << self.failures.min(8));
                 self.failures = self.failures.saturating_add(1);
                 let wait = wait.min(BACKOFF.1);
-                // A vendor that asks for no wait at all may fail again at once.
+                // A vendor that asks for no delay may fail again at once.
                 let wait = after.map_or(wait, |after| after.max(BACKOFF.0));
                 self.pause(why, wait).await;
                 Ok(())
@@ -167,8 +167,8 @@ impl Receiver {
                     let is_old = self.account.forgets_after.is_some_and(|after| age > after);
                     self.position = position.filter(|_| !is_old);
                     self.inbound.arrived.notify_one();
-                    // The stored reason was about the account before a change, or about an earlier start. A
-                    // request that succeeds may take half a minute, so the reason is removed before it.
+                    // The stored reason is older than the account's last change or than this start. A successful
+                    // request may take half a minute, so the reason is removed before it.
                     self.note(None).await?;
                 }
                 Ok(true)
@@ -213,7 +213,7 @@ impl Receiver {
         let tries = if confirmed.is_err() { CODE_TRIES } else { 1 };
         for request in stored.requests {
             let (services, account) = (Arc::clone(&services), self.account.clone());
-            // In a task, because the receiver must keep answering the heartbeats of its vendor.
+            // A separate task, because the receiver must continue to answer the vendor's heartbeats.
             self.inbound.tasks.spawn(async move {
                 if let Err(error) = send_code(&services, &account, &request, tries).await {
                     tracing::warn!(%error, account = account.id, "a pairing code was not sent");
@@ -235,8 +235,8 @@ impl Receiver {
     }
 }
 
-/// Sends a code once, when only the person reads the conversation. A person who does not get it can ask again after an
-/// hour.
+/// Sends a code once, if no other people read the conversation. A person who does not get it can request another after
+/// an hour.
 async fn send_code(
     services: &Services,
     account: &InboundAccount,

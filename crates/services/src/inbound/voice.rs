@@ -1,4 +1,4 @@
-//! Voice messages: transcribes those of people, and speaks answers to them.
+//! Voice messages: transcribes received ones, and speaks the answers.
 
 use super::Inbound;
 #[cfg(feature = "voice")]
@@ -14,7 +14,7 @@ const NOTHING_HEARD: &str = "Nothing could be understood in the voice message.";
 const NO_RECOGNIZER: &str = "Voice messages cannot be received here. Please write.";
 
 impl Inbound {
-    /// Returns what a person said. The error is the outcome for a message that cannot be understood.
+    /// Returns the transcript of a recording. The error is the outcome for a recording that cannot be understood.
     #[cfg(feature = "voice")]
     pub(super) async fn transcribe(
         &self,

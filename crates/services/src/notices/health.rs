@@ -1,6 +1,6 @@
-//! Messages when an urgent health check fails, and when it passes again. A check that covers several things, such as
-//! the senders, is followed for each of them. The reported state is in the database, so that the nodes of a database
-//! send each message once, and a restart does not repeat it.
+//! Messages when an urgent health check fails, and when it passes again. A check with several parts, such as the
+//! senders, is followed for each part. The reported state is in the database, so that the nodes of a database send each
+//! message once, and a restart does not repeat it.
 
 mod state;
 
@@ -80,8 +80,8 @@ impl Services {
         write.await
     }
 
-    /// Without targets, the checks do not run, so the state would be out of date when targets are set again. Other nodes
-    /// may have targets, and the state.
+    /// Without targets, the checks do not run, so the state would be out of date when targets are set again. Other
+    /// nodes may have targets, and the state.
     async fn forget_health(&self) -> Result<(), StoreError> {
         if self.store.engine().is_shared() {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Decides which events of deliveries cause a message. The counts are in the database, so that the nodes of
-//! a database send each message once. The caller has the clock.
+//! Decides which events of deliveries cause a message. The counts are in the database, so that the nodes of a database
+//! send each message once. The caller supplies the time.
 
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_store::{CANCELLED, Conn, StoreError, WebhookNoticeRow};
@@ -12,7 +12,7 @@ pub(super) const REFUSALS: i64 = 10;
 /// A webhook that still refuses requests is reported again after this time.
 pub(super) const AGAIN: Duration = Duration::from_hours(24);
 
-/// What can happen to a delivery.
+/// An event of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Failed,
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns what a delivery's status and error mean, if they count.
+    /// Returns the event that a delivery's status and error stand for, if it counts.
     pub(super) fn of(status: DeliveryStatus, error: Option<&str>) -> Option<Self> {
         match status {
             DeliveryStatus::Failed if error != Some(CANCELLED) => Some(Self::Failed),
@@ -37,7 +37,7 @@ impl Kind {
     }
 }
 
-/// Something to tell the owner.
+/// A message to the owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Notice {
     pub(super) kind: Kind,
@@ -106,7 +106,7 @@ pub(super) async fn due(conn: &mut Conn, now: Timestamp) -> Result<Vec<Notice>, 
     let mut notices = Vec::new();
     for mut row in rows {
         if row.count == 0 {
-            // Nothing failed in between: the next failure is reported at once.
+            // No delivery has failed since the last message: the next failure is reported at once.
             conn.delete_webhook_notice(&row.webhook_id, kind.as_str())
                 .await?;
         } else {

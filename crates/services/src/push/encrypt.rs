@@ -32,7 +32,7 @@ impl BrowserKeys {
     }
 }
 
-/// What must be random for each notification.
+/// Values that must be random for each notification.
 pub struct OneTime {
     pub key: SecretKey,
     pub salt: [u8; 16],

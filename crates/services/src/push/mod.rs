@@ -1,5 +1,5 @@
-//! Notifications through the push services of browsers (Web Push: RFC 8030, 8291 and 8292). A subscription belongs to the
-//! session or the device that made it, and ends with it. Nothing here needs the vault.
+//! Notifications through the push services of browsers (Web Push: RFC 8030, 8291 and 8292). A subscription belongs to
+//! the session or the device that made it, and ends with it. Nothing here needs the vault.
 
 mod encrypt;
 mod notice;
@@ -15,7 +15,7 @@ use send::Topics;
 use std::fmt;
 use vapid::VapidKey;
 
-/// The gateway's key and what is being sent.
+/// The gateway's key and the notices in progress.
 pub struct Push {
     key: VapidKey,
     topics: Topics,

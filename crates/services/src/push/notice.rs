@@ -1,5 +1,5 @@
-//! What a notification contains: the same as one that the open page shows. Pure. The service worker
-//! (`ui/public/sw.js`) reads it and contains the texts.
+//! The content of a notification: the same as the open page shows. Pure. The service worker (`ui/public/sw.js`) reads
+//! it and contains the texts.
 
 use gatehouse_agents::{Approval, Done, Stop};
 use gatehouse_channels::InboxMessage;
@@ -13,9 +13,9 @@ use std::time::Duration;
 
 /// The longest text of a notification in characters, as in the page.
 const MAX_CHARS: usize = 200;
-/// How long a push service keeps a notification that does not expire itself, for a browser that is not connected.
+/// How long a push service keeps a notification without its own expiry, for a browser that is not connected.
 const KEPT: Duration = Duration::from_hours(24);
-/// How long at least a push service keeps the message that closes a notification.
+/// Minimum time that a push service keeps the message that closes a notification.
 const CLOSES_FOR: Duration = Duration::from_mins(1);
 
 /// The browsers that probably show the notification of an approval.
@@ -29,7 +29,7 @@ pub(super) struct Notice {
     /// When the notice is no longer useful.
     pub(super) until: Timestamp,
     pub(super) is_urgent: bool,
-    /// What a device needs to receive it: a scope, and a method that returns the same.
+    /// The permissions that a device needs to receive it: a scope, and a method that returns the same data.
     pub(super) needs: (Scope, &'static str),
     /// The only credential that receives it, if it is not for all.
     pub(super) only: Option<String>,
@@ -43,7 +43,7 @@ pub(super) struct Notice {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Text {
     kind: Kind,
-    /// Of several notifications with the same tag, the browser shows the last one.
+    /// The browser shows only the last of several notifications with the same tag.
     tag: String,
     /// The tool or the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,7 +174,7 @@ impl Notice {
         }
     }
 
-    /// For the client that asked, unless the turn was stopped.
+    /// For the client that sent the message, unless the turn was stopped.
     pub(super) fn of_answer(done: &Done, now: Timestamp) -> Option<Self> {
         let answered = done.answered.as_ref()?;
         let is_browser = ["session ", "device "]
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn the_longest_notification_fits_into_a_message() {
-        // In JSON, a control character takes six bytes.
+        // A control character takes six bytes in JSON.
         let long = "\u{1}".repeat(MAX_CHARS + 1);
         let notice = Notice::of_message(&message(&long, &long), Timestamp::from_millis(0));
         let bytes = serde_json::to_vec(&notice.text).unwrap().len();

@@ -1,4 +1,4 @@
-//! Sends notices to the push services. Each node sends what it sees itself, so one node sends each notice.
+//! Sends notices to the push services. Each node sends only its own notices, so each is sent once.
 
 use super::encrypt::{self, OneTime};
 use super::notice::{Notice, ShownBy};
@@ -31,10 +31,10 @@ const GIVE_UP: Duration = Duration::from_hours(1);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time between two notices of a topic that many events share, such as failed deliveries. The last one is sent.
 const PAUSE: Duration = Duration::from_secs(5);
-/// How long a newer notice waits for the attempts that are under way.
+/// How long a newer notice waits for running attempts.
 const GRACE: Duration = Duration::from_secs(1);
-/// Safari ends a subscription after three messages that show nothing. A message that closes a notification shows nothing
-/// if the user has dismissed the notification, so none goes there.
+/// Safari ends a subscription after three messages that show nothing. A message that closes a notification shows
+/// nothing if the user has dismissed the notification, so none goes there.
 const SHOWS_ALWAYS: &str = "push.apple.com";
 
 /// The newest notice of each topic that is being sent.

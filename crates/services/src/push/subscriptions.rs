@@ -18,7 +18,7 @@ use url::Url;
 
 /// The maximum number of browsers with a subscription.
 const MAX_SUBSCRIPTIONS: usize = 50;
-/// The longest endpoint. Those of the known push services are shorter than 500 bytes.
+/// Maximum length of an endpoint. The endpoints of the known push services are shorter than 500 bytes.
 const MAX_ENDPOINT_BYTES: usize = 2_048;
 
 /// A subscription as the browser's `PushSubscription.toJSON()` returns it.
@@ -155,7 +155,8 @@ pub(super) fn browser_keys(p256dh: &str, auth: &str) -> Result<BrowserKeys, Push
 }
 
 impl Services {
-    /// Sends notifications to this browser until the caller's session or device ends. Returns the ID of the subscription.
+    /// Sends notifications to this browser until the caller's session or device ends. Returns the ID of the
+    /// subscription.
     pub async fn subscribe_push(
         &self,
         actor: Actor,
@@ -239,7 +240,7 @@ impl Services {
         read.await
     }
 
-    /// Ends a subscription. Those of others require the scope of devices.
+    /// Ends a subscription. A subscription of another client requires the scope of devices.
     pub async fn unsubscribe_push(
         &self,
         actor: Actor,

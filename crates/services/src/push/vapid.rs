@@ -30,7 +30,7 @@ impl VapidKey {
         Self(key)
     }
 
-    /// Reads what [`Self::to_text`] returned.
+    /// Parses the output of [`Self::to_text`].
     pub fn read(text: &str) -> Option<Self> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
         SecretKey::from_slice(&bytes).ok().map(Self)
@@ -46,8 +46,8 @@ impl VapidKey {
         BASE64URL_NOPAD.encode(&self.0.public_key().to_sec1_bytes())
     }
 
-    /// Returns the value of the header `Authorization` for a request to `endpoint`. `subject` is how the operators of the
-    /// push service reach the owner of the gateway.
+    /// Returns the value of the header `Authorization` for a request to `endpoint`. `subject` is the owner's contact
+    /// address for the operators of the push service.
     pub fn authorization(&self, endpoint: &Url, subject: Option<&str>, now: Timestamp) -> String {
         let mut claims = json!({
             "aud": endpoint.origin().ascii_serialization(),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-/// How often spans are sent, unless a whole batch waits.
+/// How often spans are sent if no batch is full.
 const SPANS_EVERY: Duration = Duration::from_secs(5);
 /// How often metrics are sent.
 const METRICS_EVERY: Duration = Duration::from_mins(1);
@@ -42,7 +42,7 @@ impl Exporter {
                 () = self.export.queue.has_batch.notified() => self.send_spans().await,
             }
         }
-        // What ended during the shutdown. The caller limits how long this takes.
+        // Spans that ended during the shutdown. The caller limits how long this takes.
         self.send_spans().await;
         self.send_metrics().await;
     }
@@ -69,7 +69,7 @@ impl Exporter {
         }
     }
 
-    /// Sends all metrics. They are cumulative, so what is lost is contained in the next ones.
+    /// Sends all metrics. They are cumulative, so the next ones contain lost values.
     async fn send_metrics(&self) {
         let Some(render) = &self.render else { return };
         let families = exposition::read(&render().await);

@@ -23,7 +23,7 @@ pub(super) struct Family {
 pub(super) struct Point {
     pub(super) labels: Vec<(String, String)>,
     pub(super) value: f64,
-    /// For a histogram: the upper bounds except infinity, and how many values did not exceed each.
+    /// For a histogram: the upper bounds except infinity, each with the number of values up to it.
     buckets: Vec<(f64, u64)>,
     pub(super) sum: f64,
     pub(super) count: u64,
@@ -106,7 +106,7 @@ impl Sample {
     }
 }
 
-/// Reads labels up to the closing brace. Also returns what follows it.
+/// Reads labels up to the closing brace. Also returns the rest of the text.
 fn labels(mut rest: &str) -> Option<(Vec<(String, String)>, &str)> {
     let mut labels = Vec::new();
     loop {

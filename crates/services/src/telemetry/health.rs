@@ -1,4 +1,4 @@
-//! Whether the collector accepts what is sent. Logs changes, not each failure.
+//! Whether the collector accepts the data. Logs changes, not each failure.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -74,7 +74,7 @@ impl Health {
         }
     }
 
-    /// Notes what the collector says about data that it accepted.
+    /// Records the collector's remarks about data that it accepted.
     pub(super) fn warn(&self, signal: Signal, rejected: u64, message: &str) {
         let warning = format!("{} {message}", rejected > 0);
         let mut known = self.lock();

@@ -1,6 +1,6 @@
-//! Gauges of the state of this process. No event changes them, so they are measured when the metrics are read. What
-//! needs the database is measured at most every five seconds, and does not delay the rest for long when the database
-//! is unreachable.
+//! Gauges of the state of this process. No event changes them, so they are measured when the metrics are read. Gauges
+//! that need the database are measured at most every five seconds. If the database is unreachable, they delay the
+//! others only briefly.
 
 use super::RenderMetrics;
 use crate::Services;
@@ -19,7 +19,7 @@ const WRITER_BUSY: &str = "store_writer_busy_seconds";
 const WRITER_QUEUE: &str = "store_writer_queue_length";
 const FEED_LAG: &str = "change_feed_lag_seconds";
 
-/// How long the measured values of the database are used again.
+/// How long measurements of the database are reused.
 const VALID: Duration = Duration::from_secs(5);
 /// How long the queue may take to answer.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! Sends a request to the collector, and repeats it as the specification of OTLP/HTTP says: after 429, 502, 503 and
+//! Sends a request to the collector, and repeats it as the specification of OTLP/HTTP requires: after 429, 502, 503 and
 //! 504 and when there is no connection, with the wait that the collector asks for.
 
 use super::health::{Health, Signal, State};
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often a request is sent at most.
+/// Maximum number of attempts per request.
 const TRIES: u32 = 5;
 /// The first wait, which doubles. A random part of it is left out.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ pub(super) struct Sender {
     pub(super) shutdown: CancellationToken,
 }
 
-/// What the collector says about data that it accepted (`partial_success` in OTLP).
+/// The collector's remarks about data that it accepted (`partial_success` in OTLP).
 #[derive(Debug, Default)]
 pub(super) struct Accepted {
     /// How many spans or points it rejected.

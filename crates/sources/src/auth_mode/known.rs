@@ -1,4 +1,4 @@
-//! The list of modes: those of vendors' folders, and those of profiles in files.
+//! The list of modes: from vendors' folders, and from profiles in files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

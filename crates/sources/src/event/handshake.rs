@@ -132,8 +132,8 @@ impl HubRequest {
     }
 }
 
-/// The token with which a hub proves that the webhook's owner entered the URL there. Derived from the secret, so that it
-/// can be shown, and different for each webhook.
+/// The token with which a hub proves that the webhook's owner entered the URL there. Derived from the secret, so that
+/// it can be shown, and different for each webhook.
 pub fn verify_token(secret: &str, public_id: &str) -> String {
     let subject = format!("gatehouse verify token\n{public_id}");
     let mut token = hmac_sha256_hex(secret.as_bytes(), subject.as_bytes());
@@ -141,7 +141,7 @@ pub fn verify_token(secret: &str, public_id: &str) -> String {
     token
 }
 
-/// Returns the challenge if the token is that of one of the secrets.
+/// Returns the challenge if the token matches one of the secrets.
 pub fn answer_hub(
     request: &HubRequest,
     secrets: &[&str],

@@ -1,4 +1,4 @@
-//! The list of profiles: those of vendors, and those that users added as files.
+//! The list of profiles: vendors' profiles, and profiles that users added as files.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
@@ -65,7 +65,7 @@ pub fn add(files: Vec<ProfileFile>) -> Result<(), AddError> {
     ADDED.set(files).map_err(|_| AddError::TooLate)
 }
 
-/// The profiles in files: those of vendors, then those that users added.
+/// The profiles in files: vendors' profiles, then the ones that users added.
 pub(crate) fn in_files() -> impl Iterator<Item = &'static ProfileFile> {
     IN_FILES.iter().chain(ADDED.get_or_init(Vec::new))
 }
@@ -75,7 +75,7 @@ pub fn all() -> &'static [&'static Profile] {
     &ALL
 }
 
-/// The ID of the profile whose sender is the clock.
+/// The ID of the profile for schedules.
 pub const SCHEDULE: &str = vendors::schedule::ID;
 
 /// Returns the profile for senders without a profile.

@@ -1,4 +1,4 @@
-//! Turns the members of a file into a profile, or tells what is wrong with them.
+//! Turns the members of a file into a profile, or returns an error about them.
 
 mod guide;
 mod sample;
@@ -22,7 +22,7 @@ use crate::summary::{Field, Section, Summary};
 use crate::verify::scheme::Method;
 use serde_json::Value;
 
-/// Maximum number of headers or paths in one place.
+/// Maximum number of alternative headers or paths.
 const MAX_PLACES: usize = 8;
 const EITHER: &str = "expected either `header` or `body`";
 
@@ -129,7 +129,7 @@ fn event_source(raw: &Raw) -> Result<EventSource, Mistake> {
 fn notice(path: &str, raw: &RawNotice) -> Result<Notice, Mistake> {
     let is = line(&format!("{path}.is"), &raw.is)?;
     let when = match (&raw.header, &raw.body) {
-        // The header's value is stored, like that of every header that affects the event type.
+        // The header's value is stored, like every header that affects the event type.
         (Some(header), None) => When::Header(stored_header(&format!("{path}.header"), header)?, is),
         (None, Some(body)) => When::Body(body_path(&format!("{path}.body"), body)?, is),
         _ => return mistake(path, EITHER),
@@ -276,7 +276,7 @@ fn summary(raw: &RawSummary) -> Result<Summary, Mistake> {
         &raw.sentences,
         |path, (of, sentence)| {
             placeholders(path, sentence)?;
-            // An empty name is that of any event.
+            // An empty name applies to any event.
             let of = if of.is_empty() { "" } else { line(path, of)? };
             Ok((of, line(path, sentence)?))
         },

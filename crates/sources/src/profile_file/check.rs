@@ -12,7 +12,8 @@ pub(super) const MAX_LINE: usize = 300;
 pub(super) const MAX_GUIDE: usize = 8_000;
 /// Maximum number of elements of a list.
 pub(super) const MAX_ITEMS: usize = 200;
-/// Headers that are named like ones with a secret and have none: Bitbucket's event type, and the usual names for an ID.
+/// Headers whose names suggest a secret although they contain none: Bitbucket's event type, and the usual names for an
+/// ID.
 const NO_SECRETS: [&str; 3] = ["x-event-key", "idempotency-key", "x-idempotency-key"];
 /// Allowed tolerances, in seconds.
 pub(super) const TOLERANCES: std::ops::RangeInclusive<i64> = 1..=3600;

@@ -1,4 +1,4 @@
-//! Where a member is in a TOML text, for messages.
+//! Finds the position of a member in a TOML text, for messages.
 
 use toml::de::{DeTable, DeValue};
 
@@ -8,8 +8,8 @@ pub(super) fn line_at(text: &str, offset: usize) -> usize {
     before.filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// The line of the member at this path of names and numbers, such as `verify.headers.0`; if it is absent, that of the
-/// last part that is there.
+/// Returns the line of the member at this path of names and numbers, such as `verify.headers.0`. If the member is
+/// absent, returns the line of its last existing ancestor.
 pub(super) fn line_of(text: &str, path: &str) -> usize {
     let Ok(document) = DeTable::parse(text) else {
         return 1;

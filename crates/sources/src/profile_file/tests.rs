@@ -1,4 +1,4 @@
-//! What a file can say, and the messages about mistakes.
+//! The contents that a file can have, and the messages about mistakes.
 
 use super::check::{MAX_GUIDE, MAX_ID, MAX_ITEMS, MAX_LINE};
 use super::*;

@@ -40,7 +40,7 @@ pub(super) fn everything(report: &mut Report, root: Node<'_>) {
     }
 }
 
-/// Shows the plain values of an object or array, then those of its children.
+/// Shows the plain values of an object or array, then the values of its children.
 fn inside(report: &mut Report, node: Node<'_>, path: &str, levels: usize, left: &mut usize) {
     let mut deeper = Vec::new();
     for (name, member) in members(node) {

@@ -98,7 +98,7 @@ impl Report {
         clean::cut(self.text, MAX_SUMMARY_CHARS)
     }
 
-    /// Ignores further lines once the text is long enough to be truncated.
+    /// Ignores further lines when the text is long enough to be truncated.
     fn push(&mut self, line: &str) {
         if self.text.len() > MAX_SUMMARY_CHARS * 4 {
             return;

@@ -39,8 +39,8 @@ pub struct JsonTemplate(Payload);
 pub struct RenderedJson {
     /// JSON without white space between its parts, at most [`MAX_RENDERED_BYTES`] long and [`MAX_DEPTH`] deep.
     pub text: String,
-    /// The names that the payload does not have, each once. A string that is only the path of such a field became
-    /// `null`. Others remained unchanged.
+    /// The names that the payload does not contain, without repetitions. A string that consists only of such a name
+    /// became `null`. Others remained unchanged.
     pub missing: Vec<String>,
 }
 
@@ -205,7 +205,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// How many objects and arrays are inside each other; 0 for any other value.
+/// Nesting depth of objects and arrays; 0 for any other value.
 fn depth_of(node: Node<'_>) -> usize {
     if !matches!(node.kind(), Kind::Array | Kind::Object) {
         return 0;

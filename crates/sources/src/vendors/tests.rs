@@ -1,5 +1,5 @@
-//! How vendors whose profile is a file sign: values that they publish, or ones that `openssl` or an independent library
-//! computes.
+//! Tests the signatures of vendors whose profile is a file, with values that the vendors publish or that `openssl` or
+//! an independent library computes.
 
 use super::*;
 use crate::auth_mode::AuthMode;

@@ -81,7 +81,7 @@ pub(super) fn first_present<'a>(
     Ok(values)
 }
 
-/// The value of a header that must occur exactly once.
+/// Returns the value of a header that must occur exactly once.
 fn single<'a>(
     headers: &'a HeaderMap,
     names: &[&str],

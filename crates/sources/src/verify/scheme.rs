@@ -4,7 +4,7 @@
 /// Maximum difference between the sender's timestamp and our clock, in seconds, in either direction.
 pub const TOLERANCE_SECONDS: i64 = 300;
 
-/// How a mode is verified.
+/// The verification method of a mode.
 #[derive(Clone, Copy)]
 pub(crate) enum Method {
     Open,
@@ -17,7 +17,7 @@ pub(crate) enum Method {
     Signature(&'static Scheme),
 }
 
-/// How a vendor signs deliveries.
+/// A vendor's signature scheme.
 pub(crate) struct Scheme {
     /// Headers that contain the signatures.
     pub headers: &'static [&'static str],
@@ -37,7 +37,7 @@ pub(crate) struct Scheme {
     /// Headers that contain the delivery ID, if the ID is signed.
     pub id_headers: &'static [&'static str],
     pub time: Time,
-    /// How a timestamp in a header is written.
+    /// The format of a timestamp in a header.
     pub time_format: TimeFormat,
     /// Maximum difference between a timestamp in a header and our clock, in seconds, in either direction.
     pub tolerance: i64,
@@ -70,7 +70,7 @@ pub(crate) enum Encoding {
     Base64,
 }
 
-/// How the key is derived from the secret.
+/// The derivation of the key from the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     /// The bytes of the secret.
@@ -86,7 +86,7 @@ pub(crate) enum Key {
 pub(crate) enum Part {
     Text(&'static str),
     Id,
-    /// As the sender wrote it.
+    /// The timestamp as the sender wrote it.
     Timestamp,
     Body,
     /// The URL that the sender called.
@@ -95,7 +95,7 @@ pub(crate) enum Part {
     UrlAndForm,
 }
 
-/// Where the timestamp is found.
+/// The location of the timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Time {
     Unsigned,
@@ -107,7 +107,7 @@ pub(crate) enum Time {
     Body(&'static str),
 }
 
-/// How a timestamp in a header is written.
+/// The format of a timestamp in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimeFormat {
     /// Unix time in seconds.

@@ -59,8 +59,7 @@ pub fn check_secret(mode: AuthMode, secret: &str) -> Result<(), BadSecret> {
     }
 }
 
-/// How many bytes of the secret an attacker must guess. For `whsec_` secrets, the length of the decoded
-/// key.
+/// Number of bytes of the secret that an attacker must guess. For `whsec_` secrets, the length of the decoded key.
 pub fn key_bytes(mode: AuthMode, secret: &str) -> usize {
     match mode.method() {
         Method::Signature(scheme) => key(scheme.key, secret).map_or(0, |key| key.len()),

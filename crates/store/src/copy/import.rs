@@ -12,8 +12,8 @@ use std::time::Duration;
 /// Timeout for a response.
 const PATIENCE: Duration = Duration::from_hours(1);
 
-/// Why rows could not be imported. The database has no rows then, except after [`ImportError::NotMigrated`] and
-/// after a failed [`super::move_rows()`].
+/// The reason why rows could not be imported. The database then has no rows, except after [`ImportError::NotMigrated`]
+/// and after a failed [`super::move_rows()`].
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error(transparent)]
@@ -107,7 +107,8 @@ impl Import {
         })
     }
 
-    /// Whether a table does not belong to an installation. Backups of versions that did not know it contain it.
+    /// Whether rows of this table are not imported: they describe the old server. Backups of versions that did not know
+    /// the table contain it.
     pub fn ignores(name: &str) -> bool {
         SERVER_TABLES.contains(&name)
     }
@@ -184,8 +185,8 @@ impl Import {
         Ok(held)
     }
 
-    /// Deletes the unanswered messages that people wrote through channels before the backup. They do not expect answers
-    /// any more. Answered ones stay, because a message that arrives again is recognized by them.
+    /// Deletes the unanswered messages that people wrote through channels before the backup. Their authors no longer
+    /// expect answers. Answered ones stay, so that a message that arrives again is recognized.
     pub async fn delete_unanswered_messages(&mut self) -> Result<(), StoreError> {
         for (table, delete) in [
             ("inbound_messages", "DELETE FROM inbound_messages"),
@@ -245,7 +246,7 @@ impl Import {
     }
 }
 
-/// Begins a transaction at once. The connection of an import may write by default, so nothing may be sent behind a
+/// Begins a transaction at once. The connection of an import may write by default, so no statement may be sent after a
 /// `BEGIN` that could fail.
 async fn begin(conn: &mut Conn, engine: Engine) -> Result<(), StoreError> {
     // An earlier version may have begun this move.

@@ -4,7 +4,7 @@ use super::{Cell, Import, ImportError, Snapshot, Table};
 use crate::Location;
 use sha2::{Digest, Sha256};
 
-/// What [`move_rows()`] does with the rows.
+/// The operations of [`move_rows()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveStep {
     Copy,
@@ -20,10 +20,10 @@ pub struct MovedTable {
     pub sum: u128,
 }
 
-/// Copies all rows from one database into another, which must be empty or contain a part of these rows from an
-/// earlier call. Then reads both and compares every row. No server opens the target before that. The source is
-/// only read, and nobody may write it meanwhile: a difference is an error. Returns the tables. `progress` gets the
-/// number of rows done in a step and the total.
+/// Copies all rows from one database into another, which must be empty or contain a part of these rows from an earlier
+/// call. Then reads both and compares every row. No server opens the target before that. The source is only read. It
+/// must not change during the call: a difference is an error. Returns the tables. `progress` gets the number of rows
+/// done in a step and the total.
 ///
 /// Blocks the thread while it reads or writes SQLite.
 pub async fn move_rows(
@@ -45,7 +45,7 @@ pub async fn move_rows(
         let report = |rows| progress(MoveStep::Copy, done + rows, total);
         done += copy_table(&mut source, &mut target, table, report).await?;
     }
-    // A new snapshot also sees what was written to the source since the first.
+    // A new snapshot also sees rows that were written to the source after the first snapshot.
     let mut source = Snapshot::open(from).await?;
     let mut copy = Snapshot::open_unfinished(to).await?;
     let mut moved = Vec::new();

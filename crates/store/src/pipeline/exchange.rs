@@ -1,4 +1,4 @@
-//! Sends what waits, and awaits the responses.
+//! Sends the waiting statements, and awaits the responses.
 
 use super::waiting::{AllSent, Kind};
 use super::{Pipeline, Transaction};
@@ -9,7 +9,8 @@ use futures_util::future::ready;
 use tokio::time::timeout;
 
 impl Pipeline {
-    /// Sends what waits and then `last`, and awaits the responses for a limited time. Returns the first error.
+    /// Sends the waiting statements and then `last`, and awaits the responses for a limited time. Returns the first
+    /// error.
     ///
     /// If the future is dropped before its end, a transaction whose statements were sent can only be rolled back.
     pub(crate) async fn ask<T: Send>(
@@ -43,15 +44,15 @@ impl Pipeline {
         client: &Object,
         last: Answer<'_, T>,
     ) -> Result<T, StoreError> {
-        // If a statement cannot be prepared, it still waits, and so does all behind it.
+        // If a statement cannot be prepared, it still waits, and so do all later ones.
         if self.is_sent() {
             self.send_before_unprepared(client).await?;
         }
         self.exchange(client, self.waiting.len(), last).await
     }
 
-    /// Prepares the waiting statements that are new to the connection. Before each, sends and awaits what waits before
-    /// it: the server locks the tables of a statement when it is prepared, and an error refuses what is sent later.
+    /// Prepares the waiting statements that are new to the connection. Before each, sends and awaits the earlier ones:
+    /// the server locks the tables of a statement when it is prepared, and after an error it refuses later statements.
     async fn send_before_unprepared(&mut self, client: &Object) -> Result<(), StoreError> {
         while let Some(place) = self.find_unprepared() {
             if place > 0 {
@@ -73,7 +74,7 @@ impl Pipeline {
         })
     }
 
-    /// Sends the first `count` that wait, and then `last`. Awaits the responses.
+    /// Sends the first `count` waiting statements, and then `last`. Awaits the responses.
     async fn exchange<T: Send>(
         &mut self,
         client: &Object,

@@ -58,7 +58,7 @@ async fn the_options_of_the_url_are_kept() {
     let sql = "SELECT COUNT(*) FROM pg_settings
          WHERE (name, setting) IN (('work_mem', '5120'), ('default_transaction_read_only', 'on'))";
     assert_eq!(conn.number(query(sql)).await.unwrap(), 2);
-    // Those of the URL may make the database read-only, as its own defaults may.
+    // The options of the URL may make the database read-only, as its own defaults may.
     let read_only = with("-c%20default_transaction_read_only%3Don");
     let source = read_only.source(Role::Writer, 1).unwrap();
     let refused = source.connect().await.unwrap_err();
@@ -225,7 +225,7 @@ async fn the_error_of_several_statements_is_that_of_the_first_that_was_refused()
     let mut conn = source.connect().await.unwrap();
     let echo = "SELECT $1 AS text";
     for round in 0..1000 {
-        // PostgreSQL rejects NUL in text. It refuses what follows because the transaction has failed.
+        // PostgreSQL rejects NUL in text, and refuses later statements because the transaction has failed.
         let rows: Vec<Vec<Value<'_>>> = ["a", "\0", "b", "c", "d", "e"]
             .into_iter()
             .map(|text| vec![text.into()])

@@ -27,13 +27,13 @@ pub(super) enum Waiting {
 /// The responses to statements that were sent.
 #[derive(Default)]
 pub(super) struct AllSent<'a> {
-    /// Those to `BEGIN` contain the ID of the transaction.
+    /// Responses to `BEGIN` contain the ID of the transaction.
     pub(super) responses: Vec<(Kind, Sent<'a, Option<TransactionId>>)>,
-    /// Whether the last one failed at once.
+    /// Whether the last statement failed at once.
     pub(super) has_failed: bool,
 }
 
-/// What an error of a statement means.
+/// The meaning of a statement's error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The transaction or a savepoint does not exist.

@@ -1,6 +1,8 @@
-//! Rows for tests. A test changes the fields that it is about.
+//! Rows for tests, and queries that only tests need. A test changes the fields of a row that it examines.
 
-use crate::{AuthSessionRow, NewDelivery};
+use crate::delivery_configs::CONFIG;
+use crate::sql::query;
+use crate::{AuthSessionRow, Conn, NewDelivery, StoreError};
 use gatehouse_domain::{AuthSessionId, DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 
 /// A time in milliseconds.
@@ -50,5 +52,22 @@ pub fn queued_delivery(n: u32) -> NewDelivery {
         config: Some("{}".into()),
         target: Some("".into()),
         error: None,
+    }
+}
+
+impl Conn {
+    /// Returns the configuration of the webhook at the receipt of a delivery. `None` if there is no such
+    /// delivery or it has no configuration.
+    pub async fn find_delivery_config(&mut self, id: &str) -> Result<Option<String>, StoreError> {
+        let sql = format!(
+            "SELECT {CONFIG} FROM webhook_deliveries WHERE id = $1
+                 AND COALESCE(config, config_key) IS NOT NULL"
+        );
+        self.find(query(sql).bind(id.to_owned())).await
+    }
+
+    pub async fn count_held_deliveries(&mut self) -> Result<i64, StoreError> {
+        self.number(query("SELECT COUNT(*) FROM held_deliveries"))
+            .await
     }
 }

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How often a new database is renamed while the connection that migrated it may still be open.
+/// Maximum number of attempts to rename a new database while the connection that migrated it may still be open.
 const ATTEMPTS: u32 = 250;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 
@@ -31,8 +31,8 @@ pub(super) fn sqlite() -> PathBuf {
     path
 }
 
-/// Returns the name of the database on this server. A new one is renamed once it is complete and nobody is connected to
-/// it, because PostgreSQL does not copy a database that is in use.
+/// Returns the name of the database on this server. A new database is renamed when it is complete and has no
+/// connections, because PostgreSQL does not copy a database that is in use.
 pub(super) async fn postgres(server: &PostgresServer) -> String {
     let (base, name) = (server.base(), schema_name());
     let find = format!("SELECT count(*) FROM pg_database WHERE datname = '{name}'");

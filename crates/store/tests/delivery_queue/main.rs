@@ -1,6 +1,6 @@
 //! The delivery queue on every available engine.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod counts;
 mod list;

@@ -3,7 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "a test that cannot go on has failed; the proxy's tasks end with the test"
+    reason = "a test that cannot continue has failed; the proxy's tasks end with the test"
 )]
 
 mod proxy;

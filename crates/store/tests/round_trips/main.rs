@@ -1,6 +1,6 @@
 //! How often a write waits for PostgreSQL, and what happens to a group if a statement is refused.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod groups;
 

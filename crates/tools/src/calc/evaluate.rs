@@ -17,7 +17,7 @@ impl Interrupt for Until {
     }
 }
 
-/// Returns the result, or a sentence that says what is wrong. Calls share no state.
+/// Returns the result, or an error sentence. Calls share no state.
 pub(super) fn evaluate(expression: &str, limit: Duration) -> Result<String, String> {
     let until = Until(Instant::now() + limit);
     let mut context = Context::new();

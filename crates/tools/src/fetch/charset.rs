@@ -5,7 +5,7 @@
 use super::kind::Kind;
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// How far into a page its declaration is searched, as in browsers.
+/// Number of bytes of a page in which its declaration is searched, as in browsers.
 const PRESCAN_BYTES: usize = 1024;
 
 /// Decodes a body. Invalid bytes become U+FFFD.

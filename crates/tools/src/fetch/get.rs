@@ -8,7 +8,7 @@ use url::Url;
 
 /// Limit on the body after decompression.
 pub(super) const MAX_BODY_BYTES: usize = 2 << 20;
-/// Limit on a PDF, of which a part cannot be read.
+/// The size limit of a PDF, because an incomplete PDF cannot be read.
 pub(super) const MAX_PDF_BYTES: usize = 10 << 20;
 /// Limit on consecutive redirects.
 pub(super) const MAX_REDIRECTS: usize = 5;
@@ -51,8 +51,8 @@ pub(super) enum FetchError {
     PdfTooLarge,
 }
 
-/// Fetches a page, following redirects. The headers are sent to the URL's origin only. A request with secrets follows no
-/// redirect to another origin: its target may contain them.
+/// Fetches a page, following redirects. The headers are sent to the URL's origin only. A request with secrets follows
+/// no redirect to another origin: its target may contain them.
 pub(super) async fn get(
     outbound: &Outbound,
     mut url: Url,
@@ -130,7 +130,7 @@ async fn page(response: Response, url: Url) -> Result<Page, FetchError> {
     };
     let (mut body, mut truncated) = read_capped(response, max_bytes).await?;
     if kind.is_none() {
-        // Only a PDF is read if the server says that it is some file.
+        // If the server says only that it is some file, only a PDF is read.
         kind = kind::of_bytes(&body).filter(|kind| header.is_none() || *kind == Kind::Pdf);
     }
     let kind = kind.ok_or(FetchError::NotText)?;

@@ -7,13 +7,13 @@ pub(super) enum Kind {
     Html,
     /// Any other text.
     Text,
-    /// JSON or XML, returned as it is.
+    /// JSON or XML, returned unchanged.
     Data,
     /// PDF, whose text is extracted.
     Pdf,
 }
 
-/// Whether a content type says nothing about the content.
+/// Whether a content type is unspecific.
 pub(super) fn is_unspecific(header: &str) -> bool {
     let essence = header.split(';').next().unwrap_or_default().trim();
     ["application/octet-stream", "binary/octet-stream"]

@@ -194,7 +194,7 @@ fn present(
 fn uses_secrets(input: &Value) -> bool {
     let headers = input.get("headers").and_then(Value::as_object);
     let values = headers.into_iter().flat_map(serde_json::Map::values);
-    // The parsed URL, because that is what is filled: parsing removes and encodes characters.
+    // Inserts into the parsed URL, because parsing removes and encodes characters.
     let url = input.get("url").and_then(Value::as_str);
     let url = url.and_then(|url| Url::parse(url.trim()).ok());
     let parts = url.iter().flat_map(|url| [Some(url.path()), url.query()]);

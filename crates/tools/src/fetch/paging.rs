@@ -4,7 +4,7 @@
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Part<'t> {
     pub(super) text: &'t str,
-    /// Where the next part begins. `None` if this one ends the text.
+    /// The start of the next part. `None` if this one ends the text.
     pub(super) next_offset: Option<usize>,
     pub(super) total_chars: usize,
 }

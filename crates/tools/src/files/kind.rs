@@ -4,7 +4,7 @@ use encoding_rs::{UTF_16BE, UTF_16LE};
 use image::ImageFormat;
 use std::borrow::Cow;
 
-/// How far the mark of a PDF document may be from the beginning, as readers accept it.
+/// Maximum distance of the mark of a PDF document from the beginning, as readers accept it.
 const PDF_WITHIN: usize = 1024;
 
 /// The type of a file.
@@ -16,9 +16,9 @@ pub(super) enum Kind<'a> {
     /// The name of the format.
     OtherImage(&'static str),
     Pdf,
-    /// Also source code, HTML and SVG.
+    /// Also used for source code, HTML and SVG.
     Text(Cow<'a, str>),
-    /// Also office documents.
+    /// Also used for office documents.
     Zip,
     Other,
 }

@@ -1,7 +1,7 @@
-//! Reads files that people attach to messages: finds the type, and makes what models receive. Uses no network.
+//! Reads files that people attach to messages: finds the type, and creates the form for models. Uses no network.
 //!
-//! Only the content decides about the type. Decoding runs on its own thread and within limits, because a small file
-//! can describe an image or a document of any size.
+//! The type depends only on the content. Decoding runs on its own thread and within limits, because a small file can
+//! describe an image or a document of any size.
 
 mod kind;
 mod office;

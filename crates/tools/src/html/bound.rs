@@ -15,11 +15,11 @@ use url::Url;
 
 /// The deepest tag that is kept.
 const MAX_DEPTH: usize = 100;
-/// How many tags are kept. Later ones are dropped; their text stays.
+/// Maximum number of kept tags. Later ones are dropped; their text stays.
 const MAX_TAGS: usize = 30_000;
 /// The longest attribute value, in characters.
 const MAX_VALUE: usize = 1000;
-/// How much is read between two checks of the clock.
+/// Bytes read between two checks of the clock.
 const STEP_BYTES: usize = 8 * 1024;
 
 /// The bounded form of a page.
@@ -31,7 +31,7 @@ pub(crate) struct Bounded {
     pub(crate) text: String,
     /// The text of the first `title`.
     pub(crate) title: String,
-    /// The link targets. Markers stand for them in `html`; see [`Links`].
+    /// The link targets. `html` contains markers for them; see [`Links`].
     pub(super) links: Links,
 }
 

@@ -9,9 +9,9 @@ const BLOCKS: &str = "header, footer, main, nav, aside, figure, figcaption, deta
 const SKIPPED: [&str; 5] = ["head", "title", "meta", "script", "style"];
 /// Rows of different lengths are filled up to this many columns.
 const MAX_COLUMNS: usize = 30;
-/// How far above a code block its language is looked for.
+/// Number of levels above a code block that are searched for its language.
 const LANGUAGE_LEVELS: usize = 2;
-/// The prefixes of a language's name in a class. Longer prefixes come before those that they begin with.
+/// Prefixes of a language's name in a class. A longer prefix comes before a shorter one that it starts with.
 const LANGUAGE_PREFIXES: [&str; 5] = [
     "language-",
     "lang-",
@@ -38,7 +38,7 @@ pub(super) fn markdown(html: &str) -> String {
     for image in document.select("img[alt]").nodes() {
         show_alternative(&document, image);
     }
-    // Items within items come first.
+    // Nested items come first.
     for item in document.select("li").nodes().iter().rev() {
         if !item.descendants_it().any(|node| has_letters(&node)) {
             item.remove_from_parent();
@@ -60,7 +60,7 @@ fn has_letters(node: &NodeRef<'_>) -> bool {
     node.is_text() && !node.text().trim().is_empty()
 }
 
-/// Moves the caption out of the table, which has no place for it in Markdown.
+/// Moves the caption out of the table: Markdown tables have none.
 fn set_caption_before(table: &NodeRef<'_>) {
     let captions = table
         .children_it(false)
@@ -71,7 +71,7 @@ fn set_caption_before(table: &NodeRef<'_>) {
     }
 }
 
-/// The rows of a table, without those of tables in its cells.
+/// Returns the rows of a table, without the rows of tables in its cells.
 fn rows<'a>(table: &NodeRef<'a>) -> Vec<NodeRef<'a>> {
     let mut rows = Vec::new();
     for child in table.children_it(false) {
@@ -137,7 +137,7 @@ fn show_alternative(document: &Document, image: &NodeRef<'_>) {
     }
 }
 
-/// The language that classes of a code block, of its `code` element or of what contains it name.
+/// The language named by a class of a code block, of its `code` element, or of the element around it.
 fn language(code: &NodeRef<'_>) -> Option<String> {
     let inner = code.first_element_child();
     let near = [Some(*code), inner].into_iter().flatten();

@@ -34,7 +34,8 @@ impl Peers {
 /// How long a request may take.
 pub(super) const TIME: Duration = Duration::from_mins(3);
 
-/// Waits for the response to a request. Dropping the future tells the server that the request is cancelled.
+/// Waits for the response to a request. If the future is dropped, the server gets a notification that the request is
+/// cancelled.
 pub(super) async fn ask<T>(
     server: &str,
     peer: &Peer<RoleClient>,

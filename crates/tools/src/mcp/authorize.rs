@@ -10,7 +10,7 @@ use std::sync::Arc;
 use url::Url;
 
 impl Mcp {
-    /// What is known about the authorization of each server, by name.
+    /// Returns the authorization of each server, by name.
     pub async fn authorizations(&self) -> Result<BTreeMap<String, Authorization>, StoreError> {
         let all = self.dependencies.oauth.list().await?;
         Ok(all.into_iter().collect())
@@ -49,8 +49,8 @@ impl Mcp {
         Ok(())
     }
 
-    /// Forgets the authorization of a server and starts it again. Returns whether the authorization server confirmed that
-    /// it revoked the tokens.
+    /// Deletes the authorization of a server and starts a new one. Returns whether the authorization server confirmed
+    /// that it revoked the tokens.
     pub async fn disconnect(&self, actor: &Actor, name: &str) -> Result<bool, OAuthError> {
         let url = self.url(name)?;
         let oauth = &self.dependencies.oauth;

@@ -1,4 +1,4 @@
-//! The access token of requests to a server, when it comes from OAuth.
+//! The access token from OAuth for requests to a server.
 
 use super::connect_error::ConnectError;
 use super::oauth::{OAuth, OAuthError, Token};
@@ -13,7 +13,7 @@ pub(super) struct Bearer {
     oauth: OAuth,
     server: String,
     url: Url,
-    /// Why the last request had no token, or was refused.
+    /// The reason why the last request had no token or was refused.
     error: Arc<ArcSwapOption<OAuthError>>,
 }
 
@@ -27,7 +27,7 @@ impl Bearer {
         }
     }
 
-    /// Why there is no connection, if that is for lack of an accepted token.
+    /// Returns the reason for the missing connection, if it is the lack of an accepted token.
     pub(super) fn error(&self) -> Option<ConnectError> {
         let error = self.error.load_full()?;
         Some(match &*error {
@@ -60,7 +60,7 @@ impl Bearer {
         }
     }
 
-    /// The server refused a request with this token, or without one. Returns the reason for people.
+    /// Handles the refusal of a request with this token, or without one. Returns the reason, as text for people.
     pub(super) async fn refused(&self, token: Option<&Token>) -> String {
         match token {
             Some(token) => {

@@ -60,7 +60,7 @@ struct RawArgument {
     required: Option<bool>,
 }
 
-/// Lists what the server is capable of. A list that fails is empty.
+/// Lists the capabilities of a server. A list that fails is empty.
 pub(super) async fn offers(
     server: &str,
     peer: &Peer<RoleClient>,
@@ -107,7 +107,7 @@ pub(super) async fn resources(
         })
     };
     let listed = listed(server, peer, "resources", MAX_RESOURCES, plain).await?;
-    // Not every server has templates.
+    // Some servers have no templates.
     let made = listed_templates(server, peer, templates).await;
     let usable = listed.into_iter().map(|raw| resource(raw, false));
     let usable = usable.chain(made.into_iter().map(|raw| resource(raw, true)));

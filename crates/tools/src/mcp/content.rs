@@ -1,4 +1,4 @@
-//! Converts what a server returns to text and files.
+//! Converts a server's results to text and files.
 
 use crate::files::FileReader;
 use crate::text::{one_line, readable};
@@ -33,7 +33,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Only mentions files.
+    /// Only mentions the files.
     pub(super) fn without_files(reader: &'a FileReader, tool: &'a str) -> Self {
         Self {
             read: MAX_FILES,

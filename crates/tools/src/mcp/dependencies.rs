@@ -17,7 +17,7 @@ use url::Url;
 /// Replaces the tools of a group.
 pub(crate) type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
 
-/// What the servers need.
+/// The dependencies of the servers.
 #[cfg_attr(
     not(feature = "mcp"),
     expect(dead_code, reason = "needed only for servers")

@@ -1,4 +1,4 @@
-//! Managing the servers: approve, restart, test, forget.
+//! Managing the servers: approve, restart, test, delete the authorization.
 
 use super::servers::Mcp;
 use super::status::{McpReview, McpState, McpStatus, McpToolStatus};
@@ -18,7 +18,7 @@ pub enum McpError {
     NotFound,
     #[error("the server is not connected")]
     NotConnected,
-    /// The server now offers something other than what the caller saw.
+    /// The server's offer differs from the one that the caller saw.
     #[error("the tools have changed")]
     Changed,
     #[error("the server does not offer the tool {0}")]
@@ -28,7 +28,7 @@ pub enum McpError {
     /// An argument of a prompt is missing, unknown or too long.
     #[error("the arguments are not valid: {0}")]
     Argument(String),
-    /// The server did not fill in a prompt. What it said is for the caller.
+    /// The server did not fill in a prompt. Its error text is for the caller.
     #[error("the server returned no prompt")]
     Refused(String),
     #[error(transparent)]
@@ -71,9 +71,9 @@ impl Mcp {
             .ok_or(McpError::NotFound)
     }
 
-    /// Approves tools of a connected server in the form that it offers now, and withdraws the approval of
-    /// those that it no longer offers. `tools` names them as the server does, or as agents do; all of them by
-    /// default. `digest` is what the caller saw in the status.
+    /// Approves tools of a connected server in their present form, and withdraws the approval of tools that it no
+    /// longer offers. `tools` contains the server's or the agents' names; all tools by default. `digest` comes from the
+    /// status that the caller saw.
     pub async fn approve(
         &self,
         actor: &Actor,
@@ -143,7 +143,7 @@ impl Mcp {
         write.await
     }
 
-    /// Forgets what was approved of a server that was deleted.
+    /// Deletes the approvals of a deleted server.
     pub async fn forget(&self, name: &str) -> Result<(), McpError> {
         let name = name.to_owned();
         let write = self
@@ -194,8 +194,8 @@ impl Mcp {
             .await
     }
 
-    /// Waits for a status for which `is_new` holds and that is not `Starting`. After 90 seconds, returns
-    /// whatever the status is.
+    /// Waits for a status that is not `Starting` and for which `is_new` returns true. After 90 seconds, returns the
+    /// current status.
     async fn settled_when(
         &self,
         name: &str,

@@ -1,8 +1,7 @@
 //! MCP servers: programs and services that provide more tools, for trusted turns only.
 //!
-//! One task supervises all servers, and each server has its own task. A server that dies or cannot start is
-//! retried with a growing delay; meanwhile its tools are unavailable. The gateway's start does not wait for
-//! any of this.
+//! One task supervises all servers, and each server has its own task. A server that exits or cannot start is retried
+//! with a growing delay; until then its tools are unavailable. The gateway's start does not wait for any of this.
 
 #[cfg(feature = "mcp")]
 mod ask;

@@ -71,7 +71,7 @@ fn fits(part: &str, max: usize, digits: usize) -> bool {
         && !part.rsplit_once('-').is_some_and(|(_, end)| is_number(end))
 }
 
-/// As much of the part as fits, followed by the hash of the whole.
+/// Returns as much of the part as fits, followed by the hash of the whole.
 fn numbered(part: &str, max: usize, digits: usize) -> String {
     let mut text = replaced(part);
     while let Some(at) = text.find("__") {

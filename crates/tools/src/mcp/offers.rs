@@ -1,10 +1,10 @@
-//! What a server offers besides tools: resources and prompts (MCP 2025-06-18).
+//! Resources and prompts of a server (MCP 2025-06-18).
 //!
 //! All texts are the server's, on one line, without characters that control terminals or change the text direction.
 
 use serde::Serialize;
 
-/// What a server offers besides tools.
+/// The resources and prompts of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct McpOffers {
     /// By URI.
@@ -16,7 +16,7 @@ pub struct McpOffers {
 /// A resource, or a template for the URIs of resources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct McpResource {
-    /// Of a template, the template (RFC 6570).
+    /// For a template, the URI template (RFC 6570).
     pub uri: String,
     #[serde(rename = "template", skip_serializing_if = "std::ops::Not::not")]
     pub is_template: bool,

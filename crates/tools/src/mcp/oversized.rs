@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// How much is read at once.
+/// The number of bytes per read.
 const READ_BYTES: usize = 8 * 1024;
 /// The longest kept text of a member: a name or an ID.
 const MAX_TOKEN_BYTES: usize = 256;
@@ -25,7 +25,7 @@ pub(super) struct Limited<R> {
     /// Set while the rest of a line over the limit is read.
     scan: Option<Scan>,
     ready: Vec<u8>,
-    /// How much of `ready` was delivered.
+    /// The number of bytes of `ready` that were delivered.
     delivered: usize,
 }
 
@@ -91,7 +91,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Limited<R> {
     }
 }
 
-/// Where the scan is.
+/// The position of the scan.
 #[derive(Default, PartialEq, Eq)]
 enum Position {
     #[default]

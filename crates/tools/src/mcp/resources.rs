@@ -32,8 +32,8 @@ impl Known {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = uris;
     }
 
-    /// The effect of reading a URI. The server knows a URI that it listed; any other URI was written by a model and
-    /// may contain private data.
+    /// The effect of reading a URI. A URI that the server listed reveals nothing to it; any other URI was written by a
+    /// model and may contain private data.
     pub(super) fn effect_of_read(&self, input: &Value, has_private: bool) -> Effect {
         let uri = input.get("uri").and_then(Value::as_str).unwrap_or_default();
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);

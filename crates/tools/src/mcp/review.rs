@@ -1,5 +1,5 @@
-//! Compares what a server offers with what a person approved. A tool is offered only in its approved form; the
-//! tools of a server that nobody approved yet are approved as they are when it first connects.
+//! Compares a server's tools with the approved ones. A tool is offered only in its approved form. The tools of a server
+//! without approvals are approved in their present form when it first connects.
 
 use super::dependencies::Dependencies;
 use super::status::{McpReview, McpToolStatus, ToolForm};
@@ -12,12 +12,12 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a server offers, compared with what was approved.
+/// A server's tools, compared with the approved ones.
 #[derive(Debug)]
 pub(super) struct Reviewed {
     /// Every tool that is offered or approved, by name.
     pub(super) tools: Vec<McpToolStatus>,
-    /// Identifies what the server offers.
+    /// Identifies the server's present tools.
     pub(super) digest: String,
 }
 
@@ -29,7 +29,7 @@ impl Reviewed {
         tools.any(|status| status.tool == tool.remote_name && approved(status))
     }
 
-    /// The names of the tools that differ from what was approved.
+    /// Returns the names of the tools that differ from their approved form.
     pub(super) fn pending(&self) -> Vec<&str> {
         let pending = |status: &&McpToolStatus| status.review != McpReview::Approved;
         let pending = self.tools.iter().filter(pending);
@@ -150,7 +150,7 @@ fn digest_of(forms: &[(String, String)]) -> String {
     HEXLOWER.encode(digest.get(..16).unwrap_or_default())
 }
 
-/// Records once that tools of a server differ from what was approved.
+/// Records, once, that tools of a server differ from their approved form.
 pub(super) async fn note_change(
     dependencies: &Dependencies,
     server: &str,

@@ -7,7 +7,7 @@ const MAX_BYTES: usize = 64 * 1024;
 /// The deepest schema.
 const MAX_DEPTH: usize = 32;
 
-/// Returns the schema with its type filled in, or what is wrong with it.
+/// Returns the schema with its type filled in, or an error.
 pub(super) fn checked(schema: &Value) -> Result<Value, &'static str> {
     let Some(object) = schema.as_object() else {
         return Err("its schema is not an object");

@@ -11,7 +11,7 @@ pub(super) struct Server {
     pub(super) name: String,
     pub(super) settings: Arc<McpServer>,
     pub(super) child_variables: Arc<Vec<(String, OsString)>>,
-    /// Which start of a server this is.
+    /// The number of this start of the server.
     pub(super) run: u64,
 }
 

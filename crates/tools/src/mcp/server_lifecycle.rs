@@ -63,7 +63,8 @@ impl Server {
             });
             let end = Box::pin(self.session(&stop)).await;
             self.dependencies.peers.remove(&self.name);
-            // Its tools stay known and report that it is restarting. The supervisor removes those of a deleted server.
+            // Its tools stay listed and report that it is restarting. The supervisor removes the tools of a deleted
+            // server.
             let error = match end {
                 Err(error) if !stop.is_cancelled() => error,
                 _ => return,
@@ -119,7 +120,7 @@ impl Server {
                 is_noted = self.publish(&peer, &known, is_noted).await?;
                 tokio::select! {
                     () = changed.notified() => sleep(BETWEEN_LISTS).await,
-                    // The sender lives as long as the gateway.
+                    // The sender exists as long as the gateway.
                     refreshed = refresh.changed() => if refreshed.is_err() { changed.notified().await },
                 }
             }
@@ -136,8 +137,8 @@ impl Server {
         outcome
     }
 
-    /// Lists what the server offers, reviews its tools, and publishes the approved ones. Returns whether the audit log
-    /// contains that tools differ from what was approved.
+    /// Lists a server's tools, resources and prompts, reviews the tools, and publishes the approved ones. Returns
+    /// whether the audit log already contains the differences.
     async fn publish(
         &self,
         peer: &Peer<RoleClient>,

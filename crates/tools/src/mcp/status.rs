@@ -19,7 +19,7 @@ pub struct McpStatus {
     pub tools: usize,
     /// Every tool that the server offers or that was approved, by name; empty while it is not connected.
     pub listed: Vec<McpToolStatus>,
-    /// Identifies what the server offers, for an approval of exactly that.
+    /// Identifies the server's present tools, for an approval of exactly these.
     pub digest: String,
     /// Its resources and prompts; none while it is not connected.
     #[serde(skip)]
@@ -33,12 +33,12 @@ pub struct McpStatus {
     /// Whether it refused a request because it needs an authorization.
     #[serde(skip)]
     pub is_unauthorized: bool,
-    /// What is wrong, for people. Contains no secrets.
+    /// The error, for people. Contains no secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// The description and schema of a tool as a person approves them, and what the server says about effects.
+/// The description and schema of a tool as a person approves them, and the server's hints about effects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolForm {
@@ -61,7 +61,7 @@ impl ToolForm {
     }
 }
 
-/// How a tool compares with what was approved.
+/// The comparison of a tool with its approved form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum McpReview {

@@ -59,7 +59,7 @@ impl Supervisor {
             self.start_missing(&wanted, &stop);
             tokio::select! {
                 () = stop.cancelled() => break,
-                // The sender lives as long as the gateway; without it the settings no longer change.
+                // The sender exists as long as the gateway; without it the settings no longer change.
                 changed = self.wanted.changed() => if changed.is_err() { break },
             }
         }

@@ -16,7 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a call does.
+/// The operation of a call.
 pub(super) enum Kind {
     /// Calls the server's tool.
     Own,
@@ -46,8 +46,8 @@ pub(super) struct McpTool {
     pub(super) reader: Arc<FileReader>,
 }
 
-/// What a server says about a tool's effects (MCP 2025-06-18, `ToolAnnotations`). Each is `None` if the server
-/// does not say it. They count only because a person approved them with the rest of the tool.
+/// A server's hints about a tool's effects (MCP 2025-06-18, `ToolAnnotations`). `None` if the server gives no hint.
+/// They count only because a person approved them with the rest of the tool.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Hints {

@@ -1,4 +1,4 @@
-//! A font of a document: what its codes mean and how wide they are.
+//! A font of a document: the meaning and the width of its codes.
 
 use super::load::MAX_STREAM_BYTES;
 use super::unicode_map::{UnicodeMap, number};
@@ -40,7 +40,7 @@ pub(super) struct Shown {
     /// In em.
     pub(super) width: f32,
     pub(super) codes: f32,
-    /// How many codes are a single byte 32, to which word spacing applies.
+    /// Number of codes that are a single byte 32, to which word spacing applies.
     pub(super) spaces: f32,
 }
 
@@ -90,7 +90,8 @@ impl<'d> Font<'d> {
 }
 
 impl<'d> Meaning<'d> {
-    /// The mapping to Unicode, or else the encoding. The library must not see the mapping: it stores each code of a range.
+    /// The mapping to Unicode, or else the encoding. The library must not see the mapping: it stores each code of a
+    /// range.
     fn read(document: &'d Document, font: &'d Dictionary, is_composite: bool) -> Self {
         if let Ok(map) = font.get_deref(b"ToUnicode", document) {
             let source = map.as_stream().ok();

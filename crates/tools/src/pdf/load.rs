@@ -9,11 +9,11 @@ use std::panic::resume_unwind;
 pub(super) const MAX_STREAM_BYTES: usize = 4 << 20;
 /// How much memory the objects of a document may take, roughly.
 const MAX_OBJECTS_BYTES: usize = 128 << 20;
-/// What an object takes besides its content: itself and its place in a map.
+/// The memory of an object besides its content: its fixed size and its map entry.
 const OBJECT_BYTES: usize = size_of::<Object>() + 32;
 
 thread_local! {
-    /// What is left of [`MAX_OBJECTS_BYTES`]. The library takes only a plain function as a filter.
+    /// The unused part of [`MAX_OBJECTS_BYTES`]. A static, because the library takes only a plain function as a filter.
     static LEFT_BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -64,7 +64,7 @@ fn hex(high: u8, low: u8) -> Option<u8> {
 fn keep(id: ObjectId, object: &mut Object) -> Option<(ObjectId, Object)> {
     let left = LEFT_BYTES.get().checked_sub(weight(object));
     let Some(left) = left else {
-        // The library offers no other way to stop. No message is printed for this.
+        // The library offers no other way to stop. `resume_unwind` prints no message.
         resume_unwind(Box::new(PdfError::Unreadable));
     };
     LEFT_BYTES.set(left);

@@ -6,9 +6,9 @@ pub(super) type Vector = (f32, f32);
 /// A transformation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Matrix {
-    /// What one unit along the first axis becomes.
+    /// The image of one unit along the first axis.
     pub(super) x: Vector,
-    /// What one unit along the second axis becomes.
+    /// The image of one unit along the second axis.
     pub(super) y: Vector,
     pub(super) origin: Vector,
 }

@@ -1,4 +1,4 @@
-//! The text of a page, from the operators of its content (ISO 32000-1, 9). Positions tell where a line or a word ends.
+//! The text of a page, from the operators of its content (ISO 32000-1, 9). Positions show where a line or a word ends.
 
 use super::MAX_TEXT_BYTES;
 use super::font::{Font, float};
@@ -79,7 +79,7 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// What names in a content refer to.
+/// The resources that names in a content refer to.
 struct Resources<'d>(Vec<&'d Dictionary>);
 
 impl<'d> Resources<'d> {
@@ -91,7 +91,7 @@ impl<'d> Resources<'d> {
     }
 }
 
-/// Where the last string ended on the page, and its size there.
+/// The end of the last string on the page, and its size there.
 #[derive(Clone, Copy)]
 struct End {
     x: f32,

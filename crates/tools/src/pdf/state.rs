@@ -104,7 +104,7 @@ impl<'d> State<'d> {
         self.text = moved.then(self.text);
     }
 
-    /// Where the next string begins on the page, and its size there.
+    /// The start of the next string on the page, and its size there.
     pub(super) fn position(&self) -> (Vector, f32) {
         let raised = Matrix::translation(0.0, self.graphics.rise);
         let place = raised.then(self.text).then(self.graphics.ctm);

@@ -140,7 +140,7 @@ impl Code {
         })
     }
 
-    /// Whether each byte is within those of the limits.
+    /// Whether each byte is within the limits' bytes at the same position.
     fn is_in(self, (first, last): &(Self, Self)) -> bool {
         let bytes = |code: Self| code.number.to_be_bytes();
         let limits = bytes(*first).into_iter().zip(bytes(*last));
@@ -205,7 +205,7 @@ impl<'t> Iterator for Tokens<'t> {
 }
 
 impl<'t> Tokens<'t> {
-    /// Takes the bytes before the first one for which `ends` holds.
+    /// Takes the bytes before the first one for which `ends` returns true.
     fn take(&mut self, ends: impl Fn(u8) -> bool) -> &'t [u8] {
         let end = self.0.iter().position(|byte| ends(*byte));
         let (taken, rest) = self.0.split_at(end.unwrap_or(self.0.len()));

@@ -1,5 +1,5 @@
-//! `web_search`: queries the configured search service. Always registered, so that an agent without a service
-//! can tell the user what to configure.
+//! `web_search`: queries the configured search service. Always registered, so that an agent without a service can
+//! explain what to configure.
 
 mod brave;
 mod searxng;

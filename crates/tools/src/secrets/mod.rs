@@ -1,5 +1,6 @@
-//! Stored secrets in a request of `web_fetch` or to an MCP server. `{{secret:NAME}}` stands for an environment variable in
-//! the vault, where `tools.secrets` allows the host. The model does not see the value, even if the response repeats it.
+//! Stored secrets in a request of `web_fetch` or to an MCP server. `{{secret:NAME}}` stands for an environment variable
+//! in the vault, where `tools.secrets` allows the host. The model does not see the value, even if the response repeats
+//! it.
 
 use arc_swap::ArcSwap;
 use gatehouse_agents::{Audience, ToolError};
@@ -140,14 +141,14 @@ impl RequestSecrets {
         }
     }
 
-    /// Whether a host may know a secret.
+    /// Whether a secret may be sent to a host.
     pub(crate) fn may_know(&self, url: &Url) -> bool {
         let allowed = self.allowed.load();
         allowed.iter().any(|it| it.host == url.authority())
     }
 
-    /// The values of the secrets that requests may contain, and whether all of them could be read. Fails if one cannot
-    /// be read that the request names or the host may know.
+    /// Returns the values of the secrets that requests may contain, and whether all could be read. Fails if an
+    /// unreadable secret is named in the request or may be sent to the host.
     async fn known(
         &self,
         names: &BTreeSet<String>,

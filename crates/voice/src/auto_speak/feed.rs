@@ -6,19 +6,19 @@ use super::script::Step;
 use crate::text::markup::Places;
 use std::ops::Range;
 
-/// The visible text of an answer, and how much of it was passed on.
+/// The visible text of an answer, and the length of the part that was handed over.
 #[derive(Debug)]
 pub(super) struct Feed {
     /// Whether all visible text is spoken, whatever the markers say.
     speaks_untagged: bool,
     visible: String,
-    /// Text before this offset was passed on or is not spoken.
+    /// Text before this offset was handed over or is not spoken.
     passed: usize,
-    /// Where the stretch begins that was passed on last.
+    /// The start of the stretch that was forwarded last.
     stretch: Option<usize>,
-    /// Whether its end was passed on.
+    /// Whether its end was handed over.
     is_closed: bool,
-    /// How many changes of the persona were passed on.
+    /// Number of forwarded changes of the persona.
     changes: usize,
 }
 
@@ -41,14 +41,14 @@ impl Feed {
         }
     }
 
-    /// Adds visible text. Returns what is certainly spoken next.
+    /// Adds visible text. Returns the text that is certainly spoken next.
     pub(super) fn take(&mut self, shown: &str, places: &Places) -> Vec<Step> {
         self.visible.push_str(shown);
         let stretches = self.stretches(places, false);
         self.pass(&stretches, places)
     }
 
-    /// The answer is complete. Returns the rest of what is spoken.
+    /// Ends the answer. Returns the rest of the spoken text.
     pub(super) fn finish(mut self, rest: &str, places: &Places) -> Vec<Step> {
         self.visible.push_str(rest);
         let stretches = self.stretches(places, true);
@@ -57,7 +57,7 @@ impl Feed {
         steps
     }
 
-    /// What is certainly spoken, in ascending order. More may follow.
+    /// The parts that are certainly spoken, in ascending order. More may follow.
     fn stretches(&self, places: &Places, is_complete: bool) -> Vec<Stretch> {
         let length = self.visible.len();
         let open = |range| Stretch {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::text::markup::MarkupFilter;
 
-    /// What is passed on for each piece, and at the end. `>` begins a stretch, `<` closes it.
+    /// The forwarded text for each piece, and at the end. `>` begins a stretch, `<` closes it.
     fn fed(speaks_untagged: bool, pieces: &[&str]) -> Vec<String> {
         let (mut filter, mut feed) = (MarkupFilter::new(), Feed::new(speaks_untagged));
         let mut passed = Vec::new();

@@ -3,7 +3,7 @@ use super::script::Script;
 use crate::text::markup::MarkupFilter;
 use crate::text::speakable;
 
-/// What is spoken of an answer that arrives in these pieces: who speaks, and the text.
+/// Returns the spoken parts of an answer that arrives in these pieces: the persona and the text.
 fn spoken<'a>(
     speaks_untagged: bool,
     pieces: impl IntoIterator<Item = &'a str>,
@@ -28,7 +28,7 @@ fn spoken<'a>(
         .collect()
 }
 
-/// The text in two pieces, for every place to cut it, and in single characters.
+/// The text in two pieces, for every position of the cut, and in single characters.
 fn cuts(text: &str) -> Vec<Vec<&str>> {
     let places = (0..=text.len()).filter(|at| text.is_char_boundary(*at));
     let pair = |at| {

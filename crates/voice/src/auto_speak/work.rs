@@ -26,9 +26,9 @@ pub(super) struct Work {
     start: AnswerStart,
     steps: UnboundedReceiver<Step>,
     script: Script,
-    /// Where the parts are sent instead of being stored.
+    /// The output for the parts, instead of storing them.
     output: Option<Arc<Output>>,
-    /// The persona of the latest part: the one that the model chose, and the one that spoke.
+    /// The persona of the latest part: the model's choice, and the one that spoke.
     persona: Option<(Option<String>, Option<String>)>,
     spoken: Vec<Part>,
 }
@@ -134,7 +134,7 @@ impl Work {
             id: Some(id.clone()),
             audio,
         });
-        // More may have arrived meanwhile.
+        // More may have arrived in the meantime.
         let goes_on = self.take_what_arrived();
         let limit = self.limit();
         let is_last = goes_on && self.script.is_complete() && !self.script.has_next(limit);

@@ -29,7 +29,7 @@ impl Voice {
         })
     }
 
-    /// Like [`Self::transcribe_stream`], with everything that is known of a complete transcript.
+    /// Like [`Self::transcribe_stream`]. The result has all data of a complete transcript.
     pub(crate) async fn transcribe_as_it_comes(
         &self,
         request: TranscribeRequest,

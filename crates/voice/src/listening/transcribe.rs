@@ -49,7 +49,7 @@ pub(super) struct InspectedAudio {
     duration_ms: Option<u64>,
 }
 
-/// What a caller asks for.
+/// The task that a caller requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Want {
     Whole,

@@ -13,7 +13,7 @@ impl Voice {
     /// no fallback, and calls the provider once.
     ///
     /// # Errors
-    /// What kept the provider from being tested, such as a sealed vault. A provider that fails is no error.
+    /// The reason why the provider could not be tested, such as a sealed vault. A provider that fails is not an error.
     pub async fn test_transcription(&self, id: SttId) -> Result<LastUse, VoiceError> {
         let span = self.begin_request("api.transcription");
         let heard = span.run(self.transcribe_silence(id)).await;

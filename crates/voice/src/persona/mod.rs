@@ -1,5 +1,5 @@
-//! Personas: voices with a character. Their definition, storage, input and effect on requests. The module
-//! does not know the providers' wire formats.
+//! Personas: voices with a character. Their definition, storage, input and effect on requests. The module does not
+//! depend on the providers' wire formats.
 
 mod by_model;
 mod input;
@@ -32,7 +32,7 @@ pub struct Persona {
     #[serde(serialize_with = "id_or_nothing")]
     #[schemars(with = "String")]
     pub provider: Option<TtsId>,
-    /// How it speaks, in words.
+    /// A description of how it speaks.
     pub prompt: PersonaPrompt,
     /// The voice settings per provider, at most one entry each.
     #[serde(rename = "providerBindings")]
@@ -74,7 +74,7 @@ pub struct PersonaPrompt {
     pub pacing: String,
     /// The setting of the scene.
     pub scene: String,
-    /// What the speaker must not do.
+    /// Restrictions for the speaker.
     pub constraints: String,
 }
 

@@ -8,7 +8,7 @@ use tokio::process::{ChildStderr, ChildStdin};
 
 /// How much to read at a time.
 const PIECE_BYTES: usize = 64 << 10;
-/// How much of the end of stderr is kept, if requested.
+/// Number of bytes at the end of stderr that are kept, if requested.
 const TAIL_BYTES: usize = 1 << 20;
 
 /// Output that was read and not yet sent: at most one chunk.
@@ -71,7 +71,7 @@ pub(super) async fn feed(mut stdin: ChildStdin, input: Bytes) {
 #[derive(Default)]
 pub(super) struct Stderr {
     pub(super) lines: usize,
-    /// The end of the output, if it was to be kept.
+    /// The end of the output, if it is kept.
     pub(super) tail: Vec<u8>,
 }
 

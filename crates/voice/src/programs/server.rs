@@ -22,7 +22,7 @@ program=$!
 exec 3<&-
 wait "$program""#;
 
-/// Where a program serves.
+/// The address of a program's server.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     port: u16,
@@ -67,7 +67,7 @@ impl Server {
         table.is_ok_and(|table| is_listener_of(&table, self.port, user))
     }
 
-    /// Not known on this system.
+    /// Unsupported on this system.
     #[cfg(not(target_os = "linux"))]
     pub(crate) async fn is_ours(&self) -> bool {
         true

@@ -37,7 +37,7 @@ struct Pool {
     /// The parent of the processes' directories.
     directory: Arc<Path>,
     variables: Arc<[(String, OsString)]>,
-    /// For the addresses of servers.
+    /// Creates the addresses of servers.
     random: Arc<dyn Random>,
     kept: tokio::sync::Mutex<Vec<Kept>>,
     /// The programs that do not work as kept processes.
@@ -46,7 +46,7 @@ struct Pool {
     tasks: TaskTracker,
 }
 
-/// What a process is started with.
+/// The start parameters of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
     /// The provider to name in errors.
@@ -62,7 +62,7 @@ pub(crate) struct Command {
     pub(crate) variables: &'static [(&'static str, &'static str)],
 }
 
-/// How a process gets requests.
+/// The way that a process receives requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// A line of its input is a request, and it writes the answers to files in its own directory.
@@ -80,7 +80,7 @@ struct Kept {
 
 type Request = Box<dyn for<'a> FnOnce(&'a mut Process) -> BoxFuture<'a, Fate> + Send>;
 
-/// What happens to a process after a request.
+/// The fate of a process after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Keep,

@@ -23,7 +23,7 @@ pub(crate) struct Process {
     stderr: Lines<ChildStderr>,
     /// Its working directory, which only this user can read.
     pub(crate) directory: Arc<TempDir>,
-    /// Where it serves HTTP; `None` if it reads lines.
+    /// The HTTP server; `None` if the process reads lines.
     pub(crate) server: Option<Server>,
     /// Whether it has answered a request.
     pub(crate) has_answered: bool,
@@ -75,7 +75,7 @@ impl Process {
         self.stdin.flush().await
     }
 
-    /// The next line of either output; `None` once the process has ended. Dropping the future loses nothing.
+    /// Returns the next line of either output; `None` after the process has ended. Dropping the future loses nothing.
     pub(crate) async fn line(&mut self) -> Option<Bytes> {
         loop {
             let line = tokio::select! {

@@ -1,4 +1,4 @@
-//! Audio that is plainly in another container than was asked for: some servers ignore the requested format.
+//! Audio that is clearly in another container than the requested one: some servers ignore the requested format.
 
 use super::observed::Body;
 use super::samples::broken;
@@ -15,11 +15,12 @@ const HEAD_BYTES: usize = 64;
 /// The longest sound that is decoded, in seconds. Texts are much shorter.
 const MAX_SECONDS: u32 = 4 * 3600;
 
-/// Returns the kind of the audio if it is plainly not the wanted one. Audio that is not recognized may be anything.
+/// Returns the type of the audio if it is clearly not the wanted one. Audio of an unknown type is accepted.
 pub(super) fn other_kind(bytes: &[u8], wanted: Kind) -> Option<Kind> {
     let found = sniff(bytes)?;
     let is_wanted = match wanted {
-        // Samples may look like frames. Only a container has a mark that they do not contain by chance.
+        // Raw samples may contain the start of a frame by chance. They do not contain the signature of a container by
+        // chance.
         Kind::Pcm { .. } => matches!(found, Kind::Mp3 | Kind::Aac) && !bytes.starts_with(b"ID3"),
         wanted => found == wanted,
     };
@@ -28,7 +29,7 @@ pub(super) fn other_kind(bytes: &[u8], wanted: Kind) -> Option<Kind> {
 
 /// Like [`other_kind`], for the first bytes of audio.
 pub(super) fn other_kind_of_head(head: &[u8], wanted: Kind) -> Option<Kind> {
-    // What follows an ID3 tag that is longer than the head is unknown. It is mostly MP3, but need not be.
+    // The data after an ID3 tag that is longer than the head is unknown. It is usually MP3.
     if matches!(wanted, Kind::Aac | Kind::Flac) && head.starts_with(b"ID3") {
         return None;
     }

@@ -35,7 +35,7 @@ pub(super) struct Job {
     pub(super) calls: Vec<TtsCall>,
     /// Names everything that affects the audio.
     pub(super) key: Name,
-    /// Whether the audio is cached; not that of a fallback provider.
+    /// Whether the audio is cached. Audio of a fallback provider is not.
     pub(super) is_kept: bool,
     /// Request fields that this provider does not support.
     pub(super) ignored: Vec<&'static str>,

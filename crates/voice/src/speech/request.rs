@@ -35,7 +35,7 @@ pub struct SpeechRequest {
     pub stability: Option<f64>,
     /// 0 to 1.
     pub similarity_boost: Option<f64>,
-    /// How to speak, in words. Replaces the persona's instructions.
+    /// Instructions on how to speak. They replace the persona's.
     pub instructions: Option<String>,
 }
 

@@ -13,7 +13,7 @@ use gatehouse_audio::{AudioError, Format, Kind, PcmStream, Resampler, WavStream,
 use std::sync::Arc;
 use std::vec;
 
-/// Samples at one rate, that of the first piece.
+/// Samples at the rate of the first piece.
 pub(super) struct Samples {
     state: Arc<State>,
     id: TtsId,
@@ -47,7 +47,7 @@ impl Samples {
         }
     }
 
-    /// Samples per second, once some have arrived.
+    /// Samples per second; `None` before the first samples have arrived.
     pub(super) const fn rate(&self) -> Option<u32> {
         self.rate
     }
@@ -147,7 +147,7 @@ impl Piece {
     }
 }
 
-/// Returns the reader of a body. Audio that is plainly in another container than was asked for is read as what it is.
+/// Returns the reader of a body. Audio that is evidently in another container than requested is read as that container.
 async fn reader_of(state: &State, id: TtsId, speech: Speech) -> Result<(Reader, Body), VoiceError> {
     let bare = |rate| Reader::Bare(PcmStream::new(), rate);
     let (wanted, reader) = match speech.encoding {

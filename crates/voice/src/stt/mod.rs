@@ -44,9 +44,9 @@ pub struct SttProvider {
     pub max_bytes: usize,
     /// Whether the provider supports a hint about the content.
     pub takes_hints: bool,
-    /// How the provider translates speech to English; `None` if it does not.
+    /// The translation to English; `None` if the provider does not translate.
     pub(crate) translator: Option<Translator>,
-    /// How the provider transcribes piece by piece; `None` if it returns only whole transcripts.
+    /// The transcription piece by piece; `None` if the provider returns only whole transcripts.
     pub(crate) streaming: Option<Streaming>,
     /// Transcribes the audio.
     pub(crate) listen: for<'a> fn(&'a Resources, &'a SttCall) -> Listening<'a>,
@@ -63,7 +63,7 @@ impl SttProvider {
 pub(crate) type Listening<'a> = BoxFuture<'a, Result<SttResult, VoiceError>>;
 
 const MIB: usize = 1 << 20;
-/// The limit of programs: more than two hours of 16 kHz samples, the longest audio that is decoded.
+/// The size limit for programs: more than two hours of 16 kHz samples, the longest audio that is decoded.
 const MAX_WAV_BYTES: usize = 256 * MIB;
 
 /// Accepts the kinds that `OpenAI`'s transcription and compatible APIs accept.

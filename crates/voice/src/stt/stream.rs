@@ -9,7 +9,7 @@ use futures_util::stream::{self, BoxStream};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// How a provider transcribes piece by piece.
+/// The streaming transcription of a provider.
 #[derive(Debug)]
 pub(crate) struct Streaming {
     /// Whether this model at this address does.

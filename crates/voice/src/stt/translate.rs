@@ -2,7 +2,7 @@
 
 use crate::VoiceError;
 
-/// How a provider translates.
+/// The translation of a provider.
 #[derive(Debug)]
 pub(crate) struct Translator {
     /// The model that translates if the configured one cannot. A local program has only its own model.

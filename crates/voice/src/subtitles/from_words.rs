@@ -40,7 +40,7 @@ pub(super) fn cues(words: &[Word]) -> Vec<Segment> {
     cues
 }
 
-/// The words, with those longer than a line split. Invalid times are replaced by those of adjacent words.
+/// The words. Words longer than a line are split, and invalid times are replaced by the times of adjacent words.
 fn parts(words: &[Word]) -> Vec<Part> {
     let mut parts = Vec::with_capacity(words.len());
     let mut last = Duration::ZERO;

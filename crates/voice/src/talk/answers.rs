@@ -23,9 +23,9 @@ pub(super) struct Answer {
     session: SessionId,
     /// Absent until the turn is accepted.
     pub(super) turn: Option<TurnId>,
-    /// Stops the turn and its speech, and marks audio that must not be sent any more.
+    /// Stops the turn and its speech, and marks its audio as not to be sent.
     pub(super) cancel: CancellationToken,
-    /// What is spoken; absent once all of it was sent.
+    /// The spoken parts; absent when all have been sent.
     pub(super) spoken: Option<Receiver<Spoken>>,
     pub(super) playback: Playback,
     /// How many parts were sent.
@@ -34,7 +34,7 @@ pub(super) struct Answer {
     report: Option<Box<TurnReport>>,
     /// Whether the result was sent.
     has_ended: bool,
-    /// What was heard of an interrupted answer.
+    /// The parts of an interrupted answer that were heard.
     heard: Vec<HeardMessage>,
     span: ActiveSpan,
 }
@@ -52,7 +52,7 @@ impl Answer {
 }
 
 impl Conversation {
-    /// Begins a turn with what was said.
+    /// Begins a turn with an utterance.
     pub(super) fn ask(&mut self, recording: Recording, text: String, mut span: ActiveSpan) {
         self.interrupt();
         let Recording { session, audio, .. } = recording;
@@ -178,7 +178,7 @@ impl Conversation {
         });
     }
 
-    /// Stops the answer. What was heard of it is stored once its turn has ended.
+    /// Stops the answer. The heard part is stored after its turn has ended.
     pub(super) fn interrupt(&mut self) {
         let Some(mut answer) = self.answer.take() else {
             return;
@@ -210,7 +210,7 @@ impl Conversation {
         }
     }
 
-    /// Stores what was heard, also if the caller's credential has ended meanwhile.
+    /// Stores the heard part, even if the caller's credential has ended in the meantime.
     fn note(&mut self, answer: Answer) {
         self.notes += 1;
         let agents = self.parts.agents.clone();

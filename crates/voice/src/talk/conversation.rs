@@ -1,5 +1,5 @@
-//! The loop of one conversation. It never waits for the client: what cannot be sent yet stays here, so that a person
-//! who interrupts is heard at once.
+//! The loop of one conversation. It never waits for the client: data that cannot be sent yet is queued here, so that a
+//! person who interrupts is heard at once.
 
 use super::answers::Answer;
 use super::listener::{Listener, Noticed, RATE};
@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Messages that may wait for a client that does not read. Further ones end the conversation.
 const MAX_WAITING: usize = 256;
-/// How long the results of a stopped turn are waited for after the client has gone.
+/// How long to wait for the results of a stopped turn after the client has left.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// An event that the loop waits for.
@@ -33,7 +33,7 @@ pub(super) enum Step {
     /// The turn of the answer with this number was accepted, or not.
     Began(u64, Result<(Sent, BoxFuture<'static, Step>), Problem>),
     Ended(u64, Result<Box<TurnReport>, Problem>),
-    /// What was heard is stored.
+    /// The heard parts are stored.
     Noted,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Conversation {
     pub(super) answer: Option<Answer>,
     /// Interrupted answers whose turn has not ended.
     pub(super) stopped: Vec<Answer>,
-    /// Records of what was heard that are being stored.
+    /// Number of records of heard parts that are being stored.
     pub(super) notes: usize,
     /// How many answers there were.
     pub(super) answers: u64,
@@ -123,7 +123,7 @@ impl Conversation {
         self.close().await;
     }
 
-    /// Stops the answer and waits until what was heard of it is stored.
+    /// Stops the answer and waits until its heard part is stored.
     async fn close(mut self) {
         self.is_closing = true;
         self.utterances.clear();
@@ -262,7 +262,7 @@ async fn next_spoken(answer: &mut Option<Answer>, more_at: Option<Instant>) -> O
     answer.as_mut()?.spoken.as_mut()?.recv().await
 }
 
-/// The problem of a client that speaks faster than it is understood.
+/// The error for a client that sends speech faster than it can be transcribed.
 pub(super) fn too_much() -> Problem {
     let message = "More was said than can be transcribed at once.";
     Problem::new(ErrorCode::RateLimited, message)

@@ -27,7 +27,7 @@ const BEFORE: usize = 20 * FRAME;
 /// Frames of silence that the detector sees first. Without them its first scores are arbitrary.
 const WARM_UP: usize = 40;
 
-/// What the listener noticed.
+/// An event of the listener.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Noticed {
     /// A person has begun to speak.

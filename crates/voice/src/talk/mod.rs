@@ -1,6 +1,6 @@
 //! A spoken conversation with an agent: microphone audio in as it is spoken, speech out from the first sentence on.
-//! `listener` finds the utterances, `conversation` runs the turns, `output` speaks the answers, and `playback` knows
-//! what was heard of them. This module knows no sockets.
+//! `listener` finds the utterances, `conversation` runs the turns, `output` speaks the answers, and `playback` computes
+//! which part was heard. This module is independent of sockets.
 
 mod answers;
 mod conversation;
@@ -28,10 +28,10 @@ use tokio::sync::mpsc::{Receiver, Sender};
 /// The longest utterance. A longer one is transcribed in parts of this length.
 const MAX_UTTERANCE_SECONDS: u32 = 120;
 
-/// Decides whether the caller may still do something. Each utterance asks it.
+/// Decides whether the caller still has access. Called for each utterance.
 pub type Admit = Arc<dyn Fn() -> BoxFuture<'static, Result<(), Problem>> + Send + Sync>;
 
-/// What a conversation needs.
+/// The dependencies of a conversation.
 #[derive(Clone)]
 pub struct TalkParts {
     pub voice: Voice,
@@ -48,7 +48,7 @@ impl fmt::Debug for TalkParts {
     }
 }
 
-/// What the client sends after it has started.
+/// A message of the client after the start.
 #[derive(Debug)]
 pub enum TalkInput {
     /// Samples of the microphone.
@@ -64,7 +64,7 @@ pub enum TalkInput {
 pub struct Talk(Conversation);
 
 impl Talk {
-    /// Checks what the client wants.
+    /// Validates the client's options.
     pub async fn open(parts: TalkParts, start: TalkStart) -> Result<Self, VoiceError> {
         let format = start.format()?;
         let listener = Listener::new(start.rate()?, start.silence_ms()?, MAX_UTTERANCE_SECONDS)?;
@@ -84,7 +84,7 @@ impl Talk {
         )))
     }
 
-    /// Converses until the input ends. The turn that runs then is stopped, and what was heard of it is stored.
+    /// Converses until the input ends. Then stops the running turn and stores its heard part.
     pub async fn run(self, input: Receiver<TalkInput>, output: Sender<TalkOutput>) {
         self.0.run(input, output).await;
     }

@@ -14,14 +14,14 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 
 /// Pieces that wait to be sent.
 const WAITING: usize = 4;
-/// How much audio a piece has at most, so that it stops soon when the person interrupts.
+/// Maximum duration of an audio piece. It is short, so that speech stops soon when the person interrupts.
 const PIECE: Duration = Duration::from_millis(100);
 /// How long a provider may be silent while it speaks a part.
 const SILENCE_LIMIT: Duration = Duration::from_mins(2);
 /// Bytes of raw samples per second.
 const PCM_BYTES: u64 = 2 * Format::PCM_RATE as u64;
 
-/// How the answers of a conversation are spoken.
+/// The speech settings of a conversation's answers.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish {
     pub(crate) format: Format,
@@ -30,7 +30,7 @@ pub(crate) struct Wish {
     pub(crate) voice: Option<String>,
 }
 
-/// What is spoken.
+/// A spoken part.
 #[derive(Debug)]
 pub(crate) enum Spoken {
     /// A part of a message begins.
@@ -51,7 +51,7 @@ pub(crate) struct Output {
 struct Stopped;
 
 impl Output {
-    /// The output for one turn, and what arrives from it. The receiver ends when all answers are spoken.
+    /// The output for one turn, and its events. The receiver ends when all answers are spoken.
     pub(crate) fn open(wish: Wish) -> (SpeechOutput, Receiver<Spoken>) {
         let (spoken, arriving) = mpsc::channel(WAITING);
         (SpeechOutput(Arc::new(Self { wish, spoken })), arriving)
@@ -66,7 +66,7 @@ impl Output {
         self.wish.persona.as_deref()
     }
 
-    /// Speaks a part of a message. Returns its audio, or `None` if there is no listener any more.
+    /// Speaks a part of a message. Returns its audio, or `None` if there is no listener left.
     pub(crate) async fn speak(
         &self,
         voice: &Voice,
@@ -92,7 +92,7 @@ impl Output {
         }
     }
 
-    /// Passes samples on as they arrive from the provider.
+    /// Forwards samples as they arrive from the provider.
     async fn stream(
         &self,
         voice: &Voice,
@@ -132,7 +132,7 @@ impl Output {
         }))
     }
 
-    /// Passes a complete file on in pieces.
+    /// Forwards a complete file in pieces.
     async fn convert(
         &self,
         voice: &Voice,

@@ -1,12 +1,12 @@
-//! What has been heard of a spoken answer, by the clock: audio is sent ahead of the time at which it is played.
+//! Computes from the clock which part of a spoken answer has been heard. Audio is sent ahead of its playback time.
 
 use gatehouse_agents::HeardMessage;
 use gatehouse_domain::id::MessageId;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How far ahead of playback audio is sent. A player needs some of it against a network that stalls; more would only
-/// be thrown away when the person interrupts.
+/// How far ahead of playback audio is sent. A player needs some audio in reserve in case the network stalls. More would
+/// be discarded when the person interrupts.
 pub(super) const AHEAD: Duration = Duration::from_secs(2);
 
 /// A part of an answer.
@@ -70,7 +70,7 @@ impl Playback {
         self.ends.is_none_or(|ends| ends <= now)
     }
 
-    /// What was heard of each message by now.
+    /// The part of each message that has been heard at `now`.
     pub(super) fn heard(&self, now: Instant) -> Vec<HeardMessage> {
         let mut all: Vec<HeardMessage> = Vec::new();
         for part in &self.parts {

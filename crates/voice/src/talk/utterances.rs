@@ -1,4 +1,4 @@
-//! From what was said to the text of a turn.
+//! Turns utterances into the text of a turn.
 
 use super::conversation::{Conversation, Step, too_much};
 use super::listener::RATE;
@@ -15,16 +15,16 @@ use gatehouse_domain::trace::{ActiveSpan, SpanKind};
 /// How many utterances may wait to be transcribed.
 const MAX_UTTERANCES: usize = 4;
 
-/// What a person said between two silences.
+/// Speech between two silences.
 #[derive(Default)]
 pub(super) struct Utterance {
     /// At [`RATE`].
     samples: Vec<i16>,
-    /// From the end of the utterance to the end of its answer.
+    /// The time from the end of the utterance to the end of its answer.
     span: ActiveSpan,
 }
 
-/// What was understood.
+/// The transcript of an utterance.
 pub(super) struct Understood {
     text: String,
     language: String,
@@ -113,8 +113,8 @@ impl Conversation {
         self.pending = Some(whole);
     }
 
-    /// Begins a turn with what was understood, unless more is being said that belongs to it. The model must see what
-    /// was heard of an interrupted answer, so that is stored first.
+    /// Begins a turn with the transcripts, unless the person is still speaking. If an answer was interrupted, its heard
+    /// part is stored first, because the model must see it.
     pub(super) fn ask_when_ready(&mut self) {
         let is_ready = !self.is_closing
             && !self.is_interrupted()

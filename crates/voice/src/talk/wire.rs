@@ -28,7 +28,7 @@ pub enum TalkMessage {
     Stop {},
 }
 
-/// How a conversation is held.
+/// The parameters of a conversation.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TalkStart {
@@ -112,7 +112,7 @@ impl TalkStart {
     }
 }
 
-/// What the client receives.
+/// A message to the client.
 #[derive(Debug)]
 pub enum TalkOutput {
     /// A text message.
@@ -141,7 +141,7 @@ pub(super) enum Told<'a> {
     SpeechEnded {
         duration_ms: u64,
     },
-    /// What was said; empty if nothing was understood, and no turn follows.
+    /// The transcript of an utterance; empty if nothing was understood. Then no turn follows.
     Transcript {
         text: &'a str,
         language: &'a str,

@@ -20,9 +20,9 @@
 //! of the text. If it ends before the span is closed, there is no span, and the runs after the first one are
 //! examined again. Raw HTML and links are treated as text.
 //!
-//! **Streaming.** Text passes immediately, even in an open span. Three things are held back: white space,
-//! until the next character; a possible marker, at most 128 bytes; and a marker in an open span with
-//! everything after it, until the span is closed or its paragraph ends.
+//! **Streaming.** Text passes immediately, even in an open span. Held back are: white space, until the next character;
+//! a possible marker, at most 128 bytes; and a marker in an open span with everything after it, until the span is
+//! closed or its paragraph ends.
 
 mod blocks;
 #[cfg(test)]
@@ -39,7 +39,7 @@ use output::Output;
 use spans::{Run, Spans};
 use std::ops::Range;
 
-/// What an answer's markers request.
+/// The request of an answer's markers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
     /// The first persona that is named.
@@ -48,7 +48,7 @@ pub struct Tag {
     pub parts: Vec<String>,
 }
 
-/// Where the markers of a text stood, as byte offsets in its visible text.
+/// The positions of a text's markers, as byte offsets in its visible text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     /// The first opening marker.
@@ -102,7 +102,7 @@ impl MarkupFilter {
         (rest, tag)
     }
 
-    /// Ends the text. Returns the rest of the visible text, and where the markers stood.
+    /// Ends the text. Returns the rest of the visible text, and the positions of the markers.
     pub(crate) fn finish_with_places(mut self) -> (String, Places) {
         self.end();
         let (rest, _, places) = self.output.finish();

@@ -15,15 +15,15 @@ use std::ops::Range;
 /// The shortest piece. Very short sentences sound better with the next one.
 const LEAST_CHARACTERS: usize = 24;
 
-/// A text that arrives, without what was taken from it.
+/// A text that arrives, without the parts already taken.
 #[derive(Debug, Default)]
 pub(crate) struct Sentences {
     source: String,
     /// The length of the text when it contained no cut.
     tried: usize,
-    /// Who speaks the beginning of the text.
+    /// The persona for the beginning of the text.
     persona: Option<String>,
-    /// Where others speak, in ascending order. They begin at the next cut.
+    /// The positions of other personas, in ascending order. They begin at the next cut.
     changes: VecDeque<(usize, String)>,
     is_over: bool,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Sentences {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) text: String,
-    /// Who speaks it.
+    /// The persona that speaks it.
     pub(crate) persona: Option<String>,
 }
 
@@ -109,7 +109,7 @@ impl Sentences {
         piece
     }
 
-    /// Where the text can be cut, in ascending order, up to the next change of the persona.
+    /// Positions at which the text can be cut, in ascending order, up to the next change of the persona.
     fn cuts(&self) -> Vec<usize> {
         let change = self.changes.front().map(|(place, _)| *place);
         let mut cuts = cuts(&self.source, change);
@@ -126,7 +126,7 @@ impl Sentences {
     }
 }
 
-/// Where the text can be cut, in ascending order. `wanted` is a cut if it can be one.
+/// Positions at which the text can be cut, in ascending order. Includes `wanted` if it is such a position.
 fn cuts(source: &str, wanted: Option<usize>) -> Vec<usize> {
     let (blocks, plain) = outline(source);
     let Some((last, before)) = blocks.split_last() else {
@@ -176,7 +176,7 @@ fn outline(source: &str) -> (Vec<Block>, Vec<Range<usize>>) {
     (blocks, plain)
 }
 
-/// The ends of sentences in a paragraph before which all markup is closed, and `wanted` if it is such a place.
+/// The ends of sentences in a paragraph before which all markup is closed, and also `wanted` if the same applies to it.
 fn sentence_cuts(
     source: &str,
     block: &Block,

@@ -35,7 +35,7 @@ fn read(text: &str) -> Speaker<'_> {
     speaker
 }
 
-/// The speakable form of a part of a text. It is empty if the part contains only what is not spoken.
+/// The speakable form of a part of a text. Empty if nothing in the part is spoken.
 pub(crate) fn speakable_part(text: &str) -> String {
     read(text).finish_part()
 }
@@ -70,7 +70,7 @@ struct Speaker<'a> {
 /// A link whose text is being read.
 struct Link {
     address: String,
-    /// Where its text begins in the line.
+    /// The start of its text in the line.
     start: usize,
 }
 

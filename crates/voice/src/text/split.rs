@@ -56,8 +56,8 @@ pub(crate) fn pieces(text: &str, max_characters: usize, max_bytes: usize) -> Vec
     pieces
 }
 
-/// Where sentences end in a text that may continue: byte offsets in ascending order. Only what follows an end can
-/// show that it is one, so none is at the end of the text.
+/// The ends of sentences in a text that may continue: byte offsets in ascending order. An end is recognized only by the
+/// text after it, so none is at the end of the text.
 pub(crate) fn sentence_ends(text: &str) -> Vec<usize> {
     let mut window = Window::new(text, text.len(), text.len());
     window.is_end = false;

@@ -104,7 +104,7 @@ impl AudioContent {
                     break;
                 }
                 b'\\' => self.rest.push(b'\\'),
-                // Map the alphabet of RFC 4648, section 5, to that of section 4.
+                // Map the alphabet of RFC 4648, section 5, to the one of section 4.
                 b'-' => self.group.push(b'+'),
                 b'_' => self.group.push(b'/'),
                 other => self.group.push(*other),
@@ -126,7 +126,7 @@ fn reader() -> GeneralPurpose {
     GeneralPurpose::new(&base64::alphabet::STANDARD, config)
 }
 
-/// The position of the first character of the audio, once it is known.
+/// Returns the position of the first character of the audio; `None` until it is known.
 fn begin_of_audio(text: &[u8]) -> Result<Option<usize>, Broken> {
     let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
     if first.is_some_and(|byte| *byte != b'{') {
@@ -152,7 +152,7 @@ fn begin_of_audio(text: &[u8]) -> Result<Option<usize>, Broken> {
     Ok(None)
 }
 
-/// The character of an escape, once it is complete.
+/// Returns the character of an escape; `None` until it is complete.
 fn unescaped(escape: &[u8]) -> Result<Option<u8>, Broken> {
     match escape.get(1) {
         None => Ok(None),

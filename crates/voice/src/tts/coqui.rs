@@ -1,15 +1,14 @@
-//! A self-hosted server: that of the Coqui TTS package, or a Wyoming program at `tcp://host:port`, which
-//! [`crate::wyoming`] calls. Why a program is not a provider of its own is explained there. This module does not know
-//! the names of settings or personas.
+//! A self-hosted server: the one of the Coqui TTS package, or a Wyoming program at `tcp://host:port`, which
+//! [`crate::wyoming`] calls. That module explains why a program is not a provider of its own.
 //!
 //! Sources, read in November 2026:
 //! - <https://github.com/idiap/coqui-ai-TTS/blob/main/docs/source/server.md> and its `TTS/server/server.py`
 //!   (the maintained fork), and the same file in `coqui-ai/TTS`: `/api/tts` takes `text`, `speaker_id` and
 //!   `language_id` in the query. It responds with `audio/wav`, with 400 without a text, and with 500 if
 //!   synthesis fails. The older server accepts only GET, the newer one GET and POST, so GET is used.
-//! - Neither has keys, speeds or pitches. A server has the one model it was started with. A configured model
-//!   is sent as `model_name`, the name of the command-line option, for proxies in front of several servers.
-//!   The server itself ignores unknown parameters.
+//! - Neither has keys, speeds or pitches. A server has one model, set when it starts. A configured model is sent as
+//!   `model_name`, the name of the command-line option, for proxies in front of several servers. The server itself
+//!   ignores unknown parameters.
 
 use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, wire};
 use crate::VoiceError;

@@ -1,4 +1,4 @@
-//! `ElevenLabs`: streamed speech with voices selected by ID. This module does not know settings or personas.
+//! `ElevenLabs`: streamed speech with voices selected by ID. This module does not depend on settings or personas.
 //!
 //! Sources, read in November 2026:
 //! - <https://elevenlabs.io/docs/api-reference/text-to-speech/stream>: the path, `xi-api-key`,

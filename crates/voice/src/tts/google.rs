@@ -1,4 +1,4 @@
-//! Google Cloud Text-to-Speech. This module does not know the names of settings or personas.
+//! Google Cloud Text-to-Speech. This module does not depend on settings or personas.
 //!
 //! Sources, read in November 2026:
 //! - <https://cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize> and

@@ -122,7 +122,7 @@ pub(crate) struct TtsCall {
     pub(crate) similarity_boost: Option<f64>,
     /// Semitones, -20 to 20.
     pub(crate) pitch: Option<f64>,
-    /// How to speak, in words.
+    /// Instructions on how to speak.
     pub(crate) instructions: Option<String>,
     /// The provider's settings, for values without a field of their own: the language and a program's paths.
     pub(crate) settings: ProviderSettings,

@@ -1,4 +1,4 @@
-//! `OpenAI`'s speech, and compatible servers. This module does not know settings or personas.
+//! `OpenAI`'s speech, and compatible servers. This module does not depend on settings or personas.
 //!
 //! Sources, read in November 2026:
 //! - <https://platform.openai.com/docs/api-reference/audio/createSpeech> and `CreateSpeechRequest` in the

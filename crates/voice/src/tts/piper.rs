@@ -1,11 +1,10 @@
 //! Piper: a program that reads lines of text and streams raw samples.
 //!
-//! Two programs have this name: the older one in C++ (<https://github.com/rhasspy/piper>) and its successor
-//! in Python (<https://github.com/OHF-Voice/piper1-gpl>, `docs/CLI.md`). Both accept the options below in
-//! this spelling, `--output_raw` and `--length_scale` with underscores. With raw output each line is an
-//! utterance, without gaps in between. The text is passed only on stdin: the successor also speaks unknown
-//! arguments, and arguments are not secret. If programs are kept between requests, [`kept`] asks the one that
-//! runs.
+//! Two programs have this name: the older one in C++ (<https://github.com/rhasspy/piper>) and its successor in Python
+//! (<https://github.com/OHF-Voice/piper1-gpl>, `docs/CLI.md`). Both accept the options below in this spelling,
+//! `--output_raw` and `--length_scale` with underscores. With raw output each line is an utterance, without gaps in
+//! between. The text is passed only on stdin: the successor also speaks unknown arguments, and arguments are not
+//! secret. If programs are kept between requests, [`kept`] asks the running one.
 
 mod kept;
 
@@ -99,7 +98,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     Ok(Speech { encoding, body })
 }
 
-/// Lets the kept process speak, and another one the lines that it does not speak.
+/// Sends the lines to the kept process. If it fails, another process speaks the lines that are left.
 async fn spoken_by_kept(
     programs: &Programs,
     command: Command,

@@ -31,7 +31,7 @@ pub(super) fn of_endpoint(endpoint: &Endpoint, path: &str) -> Result<Url, VoiceE
     Ok(join(base.ok_or(missing)?, path))
 }
 
-/// A list of voices. The vendors name the same things differently.
+/// A list of voices. The field names differ between vendors.
 #[derive(Deserialize)]
 struct Listed {
     voices: Vec<ListedVoice>,

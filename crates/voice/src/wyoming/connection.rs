@@ -41,7 +41,7 @@ pub(super) struct Answering {
     pub(super) voice: Voice,
     stream: OwnedWriteHalf,
     writing: Writing,
-    /// What `transcribe` asked for.
+    /// The request of `transcribe`.
     wanted: TranscribeRequest,
     recording: Option<Recording>,
     /// A text that is spoken while it arrives.

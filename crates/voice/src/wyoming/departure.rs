@@ -1,7 +1,7 @@
 //! Finds out whether a client that has closed its sending side still reads.
 //!
-//! A connection that is closed as a whole looks the same until something is sent on it: its system then refuses that.
-//! An event is therefore sent that clients ignore.
+//! A fully closed connection looks the same until data is sent on it, which the client's system then refuses. Therefore
+//! an event that clients ignore is sent.
 
 use super::event::Event;
 use super::incoming::Incoming;
@@ -27,7 +27,7 @@ impl Writing {
     }
 }
 
-/// Waits until the client does not read any more. The future can be dropped at any time.
+/// Waits until the client stops reading. The future can be dropped at any time.
 pub(super) async fn departure(incoming: &mut Incoming<OwnedReadHalf>, writing: &Writing) {
     if incoming.end().await.is_err() {
         return;
@@ -38,12 +38,12 @@ pub(super) async fn departure(incoming: &mut Incoming<OwnedReadHalf>, writing: &
         return;
     }
     if stream.ready(Interest::ERROR).await.is_err() {
-        // Not known on this system: the end is noticed when the answer is sent.
+        // Unsupported on this system: the end of the connection is noticed when the answer is sent.
         pending::<()>().await;
     }
 }
 
-/// Sends an event without a request. False if that is refused at once.
+/// Sends an event without a request. Returns false if that is refused at once.
 async fn is_probed(stream: &TcpStream) -> bool {
     let mut probe = Vec::new();
     let written = Event::new("pong", Value::Null).write(&mut probe).await;

@@ -15,12 +15,13 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// For clients. The payload is more than a second of audio at any rate.
+    /// Limits for clients. The payload is more than a second of audio at any rate.
     pub(super) const CLIENT: Self = Self {
         json_bytes: 64 << 10,
         payload_bytes: 512 << 10,
     };
-    /// For programs. Lists of voices have more than 100 KiB, and some programs send a sentence of audio in one event.
+    /// Limits for programs. Lists of voices have more than 100 KiB, and some programs send a sentence of audio in one
+    /// event.
     pub(super) const PROGRAM: Self = Self {
         json_bytes: 4 << 20,
         payload_bytes: 8 << 20,

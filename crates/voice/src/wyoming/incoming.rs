@@ -1,4 +1,4 @@
-//! What a client sends: events, and bytes that arrive while an event is answered.
+//! The input from a client: events, and bytes that arrive while an event is answered.
 
 use super::event::{Event, Limits};
 use bytes::{Buf, BufMut, BytesMut};
@@ -13,11 +13,11 @@ use tokio_util::io::poll_read_buf;
 
 /// How many bytes are read at a time.
 const BUFFER: usize = 8 << 10;
-/// How many bytes are read before their turn. If a client sends more while an event is answered, the end of its
+/// Maximum number of bytes that are read ahead. If a client sends more while an event is answered, the end of its
 /// connection is noticed after the answer.
 const AHEAD: usize = 1 << 20;
 
-/// How long a client may take.
+/// Time limits for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Patience {
     /// From the connection to the end of the first event. Clients connect for a call, so their first event follows at

@@ -50,7 +50,7 @@ fn artifact(name: &str, description: &str) -> Value {
         "attribution": { "name": NAME, "url": "" } })
 }
 
-/// The program with these models or voices, if there are any, and whether it streams.
+/// The program with these models or voices, if it has any, and whether it streams.
 fn program(what: &str, list: Vec<Value>, (streaming, streams): (&str, bool)) -> Value {
     if list.is_empty() {
         return json!([]);

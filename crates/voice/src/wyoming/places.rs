@@ -1,4 +1,4 @@
-//! How many clients may be connected at a time.
+//! Limits the number of connected clients.
 
 use gatehouse_domain::ClientKey;
 use std::collections::HashMap;

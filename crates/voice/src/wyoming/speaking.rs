@@ -1,4 +1,4 @@
-//! Speech for a client: of a text at once, or of a text that arrives piece by piece and is spoken sentence by sentence.
+//! Speech for a client: of a whole text, or of a text that arrives piece by piece and is spoken sentence by sentence.
 
 use super::connection::{Answering, Failed};
 use super::event::Event;
@@ -16,19 +16,19 @@ const MAX_TEXT_BYTES: usize = 256 << 10;
 
 /// A text that arrives.
 pub(super) struct Stream {
-    /// Who speaks. Its text is empty.
+    /// The voice. Its text is empty.
     request: SpeechRequest,
     script: Script,
     /// Bytes of text so far.
     arrived: usize,
     /// Whether audio was sent.
     has_begun: bool,
-    /// Nothing more is spoken after a failure.
+    /// After a failure, the rest is not spoken.
     has_failed: bool,
 }
 
 impl Stream {
-    /// Takes the client's wishes from the event that begins the text.
+    /// Reads the client's options from the event that begins the text.
     pub(super) fn new(event: &Event) -> Self {
         let mut script = Script::default();
         script.take(Step::Begin(None));
@@ -57,7 +57,7 @@ impl Stream {
 }
 
 impl Answering {
-    /// Speaks a text at once. While a text arrives, the same text is also sent as a whole, for servers that take no
+    /// Speaks a whole text. While a text arrives, the same text is also sent as a whole, for servers that take no
     /// pieces.
     pub(super) async fn synthesize(&mut self, event: &Event) -> Result<(), Failed> {
         if self.text.is_some() {
@@ -73,7 +73,7 @@ impl Answering {
         self.send(&Event::new("audio-stop", Value::Null)).await
     }
 
-    /// Takes more of a text and speaks what is complete.
+    /// Takes more of a text and speaks its complete sentences.
     pub(super) async fn more_text(&mut self, event: &Event) -> Result<(), Failed> {
         match &mut self.text {
             Some(stream) if !stream.has_failed => {
@@ -157,7 +157,7 @@ impl Answering {
     }
 }
 
-/// Who speaks, according to `voice`.
+/// Returns the request for the voice of the event.
 fn request(event: &Event) -> SpeechRequest {
     let voice = event.data.get("voice");
     let of_voice = |name: &str| {

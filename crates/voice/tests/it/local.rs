@@ -27,7 +27,7 @@ struct RealPrograms(PathBuf);
 impl RealPrograms {
     #[expect(
         clippy::disallowed_methods,
-        reason = "tests are told by the environment what they have"
+        reason = "the environment lists what tests may use"
     )]
     fn find() -> Option<Self> {
         let found = std::env::var_os("GATEHOUSE_TEST_VOICE").filter(|path| !path.is_empty());

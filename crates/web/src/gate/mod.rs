@@ -101,7 +101,7 @@ fn challenge(request: &Parts, answer: &mut Response) {
     }
 }
 
-/// Why a request does not reach its route.
+/// A response instead of the route's.
 enum EarlyResponse {
     /// An error, as JSON.
     Away(Problem),

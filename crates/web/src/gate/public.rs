@@ -3,8 +3,8 @@
 
 use http::{Method, Uri};
 
-/// Every path below these prefixes is public. Programs request `/.well-known/` (RFC 8615) and must get a 404 for what
-/// does not exist, not a page.
+/// Every path below these prefixes is public. Programs request `/.well-known/` (RFC 8615) and must get a 404 for a path
+/// that does not exist, not a page.
 const PREFIXES: [&str; 4] = ["/api/auth/", "/assets/", "/icons/", "/.well-known/"];
 const INGEST: &str = "/api/webhooks/ingest/";
 const PATHS: [&str; 11] = [

@@ -116,7 +116,7 @@ fn slug(text: &str) -> String {
     text.to_lowercase().chars().filter_map(kept).collect()
 }
 
-/// Where a link of the document `file` leads; `None` if the gateway has no such page.
+/// Returns the target of a link in the document `file`; `None` if the gateway has no such page.
 fn target(file: &str, link: &str) -> Option<String> {
     let is = |scheme: &str| link.starts_with(scheme);
     if is("https://") || is("http://") || is("#") {

@@ -26,7 +26,7 @@ const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; sandbox; frame-ancestors 'none'");
 /// Types that browsers may display. All others are only downloaded.
 const DISPLAYED: [&str; 3] = ["image/jpeg", "image/png", "image/webp"];
-/// What RFC 8187 allows in an extended value without encoding.
+/// The characters that RFC 8187 allows in an extended value without encoding.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

@@ -1,4 +1,4 @@
-//! `/auth/callback/{server}`: where an authorization server sends a person back who connects an MCP server with an account.
+//! `/auth/callback/{server}`: an authorization server redirects here after a person has authorized an MCP server.
 //!
 //! The session cookie is `SameSite=Strict`, so the browser does not send it with the redirect from another site. The first
 //! answer is therefore a page of this site that opens the same address once more.

@@ -35,8 +35,8 @@ fn time(name: &str, value: &str) -> Result<Timestamp, Problem> {
         .map_err(|_| Problem::invalid_params(name, "expected a time such as 2026-11-21T17:00:00Z"))
 }
 
-/// Reads the query: `limit`, the start position under the name `place`, and `q`, `from`, `until` and `tag` if the list can be
-/// filtered.
+/// Reads the query: `limit`, the start position under the name `place`, and `q`, `from`, `until` and `tag` if the list
+/// can be filtered.
 fn read(pairs: Pairs, place: &str, has_filters: bool) -> Result<Asked, Problem> {
     let Query(pairs) = pairs.map_err(|_| unreadable())?;
     let mut asked = Asked::default();

@@ -18,7 +18,8 @@ pub(super) struct Health {
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'static str>,
-    /// Proves that this node belongs to the deployment. Present if the query has the question that one of its nodes is asking.
+    /// Proves that this node belongs to the deployment. Present if the query has the question that one of its nodes is
+    /// asking.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
 }

@@ -215,8 +215,8 @@ impl Loop {
         }
     }
 
-    /// Sends a frame. Fails when the client does not read it in time or when its credential ends meanwhile.
-    /// The socket then ends without a close frame, because the unfinished frame blocks it.
+    /// Sends a frame. Fails when the client does not read it in time or when its credential ends before that. The
+    /// socket then ends without a close frame, because the unfinished frame blocks it.
     async fn send(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
         let gone = || io::Error::from(io::ErrorKind::ConnectionAborted);
         let writing = write(&mut self.stream, kind, payload);

@@ -39,7 +39,7 @@ const START_WITHIN: Duration = Duration::from_secs(10);
 /// When a client that sends nothing is pinged, and when its socket is closed.
 const PING_AFTER: Duration = Duration::from_secs(30);
 const GONE_AFTER: Duration = Duration::from_secs(90);
-/// When it is asked again whether credentials can be confirmed.
+/// When to check again whether credentials can be confirmed.
 const CONFIRM_AGAIN: Duration = Duration::from_millis(100);
 /// How long a conversation may last.
 const MAX_DURATION: Duration = Duration::from_hours(2);
@@ -91,7 +91,7 @@ struct TalkSocket {
     /// When the client sent something, and when it was pinged.
     heard: Instant,
     pinged: Instant,
-    /// The conversation, once it has started.
+    /// The conversation; `None` until it has started.
     talk: Option<(Sender<TalkInput>, Allowance)>,
 }
 
@@ -101,7 +101,7 @@ enum End {
     Gone,
     /// With a close code and a reason.
     Close(u16, &'static str),
-    /// With a message about the problem.
+    /// Contains the problem and a message about it.
     Refused(Problem, &'static str),
 }
 
@@ -236,7 +236,7 @@ impl TalkSocket {
 
     async fn text(&mut self, text: &str, outputs: &mut Receiver<TalkOutput>) -> Result<(), End> {
         let malformed = |error: serde_json::Error| {
-            let message = format!("The message is not one of a conversation: {error}");
+            let message = format!("The message is not a valid message of a conversation: {error}");
             let problem = Problem::new(ErrorCode::InvalidRequest, message);
             End::Refused(problem, "malformed message")
         };
@@ -301,7 +301,7 @@ impl TalkSocket {
         Ok(outputs)
     }
 
-    /// What each utterance asks: whether the credential is still valid, and whether the vault is open.
+    /// The check before each utterance: the credential is still valid, and the vault is unlocked.
     fn admit(&self) -> Admit {
         let (app, identity) = (self.app.clone(), self.identity.clone());
         Arc::new(move || {
@@ -363,7 +363,7 @@ impl TalkSocket {
         Ok(())
     }
 
-    /// Sends a frame. Fails when the client does not read it in time or when its credential ends meanwhile.
+    /// Sends a frame. Fails when the client does not read it in time or when its credential ends before that.
     async fn send(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
         let gone = || io::Error::from(io::ErrorKind::ConnectionAborted);
         let writing = write(&mut self.stream, kind, payload);

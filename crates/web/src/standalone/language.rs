@@ -43,7 +43,7 @@ impl Language {
     }
 }
 
-/// Of languages with the same weight, the first wins.
+/// If several languages have the same weight, the first wins.
 fn preferred(accepted: &str) -> Language {
     let mut best = (0.0, Language::English);
     for range in accepted.split(',') {

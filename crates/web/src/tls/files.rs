@@ -29,7 +29,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// For `doctor`, without paths.
+    /// A text for `doctor`, without paths.
     fn summary(&self) -> String {
         match self {
             Self::Read { what, .. } => format!("the {what} file cannot be read"),

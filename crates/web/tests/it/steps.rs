@@ -96,7 +96,7 @@ pub async fn tampered(mut server: TestServer, sql: &str) -> TestServer {
 /// Reads a whole file.
 #[expect(
     clippy::disallowed_methods,
-    reason = "a small file, and nobody else in this test waits"
+    reason = "a small file; no other task of this test waits"
 )]
 pub fn file(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap()

@@ -96,7 +96,7 @@ impl Originals {
         self.lock().remove(webhook);
     }
 
-    /// Forgets all requests, as the vault is sealed.
+    /// Deletes all requests, because the vault is sealed.
     pub(crate) fn forget_all(&self) {
         self.lock().clear();
     }

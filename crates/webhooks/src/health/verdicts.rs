@@ -44,7 +44,7 @@ impl Verdicts {
         verdict.is_some_and(|known| known.last_delivery_at == row.last_delivery_at)
     }
 
-    /// Adds the verdicts about `new` webhooks, and forgets those about webhooks that are in neither list. Returns the
+    /// Adds the verdicts about `new` webhooks, and removes those about webhooks that are in neither list. Returns the
     /// regular senders.
     pub(super) fn update(
         &self,

@@ -67,7 +67,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// The size of what is written, in bytes, without the short columns.
+    /// Size of the columns to write in bytes, without the short ones.
     fn size(&self) -> usize {
         let row = &self.entry.row;
         let payload = row.payload.as_ref().map_or(0, String::len);
@@ -284,7 +284,8 @@ impl Line {
     }
 
     fn answer(&self, rows: &[NewDelivery], senders: Vec<Sender>, stored: Vec<Stored>) {
-        // First, because tokio runs the task that was woken last at once: that should be a sender's.
+        // The worker is notified before the senders: tokio runs the task that was woken last at once, and that should
+        // be a sender.
         if let Some(worker) = &self.worker {
             worker.stored(rows.iter().map(|row| {
                 let target = row.target.as_deref().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Limits how often a client may send a wrong token, on all nodes of a database if a secret is short. Applies to secrets
-//! that are compared as tokens.
+//! Limits how often a client may send a wrong token, on all nodes of a database if a secret is short. Applies to
+//! secrets that are compared as tokens.
 
 use gatehouse_domain::{ClientKey, Clock, SlidingWindow, WebhookId};
 use gatehouse_sources::verify::VerifyError;
@@ -149,7 +149,8 @@ impl Guesses {
         compared
     }
 
-    /// Like [`Self::compare`], on this node. `compare` runs under the lock, so concurrent attempts are counted one by one.
+    /// Like [`Self::compare`], on this node. `compare` runs under the lock, so concurrent attempts are counted one by
+    /// one.
     fn compare_here<T>(
         &self,
         attempt: Attempt,

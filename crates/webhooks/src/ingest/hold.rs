@@ -2,8 +2,8 @@
 //! for the vault's public key. After an unseal they go through ingest in the order of their arrival, as of the
 //! time of their arrival.
 //!
-//! Nothing is verified before, so anyone who knows a webhook's URL can use up its space. A limit per client
-//! keeps one of them from taking all of it.
+//! Held deliveries are not verified, so anyone who knows a webhook's URL can use up its space. A limit per client keeps
+//! a single client from taking all of it.
 
 use super::{IngestError, Ingested, Intake, Phase};
 use crate::handle::Webhooks;
@@ -161,8 +161,8 @@ impl Request {
 }
 
 impl Webhooks {
-    /// Processes held deliveries in the order of their arrival, until there are none or the vault is sealed.
-    /// After an error, the delivery stays for the next call. Those of a webhook that cannot be read stay until the vault is
+    /// Processes held deliveries in the order of their arrival, until there are none or the vault is sealed. After an
+    /// error, the delivery stays for the next call. Deliveries of a webhook that cannot be read stay until the vault is
     /// unsealed again.
     pub(crate) async fn release_held(&self) -> Result<(), ReleaseError> {
         let mut passed: Option<DeliveryId> = None;

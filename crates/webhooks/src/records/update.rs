@@ -144,7 +144,7 @@ impl Inner {
             })
         })
         .await?;
-        // The caller already knows a secret that it supplied.
+        // The caller already has a secret that it supplied.
         Ok(secret.filter(|_| !input.secret().is_said()))
     }
 

@@ -1,4 +1,4 @@
-//! What a run of a delivery produced, and how it ended.
+//! The result and outcome of a delivery's run.
 
 use crate::delivery::ResponseAction;
 use gatehouse_channels::PreparedInbox;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Maximum length of the stored beginning of an answer, or of a text that was sent without an agent, in characters.
 pub(crate) const MAX_OUTCOME_CHARS: usize = 300;
 
-/// What a run produced, whatever its outcome.
+/// The result of a run, whatever its outcome.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) session: Option<SessionId>,

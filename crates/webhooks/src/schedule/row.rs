@@ -6,7 +6,7 @@ use crate::webhook::StoredConfig;
 use gatehouse_domain::{Timestamp, WebhookId};
 use gatehouse_store::{Conn, StoreError};
 
-/// The change of a schedule's row that goes with a change of its webhook.
+/// The change of a schedule's row that accompanies a change of its webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DueChange {
     Keep,

@@ -151,7 +151,7 @@ impl Inner {
             .await
     }
 
-    /// Stores the delivery, unless another node has done so, or the webhook was changed meanwhile.
+    /// Stores the delivery, unless another node has stored it or the webhook was changed in the meantime.
     async fn store_run(
         &self,
         due: Due,

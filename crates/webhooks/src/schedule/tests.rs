@@ -153,7 +153,7 @@ fn a_single_run_is_a_moment_or_a_time_of_the_zone() {
         assert_eq!(schedule.first_run(run).unwrap(), None);
         assert_eq!(schedule.runs_from(Some(run)), [run]);
     }
-    // Of two equal times the first is meant.
+    // If a local time occurs twice, the first one applies.
     let repeated = once("2026-10-25T02:30", "Europe/Berlin").unwrap();
     assert_eq!(
         repeated.first_run(at("2026-01-01T00:00:00Z")).unwrap(),
@@ -222,7 +222,7 @@ fn a_run_on_time_misses_none_and_late_runs_become_one() {
     assert_eq!(caught("2026-11-20T01:00:00Z"), one(0));
     assert_eq!(caught("2026-11-20T01:00:30Z"), one(0));
     assert_eq!(caught("2026-11-20T01:00:30.001Z"), one(1));
-    // The run of 03:00 is on time; those of 01:00 and 02:00 are missed.
+    // The run of 03:00 is on time; the runs of 01:00 and 02:00 are missed.
     let three = |missed| expected("2026-11-20T03:00:00Z", missed, "2026-11-20T04:00:00Z");
     assert_eq!(caught("2026-11-20T03:00:00Z"), three(2));
     assert_eq!(caught("2026-11-20T03:59:59Z"), three(3));

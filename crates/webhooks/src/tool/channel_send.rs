@@ -5,7 +5,7 @@ use super::tool_error;
 use crate::handle::Webhooks;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
-use gatehouse_channels::{Outgoing, SendError};
+use gatehouse_channels::{Channels, Outgoing, SendError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -116,9 +116,8 @@ impl ChannelSendTool {
         text: &str,
     ) -> Result<String, ToolError> {
         let inner = &self.0.0;
+        let text = Channels::markup(target).escape_answer(text);
         let extra = BTreeMap::new();
-        let markup = inner.channels.markup(target, &extra).await;
-        let text = markup.escape_answer(text);
         let sent = inner.channels.send(Outgoing {
             target,
             text: &text,

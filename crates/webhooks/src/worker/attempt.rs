@@ -83,8 +83,8 @@ async fn run(inner: &Arc<Inner>, start: &Start, house: &CancellationToken) -> Ou
     run::run(inner, work, &snapshot, stops).await
 }
 
-/// Returns whether this attempt has lost its lease, because this node was suspended after the claim. An agent must not
-/// run one delivery twice at once, nor run it after later deliveries of the same session.
+/// Returns whether this attempt has lost its lease, because this node was suspended after the claim. A delivery must
+/// not run twice at once, nor after later deliveries of the same session.
 async fn is_overtaken(inner: &Inner, row: &DeliveryRow) -> bool {
     if !inner.store.engine().is_shared() {
         return false;

@@ -1,5 +1,5 @@
-//! The lines of the queue that the worker cannot serve at present. A further delivery in such a line changes nothing, so
-//! it need not wake the worker.
+//! The lines of the queue that the worker cannot serve at present. A further delivery in such a line changes nothing,
+//! so it need not wake the worker.
 
 use super::fair::LineKey;
 use gatehouse_domain::WebhookId;
@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Lines with due deliveries that wait for a slot or for an account that does not respond. The end of a run, a timer or a
-/// change of a setting wakes the worker for them.
+/// Lines with due deliveries that wait for a slot or for an account that does not respond. The end of a run, a timer or
+/// a change of a setting wakes the worker for them.
 #[derive(Debug, Default)]
 pub(crate) struct BlockedLines(Mutex<HashMap<WebhookId, Vec<String>>>);
 
@@ -17,7 +17,7 @@ impl BlockedLines {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Call it before the lines are read, because that read may miss a delivery that is stored meanwhile.
+    /// Call it before the lines are read, because that read may miss a delivery that is stored at the same time.
     pub(super) fn clear(&self) {
         self.lock().clear();
     }
@@ -47,8 +47,8 @@ pub(crate) struct WorkerSignal {
 }
 
 impl WorkerSignal {
-    /// Wakes the worker after deliveries were committed, unless it can serve none of their lines. Each line is a webhook and
-    /// a target.
+    /// Wakes the worker after deliveries were committed, unless it can serve none of their lines. Each line is a
+    /// webhook and a target.
     pub(crate) fn stored<'a>(&self, lines: impl IntoIterator<Item = (&'a WebhookId, &'a str)>) {
         if !self.blocked.contains(lines) {
             self.wake.notify_one();

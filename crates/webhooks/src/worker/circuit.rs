@@ -1,7 +1,6 @@
-//! Circuit breakers of channel accounts. After [`THRESHOLD`] consecutive sends without a response the circuit
-//! of an account opens: its deliveries wait, and single probes are sent. A circuit closes with any response, and when the
-//! account is changed, disabled or deleted.
-//! Pure; each node has its own circuits.
+//! Circuit breakers of channel accounts. After [`THRESHOLD`] consecutive sends without a response the circuit of an
+//! account opens: its deliveries wait, and single probes are sent. A circuit closes with any response, and when the
+//! account is changed, disabled or deleted. Pure; each node has its own circuits.
 
 use super::slots::Attempt;
 use gatehouse_channels::AccountMark;
@@ -29,7 +28,7 @@ struct Circuit {
     opened: Option<Opened>,
 }
 
-/// What may be sent with an account now.
+/// The sends that an account currently permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
     /// No restriction.

@@ -42,7 +42,7 @@ impl QueueGauge {
         self.depth.is_none()
     }
 
-    /// Whether no delivery is queued, including those without a place in the queue.
+    /// Whether no delivery is queued, including deliveries outside the queue's index.
     pub(super) const fn is_zero(&self) -> bool {
         matches!(self.depth, Some(0))
     }

@@ -64,7 +64,7 @@ impl Inner {
     }
 
     async fn hold_of_target(&self, target: &str) -> Option<String> {
-        // On a database error, show no hold.
+        // If the database fails, shows no hold.
         let account = self.channels.find_target_account(target).await.ok()??;
         if !account.is_enabled {
             return Some(format!(

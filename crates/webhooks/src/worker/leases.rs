@@ -16,8 +16,8 @@ pub(crate) struct LeaseWatch {
 }
 
 impl LeaseWatch {
-    /// Compares the leases in the database with those seen before. Returns those that were not renewed for
-    /// `lease_ms`, except those of `own`.
+    /// Compares the leases in the database with the earlier ones. Returns leases that were not renewed for `lease_ms`,
+    /// except `own`.
     pub(crate) fn lost(
         &mut self,
         rows: Vec<LeaseRow>,

@@ -58,8 +58,8 @@ impl Worker {
         Ok(queue)
     }
 
-    /// Records the lines that get nothing, for [`super::blocked`]. In a shared database this worker tells the other nodes
-    /// of deliveries that it leaves to them, so it is always woken.
+    /// Records the lines without claims, for [`super::blocked`]. In a shared database this worker notifies the other
+    /// nodes of deliveries that it leaves to them, so it is always woken.
     fn note_blocked(&self, candidates: &[Candidate], queue: &mut QueueRead) {
         if self.inner.store.engine().is_shared() {
             return;

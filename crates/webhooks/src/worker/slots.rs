@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// A delivery and the number of the attempt. A lease belongs to one attempt: a node may lose the lease of one
-/// and get that of the next.
+/// A delivery and the number of the attempt. A lease belongs to one attempt: a node may lose the lease of one attempt
+/// and get the lease of the next.
 pub(crate) type Attempt = (DeliveryId, i64);
 
 /// The pool of slots that a delivery uses.

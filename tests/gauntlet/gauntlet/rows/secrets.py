@@ -229,7 +229,8 @@ def cut_in_answer(g):
         require(has_secret(named), "the secret is not sent to its own host")
         refuse(MARK in text, "the beginning of the answer has the secret")
         total = re.search(r"total_chars: (\d+)", text)
-        last = {"max_chars": 60000, "offset": max(0, int(total[1]) - 1000)} if total else {}
+        require(total, "the answer does not say how long it is")
+        last = {"max_chars": 60000, "offset": max(0, int(total[1]) - 1000)}
         for shift in shifts:
             text, _ = call(g, "web_fetch", with_header(f"{named.url}/{shift}") | last)
             found = text.find(MARK)

@@ -46,7 +46,7 @@ const VENDORS: readonly Vendor[] = [
   { name: 'Telegram', path: telegram },
 ];
 
-/** Source profiles whose ID does not name the vendor. Those in files have their marks in `SENDERS`. */
+/** Source profiles whose ID does not name the vendor. Profiles in files have their marks in `SENDERS`. */
 const PROFILES: Readonly<Record<string, string>> = {
   codehost_a: 'GitHub',
   codehost_b: 'GitLab',

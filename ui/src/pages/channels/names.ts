@@ -1,7 +1,7 @@
 // Names of the channel types and of the built-in channels in the language of the page.
 import { m } from '../../paraglide/messages.js';
 
-/** Types whose name is not that of a product. */
+/** Types that are not named after a product. */
 const NAMES: Record<string, () => string> = {
   email: m.channels_type_email,
   http: m.channels_type_http,

@@ -1,7 +1,7 @@
 // The order of the people in the list. Pure.
 import type { ChannelPairing } from '../../client/generated/rpc';
 
-/** Those who wait for approval first, the newest at the top; then the paired by name. Expired codes are left out. */
+/** People who wait for approval come first, newest first; then the paired ones by name. Expired codes are left out. */
 export function inOrder(people: readonly ChannelPairing[], now: number): ChannelPairing[] {
   const waiting = people.filter((one) => one.code && !(one.expires_at && Date.parse(one.expires_at) <= now));
   const paired = people.filter((one) => !one.code);

@@ -10,7 +10,7 @@ export type Attachment = Shape<'Attachment'>;
 /** The gateway accepts this many files for a message. */
 export const MAX_FILES = 10;
 
-/** What the gateway shows as images; everything else is only downloaded. */
+/** File types that the gateway shows as images; all others are only downloaded. */
 const IMAGES = ['image/jpeg', 'image/png', 'image/webp'];
 
 export const isImage = (file: Attachment): boolean => IMAGES.includes(file.type);
@@ -67,7 +67,7 @@ export class Attached {
     }
   }
 
-  /** Stops the upload, and deletes what was uploaded. */
+  /** Stops the upload, and deletes the uploaded file. */
   async drop(): Promise<void> {
     this.#upload.abort();
     if (!this.stored || this.wasSent) return;

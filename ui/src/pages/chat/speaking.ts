@@ -27,7 +27,7 @@ export function setSpeechPlayer(loaded: SpeechPlayer): void {
   for (const part of parts) loaded.hear(part);
 }
 
-/** Ends what is being spoken in this window, when the user sends, stops or types. */
+/** Ends the speech in this window, when the user sends, stops or types. */
 export function quiet(): void {
   early = [];
   player?.stop();

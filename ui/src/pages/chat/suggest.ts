@@ -1,4 +1,4 @@
-// What the text before the cursor asks for: `/` at the start for prompts and commands, `@` for an agent.
+// The suggestions for the text before the cursor: `/` at the start for prompts and commands, `@` for an agent.
 
 export interface Wanted {
   sign: '/' | '@';
@@ -9,7 +9,7 @@ export interface Wanted {
   to: number;
 }
 
-/** What is asked for at the cursor; null if nothing. */
+/** The request for suggestions at the cursor; null if there is none. */
 export function wantedAt(text: string, caret: number): Wanted | null {
   const before = text.slice(0, caret);
   const command = /^\/(\S*)$/.exec(before);

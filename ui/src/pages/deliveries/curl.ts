@@ -1,4 +1,4 @@
-// A delivery as a shell command. The signature is not stored, so only an unverified webhook accepts it as it is.
+// A delivery as a shell command. The signature is not stored, so only an unverified webhook accepts it unchanged.
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 export function curlOf(url: string, headers: Record<string, string>, body: string): string {

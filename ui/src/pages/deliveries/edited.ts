@@ -1,4 +1,4 @@
-// What a replay changes: the payload, the target or both. Pure functions.
+// The changes of a replay: the payload, the target or both. Pure functions.
 import { m } from '../../paraglide/messages.js';
 import { channelName } from '../channels/names';
 import type { Delivery } from './status';
@@ -30,7 +30,7 @@ interface Channel {
   enabled: boolean;
 }
 
-/** The places that a replay can go to, as options. */
+/** The possible targets of a replay, as options. */
 export const placesOf = (agents: readonly { id: string; name: string }[], channels: readonly Channel[]) => [
   { value: '', label: m.deliveries_edit_same() },
   ...agents.map(({ id, name }) => ({ value: `agent ${id}`, label: m.deliveries_edit_agent({ name }) })),
@@ -41,7 +41,7 @@ export const placesOf = (agents: readonly { id: string; name: string }[], channe
   })),
 ];
 
-/** What the owner changed for this replay. */
+/** The owner's changes for this replay. */
 export const isEdited = (delivery: Pick<Delivery, 'edited'>, part: 'payload' | 'target'): boolean =>
   delivery.edited?.includes(part) ?? false;
 

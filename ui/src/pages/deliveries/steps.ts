@@ -1,4 +1,4 @@
-// What a delivery went through, as the steps of its timeline. Pure functions.
+// The steps of a delivery, for its timeline. Pure functions.
 import type { Delivery } from './status';
 
 export type StepId = 'received' | 'verified' | 'filtered' | 'duplicate' | 'queued' | 'worked' | 'sent' | 'ended';

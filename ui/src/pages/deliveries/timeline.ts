@@ -17,7 +17,7 @@ export interface Bar {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The most that `webhooks.stats` returns. */
+/** The limits of `webhooks.stats`. */
 const MOST_HOURS = 720;
 const MOST_DAYS = 366;
 
@@ -25,7 +25,7 @@ export type StatsPeriod = Pick<Params<'webhooks.stats'>, 'hours' | 'from' | 'unt
 
 /**
  * The period of the chart as parameters of `webhooks.stats`: the period of the list, but at least a day, so that a
- * short period is seen with what is around it. Without a period of the list, the last day or week.
+ * short period is seen in context. Without a period of the list, the last day or week.
  */
 export function periodOfChart(chosen: Chosen, week: boolean, now_ms: number): StatsPeriod {
   if (!chosen.between) {

@@ -1,9 +1,7 @@
-// What needs the owner, such as a sealed vault, approvals, failures and credentials that expire. Pure functions.
+// Tasks for the owner, such as a sealed vault, approvals, failures and credentials that expire. Pure functions.
 import type { Result } from '../../client/rpc';
+import { nearness } from '../settings/security/expiry';
 
-const DAY_MS = 86_400_000;
-/** A credential is named when it expires within this time. */
-const SOON_MS = 14 * DAY_MS;
 /** A budget is named from this share on. */
 const NEAR_END = 0.8;
 
@@ -49,7 +47,7 @@ export type Need =
 /** The most urgent first. */
 export function needsOf(facts: Facts, now_ms: number): Need[] {
   const { approvals, failed } = facts;
-  const soon = (at: string | null | undefined): at is string => at != null && Date.parse(at) - now_ms <= SOON_MS;
+  const soon = (at: string | null | undefined): at is string => ['near', 'over'].includes(nearness(at, now_ms));
   const expiring = (kind: 'api_key' | 'device', list: readonly Expiring[]): Need[] =>
     list.flatMap(({ id, label, expires_at: at }) =>
       soon(at) ? [{ kind, id, label, at, over: Date.parse(at) <= now_ms }] : [],

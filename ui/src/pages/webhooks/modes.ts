@@ -35,7 +35,7 @@ const NAMES: Partial<Record<AuthMode, () => string>> = {
   static_header: m.webhooks_mode_static,
 };
 
-/** The name of a mode. Those of one sender are named after it; in English, the gateway's names also have the header. */
+/** The name of a mode. Modes of a single sender are named after it; in English, the gateway's names also have the header. */
 export function modeName(
   mode: AuthMode,
   info: Pick<AuthModeInfo, 'name'> | undefined,

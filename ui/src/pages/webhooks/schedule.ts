@@ -95,7 +95,7 @@ export function runTime(run: string, timezone: string): string {
   try {
     return format(timezone);
   } catch {
-    // The browser does not know the zone.
+    // The browser does not support the zone.
     return format('UTC');
   }
 }

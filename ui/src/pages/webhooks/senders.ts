@@ -1,4 +1,4 @@
-// What the known senders report, by profile. An unknown one has the gateway's text.
+// Short descriptions of the known senders' events, by profile. Unknown profiles have the gateway's text.
 import type { ProfileInfo } from '../../client/generated/rpc';
 import { m } from '../../paraglide/messages.js';
 

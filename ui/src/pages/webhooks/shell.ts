@@ -35,7 +35,7 @@ export function shellLines(webhook: Webhook, profile: ProfileInfo, mode: AuthMod
 /** Adds the current time to the object, so that the webhook does not skip it as a repeat. */
 const unlike = (json: string): string => quoted(json).replace('{', `{"sent":"'$(date +%s)'",`);
 
-/** A form with the current time, and what its signature covers besides the URL. */
+/** A form with the current time, and the text that its signature covers besides the URL. */
 function form(payload: Record<string, unknown>): string[] {
   const fields = { ...payload, sent: '$SENT' } as Record<string, string>;
   const sorted = Object.keys(fields).sort();

@@ -26,7 +26,7 @@ export interface Source {
   mode: AuthMode;
 }
 
-/** Icons by profile. Others have that of a webhook. */
+/** Icons by profile. All others have the webhook icon. */
 const ICONS: Readonly<Record<string, LucideIcon>> = {
   codehost_a: GitPullRequest,
   codehost_b: GitMerge,

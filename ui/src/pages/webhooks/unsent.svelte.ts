@@ -5,7 +5,7 @@ export const kept = $state<{
   draft: Draft | null;
   /** Name of the selected sender. */
   source: string;
-  /** When a request to create it was sent whose answer was lost. */
+  /** When the request to create it was sent, if its answer was lost. */
   lost: number | null;
 }>({ draft: null, source: '', lost: null });
 

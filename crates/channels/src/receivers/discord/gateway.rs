@@ -23,7 +23,7 @@ const WAIT: Duration = Duration::from_secs(30);
 /// (<https://docs.discord.com/developers/events/gateway#gateway-intents>).
 const INTENTS: u32 = (1 << 9) | (1 << 12) | (1 << 15);
 
-/// What is needed to resume.
+/// The state needed to resume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Session {
     id: String,
@@ -299,7 +299,7 @@ async fn gateway_url(source: Source<'_>) -> Result<String, ReceiveError> {
     Ok(body.text("/url").to_owned())
 }
 
-/// What a close code demands
+/// Returns the reaction that a close code requires
 /// (<https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes>).
 fn of_close_code(code: Option<u16>) -> Result<Next, ReceiveError> {
     let why = match code {

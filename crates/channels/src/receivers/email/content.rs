@@ -29,7 +29,7 @@ pub(super) struct Content {
     pub(super) is_own: bool,
     /// The names of the files that come with it and are read.
     pub(super) files: Vec<String>,
-    /// What is answered without asking the agent.
+    /// A fixed answer, given without asking the agent.
     pub(super) answer: Option<&'static str>,
 }
 

@@ -2,7 +2,7 @@
 
 use imap_proto::Response;
 
-/// How many bytes the lines of a response may have together, without literals. RFC 7162, section 4, recommends 8192 for
+/// Maximum total length of the lines of a response in bytes, without literals. RFC 7162, section 4, recommends 8192 for
 /// commands; lists of UIDs in answers may be longer.
 const MAX_LINES: usize = 1024 * 1024;
 /// Maximum nesting depth of parentheses, because the parser is recursive. Responses to our commands have
@@ -17,7 +17,7 @@ pub(super) enum Framed {
     TooLong,
 }
 
-/// How far the first response of a buffer was searched for its end, so that no byte is examined twice.
+/// The position up to which the first response of a buffer was searched for its end, so that no byte is examined twice.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// Where the current line begins.

@@ -1,4 +1,4 @@
-//! Reads new mails: first their headers, then those of people whom the owner's server has authenticated.
+//! Reads new mails: first the headers, then the content of mails whose sender the owner's server has authenticated.
 
 use super::content::{self, Content, MAX_READ};
 use super::error::ImapError;
@@ -81,7 +81,7 @@ impl Reading<'_> {
         looked
     }
 
-    /// Returns the message of a mail; `None` if it is not answered, or was deleted meanwhile.
+    /// Returns the message of a mail; `None` if it is not answered or was deleted in the meantime.
     async fn read_one(
         &self,
         session: &mut Session,

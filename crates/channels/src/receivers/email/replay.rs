@@ -1,6 +1,6 @@
-//! Whether a mail was written to this account, and recently. A recipient of a genuine mail can send it to
-//! the mailbox unchanged, and its signature stays valid. A mail must therefore name the account and have a
-//! recent date, and it is accepted once.
+//! Whether a mail was written to this account, and recently. A recipient of a genuine mail can send it unchanged to the
+//! mailbox, with a valid signature. A mail must therefore name the account and have a recent date, and it is accepted
+//! once.
 
 use super::header::{Header, is_one_of};
 use data_encoding::HEXLOWER;

@@ -1,4 +1,4 @@
-//! What an answer repeats of the mail that it answers. It is stored as the thread of a message.
+//! The parts of a mail that its answer repeats. They are stored as the thread of a message.
 
 use super::header::{Header, is_message_id};
 use crate::outgoing::one_line;
@@ -7,8 +7,8 @@ use mail_parser::MessageParser;
 use serde::{Deserialize, Serialize};
 
 const MAX_SUBJECT_CHARS: usize = 200;
-/// How many mails an answer refers to: the first, and the last ones. RFC 5536, section 3.2.10, allows
-/// omitting the others.
+/// Number of mails that an answer refers to: the first and the last ones. RFC 5536, section 3.2.10, allows omitting the
+/// others.
 const MAX_REFERENCES: usize = 6;
 
 /// The fields of an answer (RFC 5322, section 3.6.4).
@@ -77,7 +77,7 @@ const ANSWERED: [&str; 22] = [
     "re", "aw", "antw", "antwort", "sv", "svar", "vs", "odp", "ynt", "res", "rif", "r", "bls",
     "atb", "отв", "απ", "回复", "回覆", "答复", "返信", "השב", "رد",
 ];
-/// How many letters the beginning of a subject of a forwarded mail has at most.
+/// Maximum number of letters of the prefix in the subject of a forwarded mail.
 const MAX_PREFIX: usize = 6;
 
 /// Whether a subject says that the mail is an answer.
@@ -104,8 +104,8 @@ fn is_answered(word: &str) -> bool {
     ANSWERED.contains(&word.to_lowercase().as_str())
 }
 
-/// The word before the first colon of a subject, and what follows the colon. Tags in brackets may come before the word,
-/// and a count after it, as in `Re[2]:`.
+/// The word before the first colon of a subject, and the text after the colon. Tags in brackets may come before the
+/// word, and a count after it, as in `Re[2]:`.
 fn prefix(subject: &str) -> Option<(&str, &str)> {
     let mut rest = subject.trim_start();
     while let Some((_, after)) = rest.strip_prefix('[').and_then(|it| it.split_once(']')) {

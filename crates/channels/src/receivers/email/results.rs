@@ -19,8 +19,8 @@ impl Outcome {
         value.filter(|_| values.next().is_none())
     }
 
-    /// Whether the result repeats what the sending server said in the envelope. If the owner's server does not quote
-    /// that, a sender can write results there.
+    /// Whether the result repeats a value from the SMTP envelope. If the owner's server does not quote such a value, a
+    /// sender can inject results.
     fn is_of_envelope(&self) -> bool {
         let is_smtp = |(key, _): &(String, String)| key.starts_with("smtp.");
         matches!(self.method.as_str(), "spf" | "auth" | "iprev" | "sender-id")
@@ -43,10 +43,9 @@ impl Outcome {
     }
 }
 
-/// Whether the topmost field of the server `authserv_id` says that the mail is from `domain`: DMARC passed
-/// for it, or DMARC gave no verdict and a DKIM signature of the domain or of a parent domain passed. The
-/// sender could have written the fields further down, and signatures listed after results about the
-/// envelope.
+/// Whether the topmost field of the server `authserv_id` confirms that the mail is from `domain`: DMARC passed for it,
+/// or DMARC gave no verdict and a DKIM signature of the domain or of a parent domain passed. The sender could have
+/// written the fields further down, and signatures listed after results about the envelope.
 pub(super) fn is_authenticated(header: &Header, authserv_id: &str, domain: &str) -> bool {
     let mut fields = header.all("authentication-results");
     let field = fields.find_map(|value| match field_of(value, authserv_id) {
@@ -80,7 +79,7 @@ fn is_aligned(signer: &str, domain: &str) -> bool {
 
 /// A field `Authentication-Results`.
 enum Field {
-    /// Of another server.
+    /// Written by another server.
     Others,
     /// It may be the server's own field, but it cannot be parsed.
     Unreadable,

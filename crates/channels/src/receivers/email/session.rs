@@ -24,7 +24,7 @@ pub(super) struct Mailbox {
     pub(super) next: Option<u32>,
 }
 
-/// What a FETCH returns for one mail.
+/// The result of FETCH for one mail.
 #[derive(Debug, Default)]
 pub(super) struct Fetched {
     pub(super) uid: u32,
@@ -181,7 +181,7 @@ impl Session {
         Ok(())
     }
 
-    /// Says goodbye. The connection ends in any case.
+    /// Logs out. The connection ends in any case.
     pub(super) async fn log_out(mut self) {
         let said = self.begin("LOGOUT").await;
         drop(said);

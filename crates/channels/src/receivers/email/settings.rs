@@ -66,7 +66,7 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// The addresses at which the account receives: `from`, the user if it is an address, and those of `imap_addresses`.
+/// The addresses at which the account receives: `from`, the user if it is an address, and `imap_addresses`.
 fn addresses(source: &Source<'_>) -> Vec<String> {
     let from: Option<Address> = source.field("from").and_then(|from| from.parse().ok());
     let more = source.field("imap_addresses").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a person wrote in a mail, without the mails it answers and without a signature.
+//! Extracts the text that a person wrote in a mail: without quoted mails and without a signature.
 
 /// Lines that begin a forwarded mail.
 const FORWARDED: [&str; 4] = [
@@ -27,7 +27,7 @@ const SENT: [&str; 10] = [
     "data",
     "verzonden",
 ];
-/// How many lines after the first one of a header may have the second one.
+/// Maximum distance in lines from the first field of a quoted header to the second.
 const NEAR: usize = 3;
 /// This many fields with any names, one of which contains a mail address, count as the header of another
 /// mail.
@@ -52,17 +52,17 @@ pub(super) struct OwnText {
     pub(super) is_own: bool,
 }
 
-/// What is known about a text.
+/// Properties of a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Form {
-    /// It was HTML, where only some programs mark what they quote.
+    /// It was HTML. Only some programs mark quotes in it.
     pub(super) is_html: bool,
     /// It answers another mail, and forwards none.
     pub(super) is_reply: bool,
 }
 
-/// Removes what follows the line that introduces the answered mail, quoted lines at the end, and the signature. Quoted
-/// lines between a person's own stay, because the answers would make no sense without them.
+/// Removes the text after the line that introduces the answered mail, quoted lines at the end, and the signature.
+/// Quoted lines between a person's own stay, because the answers would make no sense without them.
 pub(super) fn own_text(text: &str, form: Form) -> OwnText {
     let mut lines: Vec<&str> = text
         .lines()
@@ -119,7 +119,7 @@ fn begins(line: &str, starts: &[&str]) -> bool {
     starts.iter().any(|start| line.starts_with(start))
 }
 
-/// Whether another mail begins at a line, in the way of Outlook.
+/// Whether another mail begins at a line, as Outlook formats it.
 fn is_original(lines: &[&str], at: usize) -> bool {
     let Some((line, after)) = lines.get(at..).and_then(<[&str]>::split_first) else {
         return false;

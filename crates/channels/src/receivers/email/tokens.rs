@@ -18,7 +18,7 @@ impl Token {
     }
 }
 
-/// The place of a comment that touches something else than `;`. Programs differ in whether it is a comment there.
+/// The position of a comment next to a character other than `;`. Programs disagree on whether it is a comment there.
 pub(super) const TOUCHING: Token = Token::Mark('(');
 
 /// Splits a value. `None` if a comment or a quoted string does not end, a parenthesis closes nothing, or a comment
@@ -54,7 +54,7 @@ pub(super) fn tokens(value: &str, marks: &[char]) -> Option<Vec<Token>> {
     }
 }
 
-/// Whether a comment may stand beside a character, or the beginning or end of a value.
+/// Whether a comment may appear next to a character, or the beginning or end of a value.
 fn is_apart(beside: Option<char>) -> bool {
     beside.is_none_or(|c| c.is_ascii_whitespace() || c == ';')
 }

@@ -1,6 +1,6 @@
 //! Reactions in place of buttons (<https://spec.matrix.org/latest/client-server-api/#event-annotations-and-reactions>).
-//! The bot reacts to its question with each label, so that a person only taps. What a press answers is in the bot's
-//! own reaction. Copies of a question have no reactions of the bot.
+//! The bot reacts to its question with each label, so that a person only taps. The decision of a press is stored in the
+//! bot's own reaction. Copies of a question have no reactions of the bot.
 
 use super::events::Reaction;
 use super::{NOUN, not_matrix, request, request_below, send, source_user};
@@ -31,7 +31,7 @@ const ANSWERS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 2 * 1024 * 1024,
 };
-/// The field of a reaction of the bot with what a press reports.
+/// The field of the bot's reaction with the data that a press reports.
 const DATA: &str = "gatehouse.button";
 /// The field of a question.
 const MARK: &str = "gatehouse.question";

@@ -169,7 +169,7 @@ pub(super) enum What {
     EncryptedFile {
         names_bot: bool,
     },
-    /// A place or something else without a text and a file.
+    /// A location or other content without a text and a file.
     Other,
     Encrypted,
 }
@@ -223,7 +223,7 @@ fn invitation(room: &str, invited: &Invited, me: &str) -> Option<ReceivedMessage
 }
 
 impl Joined {
-    /// Returns what others said, oldest first.
+    /// Returns the messages and reactions of others, oldest first.
     pub(super) fn said(&self, me: &str) -> Vec<Said> {
         read_all(&self.timeline.events, me)
     }
@@ -236,7 +236,7 @@ impl Joined {
     }
 }
 
-/// Returns what others said.
+/// Returns the messages and reactions of others.
 pub(super) fn read_all(events: &[Box<RawValue>], me: &str) -> Vec<Said> {
     let events = events.iter().filter_map(|raw| read::<Event>(raw));
     events
@@ -363,7 +363,8 @@ fn without_quote(body: &str) -> &str {
     rest
 }
 
-/// Whether the text has the user's ID as a whole. A dot or a colon may follow it, but not a longer server name or a port.
+/// Whether the text has the user's ID as a whole. A dot or a colon may follow it, but not a longer server name or a
+/// port.
 fn has_word(text: &str, me: &str) -> bool {
     text.match_indices(me).any(|(at, _)| {
         let mut after = text.get(at + me.len()..).unwrap_or_default().chars();

@@ -1,4 +1,4 @@
-//! Reads what was said in a room between two answers of `sync`, if the newer one leaves it out
+//! Reads the messages of a room between two responses of `sync` if the later one omits them
 //! (<https://spec.matrix.org/latest/client-server-api/#get_matrixclientv3roomsroomidmessages>).
 
 use super::super::Source;
@@ -12,7 +12,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// How many pages of a gap are read. What is older is skipped.
+/// Maximum number of pages of a gap. Older messages are skipped.
 const PAGES: u32 = 10;
 /// How long reading a gap may take. It must end before another node may take over the account.
 const LIMIT: Duration = Duration::from_secs(40);
@@ -26,7 +26,7 @@ struct Page {
     end: Option<String>,
 }
 
-/// Returns what others said, oldest first. `since` is the token of the older answer.
+/// Returns the messages and reactions of others, oldest first. `since` is the token of the older answer.
 pub(super) async fn said(
     source: Source<'_>,
     room: &str,

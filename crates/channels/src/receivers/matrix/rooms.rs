@@ -1,5 +1,6 @@
-//! Who reads a room (<https://spec.matrix.org/latest/client-server-api/#get_matrixclientv3roomsroomidjoined_members>),
-//! and which of its messages are meant for the bot.
+//! The members of a room
+//! (<https://spec.matrix.org/latest/client-server-api/#get_matrixclientv3roomsroomidjoined_members>), and the messages
+//! in it that are addressed to the bot.
 
 use super::super::{Source, display_name};
 use super::buttons::press_of;
@@ -21,8 +22,8 @@ const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 8 * 1024 * 1024,
 };
-/// How many reactions are looked up per answer of `sync`: in one room, and in all. A person whose reaction
-/// is skipped can react again.
+/// Maximum number of reactions that are looked up per response of `sync`: in one room, and in all. A person whose
+/// reaction is skipped can react again.
 const REACTIONS: (usize, usize) = (5, 10);
 /// How long these look-ups may take together.
 const LOOKUP_TIME: Duration = Duration::from_secs(10);
@@ -76,7 +77,7 @@ pub(super) async fn other_member(
     Ok(pair.and_then(|it| it.joined.into_keys().find(|user| user != me)))
 }
 
-/// What is meant for the bot in a room.
+/// The messages and reactions of a room that are addressed to the bot.
 #[derive(Debug, Default)]
 pub(super) struct Meant {
     pub(super) messages: Vec<ReceivedMessage>,
@@ -90,7 +91,7 @@ impl Meant {
     }
 }
 
-/// What is left for looking up reactions of one answer of `sync`.
+/// The remaining look-ups of reactions for one response of `sync`.
 #[derive(Debug)]
 pub(super) struct Lookups {
     count: usize,
@@ -138,7 +139,7 @@ impl Lookups {
     }
 }
 
-/// Returns what is meant for the bot in a room.
+/// Returns the messages and reactions of a room that are addressed to the bot.
 pub(super) async fn meant(
     source: Source<'_>,
     room: &str,
@@ -160,7 +161,7 @@ pub(super) async fn meant(
         };
         if let What::Reaction { target, key } = said.what {
             reactions += 1;
-            // Questions are only in rooms of two.
+            // Questions are only asked in rooms with two members.
             if !is_pair || reactions > REACTIONS.0 {
                 continue;
             }

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 /// The longest text of a section, with its escapes
 /// (<https://docs.slack.dev/reference/block-kit/composition-objects/text-object>).
 const LIMIT: Limit = Limit::Utf16(3000);
-/// What notifications show instead of the blocks.
+/// The text of notifications, which do not show the blocks.
 const SUMMARY: &str = "A tool call waits for approval.";
 
 #[derive(Debug)]
@@ -237,8 +237,8 @@ impl Buttons for SlackButtons {
         })
     }
 
-    /// An update replaces all blocks. What the press came with may be older than what the message shows, so only the
-    /// call is repeated.
+    /// An update replaces all blocks. The blocks in the press may be older than the message, so only the call is
+    /// repeated.
     fn retire<'a>(
         &'a self,
         source: Source<'a>,

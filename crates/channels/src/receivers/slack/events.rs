@@ -87,7 +87,7 @@ struct File {
     /// Absent if the app may not read files.
     name: Option<String>,
     subtype: Option<String>,
-    /// Who uploaded it.
+    /// The user who uploaded it.
     user: Option<String>,
 }
 
@@ -145,8 +145,8 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
     })
 }
 
-/// The message that an edit made, if its text is another one. Slack also reports previews of links as edits. In channels,
-/// edits have no event that names the bot.
+/// The message that an edit made, if its text is another one. Slack also reports previews of links as edits. In
+/// channels, edits have no event that names the bot.
 fn edited_message(edit: Edit, me: &str) -> Option<ReceivedMessage> {
     let message = edit.message;
     let is_edit = edit.subtype == "message_changed" && edit.channel_type == "im";
@@ -164,7 +164,7 @@ fn edited_message(edit: Edit, me: &str) -> Option<ReceivedMessage> {
     })
 }
 
-/// Returns what the person typed: without the bot's name and Slack's escapes
+/// Returns the text that the person typed: without the bot's name and Slack's escapes
 /// (<https://docs.slack.dev/messaging/formatting-message-text#escaping>).
 fn plain(text: &str, me: &str) -> String {
     let text = text.replace(&format!("<@{me}>"), "");

@@ -21,7 +21,7 @@ const LIMITS: Limits = Limits {
 };
 const NO_SCOPE: &str = "Slack refused a file: the app needs the scope files:read.";
 const NO_UPLOADS: &str = "Slack refused a voice message: the app needs the scope files:write.";
-/// Slack's programs play it. They record in a form of MPEG-4, which is not made here.
+/// Slack's programs play it. They record MPEG-4 audio, which Gatehouse does not encode.
 pub(super) const VOICE: VoiceFormat = VoiceFormat {
     name: "mp3",
     max_bytes: MAX_VOICE,

@@ -1,5 +1,5 @@
-//! Albums: photos and documents that a person sent together. Telegram reports each as a message of its own, with the same
-//! `media_group_id`, as it arrives. Here they become one message.
+//! Albums: photos and documents that a person sent together. Telegram reports each as a message of its own, with the
+//! same `media_group_id`, as it arrives. Here they become one message.
 
 use super::super::{Source, at_most_files};
 use super::texts::Texts;
@@ -10,9 +10,9 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// How long the receiver waits for the rest of an album before it asks again.
+/// How long the receiver waits before it requests the rest of an album.
 const REST: Duration = Duration::from_secs(1);
-/// How often the receiver asks for the rest. An album has at most ten parts.
+/// How often the receiver requests the rest. An album has at most ten parts.
 const TRIES: u32 = 5;
 
 /// Identifies an album.

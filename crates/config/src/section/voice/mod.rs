@@ -112,7 +112,7 @@ impl VoiceSection {
 }
 
 impl VoiceProvider {
-    /// A key that a provider lacks is absent from the merged values and reads as unset.
+    /// A key that a provider does not have is absent from the merged values and reads as unset.
     fn read(reader: &Reader<'_>, table: &str) -> Result<Self, Bad> {
         let key = |name: &str| format!("{table}.{name}");
         let text = |name: &str| reader.text(&key(name)).map(str::to_owned);

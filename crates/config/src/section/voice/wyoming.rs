@@ -33,7 +33,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
 /// The section `[voice.wyoming]`.
 #[derive(Clone, Debug)]
 pub struct Wyoming {
-    /// Where to listen; `None` if not at all.
+    /// The address to listen on; `None` if not at all.
     pub bind: Option<SocketAddr>,
     /// The networks that may connect besides this machine.
     pub allowed_cidrs: Vec<Cidr>,

@@ -41,7 +41,7 @@ pub struct Args {
 pub(super) const UNENCRYPTED: &str =
     "The backup is not encrypted: anyone who can read it can read what the database contains.";
 
-/// Where the backup goes.
+/// The destination of a backup.
 pub(super) enum Target {
     Stdout,
     File(PathBuf),
@@ -124,7 +124,7 @@ async fn on_server(
             "passphrase",
             passphrase.map(|text| text.expose_secret().into()),
         ),
-        // For a backup that is stored here, this machine deletes the older ones.
+        // For a backup that is stored here, this machine deletes older ones.
         (
             "keep",
             args.keep.filter(|_| args.to.is_none()).map(Value::from),
@@ -161,7 +161,7 @@ fn target_of(to: PathBuf) -> Target {
     }
 }
 
-/// Fails if a person would see the bytes.
+/// Fails if standard output is a terminal.
 pub(super) fn refuse_terminal() -> Result<()> {
     if std::io::stdout().is_terminal() {
         bail!("standard output is a terminal: redirect it to a file or a program");

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 const PATH: &str = "/api/backup/stream";
 
-/// Where the backup goes, and how many are kept there.
+/// The destination of a backup, and the number of backups to keep there.
 pub(super) struct Destination {
     pub(super) target: Target,
     pub(super) keep: Option<u16>,
@@ -34,7 +34,7 @@ pub(super) async fn run(
     );
     match &target {
         Target::Stdout => refuse_terminal()?,
-        // Before the server makes a backup for nothing.
+        // Check this before the server makes a backup.
         Target::File(path) => ensure!(!path.exists(), "{} exists already", path.display()),
         Target::Directory(_) => {}
     }

@@ -224,7 +224,7 @@ impl Drop for Written {
     }
 }
 
-/// Where the rows are, for people. Without the address of a database, which may contain its password.
+/// Describes the location of the rows for people. Omits the address of a database, which may contain its password.
 fn target_of(database: &DatabaseUrl, layers: &Layers) -> String {
     match database {
         DatabaseUrl::Postgres { .. } => "the PostgreSQL database".to_owned(),

@@ -75,7 +75,7 @@ fn temporary(globals: &Globals) -> Result<tempfile::TempDir> {
     place.context("cannot create a temporary directory")
 }
 
-/// Whether the temporary place did not take the restored data.
+/// Whether the temporary directory could not store the restored data.
 fn is_of_place(error: &anyhow::Error) -> bool {
     let is_full = |error: &std::io::Error| {
         matches!(

@@ -8,7 +8,7 @@ use std::io::Write;
 /// The answer to one message.
 pub struct Answer {
     turn: String,
-    /// What was printed.
+    /// The text that was printed.
     shown: String,
     /// Number of tool calls that were reported.
     calls: usize,
@@ -26,7 +26,7 @@ impl Answer {
         }
     }
 
-    /// Prints what is new in a history. Returns the last message once the turn has ended.
+    /// Prints the new messages of a history. Returns the last message after the turn has ended.
     pub fn read(&mut self, history: &Value) -> Option<Value> {
         let messages = history.get("messages").and_then(Value::as_array);
         let own: Vec<&Value> = messages
@@ -94,7 +94,7 @@ fn text(own: &[&Value], running: Option<&Value>, turn: &str) -> String {
     parts.join("\n\n")
 }
 
-/// Says why an answer is not complete.
+/// Describes why an answer is not complete.
 fn report_stop(last: &Value) {
     let reason = match field(last, "stop").as_str() {
         "end" => return,

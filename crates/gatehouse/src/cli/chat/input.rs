@@ -3,7 +3,7 @@
 use std::io::{BufRead, Write};
 use tokio::sync::mpsc;
 
-/// What the user entered.
+/// A line of input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
     Text(String),

@@ -1,5 +1,5 @@
-//! `texts.json`: what the gateway describes in English and the web UI describes in other languages, by ID or by the
-//! English text. The tests of the web UI compare their texts with it.
+//! `texts.json`: texts that the gateway has in English and the web UI has in other languages, by ID or by the English
+//! text. The tests of the web UI compare their texts with it.
 
 use gatehouse_sources::profile::{self, Profile};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub(super) fn texts() -> Value {
     })
 }
 
-/// The placeholders of `sentences` are those of `gatehouse_sources::summary`.
+/// The placeholders of `sentences` come from `gatehouse_sources::summary`.
 fn sender(profile: &Profile) -> Value {
     let events: Vec<&str> = profile.catalog().map(|event| event.description).collect();
     let groups = profile.summary.sentences.iter().copied();

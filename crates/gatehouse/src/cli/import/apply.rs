@@ -8,7 +8,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
-/// What the server has.
+/// The existing items of the server.
 #[derive(Debug, Default)]
 pub struct Existing {
     known: HashSet<(&'static str, String)>,
@@ -55,7 +55,7 @@ impl Existing {
     }
 }
 
-/// Whether the server refused one item for what it contains, such as a reserved name.
+/// Whether the server refused one item because of its content, such as a reserved name.
 pub fn concerns_item(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref(),
@@ -64,7 +64,7 @@ pub fn concerns_item(error: &anyhow::Error) -> bool {
     )
 }
 
-/// Creates an item. Returns what the report must say about it.
+/// Creates an item. Returns the note for the report.
 pub async fn make(client: &Client, planned: &Planned) -> Result<Option<String>> {
     let call = match &planned.item {
         Item::Variable { key, value } => {

@@ -2,7 +2,7 @@
 
 use super::node::{Content, Node};
 
-/// What is wrong, and on which line.
+/// The mistake and its line.
 type Wrong = (usize, String);
 
 /// Reads the variables in order. If a name occurs twice, the last value counts, as in a shell.

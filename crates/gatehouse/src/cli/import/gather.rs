@@ -19,7 +19,7 @@ enum Format {
     Text,
 }
 
-/// What all files contain.
+/// The contents of all files.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) plan: Plan,

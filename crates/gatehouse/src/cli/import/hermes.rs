@@ -12,7 +12,7 @@ const CHANNELS: [(&str, &str, &str); 3] = [
     ("SLACK_BOT_TOKEN", "slack", "bot_token"),
 ];
 
-/// Plans what `.env` contains.
+/// Plans the contents of `.env`.
 pub fn plan_env(plan: &mut Plan, document: &Document<'_>) {
     for (name, node) in document.root.fields() {
         let Some(value) = node.text().filter(|value| !value.is_empty()) else {
@@ -28,7 +28,7 @@ pub fn plan_env(plan: &mut Plan, document: &Document<'_>) {
     }
 }
 
-/// Plans what `config.yaml` contains.
+/// Plans the contents of `config.yaml`.
 pub fn plan_config(
     plan: &mut Plan,
     document: &Document<'_>,
@@ -62,7 +62,7 @@ pub fn plan_config(
         let what = format!("secret of webhook {name}");
         let secret = node.and_then(|node| plan.secret(document, &what, node, variables));
         let Some(secret) = secret else {
-            // `plan.secret` itself reports what it finds but cannot use.
+            // `plan.secret` itself reports secrets that it cannot use.
             if node.is_none() {
                 let why = "neither the route nor the platform has a secret in this file";
                 let from = Plan::place(document.path, route.line);

@@ -50,7 +50,7 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// What the rules of a hook say about its senders.
+/// The rules of a hook about its senders.
 #[derive(Default)]
 struct Found {
     params: Map<String, Value>,
@@ -136,7 +136,7 @@ impl Found {
         Ok(())
     }
 
-    /// Takes the rule as the one that verifies the sender. Returns `false` if it cannot be that.
+    /// Uses the rule to verify the sender. Returns `false` if the rule is not suitable.
     fn verify(&mut self, profile: &str, mode: &str, rule: &Node, field: &str) -> bool {
         if self.params.contains_key("auth_mode") {
             let why = "another rule verifies the sender already, and a webhook has one";

@@ -2,7 +2,7 @@
 
 use super::node::{Content, MAX_DEPTH, Node};
 
-/// What is wrong, and on which line.
+/// The mistake and its line.
 type Wrong = (usize, String);
 
 struct Reader<'a> {

@@ -41,7 +41,7 @@ impl Names {
     }
 }
 
-/// What makes the name of an item unique: its ID in n8n, which is the same in the next import, or a number.
+/// Values that make the name of an item unique: its ID in n8n, which is the same in the next import, or a number.
 fn distinctions(node: &Node) -> impl Iterator<Item = String> {
     let id = node.text_of("id").map(str::to_owned);
     id.into_iter().chain((2..=u32::MAX).map(|n| n.to_string()))
@@ -124,7 +124,8 @@ fn credential(
     Ok(())
 }
 
-/// Plans a variable for each value of a credential, also for those in other values: `MAIL_OAUTH_TOKEN_DATA_ACCESS_TOKEN`.
+/// Plans a variable for each value of a credential, also for those in other values:
+/// `MAIL_OAUTH_TOKEN_DATA_ACCESS_TOKEN`.
 fn variables(plan: &mut Plan, name: &str, node: &Node, from: &Place, names: &mut Names) {
     let value = match &node.value {
         Content::Null => return,

@@ -4,7 +4,7 @@ use super::node::{Document, Node};
 use super::plan::{Plan, id_of};
 use serde_json::{Value, json};
 
-/// Plans what the configuration contains. `variables` are those of `.env`.
+/// Plans the import of the configuration. `variables` come from `.env`.
 pub fn plan(plan: &mut Plan, document: &Document<'_>, variables: &dyn Fn(&str) -> Option<String>) {
     let root = &document.root;
     environment(plan, document);

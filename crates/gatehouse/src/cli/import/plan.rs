@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Debug)]
 pub struct Place {
     pub path: PathBuf,
@@ -18,7 +18,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Something to create.
+/// An item to create.
 pub enum Item {
     /// An environment variable in the vault.
     Variable { key: String, value: SecretString },
@@ -63,7 +63,7 @@ pub struct Planned {
     pub from: Place,
 }
 
-/// Something that is not imported.
+/// A part of the source that is not imported.
 #[derive(Debug)]
 pub struct Left {
     pub what: String,
@@ -71,7 +71,7 @@ pub struct Left {
     pub why: String,
 }
 
-/// What an import would create, which secrets were stored as plaintext, and what is left out.
+/// The items that an import would create, the secrets that were stored as plaintext, and the omitted parts.
 #[derive(Default)]
 pub struct Plan {
     pub items: Vec<Planned>,
@@ -99,7 +99,7 @@ impl Plan {
         });
     }
 
-    /// Notes that a secret was stored as plaintext.
+    /// Records that a secret was stored as plaintext.
     pub fn in_clear(&mut self, what: impl Into<String>, from: Place) {
         self.clear.push((what.into(), from));
     }

@@ -1,4 +1,4 @@
-//! SSH: private keys of a folder such as `~/.ssh`, and what a running agent has, which is public keys only.
+//! SSH: private keys of a folder such as `~/.ssh`, and the public keys of a running agent.
 
 use super::plan::{Item, Plan};
 use anyhow::{Context, Result};

@@ -1,10 +1,10 @@
-//! YAML, with the line of each value. Aliases are refused: configurations of people hardly use them, and they let a
-//! small file become a large one.
+//! YAML, with the line of each value. Aliases are refused: configurations rarely use them, and they let a small file
+//! expand to a large one.
 
 use super::node::{Content, MAX_DEPTH, Node};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-/// What is wrong, and on which line.
+/// The mistake and its line.
 type Wrong = (usize, String);
 
 /// A list or map that is not complete.

@@ -1,4 +1,4 @@
-//! What `service install` and `uninstall` do, as data: it can be shown before it is done.
+//! The steps of `service install` and `uninstall`, as data: they can be shown before they run.
 
 use super::super::output::{Output, line};
 use anyhow::{Context, Result, bail};

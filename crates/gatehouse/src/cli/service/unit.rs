@@ -1,4 +1,4 @@
-//! The text of the units: those of `deploy/`, with the program's path and arguments.
+//! The text of the units from `deploy/`, with the program's path and arguments.
 
 use anyhow::{Context, Result, ensure};
 use std::path::Path;

@@ -65,7 +65,7 @@ pub(super) async fn run(client: &Client, out: &Output, mut say: Say) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-/// The requested format, otherwise the one of the file extension; `None` leaves the choice to the server.
+/// The requested format, otherwise the format of the file extension; `None` leaves the choice to the server.
 fn format_of(output: Option<&Path>, asked: Option<String>) -> Result<Option<String>, String> {
     let ending = output.and_then(Path::extension).map(|ending| {
         let ending = ending.to_string_lossy().to_ascii_lowercase();

@@ -97,7 +97,7 @@ pub struct Fields {
     schedule: Schedule,
 }
 
-/// When the webhook runs, if its sender is the clock.
+/// The times of a webhook that runs on a schedule.
 #[derive(Debug, clap::Args)]
 struct Schedule {
     #[arg(

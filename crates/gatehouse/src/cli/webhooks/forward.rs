@@ -1,7 +1,7 @@
 //! `webhooks forward`: sends deliveries to a program on this machine, with the bytes and headers of their senders.
 //! Polls like `webhooks tail`. A delivery is forwarded when it appears in the list and its ID was not forwarded before,
-//! so a lost connection or a restarted server neither loses nor repeats one. Deliveries that are held while the vault is
-//! sealed appear later, as of the time when they arrived.
+//! so a lost connection or a restarted server neither loses nor repeats one. Deliveries that are held while the vault
+//! is sealed appear later, as of the time when they arrived.
 
 mod flags;
 mod local;
@@ -22,7 +22,7 @@ use tokio::time::Instant;
 const EVERY: Duration = Duration::from_millis(500);
 /// The wait before the next attempt to reach the program on this machine.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How often the server is asked to keep requests. It keeps them twice as long.
+/// How often the client asks the server to keep requests. The server keeps them twice as long.
 const RENEWED: Duration = Duration::from_mins(5);
 /// The limit of the API for a page.
 const PAGE: usize = 500;
@@ -37,7 +37,7 @@ struct Forwarder<'a> {
     local: Local,
     webhook: String,
     events: Vec<String>,
-    /// The earliest time of receipt to look at. `None`: any.
+    /// The earliest time of receipt to consider. `None`: any.
     from: Option<String>,
     /// The IDs of the deliveries since `from` that were already forwarded.
     done: HashSet<String>,
@@ -79,7 +79,7 @@ pub async fn run(client: &Client, out: &Output, flags: Flags) -> Result<()> {
         pressed = interrupt => pressed.map_err(Into::into),
     };
     let stop = json!({ "id": forwarder.webhook, "stop": true });
-    // A server that does not respond forgets the requests after a while.
+    // A server that does not respond discards the requests after a while.
     drop(tokio::time::timeout(FAREWELL, client.rpc("webhooks.forward", stop)).await);
     if !out.is_json() {
         let count = forwarder.count;
@@ -137,7 +137,7 @@ impl Forwarder<'_> {
         Ok(())
     }
 
-    /// Forwards what is new, oldest first.
+    /// Forwards new deliveries, oldest first.
     async fn turn(&mut self) -> Result<(), ClientError> {
         if Instant::now() >= self.keep_again {
             self.keep().await?;

@@ -1,4 +1,4 @@
-//! Chooses the replay guard for `webhooks create` when none is given: the one that the profile proposes.
+//! Chooses the replay guard for `webhooks create` if none is given: the profile's proposal.
 
 use super::super::client::Client;
 use anyhow::Result;

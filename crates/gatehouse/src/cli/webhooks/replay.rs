@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// What to change for a replay.
+/// Changes for a replay.
 #[derive(Debug, clap::Args)]
 pub struct ReplayEdit {
     /// A file with JSON that replaces the payload
@@ -27,22 +27,22 @@ pub struct ReplayMany {
     /// Replay at most this many deliveries, oldest first
     #[arg(long, value_name = "COUNT", conflicts_with = "id")]
     limit: Option<u32>,
-    /// Only those of this webhook
+    /// Only deliveries of this webhook
     #[arg(long, value_name = "ID", requires = "limit")]
     webhook: Option<String>,
-    /// Only those with this status
+    /// Only deliveries with this status
     #[arg(long, value_parser = ["completed", "failed"], requires = "limit")]
     status: Option<String>,
-    /// Only those of this event type
+    /// Only deliveries of this event type
     #[arg(long, value_name = "TYPE", requires = "limit")]
     event: Option<String>,
-    /// Only those received at or after this time, such as 2026-11-22T08:00:00Z
+    /// Only deliveries received at or after this time, such as 2026-11-22T08:00:00Z
     #[arg(long, value_name = "TIME", requires = "limit")]
     since: Option<String>,
-    /// Only those received before this time
+    /// Only deliveries received before this time
     #[arg(long, value_name = "TIME", requires = "limit")]
     until: Option<String>,
-    /// Only count them
+    /// Only count the deliveries
     #[arg(long, requires = "limit")]
     dry_run: bool,
 }

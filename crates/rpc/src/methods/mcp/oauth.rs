@@ -59,7 +59,7 @@ pub struct AuthorizeResult {
 /// Result of `mcp.disconnect`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DisconnectResult {
-    /// Whether the authorization server confirmed that it revoked the tokens. Otherwise only the gateway forgot them.
+    /// Whether the authorization server confirmed that it revoked the tokens. Otherwise only the gateway deleted them.
     pub revoked: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `mcp.resources`, `mcp.prompts` and `mcp.prompt`: what MCP servers offer besides tools.
+//! `mcp.resources`, `mcp.prompts` and `mcp.prompt`: the resources and prompts of MCP servers.
 
 use crate::method_entry::{Audit, Call, Method, method};
 use crate::methods::page::{PageParams, by_name};

@@ -47,7 +47,7 @@ pub struct McpServer {
     pub prompts: usize,
     /// Whether tools wait for `mcp.approve`.
     pub needs_approval: bool,
-    /// Identifies what the server offers now, for `mcp.approve`.
+    /// Identifies the server's present tools, for `mcp.approve`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
     /// How it is connected with an account; absent if it needs none.
@@ -77,14 +77,14 @@ pub struct McpTool {
 /// escapes such as `\u{202E}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Form {
-    /// What the tool does, as the server describes it.
+    /// The server's description of the tool.
     pub description: String,
     /// The schema of the input as indented JSON.
     pub parameters: String,
-    /// The server says that the tool changes nothing.
+    /// The server's hint that the tool changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<bool>,
-    /// The server says that the tool reaches systems that were not chosen beforehand.
+    /// The server's hint that the tool reaches systems that were not chosen beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
     /// How many characters were escaped.

@@ -1,4 +1,4 @@
-//! `webhooks.template.preview`: what a template renders to, for a form.
+//! `webhooks.template.preview`: renders a template for a form.
 
 use crate::method_entry::{Call, Method, method};
 use gatehouse_domain::{Problem, Scope};

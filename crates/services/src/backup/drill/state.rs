@@ -50,7 +50,7 @@ pub(super) struct Last {
 }
 
 impl Last {
-    /// What `doctor` reports about a drill that failed or was not made.
+    /// Returns the finding of `doctor` about a drill that failed or did not run.
     fn finding(&self, id: &'static str, hint: &str) -> Check {
         let Self { name, at, .. } = self;
         let error = self.error.as_deref().unwrap_or_default();
@@ -92,7 +92,7 @@ impl State {
     pub(super) fn is_due(&self, days: u16, now: Timestamp) -> bool {
         let is_running = self.started.is_some_and(|at| !passed(at, LONGEST_MS, now));
         let interval = i64::from(days).saturating_mul(DAY_MS);
-        // One that failed is repeated sooner: a newer backup may be good.
+        // A failed drill is repeated sooner: a newer backup may be good.
         let was_made = self.last.as_ref().is_some_and(|last| {
             let pause = if last.error.is_some() {
                 RETRY_MS.min(interval)
@@ -143,7 +143,7 @@ impl State {
         self.started = None;
     }
 
-    /// What `doctor` reports about drills with an interval of `days` days.
+    /// Returns the finding of `doctor` about drills with an interval of `days` days.
     pub(super) fn finding(&self, days: u16, now: Timestamp) -> Check {
         const ID: &str = "backup_drill";
         const HINT: &str = "Run `gatehouse backup verify` with a backup. If it fails too, make a new backup and verify that one.";

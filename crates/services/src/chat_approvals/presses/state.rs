@@ -1,4 +1,4 @@
-//! What is remembered about presses, in this process.
+//! The state of presses in this process.
 
 use super::super::ButtonPlace;
 use gatehouse_channels::Press;
@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
 
-/// How many presses of an account wait at most. Presses beyond that are dropped; people press again.
+/// Maximum number of waiting presses per account. Further ones are dropped, and people can press again.
 const MAX_QUEUED: usize = 200;
-/// How many presses are acknowledged at a time. Others have their effect without an acknowledgement.
+/// Maximum number of concurrent acknowledgements. Further presses take effect without one.
 const NOTES: usize = 32;
 /// How long a refused person causes no further audit row and gets no further note.
 const REFUSED_MS: u64 = 3_600_000;
@@ -18,12 +18,12 @@ const REFUSED_MS: u64 = 3_600_000;
 const MAX_ANSWERS: usize = 1_000;
 /// How long a question waits for the effect of an answer in its chat.
 const DECISION_TIMEOUT: Duration = Duration::from_secs(2);
-/// How many messages with a result are remembered. Pressing a button of an older one overwrites its result.
+/// Maximum number of remembered messages with a result. A press on an older message overwrites its result.
 const MAX_CLOSED: usize = 1_000;
 /// How many refused people are remembered. Further ones cause no audit row and get no note.
 const MAX_REFUSED: usize = 1_000;
 
-/// What the work on presses shares.
+/// The shared state for handling presses.
 #[derive(Debug)]
 pub(crate) struct Presses {
     /// The presses that wait, by account. An account has a queue while a task works on it.
@@ -33,7 +33,7 @@ pub(crate) struct Presses {
     refused: Mutex<HashMap<(String, String), u64>>,
     /// The answers of people here, until the questions show their names; the oldest first.
     answers: Mutex<VecDeque<Answer>>,
-    /// Wakes those who wait for an answer to be decided.
+    /// Wakes the tasks that wait for the effect of an answer.
     decided: Notify,
     /// The questions that show their result, or soon will; the oldest first.
     closed: Mutex<VecDeque<MessageAt>>,
@@ -134,7 +134,7 @@ impl Presses {
         });
     }
 
-    /// Keeps the answer that was noted in a chat if it took effect, and forgets it otherwise.
+    /// Keeps the answer that was recorded in a chat if it took effect, and deletes it otherwise.
     pub(super) fn decide_answer(&self, id: &ApprovalId, place: &ButtonPlace, has_effect: bool) {
         let mut answers = self.answers();
         let mut noted = answers.iter();
@@ -154,7 +154,7 @@ impl Presses {
         self.decided.notify_waiters();
     }
 
-    /// The name of the person who answered a call with a button in a chat on this node. Forgets it.
+    /// Removes and returns the name of the person who answered a call with a button in a chat on this node.
     pub(in super::super) async fn take_answer(
         &self,
         id: &ApprovalId,
@@ -195,7 +195,7 @@ impl Presses {
         closed.push_back(at);
     }
 
-    /// Forgets a message that could not show its result, so that a press removes its buttons.
+    /// Removes a message that could not show its result, so that a press removes its buttons.
     pub(in super::super) fn forget_closed(&self, at: &MessageAt) {
         self.closed().retain(|known| known != at);
     }

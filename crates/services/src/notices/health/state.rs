@@ -9,8 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A failure that lasts this long is reported.
 const SETTLED_MS: i64 = 5 * 60_000;
-/// Failures of a node that has not run its checks for this long are forgotten: it is gone, or has another
-/// name.
+/// Failures of a node that has not run its checks for this long are dropped: it is gone, or has another name.
 const GONE_MS: i64 = 3_600_000;
 /// How often a node stores that it still runs its checks.
 const SEEN_MS: i64 = 10 * 60_000;
@@ -19,7 +18,7 @@ const OF_NODE: [&str; 5] = ["disk", "clock", "certificate", "channels", "audit_e
 /// Checks that are left out when a setting turns their subject off.
 const OPTIONAL: [&str; 4] = ["certificate", "backup", "backup_drill", "audit_export"];
 
-/// What is known of a failure.
+/// The stored state of a failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Failing {
     since: Timestamp,
@@ -118,8 +117,8 @@ impl Look {
         subjects.map(|subject| (key(subject), subject)).collect()
     }
 
-    /// The keys of the subjects that fail a check now, if the key is one without a subject. Earlier versions reported the
-    /// check as a whole.
+    /// The keys of the subjects that fail a check now, if the key is one without a subject. Earlier versions reported
+    /// the check as a whole.
     fn subjects_of(&self, key: Key<'_>) -> Option<Vec<String>> {
         let check = self.find(key.check)?;
         let is_whole = key.subject.is_none() && key.node == self.node_of(key.check);
@@ -156,7 +155,7 @@ struct News {
 /// The news by target and check.
 type AllNews = BTreeMap<(String, String), News>;
 
-/// Compares the checks with what is known. Returns the messages that are due, with their targets.
+/// Compares the checks with the stored state. Returns the messages that are due, with their targets.
 pub(super) fn advance(state: &mut State, look: &Look) -> Vec<(String, Message)> {
     adopt(state, look);
     let mut news = AllNews::new();
@@ -230,7 +229,8 @@ fn note_ended(state: &mut State, look: &Look, news: &mut AllNews) {
         if !look.ends(key) {
             return true;
         }
-        // A check that is turned off does not pass. One that has subjects now is reported by them.
+        // A check that is turned off does not count as passed. If a check has subjects now, the failures of the
+        // subjects are reported instead.
         let check = look.find(key.check);
         let has_moved = key.subject.is_none() && check.is_some_and(|check| !check.ok);
         if check.is_none() || has_moved {

@@ -152,7 +152,7 @@ fn the_only_node_of_a_database_may_get_another_name() {
         name: None,
         seen: None,
     };
-    // As an earlier version stored it.
+    // The stored form of an earlier version.
     let mut node = Node::alone();
     node.state = State::from([("disk@old".to_owned(), told(true))]);
     assert!(node.told(&[bad("disk")], MINUTE).is_empty());

@@ -91,7 +91,7 @@ async fn the_first_failure_is_told_at_once_and_the_next_ones_together() {
         assert_eq!(rules.note(Kind::Failed, 6 + TOGETHER_MS).await, None);
         let later = 5 + 2 * TOGETHER_MS;
         assert_eq!(rules.note(Kind::Failed, later).await, Some(told(2, 5)));
-        // After a quiet period, a failure is reported at once again.
+        // After a quiet period, the next failure is reported at once.
         assert_eq!(rules.due(later + TOGETHER_MS).await, []);
         assert_eq!(
             rules.note(Kind::Failed, later + TOGETHER_MS).await,

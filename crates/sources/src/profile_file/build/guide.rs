@@ -1,4 +1,4 @@
-//! The setup steps: those of the file, or ones that fit any sender.
+//! The setup steps: from the file, or steps that fit any sender.
 
 use super::super::check::{MAX_GUIDE, leak};
 use super::super::{Mistake, mistake};

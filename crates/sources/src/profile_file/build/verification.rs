@@ -214,7 +214,7 @@ fn time(raw: &RawVerify) -> Result<(Time, TimeFormat), Mistake> {
     Ok((time, format))
 }
 
-/// The description for the API's schema, and the one for the setup guide.
+/// Returns the descriptions for the API's schema and for the setup guide.
 fn words(scheme: &Scheme, template: &str) -> (String, String) {
     let header = vendor_header(scheme.headers, None);
     let algorithm = match scheme.algorithm {

@@ -2,7 +2,7 @@
 
 use crate::profile::{EventType, event};
 
-/// Those offered for filters.
+/// The event types offered for filters.
 pub(super) const EVENTS: &[EventType] = &[
     event("pull_request.opened", "A pull request was opened"),
     event("pull_request.synchronize", "A pull request got new commits"),

@@ -1,4 +1,4 @@
-//! How GitHub signs deliveries.
+//! GitHub's signatures.
 
 use crate::auth_mode::Mode;
 use crate::verify::scheme::{BODY, Method, Scheme};

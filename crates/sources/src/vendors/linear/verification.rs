@@ -1,4 +1,4 @@
-//! How Linear signs deliveries.
+//! Linear's signatures.
 
 use crate::auth_mode::Mode;
 use crate::verify::scheme::{BODY, Method, Scheme, Time};

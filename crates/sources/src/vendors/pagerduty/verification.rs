@@ -1,4 +1,4 @@
-//! How `PagerDuty` signs deliveries.
+//! `PagerDuty`'s signatures.
 
 use crate::auth_mode::Mode;
 use crate::verify::scheme::{BODY, Method, Scheme};

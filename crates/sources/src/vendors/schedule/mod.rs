@@ -1,4 +1,4 @@
-//! The profile of schedules. Their sender is the clock of this server, so no request is verified.
+//! The profile of schedules. This server creates their deliveries itself, so no request is verified.
 
 use super::Vendor;
 use crate::auth_mode::AuthMode;
@@ -19,7 +19,7 @@ static PROFILE: Profile = Profile {
     id: ID,
     alias: None,
     name: "Schedule",
-    about: "The clock: at fixed times, at intervals, or once",
+    about: "Runs at fixed times, at intervals, or once",
     default_auth_mode: AuthMode::NONE,
     body: BodyKind::Json,
     event: EventSource {
@@ -34,7 +34,7 @@ static PROFILE: Profile = Profile {
         detail_header: None,
         detail: &[],
     },
-    // The due time. A test has a random ID, so it never takes the place of a run.
+    // The due time. A test has a random ID, so it never conflicts with a run.
     delivery_key: &[KeySource::Body("id")],
     replay: Replay {
         id_is_signed: true,

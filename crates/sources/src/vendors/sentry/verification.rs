@@ -1,4 +1,4 @@
-//! How Sentry signs deliveries.
+//! Sentry's signatures.
 
 use crate::auth_mode::Mode;
 use crate::verify::scheme::{BODY, Method, Scheme};

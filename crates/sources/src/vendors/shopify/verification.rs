@@ -1,4 +1,4 @@
-//! How Shopify signs deliveries.
+//! Shopify's signatures.
 
 use crate::auth_mode::Mode;
 use crate::verify::scheme::{BODY, Encoding, Method, Scheme};

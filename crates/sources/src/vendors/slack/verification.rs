@@ -1,4 +1,4 @@
-//! How Slack signs deliveries.
+//! Slack's signatures.
 
 use crate::auth_mode::Mode;
 use crate::verify::scheme::{BODY, Method, Part, Scheme, Time};

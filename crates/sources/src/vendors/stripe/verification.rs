@@ -1,4 +1,4 @@
-//! How Stripe signs deliveries.
+//! Stripe's signatures.
 
 use crate::auth_mode::Mode;
 use crate::verify::scheme::{BODY, Method, Part, Scheme, Time};

@@ -1,4 +1,4 @@
-//! How Twilio signs deliveries.
+//! Twilio's signatures.
 
 use crate::auth_mode::Mode;
 use crate::verify::scheme::{Algorithm, BODY, Encoding, Method, Part, Scheme};

@@ -15,7 +15,7 @@ use zip::ZipArchive;
 
 /// How many entries an archive may have. Each takes memory while the archive is open.
 pub(super) const MAX_ENTRIES: usize = 4_096;
-/// What precedes each entry in an archive's list.
+/// The mark before each entry in an archive's list.
 const ENTRY_MARK: &[u8] = b"PK\x01\x02";
 /// How much the parts of a document may decompress to, in all.
 pub(super) const MAX_BYTES: u64 = 64 << 20;

@@ -5,7 +5,7 @@ use super::xml::{self, Piece};
 use super::{Archive, MAX_TEXT_BYTES, OfficeError};
 use std::fmt::Write as _;
 
-/// How many tabs one gap between cells may become.
+/// Maximum number of tabs for one gap between cells.
 const MAX_GAP: usize = 64;
 /// How many sheets are read.
 const MAX_SHEETS: usize = 256;
@@ -84,7 +84,7 @@ fn strings_of(archive: &mut Archive<'_>, name: &str) -> Result<Strings, OfficeEr
     let (mut is_text, mut phonetic) = (false, false);
     xml::walk(part, |piece| {
         match piece {
-            // How the text is pronounced.
+            // The pronunciation of the text.
             Piece::Start("rPh", _) => phonetic = true,
             Piece::End("rPh") => phonetic = false,
             Piece::Start("t", _) => is_text = true,
@@ -160,7 +160,7 @@ fn read_sheet(
     })
 }
 
-/// The column of a place such as `AB12`.
+/// Returns the column of a cell reference such as `AB12`.
 fn column_of(place: &str) -> Option<usize> {
     let mut column = 0_usize;
     for letter in place.bytes().take_while(u8::is_ascii_alphabetic) {

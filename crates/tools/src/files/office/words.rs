@@ -4,10 +4,10 @@ use super::xml::{self, Piece};
 use super::{Archive, MAX_TEXT_BYTES, OfficeError};
 use std::fmt::Write as _;
 
-/// How many spaces one element may stand for.
+/// Maximum number of spaces for one element.
 const MAX_SPACES: usize = 100;
 
-/// What the elements of a format mean.
+/// The meaning of a format's elements.
 pub(super) struct Rules {
     /// Their text is read.
     text: &'static [&'static str],
@@ -19,7 +19,7 @@ pub(super) struct Rules {
     tab: &'static str,
     cell: &'static str,
     row: &'static str,
-    /// An element that begins a part of the document, and how it is called in the text.
+    /// An element that begins a part of the document, and its name in the text.
     heading: Option<(&'static str, &'static str)>,
 }
 

@@ -5,7 +5,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use std::io::{BufRead, ErrorKind};
 
-/// What a part consists of. Names are without prefix.
+/// A part of an XML document. Names are without prefix.
 pub(super) enum Piece<'a> {
     Start(&'a str, &'a BytesStart<'a>),
     End(&'a str),

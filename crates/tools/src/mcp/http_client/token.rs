@@ -6,12 +6,12 @@ use crate::secrets::{Redactor, by_name};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use secrecy::ExposeSecret;
 
-/// How many access tokens are removed from answers: an answer may come after the next refresh.
+/// Number of access tokens that are removed from answers: an answer may arrive after the next refresh.
 const KEPT_TOKENS: usize = 3;
 
 impl HttpClient {
-    /// Sends a request with its fixed token, or with the one from OAuth. If the server refuses the latter, gets a new one
-    /// and sends the request once more. The outer error is the reason why there is no token, for people and models.
+    /// Sends a request with its fixed token or with the token from OAuth. If the server refuses the latter, gets a new
+    /// one and sends the request once more. The outer error is the reason why there is no token, for people and models.
     pub(super) async fn with_token<T, F>(
         &self,
         fixed: Option<String>,

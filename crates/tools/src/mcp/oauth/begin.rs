@@ -16,7 +16,7 @@ use url::Url;
 
 /// How long a person has to complete an authorization.
 const VALID: Duration = Duration::from_mins(10);
-/// How often a save is attempted when other nodes save as well.
+/// Maximum number of attempts to save while other nodes save as well.
 const TRIES: usize = 5;
 
 /// A client that a person registered at the authorization server.
@@ -26,8 +26,8 @@ pub struct GivenClient {
 }
 
 impl OAuth {
-    /// Returns the URL at which the person authorizes Gatehouse. `session` is the login session that may complete it, and
-    /// `redirect_uri` the address to which the authorization server sends the person back.
+    /// Returns the URL at which the person authorizes Gatehouse. `session` is the login session that may complete it,
+    /// and `redirect_uri` the address to which the authorization server redirects the browser.
     pub(in super::super) async fn begin(
         &self,
         (name, url): (&str, &Url),
@@ -78,7 +78,7 @@ impl OAuth {
         Err(OAuthError::Changed)
     }
 
-    /// A record without a grant, in place of one for another URL.
+    /// Returns a record without a grant. Deletes the record of another URL, if there is one.
     async fn blank(&self, name: &str, url: &Url) -> Result<Record, OAuthError> {
         if let Some(row) = self.find_row(name).await? {
             self.delete(name, row.version, None).await?;
@@ -91,7 +91,7 @@ impl OAuth {
         let client = record.secret.client.as_ref()?;
         let now = self.clock.now().as_millis();
         let is_valid = client.expires_at.is_none_or(|expires_at| expires_at > now);
-        // A person registers another redirect URI at the same client.
+        // For a client that the owner entered, the owner also registers another redirect URI there.
         let redirects = client.is_manual || client.redirect_uri == redirect_uri;
         (is_valid && redirects && client.issuer == metadata.issuer).then(|| Client {
             redirect_uri: redirect_uri.to_owned(),

@@ -1,6 +1,6 @@
 //! Parses `WWW-Authenticate` (RFC 9110, section 11.6.1): several challenges may share one header.
 
-/// What a challenge of the scheme `Bearer` says.
+/// The content of a challenge of the scheme `Bearer`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Challenge {
     /// The URL of the protected resource's metadata (RFC 9728, section 5.1).

@@ -1,5 +1,5 @@
 //! Finds the authorization server of an MCP server (MCP 2025-06-18, "Authorization Server Discovery"): the metadata of
-//! the protected resource (RFC 9728), then those of the authorization server (RFC 8414, OIDC Discovery 1.0).
+//! the protected resource (RFC 9728), then the metadata of the authorization server (RFC 8414, OIDC Discovery 1.0).
 
 use super::challenge::{Challenge, bearer};
 use super::error::OAuthError;
@@ -18,7 +18,7 @@ pub(super) struct Metadata {
     pub(super) registration_endpoint: Option<Url>,
     pub(super) revocation_endpoint: Option<Url>,
     pub(super) token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    // Some servers write `null` for what they do not have.
+    // Some servers write `null` for a missing list.
     code_challenge_methods_supported: Option<Vec<String>>,
     /// RFC 9207.
     pub(super) authorization_response_iss_parameter_supported: Option<bool>,
@@ -167,7 +167,7 @@ fn well_known(url: &Url, name: &str) -> impl Iterator<Item = Url> + use<> {
     std::iter::once(at(path)).chain(root)
 }
 
-/// The first candidate that answers with this document. One that is missing or something else is skipped.
+/// The first candidate that answers with this document. Missing documents and other documents are skipped.
 async fn first<T: for<'de> Deserialize<'de>>(
     http: &Http,
     candidates: impl Iterator<Item = Url>,

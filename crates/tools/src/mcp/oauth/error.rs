@@ -1,12 +1,12 @@
-//! Why an authorization failed.
+//! Reasons why an authorization failed.
 
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_outbound::OutboundError;
 use gatehouse_secrets::SecretsError;
 use gatehouse_store::StoreError;
 
-/// Why an authorization could not be started, completed, refreshed or ended. Shown to people; contains no secrets and no
-/// text of another server.
+/// Why an authorization could not be started, completed, refreshed or ended. Shown to people; contains no secrets and
+/// no text of another server.
 #[derive(Debug, thiserror::Error)]
 pub enum OAuthError {
     #[error("The MCP server does not exist.")]

@@ -1,4 +1,4 @@
-//! Completes an authorization when the authorization server has redirected the person back.
+//! Completes an authorization when the authorization server has redirected the browser back.
 
 use super::OAuth;
 use super::discovery::canonical;
@@ -22,8 +22,8 @@ pub struct Callback {
 }
 
 impl OAuth {
-    /// Exchanges the code for tokens. Each state works once, and only in the login session that began it. Returns whether
-    /// there are tokens now; otherwise the reason is stored for the page. An error is not stored.
+    /// Exchanges the code for tokens. Each state works once, and only in the login session that began it. Returns
+    /// whether there are tokens now; otherwise the reason is stored for the page. An error is not stored.
     pub(in super::super) async fn finish(
         &self,
         actor: &Actor,
@@ -49,7 +49,7 @@ impl OAuth {
                 Err(error) if record.row.authorized => Err(error),
                 Err(error) => {
                     record.row.error = Some(error.text());
-                    // Another request that saved meanwhile is newer than this failure.
+                    // Another request that was saved in the meantime is newer than this failure.
                     oauth.save(&record, false).await?;
                     Ok(false)
                 }

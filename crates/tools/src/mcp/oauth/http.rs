@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 256 << 10;
 /// Sends requests on behalf of one MCP server.
 pub(super) struct Http {
     pub(super) outbound: Outbound,
-    /// The URL of the MCP server, which the owner entered. Other addresses come from strangers.
+    /// The URL of the MCP server, which the owner entered. Strangers choose the other addresses.
     pub(super) server: Url,
 }
 

@@ -1,9 +1,9 @@
 //! OAuth for MCP servers behind a URL (MCP 2025-06-18, "Authorization"): authorization code with PKCE, resource
 //! indicators, dynamic registration where offered.
 //!
-//! Each server has one row, which nodes share. Its version changes with every change of the grant, and no node saves over
-//! a version that it has not read. A refresh is claimed by one node and runs in a task of the gateway, so that a caller
-//! who goes away cannot lose a rotated refresh token.
+//! Each server has one row, which nodes share. Its version changes with every change of the grant, and no node
+//! overwrites a version that it has not read. A refresh is claimed by one node and runs in a task of the gateway, so
+//! that a rotated refresh token is not lost if the caller disconnects.
 
 mod begin;
 mod challenge;
@@ -46,7 +46,7 @@ pub(super) struct OAuth {
 /// A row of the audit log: who, and its kind.
 pub(super) type Note = (Actor, &'static str);
 
-/// What is known about the authorization of a server. Contains no secrets.
+/// The state of a server's authorization. Contains no secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authorization {
     /// The canonical URI of the MCP server that it is for.
@@ -101,7 +101,7 @@ impl OAuth {
         drop(self.tasks.set(tasks.clone()));
     }
 
-    /// Runs work to its end, even if the caller disconnects.
+    /// Runs a future to its end, even if the caller disconnects.
     async fn to_the_end<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, OAuthError>> + Send + 'static,
@@ -118,7 +118,7 @@ impl OAuth {
         }
     }
 
-    /// What is known about every server, by name.
+    /// Lists the authorization of every server, by name.
     pub(super) async fn list(&self) -> Result<Vec<(String, Authorization)>, StoreError> {
         let read = self
             .store
@@ -129,7 +129,7 @@ impl OAuth {
             .collect())
     }
 
-    /// Forgets the authorization of a server, then asks its authorization server to revoke the tokens. Returns whether
+    /// Deletes the authorization of a server, then asks its authorization server to revoke the tokens. Returns whether
     /// that server confirmed it.
     pub(super) async fn disconnect(
         &self,
@@ -165,7 +165,7 @@ impl OAuth {
         self.to_the_end(inherit(work)).await
     }
 
-    /// Like [`OAuth::disconnect`], for a server whose URL is not in the settings any more.
+    /// Like [`OAuth::disconnect`], for a server whose URL was removed from the settings.
     pub(super) async fn disconnect_deleted(
         &self,
         actor: &Actor,
@@ -178,7 +178,7 @@ impl OAuth {
         self.disconnect(actor, server, &url).await.map(drop)
     }
 
-    /// Forgets the authorization of a server without revoking it.
+    /// Deletes the authorization of a server without revoking it.
     pub(super) async fn forget(&self, server: &str, note: Option<Note>) -> Result<(), StoreError> {
         match self.find_row(server).await? {
             Some(row) => self.delete(server, row.version, note).await.map(drop),

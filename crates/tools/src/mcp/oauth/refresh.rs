@@ -14,11 +14,11 @@ use url::Url;
 
 /// How long a claim is valid: longer than a request for tokens takes, on nodes whose clocks differ by two minutes.
 const CLAIM: Duration = Duration::from_mins(5);
-/// How often a node looks whether the node with the claim has finished.
+/// How often a node checks whether the node with the claim has finished.
 const LOOK: Duration = Duration::from_millis(200);
-/// How often a node looks: until a claim has expired and another node had its time.
+/// Maximum number of checks: until a claim has expired and another node had time to refresh.
 const LOOKS: usize = 1800;
-/// How long rotated tokens wait for a vault or a database that does not accept them, between two attempts.
+/// Delay between two attempts to save rotated tokens while the vault or the database does not accept them.
 const SAVE_AGAIN: Duration = Duration::from_secs(1);
 /// The maximum number of attempts to save rotated tokens.
 const SAVES: usize = 3600;
@@ -171,8 +171,8 @@ impl OAuth {
         self.save_with(&record, true, note).await.map(drop)
     }
 
-    /// Saves rotated tokens. The old refresh token may be invalid already, so this does not give up while the vault is
-    /// sealed or the database does not answer, and extends the claim meanwhile.
+    /// Saves rotated tokens. The old refresh token may be invalid already, so this retries while the vault is sealed or
+    /// the database does not respond, and extends the claim for that time.
     async fn keep(
         &self,
         http: &super::Http,

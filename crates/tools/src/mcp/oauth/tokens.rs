@@ -15,7 +15,7 @@ use url::form_urlencoded::byte_serialize;
 const MAX_TOKEN_BYTES: usize = 16 << 10;
 /// The longest lifetime that counts.
 const MAX_LIFETIME_SECONDS: u64 = 365 * 24 * 60 * 60;
-/// How long before its end an access token is replaced; for a short lifetime, its half.
+/// How long before its expiry an access token is replaced; for a short lifetime, half of it.
 const MARGIN_SECONDS: u64 = 30;
 
 /// An answer with tokens.
@@ -120,7 +120,7 @@ fn read(answer: &Answer) -> Result<Granted, OAuthError> {
     if answer.status != 200 {
         let code = json.and_then(|json| error_code(json.get("error")?.as_str()?));
         return Err(match code {
-            // Only a definite refusal of the grant; a server in trouble may answer anything.
+            // Only a definite refusal of the grant: a failing server may return any error.
             Some(code) if code == "invalid_grant" && answer.status < 500 => {
                 OAuthError::InvalidGrant
             }

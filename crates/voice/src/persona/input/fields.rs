@@ -31,7 +31,7 @@ pub(super) struct PersonaInput {
     #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     provider: Option<Option<String>>,
-    /// How it speaks, in words.
+    /// A description of how it speaks.
     #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<PromptInput>")]
     prompt: Option<Option<PromptInput>>,
@@ -100,7 +100,7 @@ struct PromptInput {
     #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     scene: Option<Option<String>>,
-    /// What the speaker must not do.
+    /// Restrictions for the speaker.
     #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>")]
     constraints: Option<Option<String>>,

@@ -25,7 +25,7 @@ async fn what_was_left_behind_is_removed() {
     // The directory does not exist yet.
     empty(&work);
     let programs = with_directory(&patient(), &work);
-    // As if the server had been killed.
+    // Simulates a killed server.
     std::mem::forget(made(&programs, "sound").await);
     assert_eq!(fs::read_dir(&work).unwrap().count(), 1);
     empty(&work);

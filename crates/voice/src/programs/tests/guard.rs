@@ -27,7 +27,7 @@ async fn a_guarded_program_ends_with_the_input_of_its_guard() {
     let (mut running, (stdin, _stdout, _stderr)) = started.unwrap();
     let pid = place.pid().await;
     assert!(test_kill_process(pid).is_ok());
-    // What the kernel does when this process is killed.
+    // The kernel does this when this process is killed.
     drop(stdin);
     assert_gone(pid).await;
     running.ended().await.unwrap();

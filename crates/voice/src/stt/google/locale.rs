@@ -2,7 +2,7 @@
 
 use super::super::language;
 
-/// The default region of a language: the one with most speakers among those that Google lists
+/// The default region of a language: the one with the most speakers in Google's list
 /// (<https://cloud.google.com/speech-to-text/docs/speech-to-text-supported-languages>).
 const LOCALES: &[(&str, &str)] = &[
     ("af", "af-ZA"),

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// The longest piece. Google accepts "about one minute".
 const MAX_SECONDS: usize = 55;
-/// How far before the maximum to search for a quiet position.
+/// Maximum distance before the limit in which a quiet position is searched.
 const SEARCH_SECONDS: usize = 10;
 /// Frames per second whose loudness is compared: 20 milliseconds each.
 const FRAMES_A_SECOND: usize = 50;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// A model with its options.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// For `--tokens`.
+    /// The value for `--tokens`.
     pub(super) tokens: PathBuf,
     /// Options without their dashes, and their values.
     pub(super) files: Vec<(&'static str, PathBuf)>,

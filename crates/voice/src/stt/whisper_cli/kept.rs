@@ -1,7 +1,7 @@
 //! Transcripts from a `whisper-server` that is kept between requests
 //! (<https://github.com/ggml-org/whisper.cpp>, `examples/server/README.md` and `server.cpp`).
 //!
-//! - It loads its model, binds its port, and only then answers. If the port is taken, it exits.
+//! - It answers only after it has loaded its model and bound its port. If the port is taken, it exits.
 //! - The index page below its request path exists in all versions, `/health` only in newer ones.
 //! - The fields of a form replace the values of the command line, in older versions for later requests too. Each
 //!   request therefore contains all fields that differ between requests.
@@ -27,7 +27,7 @@ pub(super) const MAX_BYTES: usize = 32 << 20;
 /// How long a new process may take to load its model.
 const READY: Duration = Duration::from_mins(1);
 const READY_PAUSE: Duration = Duration::from_millis(20);
-/// How often a process is started for a request, because its port may be taken in the meantime.
+/// Maximum number of starts per request, because the port may be taken in the meantime.
 const STARTS: usize = 2;
 /// `whisper-cli` does not cut segments, and has these values for the search.
 const LIKE_THE_CLI: [(&str, &str); 3] =

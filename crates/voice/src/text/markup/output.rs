@@ -95,7 +95,7 @@ impl Output {
         &self.places
     }
 
-    /// The rest of the text, the tag, and the places of the markers.
+    /// The rest of the text, the tag, and the positions of the markers.
     pub(super) fn finish(mut self) -> (String, Option<Tag>, Places) {
         if self.before.is_none() {
             self.pass_white();

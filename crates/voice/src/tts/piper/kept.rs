@@ -56,7 +56,7 @@ pub(super) async fn speak(
     Ok((spoken < count).then_some(Unspoken { spoken, is_new }))
 }
 
-/// What a process speaks.
+/// A text for a process.
 struct Order {
     lines: Arc<[String]>,
     /// Samples per second.

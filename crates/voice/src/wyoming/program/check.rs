@@ -13,7 +13,7 @@ const MAX_LISTED: usize = 5;
 /// The longest name that is shown, in characters.
 const MAX_NAME: usize = 60;
 
-/// What the program is and has, for people, such as "piper 2.5.2 with the voices a, b (en, de)".
+/// Describes the program for people, such as "piper 2.5.2 with the voices a, b (en, de)".
 ///
 /// # Errors
 /// The program cannot be reached, does not speak or transcribe, or lacks the configured model, voice or language.
@@ -67,7 +67,7 @@ pub(crate) async fn check(
 }
 
 impl Artifact {
-    /// Whether it has the language, in any spelling of the region. One that lists none is not checked.
+    /// Whether it has the language, in any spelling of the region. A program that lists no languages is not checked.
     fn knows(&self, language: &str) -> bool {
         let short = |text: &str| {
             let first = text.split(['-', '_']).next().unwrap_or_default();

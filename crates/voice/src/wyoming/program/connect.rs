@@ -11,7 +11,7 @@ use tokio::io::{BufReader, ReadHalf, WriteHalf};
 use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
 
-/// The maximum length of an error's text that is passed on, in characters.
+/// The maximum length of the text that an error contains, in characters.
 const MAX_WORDS: usize = 300;
 
 /// Connects to a program. The call ends after `limit`.
@@ -66,7 +66,7 @@ impl Requests {
     }
 }
 
-/// What the program sends.
+/// The events of a program.
 pub(super) struct Answers {
     id: &'static str,
     stream: BufReader<ReadHalf<Box<dyn Duplex>>>,
@@ -97,7 +97,7 @@ const fn closed(id: &'static str) -> VoiceError {
     VoiceError::failed(id, "closed the connection early", true)
 }
 
-/// The text alone may say too little: for an unknown voice, that of wyoming-piper is only the name.
+/// The text alone may not be enough: for an unknown voice, wyoming-piper sends only the name.
 fn reported(provider: &'static str, event: &Event) -> VoiceError {
     let words = match (event.text("text"), event.text("code")) {
         (Some(text), Some(code)) => format!("{text} ({code})"),

@@ -26,10 +26,10 @@ pub(super) struct Info {
 pub(super) struct Service {
     pub(super) name: String,
     pub(super) version: Option<String>,
-    /// Of a service that transcribes.
+    /// Fields of a service that transcribes.
     #[serde(default)]
     pub(super) models: Vec<Artifact>,
-    /// Of a service that speaks.
+    /// Fields of a service that speaks.
     #[serde(default)]
     pub(super) voices: Vec<Artifact>,
 }

@@ -84,7 +84,7 @@ struct Text {
     id: &'static str,
     answers: Answers,
     sending: Option<BoxFuture<'static, Requests>>,
-    /// The sending side, once everything is sent.
+    /// The sending side, after everything has been sent.
     requests: Option<Requests>,
     /// The longest wait for an event.
     patience: Duration,

@@ -29,7 +29,7 @@ pub(crate) use speak::speak;
 
 use url::Url;
 
-/// Whether the address is that of a Wyoming program.
+/// Whether the address belongs to a Wyoming program.
 pub(crate) fn is_at(address: &Url) -> bool {
     address.scheme() == "tcp"
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use url::Url;
 
-/// Speaks the text. The samples are passed on as they arrive.
+/// Speaks the text. The samples are forwarded as they arrive.
 pub(crate) async fn speak(
     resources: &Resources,
     id: &'static str,

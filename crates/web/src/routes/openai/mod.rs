@@ -28,7 +28,7 @@ pub(in crate::routes) fn formatted(handler: MethodRouter<App>) -> MethodRouter<A
     }))
 }
 
-/// The caller of a request, and what identifies the response.
+/// The caller of a request, and the ID and time of the response.
 struct Origin {
     actor: Actor,
     /// The request ID.

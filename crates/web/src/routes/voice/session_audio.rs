@@ -133,7 +133,7 @@ pub(in crate::routes) async fn get(
     })
 }
 
-/// Streams a range of the audio. If the audio is deleted meanwhile, the response breaks off, and the caller
+/// Streams a range of the audio. If the audio is deleted before the end, the response breaks off, and the caller
 /// detects that it is incomplete.
 fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>) -> Response {
     let number = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);

@@ -23,9 +23,8 @@ pub(in crate::routes) async fn post(
     Ok(respond(streamed.map_err(to_problem)?)?)
 }
 
-/// Builds the response once the first bytes are available, with a success status. A later failure breaks
-/// off the body, and the client detects that it is incomplete. A client that disconnects stops the
-/// synthesis.
+/// Builds the response when the first bytes are available, with a success status. A later failure breaks off the body,
+/// and the client detects that it is incomplete. A client that disconnects stops the synthesis.
 pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
     let facts = facts(&speech)?;
     let provider = speech.provider;

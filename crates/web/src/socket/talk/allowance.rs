@@ -1,10 +1,10 @@
-//! How much audio may arrive: that of one microphone, with some of it early.
+//! Limits how much audio may arrive: the amount of one microphone, some of it early.
 
 use gatehouse_domain::{ErrorCode, Problem};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How much more than real time may arrive, for a client whose network stalled.
+/// How much audio may arrive ahead of real time, for a client whose network stalled.
 pub(super) const EARLY: Duration = Duration::from_secs(30);
 
 /// The audio that may still arrive now.
@@ -16,7 +16,7 @@ pub(super) struct Allowance {
 }
 
 impl Allowance {
-    /// For samples of two bytes at this rate.
+    /// For samples of two bytes at this sample rate.
     pub(super) fn new(rate: u32, now: Instant) -> Self {
         Self {
             began: now,

@@ -1,4 +1,4 @@
-//! Limits of what is kept in memory.
+//! Limits of the requests in memory.
 
 use super::*;
 use gatehouse_domain::{ManualClock, SeededRandom};

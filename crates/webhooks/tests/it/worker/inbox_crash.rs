@@ -25,7 +25,10 @@ const ROUND: u32 = 3;
 #[tokio::test]
 #[ignore = "run by the test below, as another process"]
 async fn victim() {
-    #[expect(clippy::disallowed_methods, reason = "how the parent tells the victim")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the parent process configures the victim this way"
+    )]
     let told = [DIRECTORY, AT, FIRST].map(|name| std::env::var(name).ok());
     let [Some(directory), Some(at), Some(first)] = told else {
         return;

@@ -77,7 +77,7 @@ export class LiveSpeech {
     await this.#context.resume();
   }
 
-  /** Ends the sound at once and drops what has not been heard. */
+  /** Ends the sound at once and drops audio that was not played yet. */
   stop(): void {
     if (this.state === 'ended') return;
     this.state = 'ended';
@@ -101,7 +101,7 @@ export class LiveSpeech {
       const sound = await context.decodeAudioData(bytes);
       if (!this.#gone.signal.aborted) this.#schedule(context, sound);
     } catch {
-      // The recording of the whole answer has its own player, which shows what is wrong.
+      // The recording of the whole answer has its own player, which shows the error.
     } finally {
       this.#loading--;
       this.#endIfOver();
@@ -160,7 +160,7 @@ class Live {
     return this.speeches.find((one) => one.message === message && one.state !== 'ended') ?? null;
   }
 
-  /** Ends the sound at once, also of what waits. */
+  /** Ends the sound at once, and drops the queued speech. */
   stop(): void {
     // The last one first: the end of a speech starts the next one.
     for (const one of this.speeches.toReversed()) one.stop();

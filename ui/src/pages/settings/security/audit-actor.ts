@@ -1,7 +1,7 @@
 // Texts for the actors of audit events.
 import { m } from '../../../paraglide/messages.js';
 
-/** The actor as text. `labels`: those of keys and devices by ID, those of people by their names in the log. */
+/** The actor as text. `labels`: of keys and devices by ID, of people by their names in the log. */
 export function actorInWords(actor: string, own: string | undefined, labels: ReadonlyMap<string, string>): string {
   const [kind = '', id = '', , person] = actor.split(' ');
   if (kind === 'session') return id === own ? m.audit_actor_you() : m.audit_actor_session();

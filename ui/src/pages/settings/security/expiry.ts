@@ -2,7 +2,7 @@
 
 export type Choice = '30' | '90' | '365' | 'date' | 'never';
 const DAY_MS = 86_400_000;
-/** A key is marked when it expires within this time. */
+/** A credential is marked, and named on the first page, when it expires within this time. */
 const NEAR_MS = 14 * DAY_MS;
 
 /** The chosen expiry, or null for never. A date expires at the end of that day in local time. */

@@ -14,7 +14,7 @@ interface Texts {
   bad?: () => string;
   /** What to do if it failed, if that does not depend on the reason. */
   hint?: () => string;
-  /** The outcomes of which the gateway's sentence says no more than the text here. */
+  /** The outcomes for which the gateway's sentence adds nothing to the text here. */
   whole?: readonly Outcome[];
 }
 

@@ -35,7 +35,7 @@ export function typed(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value);
 }
 
-/** Parses typed text. Invalid input is passed on as text, so that the gateway reports what it expects. */
+/** Parses typed text. Invalid input is sent as text, so that the gateway reports the expected format. */
 export function parse(text: string, kind: Kind): unknown {
   switch (kind) {
     case 'flag':
@@ -75,7 +75,7 @@ const UNITS: [RegExp, () => string][] = [
 /** The unit in the name of a setting; empty if it has none. */
 export const unitOf = (key: string): string => UNITS.find(([pattern]) => pattern.test(key))?.[1]() ?? '';
 
-/** What a setting accepts and its default, in words. */
+/** The accepted values of a setting and its default, in words. */
 export function limitsOf(described: SettingDescription): string[] {
   const { key, min, max, one_of, kind } = described;
   const unit = unitOf(key);

@@ -1,4 +1,4 @@
-// Names of what a budget applies to.
+// Names of the scope of a budget.
 import { m } from '../../../paraglide/messages.js';
 
 const KINDS: Record<string, (inputs: { name: string }) => string> = {

@@ -24,7 +24,7 @@ const NAMES: Record<string, () => string> = {
   tts_local_2: m.voice_name_tts_local_2,
 };
 
-/** Labels of the settings, by provider and name where one name means two things. */
+/** Labels of the settings, by provider and name where a name has two meanings. */
 const LABELS: Record<string, () => string> = {
   base_url: m.voice_setting_base_url,
   binary_path: m.voice_setting_binary_path,
@@ -48,7 +48,7 @@ const LABELS: Record<string, () => string> = {
   voice_id: m.voice_setting_voice_id,
 };
 
-/** What stands below the settings. */
+/** Texts below the settings. */
 const HINTS: Record<string, () => string> = {
   base_url: m.voice_setting_hint_base_url,
   binary_path: m.voice_setting_hint_binary_path,

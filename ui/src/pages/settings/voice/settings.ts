@@ -1,4 +1,4 @@
-// The voice settings with their origins, and what describes them.
+// The voice settings with their origins and descriptions.
 import type { SettingDescription } from '../../../client/generated/rpc';
 import { keys } from '../../../client/keys';
 import { rpc } from '../../../client/rpc';

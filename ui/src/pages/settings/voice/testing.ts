@@ -12,11 +12,11 @@ const LONGEST_TEST_MS = 120_000;
 export const testProvider = (role: Role, provider: string): Promise<LastUse> =>
   rpc('voice.test', { kind: role, provider }, { timeout_ms: LONGEST_TEST_MS });
 
-/** What a test does, and that it may cost something. */
+/** The effect of a test, and that it may cost money. */
 export const costs = (role: Role): string =>
   role === 'tts' ? m.voice_test_costs_speech() : m.voice_test_costs_transcript();
 
-/** What the provider did in a test, without a subject. */
+/** The result of a provider's test, as a sentence without a subject. */
 export const proof = (role: Role): string => (role === 'tts' ? m.voice_tested_speech() : m.voice_tested_transcript());
 
 export const isKeyRejected = ({ status }: Pick<LastUse, 'status'>): boolean => status === 401 || status === 403;
@@ -31,7 +31,7 @@ export function reason(use: LastUse): string {
   return use.providerMessage ? m.voice_provider_says({ text, sentence: use.providerMessage }) : text;
 }
 
-/** What to do about it; null if the reason says so. */
+/** The remedy; null if the reason contains it. */
 export function advice(use: LastUse, { needs }: Pick<Provider, 'needs'>): string | null {
   const { code, status } = use;
   if (code === 'NOT_CONFIGURED') return null;

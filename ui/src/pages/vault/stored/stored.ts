@@ -1,4 +1,4 @@
-// Everything secret that the gateway stores, from the lists of its owners, with what uses it. Pure functions.
+// All secrets that the gateway stores, from several lists, with the users of each. Pure functions.
 import type { Result } from '../../../client/rpc';
 import { providerName } from '../../../client/wording';
 import { m } from '../../../paraglide/messages.js';
@@ -8,7 +8,7 @@ export interface Stored {
   kind: 'variable' | 'ssh' | 'provider' | 'channel' | 'webhook' | 'account';
   name: string;
   href: string;
-  /** What can be shown of the secret: its last characters or a fingerprint. */
+  /** A hint to recognize the secret: its last characters or a fingerprint. */
   hint: string | null;
   uses: { key: string; label: string; href: string }[];
   /** Undefined if the gateway does not record it. */

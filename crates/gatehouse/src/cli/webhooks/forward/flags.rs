@@ -101,7 +101,7 @@ mod tests {
             next_from(Some(at(from)), Some(&at(newest)), held.as_deref())
         };
         assert_eq!(next(0, 30, None), Some(at(28)));
-        // A delivery of the 20th minute appears behind that of the 30th.
+        // A delivery of the 20th minute appears after the one of the 30th.
         assert_eq!(next(0, 30, Some(20)), Some(at(18)));
         assert_eq!(next(18, 30, Some(20)), Some(at(18)));
         assert_eq!(next(18, 40, Some(25)), Some(at(23)));

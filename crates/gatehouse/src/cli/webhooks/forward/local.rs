@@ -16,7 +16,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Longer than vendors wait.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Where deliveries are sent.
+/// The local destination of deliveries.
 pub(super) struct Local {
     http: reqwest::Client,
     to: Url,

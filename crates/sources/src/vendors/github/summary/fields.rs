@@ -62,7 +62,7 @@ pub(super) fn moved(report: &mut Report, root: Node<'_>) {
     }
 }
 
-/// The old and new values of what was edited.
+/// The old and new values of the edited fields.
 pub(super) fn edited(report: &mut Report, root: Node<'_>) {
     let Some(changes) = root.at("changes") else {
         return;

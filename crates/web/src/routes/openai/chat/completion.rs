@@ -75,7 +75,7 @@ impl From<ToolCall> for CompletionCall {
     }
 }
 
-/// Token counts; of an agent, those of all its calls to models.
+/// Token counts. For an agent, the sum of all its model calls.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CompletionUsage {
     prompt_tokens: u64,

@@ -14,7 +14,7 @@ use crate::respond::{Refusal, json};
 use axum::extract::{Request, State};
 use axum::response::Response;
 
-/// What every object of one response contains.
+/// The fields of every object of one response.
 #[derive(Clone, Debug)]
 struct Head {
     id: String,

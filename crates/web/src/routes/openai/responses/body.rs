@@ -53,17 +53,17 @@ struct Item {
     /// `message` (the default), `function_call` or `function_call_output`; `reasoning` is ignored.
     #[serde(rename = "type")]
     kind: Option<String>,
-    /// Of a message: system, developer, user or assistant.
+    /// Only in a message: system, developer, user or assistant.
     role: Option<String>,
-    /// Of a message.
+    /// Only in a message.
     content: Option<Content>,
-    /// Of a call and its output.
+    /// Only in a call and its output.
     call_id: Option<String>,
-    /// Of a call.
+    /// Only in a call.
     name: Option<String>,
-    /// Of a call: JSON text.
+    /// Only in a call: JSON text.
     arguments: Option<String>,
-    /// Of the output of a call.
+    /// Only in the output of a call.
     output: Option<Content>,
 }
 

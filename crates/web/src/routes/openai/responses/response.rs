@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What every object of one response contains.
+/// The fields of every object of one response.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     /// The ID of the request.
@@ -184,7 +184,7 @@ impl TextPart {
     }
 }
 
-/// Token counts; of an agent, those of all its calls to models.
+/// Token counts. For an agent, the sum of all its model calls.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 struct ResponseUsage {
     input_tokens: u64,

@@ -1,4 +1,4 @@
-//! What transcriptions and translations have in common: the form, and the formats of the response.
+//! The common parts of transcriptions and translations: the form, and the formats of the response.
 
 use super::super::form::{self, Fields};
 use super::names;
@@ -140,7 +140,7 @@ fn verbose(wanted: &Wanted, transcript: &Transcript) -> Value {
     let mut answer = Map::new();
     let mut add = |name: &str, value: Value| answer.insert(name.to_owned(), value);
     add("task", wanted.task.into());
-    // Of a translation, the vendor's document says that it is always this word.
+    // OpenAI's documentation says that a translation always contains this word.
     let language = if wanted.task == "translate" {
         "english"
     } else {

@@ -16,8 +16,8 @@ use std::iter;
 /// The maximum size of the audio in one event, in bytes: 64 KiB of base64.
 const MAX_DELTA_BYTES: usize = 48 << 10;
 
-/// Builds the response once the first bytes are available. A later failure is an event with the member `error`,
-/// and `speech.audio.done` is missing.
+/// Builds the response when the first bytes are available. A later failure is an event with the member `error`, and
+/// `speech.audio.done` is missing.
 pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
     let facts = speech::facts(&speech)?;
     let provider = speech.provider;

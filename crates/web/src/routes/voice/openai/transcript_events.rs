@@ -7,8 +7,8 @@ use futures_util::StreamExt;
 use gatehouse_voice::{TranscriptPiece, TranscriptStream, VoiceError};
 use serde_json::{Value, json};
 
-/// Builds the response once the first piece is available. A later failure is an event with the member `error`,
-/// and `transcript.text.done` is missing.
+/// Builds the response when the first piece is available. A later failure is an event with the member `error`, and
+/// `transcript.text.done` is missing.
 pub(super) fn respond(pieces: TranscriptStream) -> Response {
     events::respond(pieces.map(event))
 }
