@@ -33,6 +33,7 @@ mod pairings;
 mod polls;
 mod progress;
 mod questions;
+mod quotes;
 mod receive;
 mod receivers;
 mod response;
@@ -57,6 +58,7 @@ pub use outgoing::{OfDelivery, Outgoing};
 pub use pairings::{Pairing, PairingRequest};
 pub use polls::{Poll, PollHolder};
 pub use questions::{DirectChat, QuestionForm};
+pub use quotes::{Quote, QuotedAuthor, ReceivedQuote, quote_of};
 pub use receive::{
     InboundAccount, ReceiveError, Received, ReceivedFile, ReceivedMessage, StoredMessages,
 };
