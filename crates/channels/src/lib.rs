@@ -67,4 +67,4 @@ pub use receivers::buttons::{Button, Note, Press, Question, QuestionText, SentQu
 pub use response::{REDACTED, SendResponse};
 pub use send::SendReport;
 pub use senders::{TypeNames, takes_json, type_names};
-pub use session_keys::session_key;
+pub use session_keys::{person_key, session_key};

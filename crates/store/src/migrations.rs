@@ -4,7 +4,7 @@
 pub(crate) type Migration = (i64, &'static str, &'static str);
 
 /// The migrations, one file each. Never change a released migration; add another one.
-pub(crate) const MIGRATIONS: [Migration; 57] = [
+pub(crate) const MIGRATIONS: [Migration; 58] = [
     (
         1,
         "settings",
@@ -253,5 +253,10 @@ pub(crate) const MIGRATIONS: [Migration; 57] = [
         90,
         "quoted_messages",
         include_str!("../migrations/0090_quoted_messages.sql"),
+    ),
+    (
+        91,
+        "allowed_by",
+        include_str!("../migrations/0091_allowed_by.sql"),
     ),
 ];
