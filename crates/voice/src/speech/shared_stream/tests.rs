@@ -26,9 +26,10 @@ impl Vendor {
     fn listen(&self) -> (Listener, bool, Pieces) {
         let (pieces, mut arriving) = mpsc::channel(16);
         let count = Arc::clone(&self.begun);
-        let counted = Counted(Arc::clone(&self.dropped));
+        let dropped = Arc::clone(&self.dropped);
         let begin = async move {
             count.fetch_add(1, Ordering::SeqCst);
+            let counted = Counted(dropped);
             let body = stream::poll_fn(move |context| {
                 let _counted = &counted;
                 arriving.poll_recv(context)

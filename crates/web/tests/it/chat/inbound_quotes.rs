@@ -1,7 +1,7 @@
 //! Quoted messages: what the agent gets of them, and that they are nobody's instructions.
 
 use super::discord_server::{self, Discord};
-use super::inbound::{pair, receive_through, receiving, session_of};
+use super::inbound::{pair, receive_through, receiving, session_of, settled};
 use super::inbound_files::history;
 use super::matrix_server::{self, Matrix};
 use super::{inbound_discord, inbound_matrix};
@@ -26,7 +26,7 @@ async fn last_written(owner: &gatehouse_testkit::Actor, key: &str) -> (String, V
 #[tokio::test]
 async fn a_quote_of_a_stranger_is_data_and_taints_the_session_of_a_trusted_person() {
     const KEY: &str = "channel:telegram:42";
-    let (_server, owner, telegram) = receiving().await;
+    let (server, owner, telegram) = receiving().await;
     pair(&owner, &telegram, 42, true).await;
     let reply = |text: &str, from: Value, quoted: &str| {
         let replied = json!({ "message_id": 1, "from": from, "text": quoted });
@@ -58,6 +58,7 @@ async fn a_quote_of_a_stranger_is_data_and_taints_the_session_of_a_trusted_perso
         ("what is this?".to_owned(), delivered)
     );
     assert_eq!(session_of(&owner, KEY).await["tainted"], true);
+    settled(&server, "telegram").await;
     let clear = json!({ "session": session_of(&owner, KEY).await["id"] });
     owner.rpc("sessions.clear_taint", clear).await.unwrap();
 
