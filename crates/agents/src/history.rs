@@ -25,7 +25,7 @@ const READS: u32 = 4;
 const MAX_BYTES: usize = 8 << 20;
 
 /// How many messages of a session are compared with a text.
-const COMPARED: i64 = 500;
+const COMPARED: i64 = 200;
 
 /// How many of the newest messages fit on a page.
 fn that_fit(rows: &[ChatMessageRow], limit: usize) -> usize {

@@ -41,11 +41,7 @@ impl Inbound {
             QuotedAuthor::Bot if self.is_answer(message, &quote).await => Some(AGENTS),
             QuotedAuthor::Bot | QuotedAuthor::Other => None,
         };
-        match words {
-            Some(words) => content.lead(&lines(words, &quote.text)),
-            None if content.files.len() < MAX_FILES => content.files.push(file(&quote)),
-            None => content.add(NOT_READ),
-        }
+        add(content, &quote, words);
     }
 
     async fn fetch_quote(
@@ -85,6 +81,15 @@ impl Inbound {
     }
 }
 
+/// Adds a quote as lines after `words`, or else as a file.
+fn add(content: &mut Content, quote: &Quote, words: Option<&str>) {
+    match words {
+        Some(words) => content.lead(&lines(words, &quote.text)),
+        None if content.files.len() < MAX_FILES => content.files.push(file(quote)),
+        None => content.add(NOT_READ),
+    }
+}
+
 /// The quoted text as lines that begin with `>`.
 fn lines(words: &str, text: &str) -> String {
     let lines = text.lines().map(|line| format!("\n> {line}"));
@@ -110,6 +115,26 @@ fn file(quote: &Quote) -> NewAttachment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quote_is_one_of_ten_files_or_is_not_read() {
+        let quote = Quote {
+            by: QuotedAuthor::Other,
+            name: "Eve".to_owned(),
+            text: "hi".to_owned(),
+        };
+        let with = |files: usize| {
+            let mut content = Content {
+                text: "look".to_owned(),
+                files: vec![file(&quote); files],
+            };
+            add(&mut content, &quote, None);
+            (content.files.len(), content.text)
+        };
+        assert_eq!(with(MAX_FILES - 1), (MAX_FILES, "look".to_owned()));
+        let text = format!("look\n\n{NOT_READ}");
+        assert_eq!(with(MAX_FILES), (MAX_FILES, text));
+    }
 
     #[test]
     fn every_line_of_a_quote_is_marked() {
