@@ -45,7 +45,7 @@ impl Credential {
     {
         let ended = Box::pin(async move { self.ended().await });
         let state = Some((Box::pin(stream), ended, error));
-        let limited = stream::unfold(state, |state| async {
+        let limited = stream::unfold(state, |state| async move {
             let (mut stream, mut ended, error) = state?;
             tokio::select! {
                 biased;
