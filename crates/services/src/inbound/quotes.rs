@@ -70,10 +70,8 @@ impl Inbound {
 
     /// Whether the agent wrote the quoted text in the session of the message. An account also sends what others wrote.
     async fn is_answer(&self, message: &ReceivedMessageRow, quote: &Quote) -> bool {
-        let answered = self
-            .services
-            .agents
-            .has_answered(&session_key(message), &quote.text);
+        let key = session_key(message);
+        let answered = self.services.agents.has_answered(&key, &quote.text);
         answered.await.unwrap_or_else(|error| {
             tracing::warn!(%error, "the answers of a session could not be read");
             false
