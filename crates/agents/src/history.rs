@@ -24,6 +24,9 @@ const READS: u32 = 4;
 /// Limit on the text of a page in bytes. A single larger message is still returned.
 const MAX_BYTES: usize = 8 << 20;
 
+/// How many messages of a session are compared with a text.
+const COMPARED: i64 = 200;
+
 /// How many of the newest messages fit on a page.
 fn that_fit(rows: &[ChatMessageRow], limit: usize) -> usize {
     let mut bytes = 0_usize;
@@ -33,6 +36,10 @@ fn that_fit(rows: &[ChatMessageRow], limit: usize) -> usize {
         is_first || bytes <= MAX_BYTES
     };
     rows.iter().rev().take(limit).take_while(fits).count()
+}
+
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 impl Agents {
@@ -65,6 +72,29 @@ impl Agents {
             }
             known = running;
         }
+    }
+
+    /// Whether the agent wrote this text, or an answer that contains it, among the newest messages of the session
+    /// with this key. Compares letters and digits only, because channels change the rest of an answer.
+    pub async fn has_answered(&self, key: &str, text: &str) -> Result<bool, AgentsError> {
+        let wanted = letters(text);
+        if wanted.is_empty() {
+            return Ok(false);
+        }
+        let key = key.to_owned();
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                let Some(session) = conn.find_chat_session_by_key(&key).await? else {
+                    return Ok(Vec::new());
+                };
+                let end = (i64::MAX, i64::MAX);
+                conn.list_chat_messages(&session.id, end, COMPARED, MAX_BYTES)
+                    .await
+            })
+        });
+        let rows: Vec<ChatMessageRow> = read.await.map_err(AgentsError::Store)?;
+        let mut answers = rows.iter().filter(|row| row.role == "assistant");
+        Ok(answers.any(|row| letters(&row.content).contains(&wanted)))
     }
 
     async fn messages(

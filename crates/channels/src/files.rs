@@ -144,6 +144,7 @@ mod tests {
             file_name: None,
             is_voice: false,
             more_files: None,
+            quote: None,
             answer: None,
             received_at: Timestamp::from_millis(0),
         }

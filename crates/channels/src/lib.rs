@@ -33,6 +33,7 @@ mod pairings;
 mod polls;
 mod progress;
 mod questions;
+mod quotes;
 mod receive;
 mod receivers;
 mod response;
@@ -57,6 +58,7 @@ pub use outgoing::{OfDelivery, Outgoing};
 pub use pairings::{Pairing, PairingRequest};
 pub use polls::{Poll, PollHolder};
 pub use questions::{DirectChat, QuestionForm};
+pub use quotes::{Quote, QuotedAuthor, ReceivedQuote, quote_of};
 pub use receive::{
     InboundAccount, ReceiveError, Received, ReceivedFile, ReceivedMessage, StoredMessages,
 };
@@ -65,4 +67,4 @@ pub use receivers::buttons::{Button, Note, Press, Question, QuestionText, SentQu
 pub use response::{REDACTED, SendResponse};
 pub use send::SendReport;
 pub use senders::{TypeNames, takes_json, type_names};
-pub use session_keys::session_key;
+pub use session_keys::{person_key, session_key};

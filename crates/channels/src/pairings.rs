@@ -255,7 +255,7 @@ impl Channels {
         write.await
     }
 
-    /// Withdraws the approvals for later calls in the sessions of a person.
+    /// Withdraws what was allowed for later calls in the sessions of a person, or by that person.
     pub async fn withdraw_allowed(&self, account_id: &str, person: &str) -> Result<(), StoreError> {
         let (account, person) = (account_id.to_owned(), person.to_owned());
         let write = self.0.store.write(move |conn| {

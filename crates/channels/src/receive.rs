@@ -6,6 +6,7 @@ use crate::fields::{AGENT, INBOUND, VOICE_ANSWERS};
 use crate::handle::{Channels, Inner};
 use crate::live::LiveAccount;
 use crate::pairings::PairingRequest;
+use crate::quotes::ReceivedQuote;
 use crate::receivers::buttons::Press;
 use crate::receivers::{Receiver, ReceiverState, Source};
 use crate::target::OpenAccount;
@@ -74,6 +75,8 @@ pub struct ReceivedMessage {
     pub text: Option<String>,
     /// At most ten.
     pub files: Vec<ReceivedFile>,
+    /// The earlier message that this one quotes or replies to.
+    pub quote: Option<ReceivedQuote>,
     /// The answer to a paired person that needs no agent.
     pub answer: Option<&'static str>,
     /// Whether this is an invitation of the bot to the conversation instead of a message.

@@ -6,7 +6,8 @@ fn account_key(account: &str) -> String {
     format!("channel:{account}")
 }
 
-fn person_key(account: &str, person: &str) -> String {
+/// The key of the direct session of a person.
+pub fn person_key(account: &str, person: &str) -> String {
     format!("{}:{person}", account_key(account))
 }
 
@@ -21,7 +22,8 @@ pub fn session_key(message: &ReceivedMessageRow) -> String {
     }
 }
 
-/// Withdraws the approvals for later calls in the sessions of a person; `None` means every person of the account.
+/// Withdraws what was allowed for later calls in the sessions of a person, or by that person; `None` is every person of
+/// the account.
 pub(crate) async fn withdraw_allowed(
     conn: &mut Conn,
     account: &str,

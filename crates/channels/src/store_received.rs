@@ -3,6 +3,7 @@
 use crate::files::store_files;
 use crate::handle::{Channels, Inner};
 use crate::pairings::may_ask;
+use crate::quotes::stored_quote;
 use crate::receive::{Received, ReceivedMessage, StoredMessages};
 use gatehouse_domain::Timestamp;
 use gatehouse_store::{ChannelPollRow, Conn, ReceivedMessageRow, StoreError};
@@ -179,6 +180,7 @@ impl Inner {
             file_name: None,
             is_voice: false,
             more_files: None,
+            quote: stored_quote(&message),
             answer: answer.map(str::to_owned),
             received_at: at,
         };

@@ -21,6 +21,19 @@ impl Services {
         allow: bool,
         remember: Option<Remember>,
     ) -> Result<(), Problem> {
+        self.resolve_approval_by(actor, asked, (allow, remember), None)
+            .await
+    }
+
+    /// Like [`Self::resolve_approval`]. What the person of a channel with this key allows for later calls ends with the
+    /// trust in the person.
+    pub(crate) async fn resolve_approval_by(
+        &self,
+        actor: &Actor,
+        asked: &Approval,
+        (allow, remember): (bool, Option<Remember>),
+        person: Option<&str>,
+    ) -> Result<(), Problem> {
         // Names only, because the arguments may contain anything.
         let mut detail = Map::new();
         for (name, value) in [
@@ -36,7 +49,7 @@ impl Services {
         self.auth.begin_change(&intent).await.map_err(to_problem)?;
         let answered = self
             .agents
-            .resolve_approval(&asked.id, allow, remember)
+            .resolve_approval_by(&asked.id, allow, remember, person)
             .await
             .map_err(to_problem);
         let ended = match &answered {

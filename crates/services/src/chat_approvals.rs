@@ -30,7 +30,14 @@ const RESULT_TRIES: u32 = 5;
 /// After the shutdown began: how long a question waits for the end of its call.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// The destination of a question.
+/// The buttons of a question, in rows.
+const ANSWERS: [&[Choice]; 3] = [
+    &[Choice::Allow, Choice::Deny],
+    &[Choice::Session],
+    &[Choice::Arguments],
+];
+
+/// Where a question is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chat {
     pub(crate) place: ButtonPlace,
@@ -217,13 +224,8 @@ impl Services {
             tracing::warn!(account, "a question was changed by the vendor");
             return false;
         }
-        let rows: &[&[Choice]] = if chat.is_own {
-            &[&[Choice::Allow, Choice::Deny], &[Choice::Session]]
-        } else {
-            &[&[Choice::Allow, Choice::Deny]]
-        };
         let at = (&*chat.place.chat, &*sent.message_id);
-        while let Some(buttons) = self.buttons(asked, chat, rows) {
+        while let Some(buttons) = self.buttons(asked, chat, &ANSWERS) {
             let shown = self.channels.offer_buttons(account, at, text, &buttons);
             let Err(error) = shown.await else {
                 return true;

@@ -6,6 +6,7 @@
 
 mod answers;
 mod content;
+mod quotes;
 mod receiver;
 mod voice;
 

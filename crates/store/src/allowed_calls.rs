@@ -67,10 +67,12 @@ impl FromRow for AllowedCallRow {
 }
 
 impl Conn {
-    /// Allows these calls from now on. Allowing them again changes nothing.
+    /// Allows these calls from now on. `by` is the key of the person on a channel who allows them. Allowing them again
+    /// without it means that they no longer end with the trust in a person.
     pub async fn insert_allowed_call(
         &mut self,
         call: &AllowedCall,
+        by: Option<&str>,
         at: Timestamp,
     ) -> Result<(), StoreError> {
         let (session, arguments) = match &call.scope {
@@ -78,12 +80,13 @@ impl Conn {
             AllowedScope::Arguments(arguments) => (None, Some(arguments.as_str())),
         };
         let query = query(
-            "INSERT INTO allowed_calls (id, agent_id, session_id, tool, arguments, allowed_at)
-             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+            "INSERT INTO allowed_calls (id, agent_id, session_id, tool, arguments, allowed_at, allowed_by)
+             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO UPDATE SET allowed_by =
+                 CASE WHEN excluded.allowed_by IS NULL THEN NULL ELSE allowed_calls.allowed_by END",
         );
         let query = query.bind(call.id()).bind(&call.agent).bind(session);
         let query = query.bind(&call.tool).bind(arguments);
-        self.run(query.bind(at.as_millis())).await?;
+        self.run(query.bind(at.as_millis()).bind(by)).await?;
         Ok(())
     }
 
@@ -107,14 +110,16 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Withdraws all approvals for the session with this key, and for sessions whose key continues it with `:`.
+    /// Withdraws everything that was allowed in the session with this key, or by the person with this key, and the same
+    /// for the keys that continue it with `:`.
     pub async fn delete_allowed_calls_under(&mut self, key: &str) -> Result<(), StoreError> {
         let prefix = format!("{key}:");
         let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
         let query = query(
             "DELETE FROM allowed_calls WHERE session_id IN (
                  SELECT id FROM chat_sessions
-                 WHERE key = $1 OR substr(key, 1, CAST($2 AS INTEGER)) = $3)",
+                 WHERE key = $1 OR substr(key, 1, CAST($2 AS INTEGER)) = $3)
+             OR allowed_by = $1 OR substr(allowed_by, 1, CAST($2 AS INTEGER)) = $3",
         );
         self.run(query.bind(key).bind(length).bind(prefix)).await?;
         Ok(())

@@ -4,7 +4,7 @@
 pub(crate) type Migration = (i64, &'static str, &'static str);
 
 /// The migrations, one file each. Never change a released migration; add another one.
-pub(crate) const MIGRATIONS: [Migration; 56] = [
+pub(crate) const MIGRATIONS: [Migration; 58] = [
     (
         1,
         "settings",
@@ -248,5 +248,15 @@ pub(crate) const MIGRATIONS: [Migration; 56] = [
         89,
         "status_comparisons",
         include_str!("../migrations/0089_status_comparisons.sql"),
+    ),
+    (
+        90,
+        "quoted_messages",
+        include_str!("../migrations/0090_quoted_messages.sql"),
+    ),
+    (
+        91,
+        "allowed_by",
+        include_str!("../migrations/0091_allowed_by.sql"),
     ),
 ];

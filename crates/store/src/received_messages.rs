@@ -29,6 +29,8 @@ pub struct ReceivedMessageRow {
     pub is_voice: bool,
     /// The other files, as JSON.
     pub more_files: Option<String>,
+    /// The earlier message that the text quotes, as JSON.
+    pub quote: Option<String>,
     /// The text to send; `None` until the agent has answered.
     pub answer: Option<String>,
     pub received_at: Timestamp,
@@ -37,7 +39,7 @@ pub struct ReceivedMessageRow {
 columns! {
     ReceivedMessageRow:
     account_id, message_id, person, chat, thread, is_group, is_own, text, file_id, file_name, is_voice, more_files,
-    answer, received_at
+    quote, answer, received_at
 }
 
 impl Conn {
@@ -87,9 +89,10 @@ impl Conn {
     ) -> Result<bool, StoreError> {
         let query = query(
             "INSERT INTO received_messages (account_id, message_id, number, person, chat, thread,
-                 is_group, is_own, text, answer, received_at, file_id, file_name, is_voice, more_files)
+                 is_group, is_own, text, answer, received_at, file_id, file_name, is_voice, more_files, quote)
              VALUES ($1, $2, (SELECT COALESCE(MAX(number), 0) + 1 FROM received_messages
-                 WHERE account_id = $1), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+                 WHERE account_id = $1), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+                 $15)
              ON CONFLICT DO NOTHING",
         );
         let query = query
@@ -106,7 +109,8 @@ impl Conn {
             .bind(row.file_id.as_deref())
             .bind(row.file_name.as_deref())
             .bind(i64::from(row.is_voice))
-            .bind(row.more_files.as_deref());
+            .bind(row.more_files.as_deref())
+            .bind(row.quote.as_deref());
         Ok(self.run(query).await? > 0)
     }
 
@@ -134,7 +138,7 @@ impl Conn {
     ) -> Result<(), StoreError> {
         let query = query(
             "UPDATE received_messages SET text = '', answer = NULL, file_id = NULL, file_name = NULL,
-                 more_files = NULL, ended_at = $3 WHERE account_id = $1 AND message_id = $2",
+                 more_files = NULL, quote = NULL, ended_at = $3 WHERE account_id = $1 AND message_id = $2",
         );
         let query = query.bind(account_id).bind(message_id);
         self.run(query.bind(now.as_millis())).await.map(drop)

@@ -55,10 +55,10 @@ async fn calls_are_withdrawn_under_a_key_and_nowhere_else() {
                 for (id, key) in keys {
                     conn.insert_chat_session(&session(id, key)).await?;
                     let scope = AllowedScope::Session(SessionId::from_text(id));
-                    conn.insert_allowed_call(&call(scope), at).await?;
+                    conn.insert_allowed_call(&call(scope), None, at).await?;
                 }
                 let scope = AllowedScope::Arguments("{}".to_owned());
-                conn.insert_allowed_call(&call(scope), at).await?;
+                conn.insert_allowed_call(&call(scope), None, at).await?;
                 conn.delete_allowed_calls_under("channel:t:ü%").await?;
                 conn.list_allowed_calls().await
             })
@@ -74,5 +74,50 @@ async fn calls_are_withdrawn_under_a_key_and_nowhere_else() {
             .collect();
         left.sort();
         assert_eq!(left, ["case", "longer", "other", "pattern", "{}"]);
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_allowed_ends_with_the_person_unless_the_owner_allowed_it_too() {
+    let (person, group) = ("channel:t:1", "channel:t:1:-100");
+    let (other, longer) = ("channel:t:2", "channel:t:12");
+    for database in databases().await {
+        let store = database.open().await;
+        let write = store.write(move |conn| {
+            Box::pin(async move {
+                let at = Timestamp::from_millis(1);
+                for (arguments, by) in [
+                    ("own", vec![Some(person)]),
+                    ("group", vec![Some(group)]),
+                    ("owner", vec![None]),
+                    ("owner first", vec![None, Some(person)]),
+                    ("owner later", vec![Some(person), None]),
+                    ("two", vec![Some(person), Some(other)]),
+                    ("other", vec![Some(other), Some(person)]),
+                    ("longer", vec![Some(longer)]),
+                ] {
+                    let scope = AllowedScope::Arguments(arguments.to_owned());
+                    for by in by {
+                        conn.insert_allowed_call(&call(scope.clone()), by, at)
+                            .await?;
+                    }
+                }
+                conn.delete_allowed_calls_under(person).await?;
+                conn.list_allowed_calls().await
+            })
+        });
+        let rows: Result<Vec<_>, StoreError> = write.await;
+        let scopes = rows.unwrap().into_iter().map(|row| row.call.scope);
+        let mut left: Vec<_> = scopes
+            .map(|scope| match scope {
+                AllowedScope::Arguments(arguments) => arguments,
+                AllowedScope::Session(id) => id.as_str().to_owned(),
+            })
+            .collect();
+        left.sort();
+        assert_eq!(
+            left,
+            ["longer", "other", "owner", "owner first", "owner later"]
+        );
     }
 }

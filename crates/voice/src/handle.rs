@@ -9,6 +9,7 @@ use crate::programs::{self, Programs};
 use crate::provider::{ProviderId, Service};
 use crate::resources::Resources;
 use crate::settings::VoiceSettings;
+use crate::speech::SharedStreams;
 use crate::{SttId, TtsId};
 use arc_swap::ArcSwap;
 use gatehouse_domain::trace::Tracer;
@@ -56,6 +57,7 @@ pub(crate) struct Inner {
     pub(crate) tracer: Tracer,
     pub(crate) cache: Arc<Cache>,
     pub(crate) flights: Flights,
+    pub(crate) streams: SharedStreams,
     personas: Personas,
     persona_events: broadcast::Sender<PersonaEvent>,
     outbound: Outbound,
@@ -91,6 +93,7 @@ impl Voice {
             tracer: parts.tracer,
             cache,
             flights: Flights::default(),
+            streams: SharedStreams::default(),
             personas,
             persona_events,
             outbound: parts.outbound,

@@ -28,6 +28,7 @@ mod socket;
 mod standalone;
 mod targets;
 mod tls;
+mod while_live;
 
 pub use app::App;
 pub use arrival::Peer;

@@ -1,7 +1,7 @@
-//! Pages of long messages.
+//! Pages of long messages, and answers that are looked for in a long conversation.
 
 use crate::fake_model::say;
-use crate::harness::{Harness, chat};
+use crate::harness::{Harness, chat, webhook};
 use gatehouse_agents::AgentsSettings;
 
 #[tokio::test]
@@ -35,4 +35,35 @@ async fn a_page_of_long_messages_ends_after_8_mib_and_the_next_goes_on() {
         .unwrap();
     assert_eq!(first.messages.len() + rest.messages.len(), 18);
     assert_eq!(rest.next_cursor, None);
+}
+
+#[tokio::test]
+async fn an_answer_is_found_among_the_newest_200_messages() {
+    let harness = Harness::with(AgentsSettings::default()).await;
+    let turn = async |answer: &str| {
+        harness.model.will([say(answer)]);
+        let sent = harness.agents.send_sync(webhook("k", "question", None));
+        sent.await.unwrap();
+    };
+    let is_found = async |text: &str| harness.agents.has_answered("k", text).await.unwrap();
+    assert!(!is_found("first").await, "there is no session");
+    turn("The *first* one, [here](https://a.example).").await;
+    for text in [
+        "The first one, here",
+        "first  ONE?".to_lowercase().as_str(),
+        "first",
+    ] {
+        assert!(is_found(text).await, "{text}");
+    }
+    // What others wrote, and a text without letters, are no answers.
+    for text in ["question", "second", "…", ""] {
+        assert!(!is_found(text).await, "{text}");
+    }
+    for _ in 1..100 {
+        turn("yes").await;
+    }
+    assert!(is_found("first one").await, "200 messages");
+    turn("yes").await;
+    assert!(!is_found("first one").await);
+    assert!(is_found("yes").await);
 }

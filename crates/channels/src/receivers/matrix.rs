@@ -8,12 +8,14 @@ mod buttons;
 mod events;
 mod files;
 mod gap;
+mod quotes;
 mod rooms;
 
 use super::buttons::Buttons;
 use super::{MAX_VOICE, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
 use crate::error::Failure;
 use crate::files::VoiceMessage;
+use crate::quotes::Quote;
 use crate::receive::{ReceiveError, Received};
 use crate::vendor::{Answer, Limits, call, call_within, join};
 use buttons::MatrixButtons;
@@ -235,6 +237,15 @@ impl Receiver for MatrixReceiver {
         max_bytes: usize,
     ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Failure>> {
         Box::pin(files::fetch(source, file_id, max_bytes))
+    }
+
+    fn fetch_quote<'a>(
+        &'a self,
+        source: Source<'a>,
+        place: (&'a str, &'a str),
+        message_id: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Quote>, Failure>> {
+        Box::pin(quotes::fetch(source, place, message_id))
     }
 
     fn voice(&self) -> Option<VoiceFormat> {

@@ -14,6 +14,7 @@ use self::buttons::Buttons;
 use crate::error::Failure;
 use crate::files::{FetchedFile, FileLimits, VoiceMessage};
 use crate::handle::Inner;
+use crate::quotes::Quote;
 use crate::receive::{ReceiveError, Received, ReceivedFile};
 use crate::target::OpenAccount;
 use futures_util::future::BoxFuture;
@@ -172,6 +173,16 @@ pub(crate) trait Receiver: Send + Sync {
             }
             Ok(fetched)
         })
+    }
+
+    /// Reads a message of a conversation that `person` quotes; `None` if it has no text or cannot be read.
+    fn fetch_quote<'a>(
+        &'a self,
+        _source: Source<'a>,
+        (_chat, _person): (&'a str, &'a str),
+        _message_id: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Quote>, Failure>> {
+        Box::pin(async { Ok(None) })
     }
 
     /// Returns the format of voice messages, if answers can be voice messages.

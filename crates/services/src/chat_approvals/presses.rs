@@ -10,7 +10,7 @@ use super::ButtonPlace;
 use super::text::GONE;
 use crate::{APPROVAL_PRESS_REFUSED, Services};
 use gatehouse_agents::{Approval, PressedCall, Remember};
-use gatehouse_channels::{Button, Note, Press};
+use gatehouse_channels::{Button, Note, Press, person_key};
 use gatehouse_domain::{Actor, ErrorCode};
 use gatehouse_store::StoreError;
 use serde_json::json;
@@ -31,16 +31,18 @@ pub(super) enum Choice {
     Allow,
     Deny,
     Session,
+    Arguments,
 }
 
 impl Choice {
-    const ALL: [Self; 3] = [Self::Allow, Self::Deny, Self::Session];
+    const ALL: [Self; 4] = [Self::Allow, Self::Deny, Self::Session, Self::Arguments];
 
     const fn label(self) -> &'static str {
         match self {
             Self::Allow => "Allow",
             Self::Deny => "Deny",
             Self::Session => "Always in this session",
+            Self::Arguments => "Always with these arguments",
         }
     }
 
@@ -49,6 +51,7 @@ impl Choice {
             Self::Allow => "allow",
             Self::Deny => "deny",
             Self::Session => "session",
+            Self::Arguments => "arguments",
         }
     }
 
@@ -56,6 +59,7 @@ impl Choice {
         match self {
             Self::Allow | Self::Deny => None,
             Self::Session => Some(Remember::Session),
+            Self::Arguments => Some(Remember::Arguments),
         }
     }
 
@@ -216,8 +220,10 @@ impl Services {
         };
         let allow = choice != Choice::Deny;
         self.presses.note_answer(&asked.id, &place, pairing.name);
+        let answer = (allow, choice.remember());
+        let key = person_key(&place.account, &place.person);
         let resolved = self
-            .resolve_approval(&actor_of(account, press), &asked, allow, choice.remember())
+            .resolve_approval_by(&actor_of(account, press), &asked, answer, Some(&key))
             .await;
         if resolved.is_ok() {
             // The task of the question shows the result.
@@ -226,8 +232,8 @@ impl Services {
         }
         self.presses
             .decide_answer(&asked.id, &place, resolved.is_ok());
-        // Their trust may have ended since the check above. If so, withdraw their approvals for later calls.
-        if choice == Choice::Session && !self.is_trusted(&place).await? {
+        // Their trust may have ended since it was checked above. Then nothing that they allow stays allowed.
+        if choice.remember().is_some() && !self.is_trusted(&place).await? {
             let withdrawn = self
                 .channels
                 .withdraw_allowed(&place.account, &place.person);

@@ -26,11 +26,17 @@ pub(super) struct Content {
 }
 
 impl Content {
-    fn add(&mut self, paragraph: &str) {
+    pub(super) fn add(&mut self, paragraph: &str) {
         if !self.text.is_empty() && !paragraph.is_empty() {
             self.text.push_str("\n\n");
         }
         self.text.push_str(paragraph);
+    }
+
+    /// Adds a paragraph before the text.
+    pub(super) fn lead(&mut self, paragraph: &str) {
+        let text = std::mem::replace(&mut self.text, paragraph.to_owned());
+        self.add(&text);
     }
 }
 
@@ -41,8 +47,8 @@ enum Usable {
 }
 
 impl Inbound {
-    /// Returns the content of a message. If only some of its files can be used, the others are named after the
-    /// text with the reasons. The error is the outcome for a message without a usable file.
+    /// Returns the content of a message and of the message that it quotes. If only some of its files can be used, the
+    /// others are named after the text with the reasons. The error is the outcome for a message without a usable file.
     pub(super) async fn content_of(
         &self,
         account: &InboundAccount,
@@ -53,15 +59,25 @@ impl Inbound {
             ..Content::default()
         };
         let files = files_of(message);
-        if files.is_empty() {
-            return Ok(content);
+        if !files.is_empty() {
+            self.add_files(account, &files, &mut content).await?;
         }
+        self.add_quote(account, message, &mut content).await;
+        Ok(content)
+    }
+
+    async fn add_files(
+        &self,
+        account: &InboundAccount,
+        files: &[ReceivedFile],
+        content: &mut Content,
+    ) -> Result<(), Turn> {
         // Held until the files are read, because they are in memory until then.
         let permit = self.fetches.acquire();
         let Some(Ok(_permit)) = self.shutdown.run_until_cancelled(permit).await else {
             return Err(Turn::Later);
         };
-        let fetched = self.fetch_files(account, &files).await?;
+        let fetched = self.fetch_files(account, files).await?;
         let (mut unused, mut is_usable) = (Vec::new(), false);
         for (file, fetched) in files.iter().zip(fetched) {
             match self.usable(account, file, fetched).await {
@@ -88,7 +104,7 @@ impl Inbound {
             };
             content.add(&format!("(Not read: {}. {reason})", file.name));
         }
-        Ok(content)
+        Ok(())
     }
 
     /// Fetches the files. Fails if the whole message must be retried, so that no recording is transcribed

@@ -1,8 +1,9 @@
 //! Text to speech in the requested format.
 //!
-//! `request` validates, and `order` selects the persona, the providers and the text. `made` synthesizes the
-//! complete audio with one provider. `stream` forwards audio as it arrives, and `noted` observes that.
-//! `samples` joins several pieces of text into one audio. `voices` lists the voices of a provider, and `trial` tests it.
+//! `request` validates, and `order` selects the persona, the providers and the text. `complete` synthesizes the
+//! complete audio with one provider. `stream` forwards audio as it arrives, `shared_stream` gives one stream to
+//! identical requests, and `observed` records it. `samples` joins several pieces of text into one audio. `voices` lists
+//! the voices of a provider, and `trial` tests it.
 
 mod complete;
 mod container;
@@ -11,6 +12,7 @@ mod observed;
 mod order;
 mod request;
 mod samples;
+mod shared_stream;
 mod stream;
 mod trial;
 mod voices;
@@ -18,5 +20,6 @@ mod voices;
 pub(crate) use complete::Made;
 pub use convert::Converted;
 pub use request::SpeechRequest;
+pub(crate) use shared_stream::SharedStreams;
 pub use stream::Streamed;
 pub use voices::OfferedVoice;

@@ -6,8 +6,10 @@ use super::observed::{Body, ObservedStream, SoFar};
 use super::order::{Job, Order};
 use super::request::SpeechRequest;
 use super::samples::{Samples, broken};
+use super::shared_stream::Begun;
 use crate::TtsId;
 use crate::attempt::{Attempt, Tries};
+use crate::handle::State;
 use crate::tts::TtsCall;
 use crate::usage;
 use crate::{Voice, VoiceError};
@@ -15,6 +17,7 @@ use bytes::Bytes;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
 use gatehouse_audio::{Encoder, Format};
+use gatehouse_domain::trace;
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,7 +33,7 @@ pub struct Streamed {
     pub provider: TtsId,
     /// The ID of the persona used.
     pub persona: Option<String>,
-    /// Whether the audio came from the cache.
+    /// Whether the audio comes from the cache or from an identical request's stream.
     pub cached: bool,
     /// The providers tried, in order.
     pub attempts: Vec<Attempt>,
@@ -49,7 +52,7 @@ impl fmt::Debug for Streamed {
 
 impl Voice {
     /// Synthesizes a text and forwards the audio. Fallbacks are tried only before the first bytes. Dropping
-    /// the stream cancels the work.
+    /// the stream cancels the work, unless an identical request listens to it.
     pub async fn stream(&self, request: SpeechRequest) -> Result<Streamed, VoiceError> {
         let span = self.begin_request("api.speech");
         match span.run(self.stream_in_span(request)).await {
@@ -84,35 +87,52 @@ impl Voice {
         Err(tries.over())
     }
 
-    /// Waits for the provider's first bytes.
+    /// Waits for the first bytes of this provider, or of an identical request's stream. Also returns whether the
+    /// provider was not called for this request.
     async fn begin(
         &self,
         order: &Order,
         id: TtsId,
     ) -> Result<(Body, bool, Option<String>), VoiceError> {
-        let mut job = self.job(order, id).await?;
-        let warning = job.warning();
-        let most = order.state.settings.cache_max_bytes;
+        let job = self.job(order, id).await?;
+        let (key, warning) = (job.key.clone(), job.warning());
+        let (voice, state) = (self.clone(), Arc::clone(&order.state));
+        let characters = order.text.chars().count();
+        let beginning = async move { voice.find_or_begin(&state, job, characters).await };
+        // The work belongs to the span of the first caller, even if another one that waits polls it.
+        let beginning = trace::within(trace::current(), beginning);
+        let (listener, joined) = self.0.streams.join(key, beginning);
+        let (body, is_cached) = listener.begun().await?;
+        Ok((body.fuse().boxed(), joined || is_cached, warning))
+    }
+
+    async fn find_or_begin(
+        &self,
+        state: &Arc<State>,
+        mut job: Job,
+        characters: usize,
+    ) -> Result<Begun, VoiceError> {
+        let most = state.settings.cache_max_bytes;
         if job.is_kept
             && let Some(spoken) = self.0.cache.find(&job.key, most).await
         {
-            let audio = spoken.audio;
-            return Ok((stream::iter([Ok(audio)]).boxed(), true, warning));
+            return Ok((stream::iter([Ok(spoken.audio)]).boxed(), true));
         }
         job.begin_early();
+        let id = job.id;
         let keep = is_kept(&job, most).then(|| job.key.clone());
         let mut noted = ObservedStream {
             id,
-            format: order.format,
-            cpu: order.state.resources.cpu.clone(),
-            counting: usage::begin_speech(id, &order.state.resources, job.setup),
+            format: job.format,
+            cpu: state.resources.cpu.clone(),
+            counting: usage::begin_speech(id, &state.resources, job.setup),
             keep: keep.map(|name| (Arc::clone(&self.0.cache), name, most)),
             so_far: SoFar::Whole(Vec::new()),
         };
         let mut body = match job.native() {
-            Some(call) => native(order, &job, call).await,
-            None if order.format == Format::Aac => whole(order, &job).await,
-            None => Ok(encoded(order, job)),
+            Some(call) => native(state, &job, call).await,
+            None if job.format == Format::Aac => whole(state, &job).await,
+            None => Ok(encoded(state, job)),
         };
         let first = match &mut body {
             Ok(body) => body.next().await,
@@ -128,10 +148,10 @@ impl Voice {
             Ok(begun) => begun,
             Err(error) => return noted.counting.of(Err(error)),
         };
-        usage::characters(id, order.text.chars().count());
+        usage::characters(id, characters);
         noted.add(&first);
         let body = stream::iter([Ok(first)]).chain(noted.watch(body));
-        Ok((body.fuse().boxed(), false, warning))
+        Ok((body.fuse().boxed(), false))
     }
 }
 
@@ -143,8 +163,8 @@ fn is_kept(job: &Job, most: u64) -> bool {
 }
 
 /// Streams the provider's native output. If it is in another container than was asked for, it is converted first.
-async fn native(order: &Order, job: &Job, call: &TtsCall) -> Result<Body, VoiceError> {
-    let speech = speak(&order.state.resources, job.id, call).await?;
+async fn native(state: &State, job: &Job, call: &TtsCall) -> Result<Body, VoiceError> {
+    let speech = speak(&state.resources, job.id, call).await?;
     let pieces = speech
         .body
         .try_filter(|piece| std::future::ready(!piece.is_empty()));
@@ -152,19 +172,19 @@ async fn native(order: &Order, job: &Job, call: &TtsCall) -> Result<Body, VoiceE
     let Some(found) = other_kind_of_head(&head, job.format.kind()) else {
         return Ok(body);
     };
-    let made = job.convert(&order.state, read(body).await?, found).await?;
+    let made = job.convert(state, read(body).await?, found).await?;
     Ok(stream::iter([Ok(made.audio)]).boxed())
 }
 
 /// For a format that cannot be encoded incrementally.
-async fn whole(order: &Order, job: &Job) -> Result<Body, VoiceError> {
-    let made = job.make(&order.state).await?;
+async fn whole(state: &Arc<State>, job: &Job) -> Result<Body, VoiceError> {
+    let made = job.make(state).await?;
     Ok(stream::iter([Ok(made.audio)]).boxed())
 }
 
 /// Encodes samples as they arrive.
-fn encoded(order: &Order, job: Job) -> Body {
-    let samples = Samples::new(Arc::clone(&order.state), job.id, job.calls);
+fn encoded(state: &Arc<State>, job: Job) -> Body {
+    let samples = Samples::new(Arc::clone(state), job.id, job.calls);
     let state = Encoding {
         id: job.id,
         format: job.format,

@@ -4,9 +4,21 @@
 use gatehouse_domain::{ErrorCode, Problem};
 use http::Uri;
 
-/// Refuses doubled slashes, dot segments, `;`, `\`, NUL, encoded `.`, `/` and `\`, and invalid UTF-8.
+/// The path of a model. Its ID contains slashes, which `OpenAI`'s clients encode.
+const MODEL: &str = "/v1/models/";
+
+/// Refuses doubled slashes, dot segments, `;`, `\`, NUL, encoded `.`, `/` and `\`, and invalid UTF-8. Encoded slashes
+/// of a model's ID count as slashes.
 pub(super) fn check(uri: &Uri) -> Result<(), Problem> {
-    if is_plain(uri.path()) {
+    let path = uri.path();
+    let is_plain = match path.strip_prefix(MODEL) {
+        Some(id) if id.contains('%') => {
+            let id = id.replace("%2F", "/").replace("%2f", "/");
+            is_plain(&format!("{MODEL}{id}"))
+        }
+        _ => is_plain(path),
+    };
+    if is_plain {
         return Ok(());
     }
     let message = "The path is ambiguous: doubled slashes, dot segments and their encodings, `;`, \
@@ -52,7 +64,7 @@ fn decodes_plainly(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_plain;
+    use super::{check, is_plain};
 
     #[test]
     fn ambiguous_paths_are_refused() {
@@ -92,6 +104,35 @@ mod tests {
             "/api/",
         ] {
             assert!(is_plain(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn only_the_id_of_a_model_may_have_encoded_slashes() {
+        let is_taken = |path: &str| check(&path.parse().unwrap()).is_ok();
+        for path in [
+            "/v1/models/agent%2Fdefault",
+            "/v1/models/fake%2flab%2Fm2",
+            "/v1/models/a/b",
+            "/v1/models/caf%C3%A9",
+        ] {
+            assert!(is_taken(path), "{path}");
+        }
+        for path in [
+            "/v1/models/%2Fx",
+            "/v1/models/a%2F%2Fb",
+            "/v1/models/a%2F/b",
+            "/v1/models/..%2Fx",
+            "/v1/models/a%2F..%2F..%2Fapi",
+            "/v1/models/a%2F.",
+            "/v1/models/a%2F%2E%2E",
+            "/v1/models/a%5Cb",
+            "/v1/models/a%00",
+            "/v1/models%2Fx",
+            "/v1/chat%2Fcompletions",
+            "/api/%2Fauth",
+        ] {
+            assert!(!is_taken(path), "{path}");
         }
     }
 }

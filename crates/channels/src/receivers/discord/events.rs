@@ -1,6 +1,7 @@
 //! Reads the gateway's payloads (<https://docs.discord.com/developers/events/gateway-events>).
 
 use super::super::{at_most_files, display_name, file_name};
+use crate::quotes::{Quote, QuotedAuthor, ReceivedQuote};
 use crate::receive::{ReceivedFile, ReceivedMessage};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -68,6 +69,8 @@ pub(super) struct Message {
     #[serde(default)]
     mentions: Vec<User>,
     message_reference: Option<Reference>,
+    /// The message that this one replies to. Absent if it was deleted.
+    referenced_message: Option<Box<Replied>>,
     /// Absent unless the person changed the text.
     edited_timestamp: Option<String>,
     #[serde(default)]
@@ -88,6 +91,14 @@ struct Attachment {
 struct Reference {
     #[serde(rename = "type", default)]
     kind: u32,
+}
+
+#[derive(Debug, Deserialize)]
+struct Replied {
+    author: User,
+    webhook_id: Option<String>,
+    #[serde(default)]
+    content: String,
 }
 
 impl Message {
@@ -118,6 +129,8 @@ pub(super) fn message_of(message: Message, me: &str) -> Option<ReceivedMessage> 
     });
     let (text, files) = at_most_files(text, files.collect());
     let reference = message.message_reference.as_ref();
+    let replied = message.referenced_message.as_deref();
+    let quote = replied.and_then(|it| quote_of(it, &author.id, me));
     let name = author.global_name.as_deref().unwrap_or(&author.username);
     Some(ReceivedMessage {
         name: display_name(name, &author.id),
@@ -132,8 +145,21 @@ pub(super) fn message_of(message: Message, me: &str) -> Option<ReceivedMessage> 
         is_own: reference.is_none_or(|it| it.kind != FORWARD),
         text: (!text.is_empty()).then_some(text),
         files,
+        quote: quote.map(ReceivedQuote::Message),
         ..ReceivedMessage::default()
     })
+}
+
+fn quote_of(replied: &Replied, person: &str, me: &str) -> Option<Quote> {
+    let author = &replied.author;
+    let by = match author.id.as_str() {
+        _ if replied.webhook_id.is_some() => QuotedAuthor::Other,
+        id if id == me => QuotedAuthor::Bot,
+        id if id == person => QuotedAuthor::Person,
+        _ => QuotedAuthor::Other,
+    };
+    let name = author.global_name.as_deref().unwrap_or(&author.username);
+    Quote::of(by, display_name(name, &author.id), &replied.content)
 }
 
 #[cfg(test)]
@@ -197,6 +223,41 @@ mod tests {
         let voice = json!({ "attachments": recording, "content": "", "flags": 8192 });
         let voice = read_with(voice).unwrap();
         assert!(voice.files[0].is_voice && voice.text.is_none());
+    }
+
+    #[test]
+    fn a_reply_has_the_quoted_text_and_its_author() {
+        let quote = |replied: Value| {
+            let more = json!({ "type": 19, "message_reference": { "type": 0 },
+                "referenced_message": replied });
+            read_with(more).unwrap().quote
+        };
+        let text = "earlier";
+        for (replied, by) in [
+            (
+                json!({ "author": { "id": "42", "username": "eve" } }),
+                QuotedAuthor::Person,
+            ),
+            (
+                json!({ "author": { "id": "7", "username": "eve" } }),
+                QuotedAuthor::Bot,
+            ),
+            (
+                json!({ "author": { "id": "8", "username": "eve" } }),
+                QuotedAuthor::Other,
+            ),
+            (
+                json!({ "author": { "id": "42", "username": "eve" }, "webhook_id": "42" }),
+                QuotedAuthor::Other,
+            ),
+        ] {
+            let mut replied = replied;
+            assert_eq!(quote(replied.clone()), None, "it has no text");
+            replied["content"] = json!(text);
+            let expected = Quote::of(by, "eve".to_owned(), text);
+            assert_eq!(quote(replied), expected.map(ReceivedQuote::Message));
+        }
+        assert_eq!(quote(Value::Null), None);
     }
 
     #[test]

@@ -122,7 +122,15 @@ struct Relation {
     event_id: Option<String>,
     key: Option<String>,
     #[serde(rename = "m.in_reply_to")]
-    in_reply_to: Option<IgnoredAny>,
+    in_reply_to: Option<Box<RawValue>>,
+    /// Whether a message of a thread is a reply only for programs without threads.
+    #[serde(default)]
+    is_falling_back: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct RepliedTo {
+    event_id: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -147,6 +155,8 @@ pub(super) struct Said {
     pub(super) event_id: String,
     pub(super) sender: String,
     pub(super) what: What,
+    /// The ID of the event that it replies to.
+    pub(super) replies_to: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -249,8 +259,13 @@ fn said(event: Event, me: &str) -> Option<Said> {
     if event.state_key.is_some() {
         return None;
     }
+    let mut replies_to = None;
     let what = match event.kind.as_str() {
-        "m.room.message" => what(&read(&event.content)?, me)?,
+        "m.room.message" => {
+            let content = read(&event.content)?;
+            replies_to = replied_to(&content);
+            what(&content, me)?
+        }
         "m.room.encrypted" => What::Encrypted,
         "m.reaction" => reaction(read(&event.content)?)?,
         _ => return None,
@@ -259,7 +274,31 @@ fn said(event: Event, me: &str) -> Option<Said> {
         event_id: event.id,
         sender: event.sender,
         what,
+        replies_to,
     })
+}
+
+fn replied_to(content: &Content) -> Option<String> {
+    let relation = content.relates_to.as_ref()?;
+    let replied: RepliedTo = read(relation.in_reply_to.as_deref()?)?;
+    let is_reply = !relation.is_falling_back && is_event_id(&replied.event_id);
+    is_reply.then_some(replied.event_id)
+}
+
+/// Returns the sender and the text of an event that is quoted.
+pub(super) fn quoted(event: &RawValue) -> Option<(String, String)> {
+    let event: Event = read(event)?;
+    if event.kind != "m.room.message" || event.state_key.is_some() {
+        return None;
+    }
+    let content: Content = read(&event.content)?;
+    let relation = content.relates_to.as_ref();
+    let text = if relation.is_some_and(|it| it.in_reply_to.is_some()) {
+        without_quote(&content.body)
+    } else {
+        &content.body
+    };
+    Some((event.sender, text.trim().to_owned()))
 }
 
 fn reaction(content: Annotated) -> Option<What> {

@@ -7,6 +7,7 @@ use super::buttons::press_of;
 use super::events::{Reaction, Said, What};
 use super::{NOUN, not_matrix, request};
 use crate::error::Failure;
+use crate::quotes::ReceivedQuote;
 use crate::receive::ReceivedMessage;
 use crate::receivers::buttons::Press;
 use crate::vendor::{Limits, call_within};
@@ -191,6 +192,7 @@ fn message(room: &str, said: Said, member: &Member, is_group: bool) -> Option<Re
         chat: room.to_owned(),
         is_group,
         is_own: true,
+        quote: said.replies_to.map(ReceivedQuote::Id),
         ..ReceivedMessage::default()
     };
     match said.what {

@@ -77,7 +77,7 @@ pub(super) fn messages_of(
         let album = update.album();
         let is_named =
             update.names(bot) || album.as_ref().is_some_and(|album| named.contains(album));
-        let Some(message) = message_of(update, is_named, texts) else {
+        let Some(message) = message_of(update, (bot, is_named), texts) else {
             continue;
         };
         let first = found.iter_mut().find(|(known, before)| {
@@ -95,6 +95,7 @@ pub(super) fn messages_of(
 fn add(first: &mut ReceivedMessage, part: ReceivedMessage) {
     first.files.extend(part.files);
     first.is_own &= part.is_own;
+    first.quote = first.quote.take().or(part.quote);
     first.text = match (first.text.take(), part.text) {
         (Some(text), Some(more)) => Some(format!("{text}\n\n{more}")),
         (text, more) => text.or(more),

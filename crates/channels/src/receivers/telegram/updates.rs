@@ -6,6 +6,7 @@ use super::albums::Album;
 use super::buttons::CallbackQuery;
 use super::files;
 use super::texts::Texts;
+use crate::quotes::{Quote, QuotedAuthor, ReceivedQuote};
 use crate::receive::ReceivedMessage;
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,6 +40,8 @@ struct Message {
     #[serde(default)]
     caption_entities: Vec<Entity>,
     reply_to_message: Option<Box<Replied>>,
+    /// The part of the message replied to that the person chose.
+    quote: Option<ChosenQuote>,
     /// Set if someone else wrote the text.
     forward_origin: Option<Value>,
     /// The same before version 7.0 of the Bot API, on a server of the owner's.
@@ -55,6 +58,17 @@ struct Message {
 #[derive(Deserialize)]
 struct Replied {
     from: Option<User>,
+    sender_chat: Option<Value>,
+    text: Option<String>,
+    caption: Option<String>,
+    forward_origin: Option<Value>,
+    forward_date: Option<Value>,
+    via_bot: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct ChosenQuote {
+    text: String,
 }
 
 #[derive(Deserialize)]
@@ -108,7 +122,7 @@ impl Update {
 /// The message of an update, if it is from a person and meant for the bot. `is_named` is whether it names the bot.
 pub(super) fn message_of(
     update: Update,
-    is_named: bool,
+    (bot, is_named): (&Bot, bool),
     texts: &mut Texts,
 ) -> Option<ReceivedMessage> {
     let is_edit = update.message.is_none();
@@ -132,6 +146,7 @@ pub(super) fn message_of(
     let thread = message
         .message_thread_id
         .filter(|_| message.is_topic_message);
+    let quote = quote_of(&message, from, bot).map(ReceivedQuote::Message);
     Some(ReceivedMessage {
         message_id: update.update_id.to_string(),
         person: from.id.to_string(),
@@ -146,8 +161,29 @@ pub(super) fn message_of(
         files: files::file_of(message.document, message.voice, message.photo)
             .into_iter()
             .collect(),
+        quote,
         ..ReceivedMessage::default()
     })
+}
+
+/// The message that is replied to, or the chosen part of it. Of a message in another chat, only that part is known.
+fn quote_of(message: &Message, from: &User, bot: &Bot) -> Option<Quote> {
+    let replied = message.reply_to_message.as_deref();
+    let whole = replied.and_then(|it| it.text.as_ref().or(it.caption.as_ref()));
+    let chosen = message.quote.as_ref().map(|quote| &quote.text);
+    let text = chosen.or(whole)?;
+    let user = replied
+        .filter(|it| it.sender_chat.is_none())
+        .and_then(|it| it.from.as_ref());
+    let is_own = replied.is_some_and(|it| {
+        it.forward_origin.is_none() && it.forward_date.is_none() && it.via_bot.is_none()
+    });
+    let by = match user {
+        Some(user) if user.id == bot.id => QuotedAuthor::Bot,
+        Some(user) if user.id == from.id && is_own => QuotedAuthor::Person,
+        _ => QuotedAuthor::Other,
+    };
+    Quote::of(by, user.map(name_of).unwrap_or_default(), text)
 }
 
 fn name_of(user: &User) -> String {

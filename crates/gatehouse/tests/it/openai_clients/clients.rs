@@ -301,6 +301,8 @@ async fn they_list_models() {
             json!({ "do": "models" }),
             one("whisper-1"),
             one("tts_cloud_2"),
+            // The clients encode the slash.
+            one("agent/default"),
         ];
         let answers = client.run_jobs(&gateway, &gateway.reader, &jobs).await;
         let expected = json!([
@@ -316,7 +318,8 @@ async fn they_list_models() {
             "stt_cloud_1"
         ]);
         assert_eq!(answers[0]["ok"], expected, "{}", client.language);
-        for (n, id) in [(1, "whisper-1"), (2, "tts_cloud_2")] {
+        let got = [(1, "whisper-1"), (2, "tts_cloud_2"), (3, "agent/default")];
+        for (n, id) in got {
             let model = &answers[n]["ok"];
             assert_eq!(
                 (&model["id"], &model["object"]),
@@ -325,8 +328,7 @@ async fn they_list_models() {
         }
         let missing = [
             (one("gpt-4o"), (404, "NotFoundError")),
-            // The clients encode the slash, which the gate refuses.
-            (one("agent/default"), (400, "BadRequestError")),
+            (one("agent/nobody"), (404, "NotFoundError")),
         ];
         client.refused(&gateway, &gateway.reader, &missing).await;
     }

@@ -10,8 +10,9 @@ use crate::vendor::openai_tts::OpenAiTts;
 use crate::vendor::tone;
 use futures_util::StreamExt;
 use gatehouse_audio::{Format, duration_ms};
+use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{
-    Converted, ProviderSettings, SpeechRequest, TtsId, Voice, VoiceError, VoiceSettings,
+    Converted, ProviderSettings, SpeechRequest, Streamed, TtsId, Voice, VoiceError, VoiceSettings,
 };
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -173,6 +174,107 @@ async fn who_leaves_does_not_end_it_for_the_others() {
         _ = &mut third => panic!("the vendor stalls"),
     }
     drop(third);
+    assert!(vendor.was_left().await);
+}
+
+type Streaming<'a> = Pin<Box<dyn Future<Output = Result<Streamed, VoiceError>> + 'a>>;
+
+/// The same streamed request twice: the first one is at the vendor, which holds it, and the second one waits.
+async fn streamed_twice<'a>(
+    voice: &'a Voice,
+    vendor: &OpenAiTts,
+) -> (Streaming<'a>, Streaming<'a>) {
+    let asked = vendor.requests().len() + 1;
+    let mut first: Streaming<'a> = Box::pin(voice.stream(hello()));
+    let mut second: Streaming<'a> = Box::pin(voice.stream(hello()));
+    tokio::select! {
+        biased;
+        () = vendor.asked(asked) => {}
+        _ = &mut first => panic!("the vendor holds it"),
+    }
+    let waited = tokio::time::timeout(Duration::from_millis(500), &mut second).await;
+    assert!(waited.is_err(), "it waits for the first one");
+    (first, second)
+}
+
+async fn whole(streamed: Streamed) -> Result<Vec<u8>, VoiceError> {
+    let mut audio = Vec::new();
+    let mut body = streamed.body;
+    while let Some(piece) = body.next().await {
+        audio.extend_from_slice(&piece?);
+    }
+    Ok(audio)
+}
+
+#[tokio::test]
+async fn the_same_streams_at_the_same_time_are_paid_once() {
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
+    vendor.hold();
+    let (first, second) = streamed_twice(&voice, &vendor).await;
+    vendor.release();
+    let (first, second) = tokio::join!(first, second);
+    let (first, second) = (first.unwrap(), second.unwrap());
+    assert_eq!((first.cached, second.cached), (false, true));
+    // One that comes while the audio is on its way gets all of it, too.
+    let third = voice.stream(hello()).await.unwrap();
+    assert!(third.cached);
+    let first = whole(first).await.unwrap();
+    assert!(!first.is_empty());
+    assert_eq!(whole(second).await.unwrap(), first);
+    assert_eq!(whole(third).await.unwrap(), first);
+    assert_eq!(vendor.requests().len(), 1);
+    // There is no cache here: what has ended is requested again.
+    assert!(!voice.stream(hello()).await.unwrap().cached);
+    assert_eq!(vendor.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_failure_reaches_all_who_listen_to_a_stream() {
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
+    vendor.set_behavior(Behavior::Status(500, None));
+    vendor.hold();
+    let (first, second) = streamed_twice(&voice, &vendor).await;
+    vendor.release();
+    let both = tokio::join!(first, second);
+    for failed in [both.0, both.1] {
+        assert_eq!(problem(failed.unwrap_err()).details["status"], 500);
+    }
+    assert_eq!(vendor.requests().len(), 1);
+
+    vendor.set_behavior(Behavior::BreakOff(1000));
+    vendor.hold();
+    let (first, second) = streamed_twice(&voice, &vendor).await;
+    vendor.release();
+    let (first, second) = tokio::join!(first, second);
+    for streamed in [first.unwrap(), second.unwrap()] {
+        let failed = problem(whole(streamed).await.unwrap_err());
+        assert_eq!(failed.code, ErrorCode::ProviderFailed);
+    }
+    assert_eq!(vendor.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn who_leaves_a_stream_does_not_end_it_for_the_others() {
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
+    vendor.hold();
+    let (first, second) = streamed_twice(&voice, &vendor).await;
+    drop(first);
+    vendor.release();
+    let second = second.await.unwrap();
+    let mut third = voice.stream(hello()).await.unwrap();
+    third.body.next().await.unwrap().unwrap();
+    drop(third);
+    assert!(!whole(second).await.unwrap().is_empty());
+    assert_eq!(vendor.requests().len(), 1);
+
+    vendor.set_behavior(Behavior::Stall(2048));
+    let both = tokio::join!(voice.stream(hello()), voice.stream(hello()));
+    drop(both.0.unwrap());
+    assert!(!vendor.was_left().await);
+    drop(both.1.unwrap());
     assert!(vendor.was_left().await);
 }
 

@@ -1,6 +1,8 @@
 //! Starts the answer of a conversation: `model` names an agent or the model of a provider.
 
 use crate::app::App;
+use crate::respond::not_authenticated;
+use crate::while_live::Credential;
 use futures_util::StreamExt;
 use gatehouse_agents::{AgentsError, AnswerStream, EarlierMessage, ModelCall, OneOffRequest};
 use gatehouse_domain::{Actor, ErrorCode, Problem};
@@ -56,9 +58,13 @@ pub(super) async fn answer(
     })
 }
 
-/// Waits a moment for the first piece of an answer. Fails if it is an error.
-pub(super) async fn begun(answer: AnswerStream) -> Result<AnswerStream, Problem> {
-    let mut answer = answer.peekable();
+/// Waits a moment for the first piece of an answer. Fails if it is an error. The answer ends with an error when the
+/// credential of its request ends.
+pub(super) async fn begun(
+    answer: AnswerStream,
+    credential: Credential,
+) -> Result<AnswerStream, Problem> {
+    let mut answer = credential.limit(answer, not_authenticated).peekable();
     let first = tokio::time::timeout(FIRST_PIECE, Pin::new(&mut answer).peek()).await;
     match first {
         Ok(Some(Err(problem))) => Err(problem.clone()),

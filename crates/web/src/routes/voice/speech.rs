@@ -3,6 +3,8 @@
 use crate::app::App;
 use crate::body::read_large_json;
 use crate::respond::Refusal;
+use crate::while_live::Credential;
+use axum::BoxError;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -14,23 +16,28 @@ use gatehouse_voice::{Attempt, Streamed};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+const ENDED: &str = "the credential has ended";
+
 pub(in crate::routes) async fn post(
     State(app): State<App>,
     request: Request,
 ) -> Result<Response, Refusal> {
+    let credential = Credential::of(&app, &request)?;
     let params: ConvertParams = read_large_json(&app, request).await?;
     let streamed = app.services().voice.stream(params.into()).await;
-    Ok(respond(streamed.map_err(to_problem)?)?)
+    Ok(respond(streamed.map_err(to_problem)?, credential)?)
 }
 
-/// Builds the response when the first bytes are available, with a success status. A later failure breaks off the body,
-/// and the client detects that it is incomplete. A client that disconnects stops the synthesis.
-pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
+/// Builds the response once the first bytes are available, with a success status. A later failure breaks
+/// off the body, and the client detects that it is incomplete. So does the end of the credential. A client that
+/// disconnects stops the synthesis.
+pub(super) fn respond(speech: Streamed, credential: Credential) -> Result<Response, Problem> {
     let facts = facts(&speech)?;
     let provider = speech.provider;
     let body = speech.body.inspect_err(move |error| {
         tracing::warn!(provider = provider.as_str(), %error, "speech was interrupted");
     });
+    let body = credential.limit(body.map_err(BoxError::from), || ENDED.into());
     let mut response = Response::new(Body::from_stream(body));
     let headers = response.headers_mut();
     headers.insert(

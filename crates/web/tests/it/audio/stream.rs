@@ -2,8 +2,9 @@
 
 use super::vendor::{ATTEMPTS, audio_of};
 use super::{Harness, bytes};
-use gatehouse_testkit::Socket;
-use serde_json::json;
+use gatehouse_testkit::{Actor, Socket};
+use serde_json::{Value, json};
+use std::time::Duration;
 
 #[tokio::test]
 async fn audio_comes_with_what_there_is_to_know_of_it() {
@@ -134,4 +135,45 @@ async fn a_long_text_is_not_a_large_body() {
             .await;
         assert_eq!(said.code(), code);
     }
+}
+
+#[tokio::test]
+async fn streamed_speech_ends_with_the_key_of_its_request() {
+    let harness = Harness::new().await;
+    let keys = "/api/auth/api-keys";
+    let key = json!({ "label": "x", "scopes": ["operator.write"] });
+    let made = harness.owner.post(keys, key).await.expect(200);
+    let client = harness.server.local();
+    let client = client.bearer(made["key"].as_str().unwrap());
+    let begun = async |actor: &Actor, path: &str, body: Value| {
+        let sent = actor.request("POST", path).json(&body).send().await;
+        let mut response = sent.unwrap();
+        assert_eq!(response.status().as_u16(), 200);
+        assert!(response.chunk().await.unwrap().is_some());
+        response
+    };
+    let own = || json!({ "text": "hang", "format": "mp3" });
+    let audio = begun(&client, "/api/tts/stream", own()).await;
+    let openai = begun(&client, "/v1/audio/speech", json!({ "input": "hang" })).await;
+    let events = json!({ "input": "hang", "stream_format": "sse" });
+    let events = begun(&client, "/v1/audio/speech", events).await;
+    // The same speech for another caller.
+    let mut others = begun(&harness.owner, "/api/tts/stream", own()).await;
+    assert_eq!(harness.vendor.spoken().len(), 1);
+
+    let path = format!("{keys}/{}", made["id"].as_str().unwrap());
+    harness.owner.delete(&path).await.expect(200);
+    let rest = async |response: reqwest::Response| {
+        let rest = tokio::time::timeout(Duration::from_secs(20), response.bytes());
+        rest.await.expect("it ends")
+    };
+    assert!(rest(audio).await.is_err(), "not mistaken for complete");
+    assert!(rest(openai).await.is_err());
+    let events = rest(events).await.unwrap();
+    let last = super::speech_events::events(&events).pop().unwrap();
+    assert_eq!(last["code"], "AUTH_NOT_AUTHENTICATED", "{last}");
+    let waited = tokio::time::timeout(Duration::from_millis(300), others.chunk()).await;
+    assert!(waited.is_err(), "it still waits for the vendor: {waited:?}");
+    drop(others);
+    harness.vendor.until_left(1).await;
 }

@@ -8,10 +8,13 @@ use gatehouse_testkit::{Actor, TestServer};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The buttons of a question about the person's own turn.
-pub(super) const OWN: [&str; 3] = ["Allow", "Deny", "Always in this session"];
-/// The buttons of a question about another turn.
-pub(super) const OTHER: [&str; 2] = ["Allow", "Deny"];
+/// The buttons of a question.
+pub(super) const ANSWERS: [&str; 4] = [
+    "Allow",
+    "Deny",
+    "Always in this session",
+    "Always with these arguments",
+];
 pub(super) const CANNOT: &str = "You cannot answer this call.";
 pub(super) const GONE: &str = "This call no longer waits for an answer.";
 const REFUSED: &str = "approval.press_refused";
@@ -34,7 +37,7 @@ pub(super) async fn say(telegram: &Telegram, text: &str) -> usize {
 /// The person asks for a calculation. Returns the number of the question when it has its buttons.
 pub(super) async fn ask(telegram: &Telegram, text: &str) -> usize {
     let number = say(telegram, text).await;
-    telegram.offered(number, &OWN).await;
+    telegram.offered(number, &ANSWERS).await;
     number
 }
 
@@ -219,7 +222,7 @@ async fn a_restart_ends_the_question_and_asks_again() {
     let server = server.restart().await;
     let owner = unlocked(&owner, &server).await;
     ends_with(&telegram.closed_question(question).await, GONE);
-    let again = telegram.offered(question + 1, &OWN).await;
+    let again = telegram.offered(question + 1, &ANSWERS).await;
     let early = telegram.press_data(42, (42, question), &data);
     assert_eq!(telegram.told(early).await, GONE);
     assert_eq!(waiting(&owner).await.len(), 1);

@@ -1,7 +1,7 @@
 //! Questions about tool calls that Telegram changes, refuses or delays, and those to the chats of `approvals.notify`.
 
 use super::approval_buttons::{
-    GONE, OTHER, ask, ends_with, say, sent_labels, trust, trusted, waiting,
+    ANSWERS, GONE, ask, ends_with, say, sent_labels, trust, trusted, waiting,
 };
 use super::inbound::{pair, receiving};
 use gatehouse_testkit::Actor;
@@ -67,9 +67,9 @@ async fn a_notified_chat_has_buttons_only_if_its_person_is_trusted() {
 
     trust(&owner, "42", true).await;
     send(&owner).await;
-    let shown = telegram.offered(3, &OTHER).await;
+    let shown = telegram.offered(3, &ANSWERS).await;
     assert_eq!(shown.text.matches(LINK).count(), 1, "{}", shown.text);
-    // A rule for one session is confirmed in that session.
+    // The token of a button gives no other answer.
     let session = shown.data("Allow").replace(":allow", ":session");
     let press = telegram.press_data(42, (42, 3), &session);
     assert_eq!(telegram.told(press).await, GONE);
@@ -148,15 +148,24 @@ async fn what_a_person_always_allowed_ends_with_their_trust() {
         let listed = owner.rpc("approval.remembered", json!({})).await.unwrap();
         listed["calls"].as_array().unwrap().len()
     };
-    let always = async |text: &str| {
+    let always = async |text: &str, label: &str, again: &str| {
         let question = ask(&telegram, text).await;
-        telegram.press(42, question, "Always in this session");
+        telegram.press(42, question, label);
         assert_eq!(telegram.wait_for(question + 1).await["text"], "pong");
-        let answer = say(&telegram, "calculate 6*9").await;
+        let answer = say(&telegram, again).await;
         assert_eq!(telegram.shown(answer).text, "pong");
         assert_eq!(allowed().await, 1);
     };
-    always("calculate 6*7").await;
+    let (session, arguments) = ("Always in this session", "Always with these arguments");
+    always("calculate 6*7", arguments, "calculate 6*7").await;
+    // Other arguments still need an approval.
+    let question = ask(&telegram, "calculate 6*8").await;
+    telegram.press(42, question, "Deny");
+    telegram.wait_for(question + 1).await;
+    trust(&owner, "42", false).await;
+    assert_eq!(allowed().await, 0);
+    trust(&owner, "42", true).await;
+    always("calculate 6*7", session, "calculate 6*9").await;
     // Another person's trust does not matter.
     pair(&owner, &telegram, 4, true).await;
     trust(&owner, "4", false).await;
@@ -165,7 +174,7 @@ async fn what_a_person_always_allowed_ends_with_their_trust() {
     assert_eq!(allowed().await, 0);
 
     trust(&owner, "42", true).await;
-    always("calculate 6*8").await;
+    always("calculate 6*8", session, "calculate 6*9").await;
     let people = owner.rpc("pairing.people", json!({})).await.unwrap();
     let mut people = people["people"].as_array().unwrap().iter();
     let id = people.find(|it| it["person"] == "42").unwrap()["id"].clone();

@@ -2,7 +2,7 @@
 
 mod own_rules;
 
-use super::approval_buttons::{CANNOT, GONE, OTHER, OWN, refused, rows, trust, waiting};
+use super::approval_buttons::{ANSWERS, CANNOT, GONE, refused, rows, trust, waiting};
 use super::discord_server::Discord;
 use super::inbound::{approve, code_of, receive_through, session_of};
 use super::matrix_server::Matrix;
@@ -125,7 +125,7 @@ impl<V: ButtonVendor> Chat<V> {
     /// The person asks for a calculation. Returns the question when it has its buttons.
     async fn ask(&self, text: &str) -> (usize, Seen) {
         let number = self.say(text).await;
-        let mut own = OWN;
+        let mut own = ANSWERS;
         if V::KIND == "matrix" {
             // The bot has reacted with Deny first.
             own.swap(0, 1);
@@ -239,7 +239,10 @@ async fn only_exact<V: ButtonVendor>() {
     // The token of the only button that was sent.
     let token = agents.button_token(&id, &place, "deny").unwrap();
     let presses = match V::KIND {
-        "matrix" => OWN[..2].iter().map(|label| (*label).to_owned()).collect(),
+        "matrix" => ANSWERS[..2]
+            .iter()
+            .map(|label| (*label).to_owned())
+            .collect(),
         _ => vec![format!("{token}:allow"), format!("{token}:session")],
     };
     for (number, press) in presses.iter().enumerate() {
@@ -281,14 +284,20 @@ async fn always_ends<V: ButtonVendor>() {
         let listed = chat.owner.rpc("approval.remembered", json!({})).await;
         listed.unwrap()["calls"].as_array().unwrap().len()
     };
-    let (question, shown) = chat.ask("calculate 6*7").await;
-    chat.press(question, &shown.data("Always in this session"));
-    assert_eq!(chat.vendor.text(question + 1).await, "pong");
-    let answer = chat.say("calculate 6*9").await;
-    assert_eq!(chat.vendor.text(answer).await, "pong");
-    assert_eq!(allowed().await, 1);
-    trust(&chat.owner, V::PERSON, false).await;
-    assert_eq!(allowed().await, 0);
+    for (label, again) in [
+        ("Always in this session", "calculate 6*9"),
+        ("Always with these arguments", "calculate 6*7"),
+    ] {
+        trust(&chat.owner, V::PERSON, true).await;
+        let (question, shown) = chat.ask("calculate 6*7").await;
+        chat.press(question, &shown.data(label));
+        assert_eq!(chat.vendor.text(question + 1).await, "pong");
+        let answer = chat.say(again).await;
+        assert_eq!(chat.vendor.text(answer).await, "pong");
+        assert_eq!(allowed().await, 1, "{label}");
+        trust(&chat.owner, V::PERSON, false).await;
+        assert_eq!(allowed().await, 0, "{label}");
+    }
 }
 
 /// A chat of `approvals.notify` has buttons if its person is trusted.
@@ -301,7 +310,7 @@ async fn notified<V: ButtonVendor>() {
     chat.owner.rpc("config.set", notify).await.unwrap();
     let send = json!({ "text": "calculate 6*7" });
     chat.owner.rpc("chat.send", send).await.unwrap();
-    let mut labels = OTHER;
+    let mut labels = ANSWERS;
     if V::KIND == "matrix" {
         labels.swap(0, 1);
     }

@@ -18,6 +18,7 @@ mod inbound_email;
 mod inbound_files;
 mod inbound_many_files;
 mod inbound_matrix;
+mod inbound_quotes;
 mod inbound_rivals;
 mod inbound_slack;
 mod inbound_voices;

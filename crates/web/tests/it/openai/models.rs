@@ -23,6 +23,16 @@ async fn agents_and_models_are_listed() {
         let path = format!("/v1/models/{}", model["id"].as_str().unwrap());
         assert_eq!(harness.client.get(&path).await.expect(200), *model);
     }
+    // `OpenAI`'s clients encode the slashes.
+    for model in list["data"].as_array().unwrap() {
+        let id = model["id"].as_str().unwrap().replace('/', "%2F");
+        let one = harness.client.get(&format!("/v1/models/{id}")).await;
+        assert_eq!(one.expect(200), *model);
+    }
+    let missing = harness.client.get("/v1/models/agent%2Fnobody").await;
+    missing.refused(404, "NOT_FOUND");
+    let ambiguous = harness.client.get("/v1/models/agent%2F%2Fdefault").await;
+    ambiguous.refused(400, "INVALID_REQUEST");
     assert_eq!(list["data"][3]["owned_by"], "fake");
     let missing = harness.client.get("/v1/models/agent/nobody").await;
     let told = missing.refused(404, "NOT_FOUND");

@@ -4,6 +4,7 @@ use super::{CHAT, Harness, events};
 use gatehouse_doubles::openai::Reaction;
 use gatehouse_testkit::Reply;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Asserts the format of an error of a handler; returns the member `error`.
 fn error(reply: &Reply, status: u16, code: &str) -> Value {
@@ -203,4 +204,51 @@ async fn a_caller_that_leaves_stops_the_work() {
     // The provider has reported nothing.
     let all = used["input_tokens"].as_i64().unwrap() + used["output_tokens"].as_i64().unwrap();
     assert_eq!(used["estimated_tokens"], all, "{used}");
+}
+
+#[tokio::test]
+async fn a_streamed_answer_ends_with_the_key_of_its_request() {
+    let harness = Harness::new().await;
+    let keys = "/api/auth/api-keys";
+    for model in ["agent/default", "fake/m1"] {
+        let key = json!({ "label": "x", "scopes": ["operator.write"] });
+        let made = harness.owner.post(keys, key).await.expect(200);
+        let client = harness.server.local();
+        let client = client.bearer(made["key"].as_str().unwrap());
+        let hang = || Reaction::Hang("It is".to_owned());
+        harness.model.will([hang(), hang()]);
+        let begun = async |path: &str, body: Value| {
+            let sent = client.request("POST", path).json(&body).send().await;
+            let mut response = sent.unwrap();
+            assert!(response.chunk().await.unwrap().is_some());
+            response
+        };
+        let chat = body(&json!({ "model": model, "stream": true }));
+        let chat = begun(CHAT, chat).await;
+        let response = json!({ "model": model, "input": "Hi.", "stream": true });
+        let response = begun("/v1/responses", response).await;
+        let path = format!("{keys}/{}", made["id"].as_str().unwrap());
+        harness.owner.delete(&path).await.expect(200);
+        let last = async |response: reqwest::Response| {
+            let rest = tokio::time::timeout(Duration::from_secs(20), response.text());
+            let rest = rest.await.expect("it ends").unwrap();
+            let mut data = rest.lines().filter_map(|line| line.strip_prefix("data: "));
+            serde_json::from_str::<Value>(data.next_back().unwrap()).unwrap()
+        };
+        let error = last(chat).await;
+        assert_eq!(error["code"], "AUTH_NOT_AUTHENTICATED", "{error}");
+        assert_eq!(error["error"]["type"], "authentication_error");
+        let failed = last(response).await;
+        assert_eq!(failed["type"], "response.failed", "{failed}");
+    }
+    // The work has ended, too.
+    let ended = async {
+        let turns = async || harness.usage("day").await.first()?["turns"].as_i64();
+        while turns().await != Some(4) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), ended)
+        .await
+        .unwrap();
 }

@@ -133,3 +133,47 @@ fn only_what_has_the_form_of_an_event_id_is_reacted_to() {
         assert!(!is_event_id(other), "{other}");
     }
 }
+
+#[test]
+fn a_reply_names_the_quoted_event() {
+    let reply = |relation: serde_json::Value| {
+        let event = json!([{ "type": "m.room.message", "event_id": "$1", "sender": "@p:a.example",
+            "content": { "msgtype": "m.text", "body": "hi", "m.relates_to": relation } }]);
+        said_of(&event.to_string()).pop().unwrap().replies_to
+    };
+    let to = |id: &str| json!({ "event_id": id });
+    assert_eq!(
+        reply(json!({ "m.in_reply_to": to("$0") })).as_deref(),
+        Some("$0")
+    );
+    let in_thread = json!({ "rel_type": "m.thread", "event_id": "$9", "m.in_reply_to": to("$0"),
+        "is_falling_back": false });
+    assert_eq!(reply(in_thread).as_deref(), Some("$0"));
+    for none in [
+        json!({ "rel_type": "m.thread", "event_id": "$9", "m.in_reply_to": to("$0"), "is_falling_back": true }),
+        json!({ "m.in_reply_to": to("../0") }),
+        json!({ "m.in_reply_to": 5 }),
+        json!({}),
+    ] {
+        assert_eq!(reply(none.clone()), None, "{none}");
+    }
+}
+
+#[test]
+fn the_text_of_a_quoted_event_is_what_its_sender_wrote() {
+    let of = |event: serde_json::Value| {
+        let raw = serde_json::value::to_raw_value(&event).unwrap();
+        quoted(&raw)
+    };
+    let event = |content: serde_json::Value| json!({ "type": "m.room.message", "event_id": "$0", "sender": "@x:a", "content": content });
+    let text = |text: &str| Some(("@x:a".to_owned(), text.to_owned()));
+    let reply = json!({ "msgtype": "m.text", "body": "> <@y:a> before\n\nafter",
+        "m.relates_to": { "m.in_reply_to": { "event_id": "$9" } } });
+    assert_eq!(of(event(reply)), text("after"));
+    let notice = json!({ "msgtype": "m.notice", "body": "done" });
+    assert_eq!(of(event(notice)), text("done"));
+    assert_eq!(of(event(json!({}))), None, "a deleted message");
+    let encrypted =
+        json!({ "type": "m.room.encrypted", "event_id": "$0", "sender": "@x:a", "content": {} });
+    assert_eq!(of(encrypted), None);
+}

@@ -10,7 +10,7 @@ fn read(update: Value, texts: &mut Texts) -> Option<ReceivedMessage> {
     };
     let update: Update = serde_json::from_value(update).unwrap();
     let is_named = update.names(&bot);
-    message_of(update, is_named, texts)
+    message_of(update, (&bot, is_named), texts)
 }
 
 fn update(kind: &str, chat: &str, more: Value) -> Value {
@@ -94,4 +94,51 @@ fn an_edit_counts_if_it_changed_the_text_of_a_known_message() {
     assert!(edit("a", &mut texts).is_none());
     assert_eq!(edit("b", &mut texts).unwrap().text.as_deref(), Some("b"));
     assert!(edit("b", &mut texts).is_none());
+}
+
+#[test]
+fn a_reply_has_the_quoted_text_and_its_author() {
+    let quote = |more| {
+        let mut texts = Texts::default();
+        let message = read(update("message", "private", more), &mut texts);
+        message.unwrap().quote
+    };
+    let reply = |replied: Value| quote(json!({ "text": "hi", "reply_to_message": replied }));
+    let by = |replied: Value| match reply(replied) {
+        Some(ReceivedQuote::Message(quote)) => Some(quote.by),
+        _ => None,
+    };
+    let text = "earlier";
+    let (ada, bot, eve) = (json!({ "id": 42 }), json!({ "id": 7 }), json!({ "id": 9 }));
+    assert_eq!(quote(json!({ "text": "hi" })), None);
+    assert_eq!(
+        by(json!({ "from": ada, "text": text })),
+        Some(QuotedAuthor::Person)
+    );
+    assert_eq!(
+        by(json!({ "from": bot, "text": text })),
+        Some(QuotedAuthor::Bot)
+    );
+    // A message without a text, such as the one that began a topic, is not quoted.
+    assert_eq!(reply(json!({ "from": ada })), None);
+    for more in [
+        json!({ "from": eve }),
+        json!({ "from": ada, "forward_origin": {} }),
+        json!({ "from": ada, "forward_date": 1 }),
+        json!({ "from": ada, "via_bot": {} }),
+        json!({ "from": ada, "sender_chat": {} }),
+        json!({}),
+    ] {
+        let mut replied = more.clone();
+        replied["caption"] = json!(text);
+        assert_eq!(by(replied), Some(QuotedAuthor::Other), "{more}");
+    }
+    let chosen = json!({ "text": "hi", "quote": { "text": "part" },
+        "reply_to_message": { "from": { "id": 9, "first_name": "Eve" }, "text": "the whole, of which part" } });
+    let expected = Quote::of(QuotedAuthor::Other, "Eve".to_owned(), "part");
+    assert_eq!(quote(chosen), expected.map(ReceivedQuote::Message));
+    // The message is in another chat.
+    let external = json!({ "text": "hi", "external_reply": {}, "quote": { "text": "part" } });
+    let expected = Quote::of(QuotedAuthor::Other, String::new(), "part");
+    assert_eq!(quote(external), expected.map(ReceivedQuote::Message));
 }

@@ -11,6 +11,7 @@ use super::{Origin, target};
 use crate::app::App;
 use crate::body::read_large_json;
 use crate::respond::{Refusal, json};
+use crate::while_live::Credential;
 use axum::extract::{Request, State};
 use axum::response::Response;
 
@@ -29,6 +30,7 @@ pub(in crate::routes) async fn post(
     request: Request,
 ) -> Result<Response, Refusal> {
     let origin = Origin::of(&app, &request)?;
+    let credential = Credential::of(&app, &request)?;
     let body: CompletionBody = read_large_json(&app, request).await?;
     let (model, shown) = (body.model.clone(), body.shown());
     let request = body.read()?;
@@ -42,7 +44,7 @@ pub(in crate::routes) async fn post(
         body::Shown::Whole => Ok(json(&Completion::collect(head, answer).await?)),
         body::Shown::Stream { with_usage } => Ok(stream::respond(
             head,
-            target::begun(answer).await?,
+            target::begun(answer, credential).await?,
             with_usage,
         )),
     }

@@ -12,6 +12,7 @@ use super::{Origin, target};
 use crate::app::App;
 use crate::body::read_large_json;
 use crate::respond::{Refusal, json};
+use crate::while_live::Credential;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use response::Head;
@@ -21,13 +22,17 @@ pub(in crate::routes) async fn post(
     request: Request,
 ) -> Result<Response, Refusal> {
     let origin = Origin::of(&app, &request)?;
+    let credential = Credential::of(&app, &request)?;
     let body: ResponseBody = read_large_json(&app, request).await?;
     let is_streamed = body.is_streamed();
     let head = Head::of(&origin, &body);
     let request = body.read()?;
     let answer = target::answer(&app, &head.model, request, origin.actor).await?;
     if is_streamed {
-        Ok(stream::respond(head, target::begun(answer).await?))
+        Ok(stream::respond(
+            head,
+            target::begun(answer, credential).await?,
+        ))
     } else {
         Ok(json(&ResponseObject::collect(head, answer).await?))
     }

@@ -4,8 +4,7 @@ use crate::respond::openai_error;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt};
-use gatehouse_services::to_problem;
-use gatehouse_voice::VoiceError;
+use gatehouse_domain::Problem;
 use http::HeaderValue;
 use http::header::CACHE_CONTROL;
 use serde_json::{Value, json};
@@ -24,7 +23,6 @@ pub(super) fn respond(data: impl Stream<Item = Value> + Send + 'static) -> Respo
 
 /// The last event of a response that failed after its start. `OpenAI`'s clients raise an error for the member
 /// `error`.
-pub(super) fn failure(error: VoiceError) -> Value {
-    let problem = to_problem(error);
-    json!({ "error": openai_error(&problem), "code": problem.code.name() })
+pub(super) fn failure(problem: &Problem) -> Value {
+    json!({ "error": openai_error(problem), "code": problem.code.name() })
 }

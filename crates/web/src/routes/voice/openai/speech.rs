@@ -5,6 +5,7 @@ use super::{names, speech_events};
 use crate::app::App;
 use crate::body::read_large_json;
 use crate::respond::Refusal;
+use crate::while_live::Credential;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use gatehouse_domain::Problem;
@@ -53,6 +54,7 @@ pub(in crate::routes) async fn post(
     State(app): State<App>,
     request: Request,
 ) -> Result<Response, Refusal> {
+    let credential = Credential::of(&app, &request)?;
     let body: SpeechBody = read_large_json(&app, request).await?;
     let has_events = match body.stream_format.as_deref() {
         None | Some("" | "audio") => false,
@@ -71,7 +73,7 @@ pub(in crate::routes) async fn post(
     } else {
         speech::respond
     };
-    Ok(respond(streamed)?)
+    Ok(respond(streamed, credential)?)
 }
 
 async fn read(voice: &Voice, body: SpeechBody) -> Result<SpeechRequest, Problem> {

@@ -2,13 +2,16 @@
 
 use super::super::speech;
 use super::events;
+use crate::respond::not_authenticated;
+use crate::while_live::Credential;
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use gatehouse_domain::Problem;
-use gatehouse_voice::{Streamed, VoiceError};
+use gatehouse_services::to_problem;
+use gatehouse_voice::Streamed;
 use serde_json::{Value, json};
 use std::future::ready;
 use std::iter;
@@ -16,20 +19,24 @@ use std::iter;
 /// The maximum size of the audio in one event, in bytes: 64 KiB of base64.
 const MAX_DELTA_BYTES: usize = 48 << 10;
 
-/// Builds the response when the first bytes are available. A later failure is an event with the member `error`, and
-/// `speech.audio.done` is missing.
-pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
+/// Builds the response once the first bytes are available. A later failure is an event with the member `error`,
+/// and `speech.audio.done` is missing. So is the end of the credential.
+pub(super) fn respond(speech: Streamed, credential: Credential) -> Result<Response, Problem> {
     let facts = speech::facts(&speech)?;
     let provider = speech.provider;
-    let pieces = speech.body.flat_map(|piece| stream::iter(split(piece)));
+    let body = speech.body.map_err(move |error| {
+        tracing::warn!(provider = provider.as_str(), %error, "speech was interrupted");
+        to_problem(error)
+    });
+    let body = credential.limit(body, not_authenticated);
+    let pieces = body.flat_map(|piece| stream::iter(split(piece)));
     let to_end = pieces.map(Some).chain(stream::once(ready(None)));
     let data = to_end.scan(false, move |has_failed, piece| {
         ready(Some(match piece {
             Some(Ok(audio)) => Some(delta(&audio)),
-            Some(Err(error)) => {
-                tracing::warn!(provider = provider.as_str(), %error, "speech was interrupted");
+            Some(Err(problem)) => {
                 *has_failed = true;
-                Some(events::failure(error))
+                Some(events::failure(&problem))
             }
             None => (!*has_failed).then(done),
         }))
@@ -52,9 +59,7 @@ fn done() -> Value {
 }
 
 /// Splits a piece that is too large for one event.
-fn split(
-    piece: Result<Bytes, VoiceError>,
-) -> impl Iterator<Item = Result<Bytes, VoiceError>> + Send {
+fn split(piece: Result<Bytes, Problem>) -> impl Iterator<Item = Result<Bytes, Problem>> + Send {
     let mut left = Some(piece);
     iter::from_fn(move || {
         let mut bytes = match left.take()? {
@@ -83,6 +88,6 @@ mod tests {
             let sizes: Vec<usize> = pieces.map(|piece| piece.unwrap().len()).collect();
             assert_eq!(sizes, lengths, "{length}");
         }
-        assert_eq!(split(Err(VoiceError::TooSlow)).count(), 1);
+        assert_eq!(split(Err(Problem::internal())).count(), 1);
     }
 }

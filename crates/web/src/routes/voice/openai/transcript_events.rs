@@ -2,18 +2,23 @@
 //! document.
 
 use super::events;
+use crate::respond::not_authenticated;
+use crate::while_live::Credential;
 use axum::response::Response;
-use futures_util::StreamExt;
-use gatehouse_voice::{TranscriptPiece, TranscriptStream, VoiceError};
+use futures_util::{StreamExt, TryStreamExt};
+use gatehouse_domain::Problem;
+use gatehouse_services::to_problem;
+use gatehouse_voice::{TranscriptPiece, TranscriptStream};
 use serde_json::{Value, json};
 
-/// Builds the response when the first piece is available. A later failure is an event with the member `error`, and
-/// `transcript.text.done` is missing.
-pub(super) fn respond(pieces: TranscriptStream) -> Response {
+/// Builds the response once the first piece is available. A later failure is an event with the member `error`,
+/// and `transcript.text.done` is missing. So is the end of the credential.
+pub(super) fn respond(pieces: TranscriptStream, credential: Credential) -> Response {
+    let pieces = credential.limit(pieces.map_err(to_problem), not_authenticated);
     events::respond(pieces.map(event))
 }
 
-fn event(piece: Result<TranscriptPiece, VoiceError>) -> Value {
+fn event(piece: Result<TranscriptPiece, Problem>) -> Value {
     match piece {
         Ok(TranscriptPiece::Text(delta)) => {
             json!({ "type": "transcript.text.delta", "delta": delta })
@@ -31,6 +36,6 @@ fn event(piece: Result<TranscriptPiece, VoiceError>) -> Value {
             }
             json!({ "type": "transcript.text.done", "text": text, "usage": usage })
         }
-        Err(error) => events::failure(error),
+        Err(problem) => events::failure(&problem),
     }
 }

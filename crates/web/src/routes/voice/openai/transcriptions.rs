@@ -7,6 +7,7 @@ use super::recognition::{self, NAMES, Wanted};
 use super::transcript_events;
 use crate::app::App;
 use crate::respond::Refusal;
+use crate::while_live::Credential;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use gatehouse_domain::Problem;
@@ -50,6 +51,7 @@ pub(in crate::routes) async fn post(
     State(app): State<App>,
     request: Request,
 ) -> Result<Response, Refusal> {
+    let credential = Credential::of(&app, &request)?;
     let mut received = recognition::receive(&app, request).await?;
     let wanted = read_wanted(&mut received.fields)?;
     let streams = read_stream(&mut received.fields)? && !received.names_whisper;
@@ -65,7 +67,7 @@ pub(in crate::routes) async fn post(
     if streams {
         let pieces = voice.transcribe_stream(request).await;
         let pieces = pieces.map_err(|error| renamed(error, &NAMES))?;
-        return Ok(transcript_events::respond(pieces));
+        return Ok(transcript_events::respond(pieces, credential));
     }
     let heard = voice.transcribe(request).await;
     let transcript = heard.map_err(|error| renamed(error, &NAMES))?;

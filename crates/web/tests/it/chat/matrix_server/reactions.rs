@@ -136,9 +136,16 @@ pub(super) async fn event(
     let home = shared.home.lock().unwrap();
     let mut events = home.events.iter();
     let found = events.find(|it| it.id == id && it.room == room && home.is_joined(&room));
-    match found {
-        Some(event) => escaped(&event.json()),
-        None => refuse(404, "M_NOT_FOUND"),
+    if let Some(event) = found {
+        return escaped(&event.json());
+    }
+    let mut said = home.log.iter().filter_map(|entry| match entry {
+        Entry::Event { room: of, json } if *of == room => serde_json::from_str::<Value>(json).ok(),
+        _ => None,
+    });
+    match said.find(|event| event["event_id"] == id) {
+        Some(event) if home.is_joined(&room) => escaped(&event),
+        _ => refuse(404, "M_NOT_FOUND"),
     }
 }
 

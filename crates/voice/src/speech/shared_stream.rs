@@ -1,0 +1,261 @@
+//! Streams of speech that are being made: identical requests listen to the first one's stream instead of paying
+//! again.
+
+use super::observed::Body;
+use crate::VoiceError;
+use crate::cache::Name;
+use bytes::Bytes;
+use futures_util::future::{BoxFuture, Shared};
+use futures_util::stream;
+use futures_util::{FutureExt, StreamExt};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// The size of the audio up to which all of it is held for requests that arrive later.
+const JOINABLE_BYTES: usize = 768 << 10;
+/// How much audio is held for slow listeners: about 17 minutes of MP3.
+const BEHIND_BYTES: usize = 16 << 20;
+
+/// A stream and whether it comes from the cache.
+pub(super) type Begun = (Body, bool);
+/// A part of the audio, as every listener receives it.
+type Piece = Result<Bytes, Arc<VoiceError>>;
+type Beginning = Shared<BoxFuture<'static, Result<bool, Arc<VoiceError>>>>;
+type Next = Shared<BoxFuture<'static, Option<Piece>>>;
+type Source = Arc<tokio::sync::Mutex<Option<Body>>>;
+
+/// The streams that have listeners, by the name of their cache entry.
+#[derive(Default)]
+pub(crate) struct SharedStreams(Mutex<HashMap<Name, Weak<SharedStream>>>);
+
+impl SharedStreams {
+    /// Listens to the running stream of this name from its first byte, or starts one with `begin`. Also returns
+    /// whether it was running.
+    pub(super) fn join<F>(&self, name: Name, begin: F) -> (Listener, bool)
+    where
+        F: Future<Output = Result<Begun, VoiceError>> + Send + 'static,
+    {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.retain(|_, stream| stream.strong_count() > 0);
+        let joined = running.get(&name).and_then(Weak::upgrade);
+        if let Some(listener) = joined.and_then(Listener::of) {
+            return (listener, true);
+        }
+        let stream = Arc::new(SharedStream::new(begin));
+        running.insert(name, Arc::downgrade(&stream));
+        (Listener::first(stream), false)
+    }
+}
+
+/// A stream that several listeners read. It advances when one of them reads, and is dropped with the last of them.
+struct SharedStream {
+    beginning: Beginning,
+    source: Source,
+    log: Mutex<Log>,
+}
+
+/// What the stream has yielded and a listener may still need.
+struct Log {
+    pieces: VecDeque<Piece>,
+    /// The number of pieces dropped before those.
+    dropped: usize,
+    /// The size of `pieces`.
+    held_bytes: usize,
+    /// The size of everything that the stream has yielded.
+    total_bytes: usize,
+    /// The piece after `pieces`; `None` at the end of the stream.
+    next: Option<Next>,
+    /// The number of pieces that each listener has read.
+    positions: HashMap<u64, usize>,
+    last_listener: u64,
+}
+
+impl SharedStream {
+    fn new<F>(begin: F) -> Self
+    where
+        F: Future<Output = Result<Begun, VoiceError>> + Send + 'static,
+    {
+        let source = Source::default();
+        let slot = Arc::clone(&source);
+        let beginning = async move {
+            let (body, is_cached) = begin.await.map_err(Arc::new)?;
+            *slot.lock().await = Some(body);
+            Ok(is_cached)
+        };
+        let log = Log {
+            pieces: VecDeque::new(),
+            dropped: 0,
+            held_bytes: 0,
+            total_bytes: 0,
+            next: Some(next(&source)),
+            positions: HashMap::new(),
+            last_listener: 0,
+        };
+        Self {
+            beginning: beginning.boxed().shared(),
+            source,
+            log: Mutex::new(log),
+        }
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_failed(&self) -> bool {
+        matches!(self.beginning.peek(), Some(Err(_)))
+    }
+}
+
+/// The next piece of the stream.
+fn next(source: &Source) -> Next {
+    let source = Arc::clone(source);
+    let piece = async move {
+        let mut body = source.lock().await;
+        let piece = body.as_mut()?.next().await?;
+        Some(piece.map_err(Arc::new))
+    };
+    piece.boxed().shared()
+}
+
+impl Log {
+    /// Whether a listener that comes now receives every piece.
+    const fn is_open(&self) -> bool {
+        self.next.is_some() && self.total_bytes <= JOINABLE_BYTES
+    }
+
+    fn end(&self) -> usize {
+        self.dropped + self.pieces.len()
+    }
+
+    fn enter(&mut self) -> u64 {
+        self.last_listener += 1;
+        self.positions.insert(self.last_listener, 0);
+        self.last_listener
+    }
+
+    /// Takes over the piece with this number, unless another listener was earlier.
+    fn add(&mut self, number: usize, piece: Option<Piece>, source: &Source) {
+        if number != self.end() || self.next.is_none() {
+            return;
+        }
+        let goes_on = matches!(piece, Some(Ok(_)));
+        self.next = goes_on.then(|| next(source));
+        if let Some(piece) = piece {
+            let size = size(&piece);
+            self.total_bytes += size;
+            self.held_bytes += size;
+            self.pieces.push_back(piece);
+        }
+        self.trim();
+    }
+
+    /// The piece that this listener has not read yet. `None` if there is none.
+    fn read(&mut self, listener: u64) -> Option<Result<Bytes, VoiceError>> {
+        let position = self.positions.get_mut(&listener)?;
+        let Some(at) = position.checked_sub(self.dropped) else {
+            return Some(Err(VoiceError::TooSlow));
+        };
+        let piece = self.pieces.get(at)?.clone();
+        *position += 1;
+        self.trim();
+        Some(piece.map_err(own))
+    }
+
+    /// Drops the pieces that every listener has read, and what is too much for one that is far behind.
+    fn trim(&mut self) {
+        if self.is_open() {
+            return;
+        }
+        let slowest = self.positions.values().copied().min().unwrap_or(usize::MAX);
+        while self.dropped < slowest || (self.held_bytes > BEHIND_BYTES && self.pieces.len() > 1) {
+            let Some(piece) = self.pieces.pop_front() else {
+                return;
+            };
+            self.held_bytes = self.held_bytes.saturating_sub(size(&piece));
+            self.dropped += 1;
+        }
+    }
+}
+
+fn size(piece: &Piece) -> usize {
+    piece.as_ref().map_or(0, Bytes::len)
+}
+
+/// Only the last listener gets the original error.
+fn own(error: Arc<VoiceError>) -> VoiceError {
+    Arc::try_unwrap(error).unwrap_or_else(|error| error.copied())
+}
+
+/// One request's place in a stream.
+pub(super) struct Listener {
+    id: u64,
+    stream: Arc<SharedStream>,
+}
+
+impl Listener {
+    fn first(stream: Arc<SharedStream>) -> Self {
+        let id = stream.log().enter();
+        Self { id, stream }
+    }
+
+    /// `None` if the stream has ended, failed or dropped its first bytes.
+    fn of(stream: Arc<SharedStream>) -> Option<Self> {
+        if stream.has_failed() {
+            return None;
+        }
+        let id = {
+            let mut log = stream.log();
+            log.is_open().then(|| log.enter())
+        };
+        Some(Self { id: id?, stream })
+    }
+
+    /// Waits until the stream begins. Also returns whether it comes from the cache. An error before the first byte
+    /// reaches every listener.
+    pub(super) async fn begun(self) -> Result<Begun, VoiceError> {
+        let beginning = self.stream.beginning.clone();
+        match beginning.await {
+            Ok(is_cached) => Ok((self.body(), is_cached)),
+            Err(error) => {
+                drop(self);
+                Err(own(error))
+            }
+        }
+    }
+
+    fn body(self) -> Body {
+        let pieces = stream::unfold(Some(self), |listener| async move {
+            let listener = listener?;
+            let piece = listener.next().await?;
+            let rest = piece.is_ok().then_some(listener);
+            Some((piece, rest))
+        });
+        pieces.boxed()
+    }
+
+    async fn next(&self) -> Option<Result<Bytes, VoiceError>> {
+        loop {
+            let (number, next) = {
+                let mut log = self.stream.log();
+                if let Some(piece) = log.read(self.id) {
+                    return Some(piece);
+                }
+                (log.end(), log.next.clone()?)
+            };
+            let piece = next.await;
+            self.stream.log().add(number, piece, &self.stream.source);
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let mut log = self.stream.log();
+        log.positions.remove(&self.id);
+        log.trim();
+    }
+}
+
+#[cfg(test)]
+mod tests;
