@@ -1,5 +1,6 @@
 // What needs the owner, such as a sealed vault, approvals, failures and credentials that expire. Pure functions.
 import type { Result } from '../../client/rpc';
+import type { ToldCheck } from '../settings/system/doctor';
 
 const DAY_MS = 86_400_000;
 /** A credential is named when it expires within this time. */
@@ -13,8 +14,6 @@ export interface Expiring {
   expires_at?: string | null;
 }
 
-type Check = Result<'system.doctor'>['checks'][number];
-
 export interface Facts {
   /** What happens to new deliveries because the vault is sealed; null if it is not. */
   sealed: 'refused' | 'held' | null;
@@ -24,7 +23,7 @@ export interface Facts {
   /** Deliveries that failed in the shown period. */
   failed: number;
   /** The health checks. */
-  checks: readonly Pick<Check, 'id' | 'ok' | 'message' | 'urgent'>[];
+  checks: readonly Pick<ToldCheck, 'id' | 'ok' | 'message' | 'urgent' | 'told'>[];
   api_keys: readonly Expiring[];
   devices: readonly Expiring[];
   webhooks: readonly Pick<Result<'webhooks.get'>, 'id' | 'name' | 'enabled' | 'auth'>[];
@@ -44,7 +43,7 @@ export type Need =
   | { kind: 'budget'; scope: string; share: number; over: boolean }
   | { kind: 'server'; label: string }
   | { kind: 'backup' }
-  | { kind: 'check'; check: Pick<Check, 'id' | 'ok' | 'message'> };
+  | { kind: 'check'; check: Pick<ToldCheck, 'id' | 'ok' | 'message' | 'told'> };
 
 /** The most urgent first. */
 export function needsOf(facts: Facts, now_ms: number): Need[] {
@@ -62,7 +61,7 @@ export function needsOf(facts: Facts, now_ms: number): Need[] {
     ...(facts.checks.some(({ id, ok }) => id === 'backup' && !ok) ? [{ kind: 'backup' } as const] : []),
     ...facts.checks
       .filter(({ id, urgent }) => urgent && id !== 'backup')
-      .map(({ id, ok, message }) => ({ kind: 'check', check: { id, ok, message } }) as const),
+      .map(({ id, ok, message, told }) => ({ kind: 'check', check: { id, ok, message, told } }) as const),
     ...facts.budgets.flatMap((budget): Need[] => {
       const share = shareOf(budget);
       return share >= NEAR_END ? [{ kind: 'budget', scope: budget.scope, share, over: budget.exhausted }] : [];
