@@ -215,9 +215,9 @@ mod tests {
 
     #[test]
     fn webhooks_without_verification_are_named_and_a_schedule_is_none_of_them() {
-        assert!(is_open(AuthMode::None, false));
-        assert!(!is_open(AuthMode::None, true));
-        assert!(!is_open(AuthMode::StaticHeader, false));
+        assert!(is_open(AuthMode::NONE, false));
+        assert!(!is_open(AuthMode::NONE, true));
+        assert!(!is_open(AuthMode::STATIC_HEADER, false));
         assert!(open_finding(&[]).ok);
         let check = open_finding(&["Doorbell", "Shop"]);
         assert!(!check.ok);
