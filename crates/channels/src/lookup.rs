@@ -12,6 +12,7 @@ use std::sync::{MutexGuard, PoisonError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetAccount {
     pub id: String,
+    pub label: String,
     pub is_enabled: bool,
     /// Whether messages stay on this machine, so that no vendor is called.
     pub is_local: bool,
@@ -75,6 +76,7 @@ impl Channels {
         if let Some(sender) = senders::built_in_id(target) {
             return Ok(Some(TargetAccount {
                 id: sender.about().kind.to_owned(),
+                label: sender.about().label.to_owned(),
                 is_enabled: true,
                 is_local: true,
             }));
@@ -84,6 +86,7 @@ impl Channels {
                 is_enabled: found.found.row.enabled,
                 is_local: found.found.sender.about().built_in,
                 id: found.found.row.id.clone(),
+                label: found.found.row.label.clone(),
             })),
             Err(TargetError::Store(error)) => Err(error),
             Err(_) => Ok(None),

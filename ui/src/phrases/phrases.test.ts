@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { TEXTS } from '../client/generated/texts';
 import checks from './de/checks.json';
+import failures from './de/failures.json';
 import senders from './de/senders.json';
 import sentences from './de/sentences.json';
 import settings from './de/settings.json';
@@ -122,4 +123,19 @@ test('a check is translated with its parts', () => {
     'Die Sprachausgabe verwendet Piper. Die Spracherkennung ist ausgeschaltet.',
   );
   expect(Object.entries(checks).filter(([a, b]) => partsIn(a).join() !== partsIn(b).join())).toEqual([]);
+});
+
+test('a failure is translated with its parts', () => {
+  const say = translator(failures);
+  expect(say('The model provider openai rejected the key.', 'failures')).toBe(
+    'Der Modellanbieter openai hat den Schlüssel abgelehnt.',
+  );
+  expect(say('ntfy could not be reached.', 'failures')).toBe('ntfy war nicht erreichbar.');
+  expect(say('The mail server refused the message (550).', 'failures')).toBe(
+    'Der Mailserver hat die Nachricht abgelehnt (550).',
+  );
+  expect(say('Something else.', 'failures')).toBeNull();
+  expect(Object.entries(failures.senders.failures).filter(([a, b]) => partsIn(a).join() !== partsIn(b).join())).toEqual(
+    [],
+  );
 });

@@ -148,7 +148,7 @@ fn programs_without_variables(settings: &Settings) -> Vec<&str> {
     lacking.map(|(name, _)| name.as_str()).collect()
 }
 
-/// Lists enabled webhooks that verify nothing.
+/// Lists enabled webhooks that verify nothing although requests can reach them.
 pub(super) async fn open_webhooks(services: &Services) -> Option<Check> {
     let id = "webhooks";
     let all = match services.webhooks.list(500, None).await {
@@ -158,24 +158,30 @@ pub(super) async fn open_webhooks(services: &Services) -> Option<Check> {
             return Some(Check::bad(id, message, "The log has the details."));
         }
     };
-    let is_open = |mode: AuthMode, enabled: bool| enabled && !mode.needs_secret();
     let open: Vec<&str> = all
         .iter()
-        .filter(|webhook| is_open(webhook.auth_mode, webhook.enabled))
+        .filter(|webhook| webhook.enabled && is_open(webhook.auth_mode, webhook.schedule.is_some()))
         .map(|webhook| webhook.name.as_str())
         .collect();
-    match open.first() {
-        _ if all.is_empty() => None,
-        None => Some(Check::fine(id, "Every webhook verifies its deliveries.")),
-        Some(name) => Some(Check::bad(
-            id,
-            format!(
-                "{} webhook(s) accept unauthenticated deliveries; first: {name}.",
-                open.len()
-            ),
-            "Choose an auth_mode other than none, or disable them.",
-        )),
+    (!all.is_empty()).then(|| open_finding(&open))
+}
+
+/// A schedule has no URL, so it verifies nothing and needs nothing verified.
+fn is_open(mode: AuthMode, is_schedule: bool) -> bool {
+    !mode.needs_secret() && !is_schedule
+}
+
+/// `open` are the names of the webhooks that anyone can post to.
+fn open_finding(open: &[&str]) -> Check {
+    let id = "webhooks";
+    if open.is_empty() {
+        return Check::fine(id, "Every webhook verifies its deliveries.");
     }
+    Check::bad(
+        id,
+        format!("Webhooks without verification: {}.", open.join(", ")),
+        "Anyone who knows the URL can send to them. Choose a verification in their settings, or turn them off.",
+    )
 }
 
 #[cfg(test)]
@@ -205,6 +211,20 @@ mod tests {
         let check = received_finding(&[("bot".to_owned(), why.to_owned())]);
         assert!(!check.ok && check.message == format!("The channel bot: {why}"));
         assert_eq!(check.subjects[0].id, "bot");
+    }
+
+    #[test]
+    fn webhooks_without_verification_are_named_and_a_schedule_is_none_of_them() {
+        assert!(is_open(AuthMode::NONE, false));
+        assert!(!is_open(AuthMode::NONE, true));
+        assert!(!is_open(AuthMode::STATIC_HEADER, false));
+        assert!(open_finding(&[]).ok);
+        let check = open_finding(&["Doorbell", "Shop"]);
+        assert!(!check.ok);
+        assert_eq!(
+            check.message,
+            "Webhooks without verification: Doorbell, Shop."
+        );
     }
 
     #[test]

@@ -68,25 +68,33 @@ fn queue_finding(oldest: Option<Timestamp>, now: Timestamp) -> Check {
 pub(super) async fn channels(services: &Services) -> Option<Check> {
     // The check of the database reports an error.
     let silent = services.webhooks.unresponsive_channels().await.ok()?;
-    Some(channels_finding(&silent))
+    let accounts = services.channels.list().await.ok()?;
+    let named = silent.into_iter().map(|id| {
+        let account = accounts.iter().find(|account| account.id == id);
+        let label = account.map(|account| account.label.clone());
+        (label.unwrap_or_else(|| id.clone()), id)
+    });
+    Some(channels_finding(&named.collect::<Vec<_>>()))
 }
 
-fn channels_finding(silent: &[String]) -> Check {
+/// `silent` are the labels and IDs of the channels.
+fn channels_finding(silent: &[(String, String)]) -> Check {
     if silent.is_empty() {
         return Check::fine("channels", "Every channel responds.");
     }
+    let labels: Vec<&str> = silent.iter().map(|(label, _)| label.as_str()).collect();
     Check::bad(
         "channels",
-        format!("Channels that do not respond: {}.", silent.join(", ")),
+        format!("Channels that do not respond: {}.", labels.join(", ")),
         "Their deliveries wait and are sent as soon as the channel responds. Test the channel on its page.",
     )
     .about(
         silent
             .iter()
-            .map(|id| Subject {
+            .map(|(label, id)| Subject {
                 id: id.clone(),
-                name: id.clone(),
-                message: format!("The channel {id} does not respond."),
+                name: label.clone(),
+                message: format!("The channel {label} does not respond."),
             })
             .collect(),
     )

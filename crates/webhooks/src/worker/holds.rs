@@ -68,15 +68,15 @@ impl Inner {
         let account = self.channels.find_target_account(target).await.ok()??;
         if !account.is_enabled {
             return Some(format!(
-                "Waits until the channel `{}` is enabled.",
-                account.id
+                "Waits until the channel {} is enabled.",
+                account.label
             ));
         }
         match self.gate_of(&account.id) {
             Gate::Closed => None,
             Gate::Probe | Gate::Open(_) => Some(format!(
-                "Waits because the channel `{}` does not answer. It is tried again soon.",
-                account.id
+                "Waits because the channel {} does not respond. It is attempted again soon.",
+                account.label
             )),
         }
     }

@@ -1,5 +1,6 @@
-// Texts for the gateway's refusal reasons. Messages of agents and channels are shown unchanged.
+// Texts for the gateway's refusal reasons, and its sentences about failures. Sentences of vendors are shown unchanged.
 import { m } from '../../paraglide/messages.js';
+import { toldFailure } from '../../phrases/failures.svelte';
 
 const REASONS: Record<string, () => string> = {
   missing_signature: m.deliveries_reason_missing_signature,
@@ -30,4 +31,4 @@ const PROVIDER =
 /** Whether the settings of the model provider have to change before a replay can succeed. */
 export const isOfProvider = (error: string): boolean => PROVIDER.test(error);
 
-export const reasonOf = (error: string): string => REASONS[error]?.() ?? error;
+export const reasonOf = (error: string): string => REASONS[error]?.() ?? toldFailure(error);

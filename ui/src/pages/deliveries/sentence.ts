@@ -41,7 +41,7 @@ export function eventOf({ summary, event_type, entity_key }: Told, webhook: Rece
  */
 export function outcomeOf(delivery: Told, agent: string | null): string {
   const { status, outcome, error } = delivery;
-  if (error) return reasonOf(error);
+  if (error) return reasonOf(error).replaceAll('`', '');
   if (status === 'filtered') return m.deliveries_story_filtered();
   if (outcome) {
     const said = plainText(outcome);

@@ -22,7 +22,8 @@ it('puts hours together from the newest back', () => {
 });
 
 it('has round tops', () => {
-  expect([0, 1, 2, 3, 7, 11, 99, 2001].map(scaleTop)).toEqual([1, 1, 2, 5, 10, 20, 100, 5000]);
+  expect([0, 1, 2, 3, 7, 11, 99, 2001].map((one) => scaleTop(one))).toEqual([1, 1, 2, 3, 8, 12, 100, 2500]);
+  expect(scaleTop(0.042, 0.01)).toBeCloseTo(0.05);
 });
 
 it('shows failures beside thousands, without a bar that is higher than the chart', () => {

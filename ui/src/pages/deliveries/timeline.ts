@@ -77,11 +77,14 @@ export function barsOf(buckets: readonly Bucket[], size: number, bucket: 'hour' 
   return bars;
 }
 
-/** The top of the scale: the smallest of 1, 2, 5, 10, 20, 50 … that is at least `highest`. */
-export function scaleTop(highest: number): number {
-  if (highest <= 1) return 1;
+/** The first digits of a scale's top. The highest bar fills at least three quarters of the chart. */
+const TOPS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
+
+/** The top of the scale: the smallest round number that is at least `highest` and `least`. */
+export function scaleTop(highest: number, least = 1): number {
+  if (highest <= least) return least;
   const power = 10 ** Math.floor(Math.log10(highest));
-  return [1, 2, 5, 10].map((step) => step * power).find((top) => top >= highest) ?? highest;
+  return TOPS.map((step) => step * power).find((top) => top >= highest) ?? highest;
 }
 
 export interface Piece {

@@ -1,6 +1,7 @@
 // Tasks for the owner, such as a sealed vault, approvals, failures and credentials that expire. Pure functions.
 import type { Result } from '../../client/rpc';
 import { nearness } from '../settings/security/expiry';
+import type { ToldCheck } from '../settings/system/doctor';
 
 /** A budget is named from this share on. */
 const NEAR_END = 0.8;
@@ -11,8 +12,6 @@ export interface Expiring {
   expires_at?: string | null;
 }
 
-type Check = Result<'system.doctor'>['checks'][number];
-
 export interface Facts {
   /** What happens to new deliveries because the vault is sealed; null if it is not. */
   sealed: 'refused' | 'held' | null;
@@ -22,7 +21,7 @@ export interface Facts {
   /** Deliveries that failed in the shown period. */
   failed: number;
   /** The health checks. */
-  checks: readonly Pick<Check, 'id' | 'ok' | 'message' | 'urgent'>[];
+  checks: readonly Pick<ToldCheck, 'id' | 'ok' | 'message' | 'urgent' | 'told'>[];
   api_keys: readonly Expiring[];
   devices: readonly Expiring[];
   webhooks: readonly Pick<Result<'webhooks.get'>, 'id' | 'name' | 'enabled' | 'auth'>[];
@@ -42,7 +41,7 @@ export type Need =
   | { kind: 'budget'; scope: string; share: number; over: boolean }
   | { kind: 'server'; label: string }
   | { kind: 'backup' }
-  | { kind: 'check'; check: Pick<Check, 'id' | 'ok' | 'message'> };
+  | { kind: 'check'; check: Pick<ToldCheck, 'id' | 'ok' | 'message' | 'told'> };
 
 /** The most urgent first. */
 export function needsOf(facts: Facts, now_ms: number): Need[] {
@@ -60,7 +59,7 @@ export function needsOf(facts: Facts, now_ms: number): Need[] {
     ...(facts.checks.some(({ id, ok }) => id === 'backup' && !ok) ? [{ kind: 'backup' } as const] : []),
     ...facts.checks
       .filter(({ id, urgent }) => urgent && id !== 'backup')
-      .map(({ id, ok, message }) => ({ kind: 'check', check: { id, ok, message } }) as const),
+      .map(({ id, ok, message, told }) => ({ kind: 'check', check: { id, ok, message, told } }) as const),
     ...facts.budgets.flatMap((budget): Need[] => {
       const share = shareOf(budget);
       return share >= NEAR_END ? [{ kind: 'budget', scope: budget.scope, share, over: budget.exhausted }] : [];

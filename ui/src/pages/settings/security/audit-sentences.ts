@@ -37,6 +37,8 @@ const stored: More = (detail, labels) => {
 const setting: More = ({ key, value }) =>
   value === null || value === undefined ? text(key) : `${text(key)} = ${JSON.stringify(value)}`;
 const channel: More = ({ label, type }) => `${text(label)} (${text(type)})`;
+/** The name while the webhook exists. */
+const webhook: More = ({ id }, labels) => labels.get(text(id)) ?? text(id);
 const person: More = ({ name, account, trusted }) =>
   [text(name), text(account), trusted === true ? m.audit_person_trusted() : ''].filter(Boolean).join(', ');
 const approval: More = ({ tool, allow }) =>
@@ -109,7 +111,7 @@ export const SENTENCES: Record<string, Sentence> = {
   'webhook.updated': { title: m.audit_webhook_updated, more: named('name') },
   'webhook.secret_rotated': { title: m.audit_webhook_secret_rotated, more: named('name') },
   'webhook.deleted': { title: m.audit_webhook_deleted, more: named('name') },
-  'webhook.tested': { title: m.audit_webhook_tested, more: named('event') },
+  'webhook.tested': { title: m.audit_webhook_tested, more: webhook },
   'delivery.replayed': { title: m.audit_delivery_replayed, more: named('id') },
   'channel.tested': { title: m.audit_channel_tested, more: named('id') },
   'channel.sent': { title: m.audit_channel_sent, more: named('target') },

@@ -1,0 +1,30 @@
+// The gateway's sentences about why a delivery failed or waits, in the language of the page. They are sentences with parts,
+// like those of the health checks. The gateway has no list of them: a text without a translation stays in English.
+import { getLocale, type Locale } from '../paraglide/runtime.js';
+import { translator, type Sentences } from './sentences';
+
+const LOADERS: Partial<Record<Locale, () => Promise<{ default: Sentences }>>> = {
+  de: () => import('./de/failures.json'),
+};
+
+let translate = $state.raw<((sentence: string) => string | null) | null>(null);
+let loading = false;
+
+async function load(): Promise<void> {
+  const from = LOADERS[getLocale()];
+  if (!from || loading) return;
+  loading = true;
+  try {
+    const say = translator((await from()).default);
+    translate = (sentence) => say(sentence, 'failures');
+  } catch {
+    // The next sentence retries.
+    loading = false;
+  }
+}
+
+/** The sentence in the language of the page; in English until its translations are loaded. */
+export function toldFailure(sentence: string): string {
+  void load();
+  return translate?.(sentence) ?? sentence;
+}
