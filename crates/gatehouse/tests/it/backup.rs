@@ -103,7 +103,22 @@ async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
         passphrase,
         "--json",
     ];
-    assert_eq!(from.installation.run(&verify).json()["ok"], true);
+    let verified = from.installation.run(&verify).json();
+    assert_eq!(verified["ok"], true);
+    let found = verified["doctor"].as_array().unwrap().iter();
+    let found: Vec<&Value> = found.collect();
+    let ids = found.iter().map(|check| check["id"].as_str().unwrap());
+    let expected = [
+        "config",
+        "vault",
+        "plaintext_secrets",
+        "setup",
+        "auth",
+        "before_setup",
+    ];
+    assert_eq!(ids.collect::<Vec<_>>(), expected, "{verified}");
+    assert!(found.iter().all(|check| check["ok"] == true), "{verified}");
+    assert!(found[1].to_string().contains("was not unlocked"));
 
     // An existing profile is not replaced.
     let with_profile = Installation::new();
@@ -466,4 +481,33 @@ async fn a_restore_names_where_the_rows_are() {
         "{said}"
     );
     assert!(!said.contains(text(&to.data_dir())), "{said}");
+}
+
+/// A fault of the installation is no fault of its backup, and is shown.
+#[tokio::test]
+async fn verifying_a_backup_shows_the_state_of_the_installation() {
+    let mut from = Installation::new();
+    from.start().stop();
+    let verified = |from: &Installation| {
+        let created = from.run(&["backup", "create", "--json"]).json();
+        from.run(&["backup", "verify", &path_of(&created)]).ok()
+    };
+    let settings = from.data_dir().join("gatehouse.toml");
+    tokio::fs::write(&settings, "[log]\nlevel = \"info\"\n")
+        .await
+        .unwrap();
+    let shown = verified(&from);
+    assert!(shown.contains("State of the installation"), "{shown}");
+    assert!(
+        shown.contains("! No password or passkey is set."),
+        "{shown}"
+    );
+    assert!(shown.contains("The settings file is valid."), "{shown}");
+    // A setting that is complete only with the environment.
+    from.env("SERVICE_SERVER__TLS__KEY", "key.pem");
+    tokio::fs::write(&settings, "[server.tls]\ncert = \"cert.pem\"\n")
+        .await
+        .unwrap();
+    let shown = verified(&from);
+    assert!(shown.contains("not valid on its own"), "{shown}");
 }
