@@ -482,32 +482,3 @@ async fn a_restore_names_where_the_rows_are() {
     );
     assert!(!said.contains(text(&to.data_dir())), "{said}");
 }
-
-/// A fault of the installation is no fault of its backup, and is shown.
-#[tokio::test]
-async fn verifying_a_backup_shows_the_state_of_the_installation() {
-    let mut from = Installation::new();
-    from.start().stop();
-    let verified = |from: &Installation| {
-        let created = from.run(&["backup", "create", "--json"]).json();
-        from.run(&["backup", "verify", &path_of(&created)]).ok()
-    };
-    let settings = from.data_dir().join("gatehouse.toml");
-    tokio::fs::write(&settings, "[log]\nlevel = \"info\"\n")
-        .await
-        .unwrap();
-    let shown = verified(&from);
-    assert!(shown.contains("State of the installation"), "{shown}");
-    assert!(
-        shown.contains("! No password or passkey is set."),
-        "{shown}"
-    );
-    assert!(shown.contains("The settings file is valid."), "{shown}");
-    // A setting that is complete only with the environment.
-    from.env("SERVICE_SERVER__TLS__KEY", "key.pem");
-    tokio::fs::write(&settings, "[server.tls]\ncert = \"cert.pem\"\n")
-        .await
-        .unwrap();
-    let shown = verified(&from);
-    assert!(shown.contains("not valid on its own"), "{shown}");
-}

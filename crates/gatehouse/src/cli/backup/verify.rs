@@ -31,8 +31,8 @@ struct Check {
 /// What was found.
 struct Findings {
     checks: Vec<Check>,
-    /// The checks of `doctor` on the restored copy. They show the state of the installation, which may have faults in an
-    /// intact backup.
+    /// The checks of `doctor` on the restored copy. They show the state of the installation, which may have faults in
+    /// an intact backup.
     doctor: Vec<doctor::Check>,
 }
 
