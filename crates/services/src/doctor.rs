@@ -80,8 +80,8 @@ pub fn checks<'a>(
     })
 }
 
-/// Runs the checks that apply to a restored copy of the database: those that need neither its secrets nor a network, and
-/// that do not depend on this machine or on the time since the backup.
+/// Runs the checks that apply to a restored copy of the database: those that need neither its secrets nor a network,
+/// and that do not depend on this machine or on the time since the backup.
 pub fn checks_of_copy(services: &Services) -> BoxFuture<'_, Vec<Check>> {
     Box::pin(async move {
         let resolved = services.config.resolved();

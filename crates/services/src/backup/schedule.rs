@@ -21,8 +21,8 @@ use tokio_util::task::TaskTracker;
 const POLL: Duration = Duration::from_secs(10);
 /// The key of the state in the table of settings.
 pub const KEY: &str = "backup_state";
-/// How late a backup may be before `doctor` reports it: an hour. A backup whose process ended is repeated after the same
-/// time.
+/// How late a backup may be before `doctor` reports it: an hour. A backup whose process ended is repeated after the
+/// same time.
 const LATE_MS: i64 = 3_600_000;
 /// How long a backup counts as running after its last sign of life.
 const LEASE: Duration = Duration::from_mins(5);
