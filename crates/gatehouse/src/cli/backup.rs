@@ -91,7 +91,7 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
     };
     let found =
         folder::list(&directory).with_context(|| format!("cannot read {}", directory.display()))?;
-    let backups: Vec<Value> = found.iter().map(|entry| record(entry, &checks)).collect();
+    let backups: Vec<Value> = found.iter().map(|entry| listed(entry, &checks)).collect();
     let lines = found.iter().zip(&backups).map(|(entry, record)| {
         let size = indicatif::BinaryBytes(entry.bytes).to_string();
         let encrypted = if entry.is_encrypted { "yes" } else { "no" };
@@ -125,12 +125,17 @@ fn is_same(one: &Path, other: &Path) -> bool {
     one.is_ok_and(|one| other.is_ok_and(|other| one == other))
 }
 
-fn record(entry: &Entry, checks: &Checks) -> Value {
-    let name = entry.path.file_name().unwrap_or_default();
-    let mut record = json!({
+fn record(entry: &Entry) -> Value {
+    json!({
         "path": entry.path, "created_at": entry.created_at, "bytes": entry.bytes,
         "encrypted": entry.is_encrypted,
-    });
+    })
+}
+
+/// The record of a backup, with its last check.
+fn listed(entry: &Entry, checks: &Checks) -> Value {
+    let name = entry.path.file_name().unwrap_or_default();
+    let mut record = record(entry);
     if let (Some(fields), Some(checked)) =
         (record.as_object_mut(), checks.of(&name.to_string_lossy()))
     {
