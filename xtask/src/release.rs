@@ -56,6 +56,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     let targets = binary::targets(&args.target, args.binary.as_deref())?;
     let epoch = epoch(root)?;
     let sums = make(root, &targets, args.binary.as_deref(), &epoch, &tools)?;
+    sbom::read(root, &root.join(FOLDER))?;
     if args.twice {
         let copy = root.join(COPY);
         copy_tree(root, &copy)?;

@@ -48,6 +48,11 @@ pub fn is_encrypted(start: &[u8]) -> bool {
     start.starts_with(header::VERSION.as_bytes())
 }
 
+/// Reads a header without a key. Its MAC is not verified.
+pub(crate) fn check_header(mut from: impl BufRead) -> Result<(), AgeError> {
+    header::read(&mut from).map(drop)
+}
+
 /// Writes the header. The returned writer encrypts; [`Encryptor::finish`] must be called.
 pub fn encrypt<W: Write>(
     mut to: W,

@@ -38,6 +38,8 @@ pub struct Created {
     pub manifest: Manifest,
     /// Size of the file in bytes.
     pub bytes: u64,
+    /// SHA-256 of the file, in hexadecimal.
+    pub sha256: String,
 }
 
 /// The destination of the compressed lines.
@@ -62,16 +64,18 @@ impl<W: Write> Write for Sink<W> {
     }
 }
 
-/// Counts the written bytes.
+/// Counts what is written and calculates its checksum.
 struct Counted<W> {
     to: W,
     bytes: u64,
+    hash: Sha256,
 }
 
 impl<W: Write> Write for Counted<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.to.write(bytes)?;
         self.bytes += written as u64;
+        self.hash.update(bytes.get(..written).unwrap_or_default());
         Ok(written)
     }
 
@@ -92,7 +96,11 @@ pub async fn create<W: Write>(
 ) -> Result<Created, BackupError> {
     let (mut snapshot, files) = read_together(source).await?;
     let manifest = manifest(source, &mut snapshot, &files).await?;
-    let to = Counted { to, bytes: 0 };
+    let to = Counted {
+        to,
+        bytes: 0,
+        hash: Sha256::new(),
+    };
     let sink = match recipient {
         None => Sink::Plain(to),
         Some(recipient) => Sink::Encrypted(age::encrypt(to, recipient, random)?),
@@ -119,6 +127,7 @@ pub async fn create<W: Write>(
     Ok(Created {
         manifest,
         bytes: to.bytes,
+        sha256: HEXLOWER.encode(&to.hash.finalize()),
     })
 }
 

@@ -295,4 +295,24 @@ mod tests {
         let error = two.unwrap().keep().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
     }
+
+    #[test]
+    fn the_files_of_killed_processes_are_deleted_after_a_day() {
+        let directory = tempfile::tempdir().unwrap();
+        let aged = |name: &str, age: Duration| {
+            let path = directory.path().join(name);
+            let file = File::create(&path).unwrap();
+            let now = file.metadata().unwrap().modified().unwrap();
+            file.set_modified(now - age).unwrap();
+            path
+        };
+        let minute = Duration::from_mins(1);
+        let young = aged(".gatehouse-a.part", PARTIAL_AGE - minute);
+        let old = aged(".gatehouse-b.part", PARTIAL_AGE + minute);
+        let others = ["gatehouse-b.part", ".gatehouse-b", ".other.part"];
+        let others = others.map(|name| aged(name, PARTIAL_AGE + minute));
+        drop(NewFile::create(&directory.path().join("c.backup")).unwrap());
+        assert!(young.exists() && !old.exists());
+        assert!(others.iter().all(|path| path.exists()));
+    }
 }

@@ -9,12 +9,14 @@ pub mod age;
 mod archive;
 mod create;
 mod error;
+mod file_check;
 pub mod folder;
 mod restore;
 
 pub use archive::{Manifest, TableEntry};
 pub use create::{Created, Source, create};
 pub use error::BackupError;
+pub use file_check::{FileCheck, check_file};
 pub use restore::{Archive, Restored, RestoredFile, open};
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod schedule;
 mod stream;
 
 pub(crate) use drill::check as check_drill;
-pub use drill::{DrillError, KEY as DRILL_KEY, VerifyBackup};
+pub use drill::{CheckResult, CheckedBackup, Checks, DrillError, KEY as DRILL_KEY, VerifyBackup};
 pub use schedule::KEY as STATE_KEY;
 pub(crate) use schedule::check;
 pub use stream::StreamedBackup;
@@ -49,6 +49,9 @@ pub struct BackupInfo {
     /// Size of the file.
     pub bytes: u64,
     pub encrypted: bool,
+    /// The result of its last check. Known for the backup that was checked last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checked: Option<CheckedBackup>,
 }
 
 /// A backup that was made.
@@ -105,8 +108,9 @@ pub fn directory(layers: &Layers, settings: &BackupSettings) -> PathBuf {
     layers.data_dir().join(name)
 }
 
-/// The settings for backups, with the run-time changes in the database. Does not migrate it.
-pub async fn stored_settings(layers: &Layers) -> Result<BackupSettings, BackupError> {
+/// The settings for backups, with the run-time changes in the database, and the results of checks of backups. Does not
+/// migrate the database.
+pub async fn stored_settings(layers: &Layers) -> Result<(BackupSettings, Checks), BackupError> {
     let fixed = layers.resolve(&BTreeMap::new());
     let fixed = fixed.map_err(|error| BackupError::Io(io::Error::other(error)))?;
     let location = database_location(&fixed.settings.database.url, layers.data_dir())?;
@@ -116,24 +120,29 @@ pub async fn stored_settings(layers: &Layers) -> Result<BackupSettings, BackupEr
         .iter()
         .find(|table| table.name == "settings");
     let Some(table) = table.cloned() else {
-        return Ok(fixed.settings.backup);
+        return Ok((fixed.settings.backup, Checks::default()));
     };
-    let (mut changes, mut after) = (BTreeMap::new(), None);
+    let (mut changes, mut after, mut checks) = (BTreeMap::new(), None, None);
     loop {
         let page = snapshot.read(&table, after).await?;
-        changes.extend(page.rows.iter().filter_map(|row| match row.as_slice() {
-            [Cell::Text(key), Cell::Text(value), ..] if key.starts_with("backup.") => {
-                Some((key.clone(), serde_json::from_str(value).ok()?))
+        for row in &page.rows {
+            let [Cell::Text(key), Cell::Text(value), ..] = row.as_slice() else {
+                continue;
+            };
+            let value = || serde_json::from_str(value).ok();
+            if key == DRILL_KEY {
+                checks = value();
+            } else if key.starts_with("backup.") {
+                changes.extend(value().map(|value| (key.clone(), value)));
             }
-            _ => None,
-        }));
+        }
         after = page.next;
         if after.is_none() {
             break;
         }
     }
     let resolved = layers.resolve(&changes).unwrap_or(fixed);
-    Ok(resolved.settings.backup)
+    Ok((resolved.settings.backup, Checks::read(checks)))
 }
 
 /// A backup that may be made.
@@ -181,7 +190,12 @@ impl Services {
             Ok::<_, BackupError>((path, created, deleted))
         });
         let (path, created, deleted) = work.await.map_err(failed)?.map_err(failed)?;
-        Ok(described(name_of(&path), &created, &deleted))
+        let name = name_of(&path);
+        if folder::is_encrypted(&name) {
+            let sha256 = created.sha256.clone();
+            self.note_checksum(name.clone(), sha256).await;
+        }
+        Ok(described(name, &created, &deleted))
     }
 
     /// Reserves the turn and collects the input of a backup. By default, uses the recipient of the settings.
@@ -216,7 +230,8 @@ impl Services {
         let directory = self.backup_directory();
         let list = tokio::task::spawn_blocking(move || folder::list(&directory));
         let found = list.await.map_err(failed)?.map_err(failed)?;
-        Ok(found.iter().map(info).collect())
+        let checks = self.backup_checks().await?;
+        Ok(found.iter().map(|entry| info(entry, &checks)).collect())
     }
 
     fn backup_directory(&self) -> PathBuf {
@@ -225,12 +240,14 @@ impl Services {
     }
 }
 
-fn info(entry: &Entry) -> BackupInfo {
+fn info(entry: &Entry, checks: &Checks) -> BackupInfo {
+    let name = name_of(&entry.path);
     BackupInfo {
-        name: name_of(&entry.path),
         created_at: entry.created_at,
         bytes: entry.bytes,
         encrypted: entry.is_encrypted,
+        checked: checks.of(&name),
+        name,
     }
 }
 
@@ -246,6 +263,7 @@ fn described(name: String, created: &Created, deleted: &[Entry]) -> CreatedBacku
             name,
             created_at: created.manifest.created_at,
             bytes: created.bytes,
+            checked: None,
         },
         rows: created.manifest.rows(),
         deleted: deleted.iter().map(|entry| name_of(&entry.path)).collect(),

@@ -79,3 +79,26 @@ pub fn checks<'a>(
         all
     })
 }
+
+/// Runs the checks that apply to a restored copy of the database: those that need neither its secrets nor a network,
+/// and that do not depend on this machine or on the time since the backup.
+pub fn checks_of_copy(services: &Services) -> BoxFuture<'_, Vec<Check>> {
+    Box::pin(async move {
+        let resolved = services.config.resolved();
+        let settings = &resolved.settings;
+        let status = services.secrets.status();
+        let facts = services.auth.facts();
+        let mut all = vec![
+            checks::database(services).await,
+            checks::config(&resolved.warnings, &[]),
+            checks::vault_of_copy(status),
+            checks::plaintext(services, status).await,
+            checks::setup(facts.setup_complete),
+            checks::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
+            checks::before_setup(services).await,
+        ];
+        all.extend(integrations::open_webhooks(services).await);
+        all.extend(integrations::approval_channels(services, settings).await);
+        all
+    })
+}

@@ -3,12 +3,18 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::Job;
 use super::binary::Target;
-use crate::process::capture;
+use crate::process::{capture, run};
+use crate::python;
+
+/// The end of the names of all lists.
+const SUFFIX: &str = ".cdx.json";
+/// The environment of the reader, below the workspace root.
+const READER: &str = "target/dist-tools/python";
 
 /// Writes a list for each target's binary, and one for the web UI.
 pub fn write(job: &Job<'_>, targets: &[Target]) -> Result<()> {
@@ -26,8 +32,25 @@ pub fn write(job: &Job<'_>, targets: &[Target]) -> Result<()> {
         job,
         &list,
         &job.out
-            .join(format!("gatehouse-{}-ui.cdx.json", job.version)),
+            .join(format!("gatehouse-{}-ui{SUFFIX}", job.version)),
     )
+}
+
+/// Reads the lists in `folder` with a program that another project publishes. Fails if one is not valid or is empty.
+pub fn read(root: &Path, folder: &Path) -> Result<()> {
+    let mut lists = Vec::new();
+    for entry in folder.read_dir()? {
+        let path = entry?.path();
+        if path.to_str().is_some_and(|path| path.ends_with(SUFFIX)) {
+            lists.push(path);
+        }
+    }
+    lists.sort();
+    ensure!(lists.len() > 1, "the SBOMs are missing");
+    let source = root.join("xtask/src/release");
+    let python = python::environment(&root.join(READER), &source.join("requirements.txt"))?;
+    let mut reader = Command::new(python.program);
+    run(reader.arg(source.join("read_sbom.py")).args(lists)).context("an SBOM cannot be used")
 }
 
 fn binary(job: &Job<'_>, target: &Target) -> Result<()> {
@@ -57,7 +80,7 @@ fn binary(job: &Job<'_>, target: &Target) -> Result<()> {
         }
     }
     let list = list.context("cargo-cyclonedx wrote no list for the binary")?;
-    save(job, &list, &job.artifact(target, ".cdx.json"))
+    save(job, &list, &job.artifact(target, SUFFIX))
 }
 
 fn members(root: &Path) -> Result<Vec<std::path::PathBuf>> {

@@ -7,13 +7,14 @@ mod verify;
 
 use super::client::Client;
 use super::globals::Globals;
-use super::output::{Output, plain, rows};
+use super::output::{Output, field, plain, rows};
 use super::{offline, prompt};
 use anyhow::{Context, Result};
 use gatehouse_backup::age::{Identity, Recipient};
 use gatehouse_backup::folder::{self, Entry};
 use gatehouse_backup::{Archive, Manifest, open};
-use gatehouse_services::backup::{self, stored_settings};
+use gatehouse_config::Layers;
+use gatehouse_services::backup::{self, Checks, stored_settings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -66,30 +67,32 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
 
 async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Result<ExitCode> {
     let layers = globals.layers()?;
-    let head = ["created at", "size", "encrypted", "file"];
+    let head = ["created at", "size", "encrypted", "checked", "file"];
     if directory.is_none() && globals.given_url(&layers)?.is_some() {
         let client = Client::new(globals, &layers)?;
         let found = client.rpc("backup.list", json!({})).await?;
         let fields = ["created_at", "bytes", "encrypted", "name"];
-        out.table(
-            &found,
-            &head,
-            rows(&found, "backups", &fields),
-            "No backups.",
-        )?;
+        let mut lines = rows(&found, "backups", &fields);
+        let listed = found.get("backups").and_then(Value::as_array);
+        for (line, backup) in lines.iter_mut().zip(listed.into_iter().flatten()) {
+            line.insert(3, checked(backup));
+        }
+        out.table(&found, &head, lines, "No backups.")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let directory = match directory {
-        Some(directory) => directory,
-        None if offline::has_database(&layers)? => {
-            backup::directory(&layers, &stored_settings(&layers).await?)
+    let (directory, checks) = match directory {
+        Some(directory) => {
+            let own = own_directory(&layers).await.ok();
+            // Installations with the same schedule give their backups the same names.
+            let own = own.filter(|(own, _)| is_same(own, &directory));
+            (directory, own.map(|(_, checks)| checks).unwrap_or_default())
         }
-        None => backup::directory(&layers, &layers.resolve(&BTreeMap::new())?.settings.backup),
+        None => own_directory(&layers).await?,
     };
     let found =
         folder::list(&directory).with_context(|| format!("cannot read {}", directory.display()))?;
-    let backups: Vec<Value> = found.iter().map(record).collect();
-    let lines = found.iter().map(|entry| {
+    let backups: Vec<Value> = found.iter().map(|entry| listed(entry, &checks)).collect();
+    let lines = found.iter().zip(&backups).map(|(entry, record)| {
         let size = indicatif::BinaryBytes(entry.bytes).to_string();
         let encrypted = if entry.is_encrypted { "yes" } else { "no" };
         let path = plain(&entry.path.to_string_lossy());
@@ -97,6 +100,7 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
             entry.created_at.to_string(),
             size,
             encrypted.to_owned(),
+            checked(record),
             path,
         ]
     });
@@ -105,11 +109,54 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
     Ok(ExitCode::SUCCESS)
 }
 
+/// The directory of `backup.to`, and what is known of the backups in it.
+async fn own_directory(layers: &Layers) -> Result<(PathBuf, Checks)> {
+    let (settings, checks) = if offline::has_database(layers)? {
+        stored_settings(layers).await?
+    } else {
+        let settings = layers.resolve(&BTreeMap::new())?.settings.backup;
+        (settings, Checks::default())
+    };
+    Ok((backup::directory(layers, &settings), checks))
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let (one, other) = (one.canonicalize(), other.canonicalize());
+    one.is_ok_and(|one| other.is_ok_and(|other| one == other))
+}
+
 fn record(entry: &Entry) -> Value {
     json!({
         "path": entry.path, "created_at": entry.created_at, "bytes": entry.bytes,
         "encrypted": entry.is_encrypted,
     })
+}
+
+/// The record of a backup, with its last check.
+fn listed(entry: &Entry, checks: &Checks) -> Value {
+    let name = entry.path.file_name().unwrap_or_default();
+    let mut record = record(entry);
+    if let (Some(fields), Some(checked)) =
+        (record.as_object_mut(), checks.of(&name.to_string_lossy()))
+    {
+        fields.insert("checked".to_owned(), json!(checked));
+    }
+    record
+}
+
+/// The last check of a listed backup, in words.
+fn checked(backup: &Value) -> String {
+    let Some(checked) = backup.get("checked").filter(|checked| checked.is_object()) else {
+        return "-".to_owned();
+    };
+    let result = match field(checked, "result").as_str() {
+        "restored" => "restored on trial",
+        "file_unchanged" => "file unchanged, not restored",
+        "header_only" => "header only, not restored",
+        "unusable" => "DAMAGED",
+        _ => "could not be checked",
+    };
+    format!("{result} ({})", field(checked, "at"))
 }
 
 impl KeyArgs {

@@ -103,7 +103,22 @@ async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
         passphrase,
         "--json",
     ];
-    assert_eq!(from.installation.run(&verify).json()["ok"], true);
+    let verified = from.installation.run(&verify).json();
+    assert_eq!(verified["ok"], true);
+    let found = verified["doctor"].as_array().unwrap().iter();
+    let found: Vec<&Value> = found.collect();
+    let ids = found.iter().map(|check| check["id"].as_str().unwrap());
+    let expected = [
+        "config",
+        "vault",
+        "plaintext_secrets",
+        "setup",
+        "auth",
+        "before_setup",
+    ];
+    assert_eq!(ids.collect::<Vec<_>>(), expected, "{verified}");
+    assert!(found.iter().all(|check| check["ok"] == true), "{verified}");
+    assert!(found[1].to_string().contains("was not unlocked"));
 
     // An existing profile is not replaced.
     let with_profile = Installation::new();

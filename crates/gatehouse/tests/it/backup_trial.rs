@@ -1,9 +1,11 @@
 //! Backups that are restored on trial, and backups of the same second.
 
 use crate::backup::{path_of, text};
-use crate::process::{BINARY, Installation};
+use crate::process::{BINARY, Installation, PASSWORD, make_key};
 use gatehouse_services::backup::DrillError;
+use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[tokio::test]
 async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damaged_one() {
@@ -76,4 +78,81 @@ fn backups_of_the_same_second_are_both_kept() {
     let mut paths = made.map(|record| path_of(&record));
     paths.sort();
     assert!(paths.windows(2).all(|pair| pair[0] != pair[1]), "{paths:?}");
+}
+
+/// The first drill is made when the server starts.
+#[tokio::test]
+async fn the_list_of_backups_shows_that_an_encrypted_one_was_not_restored() {
+    let mut from = Installation::new();
+    from.env("SERVICE_BACKUP__SCHEDULE", "0 0 1 1 *");
+    let recipient = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
+    from.env("SERVICE_BACKUP__RECIPIENT", recipient);
+    let server = from.start();
+    server.set_up().await;
+    server.stop();
+    let key = make_key(&from).await;
+    let server = from.start();
+    let password = json!({ "password": PASSWORD });
+    server.post("/api/auth/login", password).await;
+    let made = server.rpc(&key, "backup.create", json!({})).await;
+    assert_eq!(made["result"]["encrypted"], true, "{made}");
+    server.stop();
+    let listed = || from.run(&["backup", "list", "--json"]).json()["backups"][0].clone();
+    let before = listed();
+    assert_eq!(before["encrypted"], true);
+    assert!(before["checked"].is_null(), "{before}");
+    let server = from.start();
+    for _ in 0..600 {
+        if !listed()["checked"].is_null() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(listed()["checked"]["result"], "file_unchanged");
+    let shown = from.run(&["backup", "list"]).ok();
+    assert!(shown.contains("file unchanged, not restored ("), "{shown}");
+    let of_server = ["--url", &server.url, "--api-key", &key, "backup", "list"];
+    let password = json!({ "password": PASSWORD });
+    server.post("/api/auth/login", password).await;
+    assert!(from.run(&of_server).ok().contains("not restored ("));
+    // Another directory with files of the same names belongs to another installation.
+    let folder = from.data_dir().join("backups");
+    let other = from.data_dir().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let name = folder.read_dir().unwrap().next().unwrap().unwrap();
+    std::fs::copy(name.path(), other.join(name.file_name())).unwrap();
+    let shown = from.run(&["backup", "list", "--to", text(&other)]).ok();
+    assert!(!shown.contains("not restored"), "{shown}");
+    let shown = from.run(&["backup", "list", "--to", text(&folder)]).ok();
+    assert!(shown.contains("not restored"), "{shown}");
+    server.stop();
+}
+
+/// A fault of the installation is no fault of its backup, and is shown.
+#[tokio::test]
+async fn verifying_a_backup_shows_the_state_of_the_installation() {
+    let mut from = Installation::new();
+    from.start().stop();
+    let verified = |from: &Installation| {
+        let created = from.run(&["backup", "create", "--json"]).json();
+        from.run(&["backup", "verify", &path_of(&created)]).ok()
+    };
+    let settings = from.data_dir().join("gatehouse.toml");
+    tokio::fs::write(&settings, "[log]\nlevel = \"info\"\n")
+        .await
+        .unwrap();
+    let shown = verified(&from);
+    assert!(shown.contains("State of the installation"), "{shown}");
+    assert!(
+        shown.contains("! No password or passkey is set."),
+        "{shown}"
+    );
+    assert!(shown.contains("The settings file is valid."), "{shown}");
+    // A setting that is complete only with the environment.
+    from.env("SERVICE_SERVER__TLS__KEY", "key.pem");
+    tokio::fs::write(&settings, "[server.tls]\ncert = \"cert.pem\"\n")
+        .await
+        .unwrap();
+    let shown = verified(&from);
+    assert!(shown.contains("not valid on its own"), "{shown}");
 }

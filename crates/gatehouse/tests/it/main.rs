@@ -20,6 +20,7 @@ mod documents;
 mod export;
 mod forward;
 mod import;
+mod interrupted_copies;
 mod life;
 mod mcp_clients;
 mod memory;

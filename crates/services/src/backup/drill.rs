@@ -1,7 +1,8 @@
-//! The drill, every `backup.drill_days` days: the newest backup is restored in a temporary directory and checked, as
-//! `gatehouse backup verify` does. Its state is in the database. If there are several nodes, the one with the newest
-//! backup runs it.
+//! The drill, every `backup.drill_days` days: the newest backup is restored in a temporary place and
+//! checked, as `gatehouse backup verify` does. Of an encrypted backup, only the file is checked, because the server has
+//! no key. The state is in the database. If there are several nodes, the one with the newest backup makes the drill.
 
+mod file;
 mod state;
 
 use crate::Services;
@@ -13,8 +14,10 @@ use gatehouse_backup::folder::{self, Entry};
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::StoreError;
 use metrics::{counter, describe_counter, describe_gauge, gauge};
-use serde_json::json;
-use state::{Last, State};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+use state::{Extent, Last, State};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,6 +49,45 @@ pub enum DrillError {
 pub type VerifyBackup =
     Arc<dyn Fn(PathBuf) -> BoxFuture<'static, Result<(), DrillError>> + Send + Sync>;
 
+/// The last check of a backup.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CheckedBackup {
+    pub at: Timestamp,
+    pub result: CheckResult,
+}
+
+/// The result of the last check of a backup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckResult {
+    /// It was restored in a temporary place and is intact.
+    Restored,
+    /// It is encrypted to a key that the server does not have. Its file is as it was written.
+    FileUnchanged,
+    /// It is encrypted to a key that the server does not have. Only its header was read.
+    HeaderOnly,
+    /// It is damaged.
+    Unusable,
+    /// It could not be checked, for example for lack of disk space.
+    NotChecked,
+}
+
+/// The stored results of checks.
+#[derive(Debug, Default)]
+pub struct Checks(State);
+
+impl Checks {
+    /// Reads the stored value of [`KEY`].
+    pub(super) fn read(stored: Option<Value>) -> Self {
+        Self(State::read(stored))
+    }
+
+    /// The last check of a backup by the name of its file, if it is known.
+    pub fn of(&self, name: &str) -> Option<CheckedBackup> {
+        self.0.result_of(name)
+    }
+}
+
 const DRILLS: &str = "backup_drills_total";
 const SUCCEEDED: &str = "backup_drill_last_success_timestamp_seconds";
 
@@ -53,10 +95,10 @@ const SUCCEEDED: &str = "backup_drill_last_success_timestamp_seconds";
 pub(super) fn describe_metrics() {
     describe_counter!(
         DRILLS,
-        "Backups that this node restored on trial, by outcome."
+        "Backups that this node restored on trial, or of which it checked the file, by outcome."
     );
     // From the start, because Prometheus sees no increase in the first value of a series.
-    for outcome in ["ok", "error", "not_made"] {
+    for outcome in ["ok", "file_only", "error", "not_made"] {
         counter!(DRILLS, "outcome" => outcome).increment(0);
     }
     describe_gauge!(
@@ -95,28 +137,31 @@ impl Services {
         }));
     }
 
-    /// Makes the drill if it is due and there is a backup that can be read without a key. Returns whether it did. On a
-    /// shared database, a node with a newer backup may make it instead.
+    /// Makes the drill if it is due and there is a backup. Returns whether it did. On a shared database, a node with a
+    /// newer backup may make it instead.
     pub async fn make_due_drill(&self, verify: &VerifyBackup) -> Result<bool, StoreError> {
         let state = self.drill_state().await?;
         show_success(state.succeeded);
         let Some(days) = self.drill_days() else {
             return Ok(false);
         };
-        // Nothing is written while no drill is due.
-        if !state.is_due(days, self.clock.now()) {
+        // Nothing is written, and no directory is read, while no drill is due.
+        if !state.is_due(days, true, self.clock.now()) {
             return Ok(false);
         }
         let Some(backup) = self.newest_backup().await else {
             return Ok(false);
         };
-        let now = self.clock.now();
+        let (now, restores) = (self.clock.now(), !backup.is_encrypted);
+        if !state.is_due(days, restores, now) {
+            return Ok(false);
+        }
         let (is_shared, created_at) = (self.store.engine().is_shared(), backup.created_at);
         let claim = self.store.write(move |conn| {
             Box::pin(async move {
                 let stored = State::read(conn.find_setting(KEY).await?);
                 let mut state = stored.clone();
-                let begins = state.is_due(days, now)
+                let begins = state.is_due(days, restores, now)
                     && (!is_shared || state.begin_with_newest(created_at, now));
                 if begins {
                     state.begin(now);
@@ -149,6 +194,11 @@ impl Services {
         Ok(State::read(stored?))
     }
 
+    /// The stored results of checks.
+    pub(super) async fn backup_checks(&self) -> Result<Checks, StoreError> {
+        self.drill_state().await.map(Checks)
+    }
+
     /// Verifies a backup, and stores and reports the outcome.
     async fn make_drill(
         &self,
@@ -157,17 +207,24 @@ impl Services {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let begun_ms = self.clock.monotonic_ms();
-        let verified = match self.room_for(backup).await {
-            Ok(()) => verify(backup.path.clone()).await,
-            Err(why) => Err(DrillError::NotMade(why)),
+        let verified = if backup.is_encrypted {
+            self.check_file(backup).await
+        } else {
+            self.restore_on_trial(backup, verify).await
         };
         let name = super::name_of(&backup.path);
         let took_ms = self.clock.monotonic_ms().saturating_sub(begun_ms);
         let (outcome, kind, detail) = match &verified {
-            Ok(()) => {
+            Ok(Extent::Restored) => {
                 tracing::info!(name, "a backup was restored on trial and is intact");
                 let detail = json!({ "name": name, "took_ms": took_ms });
                 ("ok", kinds::BACKUP_VERIFIED, detail)
+            }
+            Ok(extent) => {
+                let reason = file::reason(*extent);
+                tracing::info!(name, reason, "a backup was not restored on trial");
+                let detail = json!({ "name": name, "error": reason });
+                ("file_only", kinds::BACKUP_NOT_VERIFIED, detail)
             }
             Err(DrillError::Unusable(reason)) => {
                 tracing::error!(name, reason, "a backup could not be restored on trial");
@@ -187,6 +244,11 @@ impl Services {
             name,
             took_ms,
             was_made: !matches!(verified, Err(DrillError::NotMade(_))),
+            extent: match &verified {
+                Ok(extent) => *extent,
+                Err(_) if backup.is_encrypted => Extent::Header,
+                Err(_) => Extent::Restored,
+            },
             error: verified.err().map(|error| error.to_string()),
         };
         let store = self.store.write(move |conn| {
@@ -201,13 +263,22 @@ impl Services {
         Ok(())
     }
 
-    /// The newest backup in the directory; `None` if there is none, if it is encrypted, or if the directory cannot be
-    /// read. An older backup would prove nothing about current ones.
+    /// The newest backup in the directory; `None` if there is none or if the directory cannot be read. An older backup
+    /// would say nothing about those that are made now.
     async fn newest_backup(&self) -> Option<Entry> {
         let directory = self.backup_directory();
         let list = tokio::task::spawn_blocking(move || folder::list(&directory));
-        let newest = list.await.ok()?.ok()?.into_iter().next()?;
-        (!newest.is_encrypted).then_some(newest)
+        list.await.ok()?.ok()?.into_iter().next()
+    }
+
+    async fn restore_on_trial(
+        &self,
+        backup: &Entry,
+        verify: &VerifyBackup,
+    ) -> Result<Extent, DrillError> {
+        let room = self.room_for(backup).await;
+        room.map_err(DrillError::NotMade)?;
+        verify(backup.path.clone()).await.map(|()| Extent::Restored)
     }
 
     /// Whether the disk has room for the restored database.
@@ -238,19 +309,9 @@ impl Services {
 /// Reports on the drill. Returns `None` if none are made.
 pub(crate) async fn check(services: &Services) -> Option<Check> {
     let days = services.drill_days()?;
-    if services
-        .config
-        .resolved()
-        .settings
-        .backup
-        .recipient
-        .is_some()
-    {
-        let message = "Backups are encrypted to a key that this server does not have, so it cannot restore them on trial. \
-                       Run `gatehouse backup verify` where the key is.";
-        return Some(Check::fine("backup_drill", message));
-    }
+    let resolved = services.config.resolved();
+    let is_locked = resolved.settings.backup.recipient.is_some();
     // The check of the database reports an error.
     let state = services.drill_state().await.ok()?;
-    Some(state.finding(days, services.clock.now()))
+    Some(state.finding(days, is_locked, services.clock.now()))
 }

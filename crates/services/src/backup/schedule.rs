@@ -11,6 +11,7 @@ use gatehouse_store::StoreError;
 use metrics::{counter, describe_counter};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -20,8 +21,13 @@ use tokio_util::task::TaskTracker;
 const POLL: Duration = Duration::from_secs(10);
 /// The key of the state in the table of settings.
 pub const KEY: &str = "backup_state";
-/// How late a backup may be before `doctor` reports it: an hour.
+/// How late a backup may be before `doctor` reports it: an hour. A backup whose process ended is repeated after the
+/// same time.
 const LATE_MS: i64 = 3_600_000;
+/// How long a backup counts as running after its last sign of life.
+const LEASE: Duration = Duration::from_mins(5);
+/// How often a running backup gives a sign of life.
+const RENEW: Duration = Duration::from_mins(1);
 /// Wait after a backup that failed.
 const RETRY: Duration = Duration::from_hours(1);
 
@@ -48,6 +54,10 @@ struct State {
     last: Option<Last>,
     /// When the running backup began.
     started: Option<Timestamp>,
+    /// Until when the running backup counts as running. Its node extends it. Earlier versions have none, and count
+    /// [`LATE_MS`] from the start.
+    #[serde(default)]
+    leased_until: Option<Timestamp>,
 }
 
 /// The last scheduled backup.
@@ -74,7 +84,7 @@ impl Services {
     }
 
     /// Makes a backup if one is due. Returns whether it did.
-    async fn make_due_backup(&self) -> Result<bool, StoreError> {
+    pub async fn make_due_backup(&self) -> Result<bool, StoreError> {
         let resolved = self.config.resolved();
         let settings = &resolved.settings.backup;
         let Some(pattern) = settings.schedule.clone() else {
@@ -95,7 +105,8 @@ impl Services {
         if !claim.await? {
             return Ok(false);
         }
-        let made = self.create_backup(None, Some(settings.keep)).await;
+        let backup = self.create_backup(None, Some(settings.keep));
+        let made = while_renewing(RENEW, backup, || self.renew_lease(now)).await;
         let (error, kind, detail) = match made {
             Ok(made) => (
                 None,
@@ -111,15 +122,51 @@ impl Services {
         let outcome = if error.is_some() { "error" } else { "ok" };
         counter!(BACKUPS, "outcome" => outcome).increment(1);
         self.auth.note_change(kind, Actor::system(), detail).await;
+        let ended = self.clock.now();
         let store = self.store.write(move |conn| {
             Box::pin(async move {
                 let mut state = read(conn.find_setting(KEY).await?);
-                state.end(now, error);
-                conn.update_setting(KEY, &json!(state), now).await
+                state.end(now, ended, error);
+                conn.update_setting(KEY, &json!(state), ended).await
             })
         });
         store.await?;
         Ok(true)
+    }
+
+    /// Extends the lease of the backup that began at `began`. A failure is only logged: the next renewal may succeed.
+    async fn renew_lease(&self, began: Timestamp) {
+        let now = self.clock.now();
+        let store = self.store.write(move |conn| {
+            Box::pin(async move {
+                let mut state = read(conn.find_setting(KEY).await?);
+                let is_own = state.renew(began, now);
+                if is_own {
+                    conn.update_setting(KEY, &json!(state), now).await?;
+                }
+                Ok::<_, StoreError>(is_own)
+            })
+        });
+        match store.await {
+            Ok(true) => {}
+            Ok(false) => tracing::warn!("another node has begun the scheduled backup as well"),
+            Err(error) => tracing::warn!(%error, "the lease of the backup cannot be renewed"),
+        }
+    }
+}
+
+/// Waits for `work` and calls `renew` each `period` until it is done.
+async fn while_renewing<T, R: Future<Output = ()>>(
+    period: Duration,
+    work: impl Future<Output = T>,
+    renew: impl Fn() -> R,
+) -> T {
+    let mut work = pin!(work);
+    loop {
+        match tokio::time::timeout(period, &mut work).await {
+            Ok(done) => return done,
+            Err(_) => renew().await,
+        }
     }
 }
 
@@ -131,32 +178,56 @@ fn read(stored: Option<serde_json::Value>) -> State {
 
 impl State {
     /// Returns whether a backup is due, and calculates the time of the next one. Several missed times result in
-    /// one backup. A backup whose process ended before it did is due again.
+    /// one backup. A backup whose process ended before it did is due again, an hour after it began.
     fn advance(&mut self, pattern: &str, zone: &Zone, now: Timestamp) -> bool {
         let is_same = self.pattern == pattern;
         let passed = |moment: Option<Timestamp>, ms: i64| {
             moment.is_some_and(|at| at.as_millis().saturating_add(ms) <= now.as_millis())
         };
-        let is_due = is_same
-            && (passed(self.started, LATE_MS) || (passed(self.next, 0) && self.started.is_none()));
+        let ended = passed(self.started, LATE_MS) && !self.is_running(now);
+        let is_due = is_same && (ended || (passed(self.next, 0) && self.started.is_none()));
         if is_due || !is_same || self.next.is_none() {
             pattern.clone_into(&mut self.pattern);
             self.next = next_after(pattern, zone, now);
         }
         if is_due {
             self.started = Some(now);
+            self.leased_until = Some(now.after(LEASE));
         }
         is_due
     }
 
-    /// Stores the end of the backup that began at `began`. A failed one is retried in an hour.
-    fn end(&mut self, began: Timestamp, error: Option<String>) {
+    /// Whether the backup that began last is still running, as far as its lease shows.
+    fn is_running(&self, now: Timestamp) -> bool {
+        let Some(started) = self.started else {
+            return false;
+        };
+        let legacy_end = started.as_millis().saturating_add(LATE_MS);
+        let end = self.leased_until.map_or(legacy_end, Timestamp::as_millis);
+        end > now.as_millis()
+    }
+
+    /// Extends the lease of the backup that began at `began`. Returns `false` if another one has begun since.
+    fn renew(&mut self, began: Timestamp, now: Timestamp) -> bool {
+        let is_own = self.started == Some(began);
+        if is_own {
+            self.leased_until = Some(now.after(LEASE));
+        }
+        is_own
+    }
+
+    /// Stores that the backup that began at `began` ended at `now`. One that failed is retried in an hour. Another one
+    /// that has begun since stays running.
+    fn end(&mut self, began: Timestamp, now: Timestamp, error: Option<String>) {
         if error.is_some() {
-            let again = began.after(RETRY);
+            let again = now.after(RETRY);
             self.next = Some(self.next.map_or(again, |next| next.min(again)));
         }
         self.last = Some(Last { at: began, error });
-        self.started = None;
+        if self.started == Some(began) {
+            self.started = None;
+            self.leased_until = None;
+        }
     }
 }
 
@@ -193,7 +264,12 @@ fn finding(state: &State, now: Timestamp) -> Check {
     const HINT: &str =
         "Check the directory and the recipient in [backup], and run `gatehouse backup create`.";
     let is_late = |next: Timestamp| next.as_millis().saturating_add(LATE_MS) < now.as_millis();
-    if let Some(started) = state.started.filter(|started| is_late(*started)) {
+    let late = state.started.filter(|started| is_late(*started));
+    if let Some(started) = late {
+        if state.is_running(now) {
+            let message = format!("The backup of {started} is still running.");
+            return Check::fine("backup", message);
+        }
         let message = format!("The backup of {started} did not end.");
         return Check::bad("backup", message, HINT);
     }
@@ -244,7 +320,7 @@ mod tests {
         assert!(state.advance(daily, &zone, at("2026-01-05T12:00:00Z")));
         assert_eq!(state.next, Some(at("2026-01-06T03:30:00Z")));
         assert!(!state.advance(daily, &zone, at("2026-01-05T12:00:20Z")));
-        state.end(at("2026-01-05T12:00:00Z"), None);
+        state.end(at("2026-01-05T12:00:00Z"), at("2026-01-05T12:00:20Z"), None);
         assert!(!state.advance("0 * * * *", &zone, at("2026-01-07T00:10:00Z")));
         assert_eq!(state.next, Some(at("2026-01-07T01:00:00Z")));
     }
@@ -256,6 +332,7 @@ mod tests {
         state.advance(weekly, &zone, at("2026-01-04T00:00:00Z"));
         assert!(state.advance(weekly, &zone, at("2026-01-05T00:00:00Z")));
         state.end(
+            at("2026-01-05T00:00:00Z"),
             at("2026-01-05T00:00:00Z"),
             Some("the disk is full".to_owned()),
         );
@@ -276,9 +353,18 @@ mod tests {
                 error: None,
             }),
             started: None,
+            leased_until: None,
         };
         assert!(finding(&state, now).ok);
         state.started = Some(at("2026-01-05T10:00:00Z"));
+        assert!(!finding(&state, now).ok);
+        state.leased_until = Some(at("2026-01-05T12:00:00.001Z"));
+        let running = finding(&state, now);
+        assert!(
+            running.ok && running.message.contains("still running"),
+            "{running:?}"
+        );
+        state.leased_until = Some(now);
         assert!(!finding(&state, now).ok);
         state.started = None;
         state.next = Some(at("2026-01-05T10:59:59Z"));
@@ -289,5 +375,58 @@ mod tests {
             last.error = Some("the disk is full".to_owned());
         }
         assert!(!finding(&state, now).ok);
+    }
+
+    #[test]
+    fn a_backup_that_takes_longer_than_an_hour_is_not_begun_a_second_time() {
+        let (zone, hourly) = (Zone::utc(), "0 * * * *");
+        let mut state = State::default();
+        state.advance(hourly, &zone, at("2026-01-05T00:30:00Z"));
+        let began = at("2026-01-05T01:00:00Z");
+        assert!(state.advance(hourly, &zone, began));
+        for minute in 1..180 {
+            let now = began.after(Duration::from_mins(minute));
+            assert!(state.renew(began, now));
+            assert!(!state.advance(hourly, &zone, now), "minute {minute}");
+        }
+        // The last renewal was at 03:59, and the node is gone.
+        let mut other = state.clone();
+        assert!(!other.advance(hourly, &zone, at("2026-01-05T04:03:59.999Z")));
+        assert!(other.advance(hourly, &zone, at("2026-01-05T04:04:00Z")));
+        // If it is not gone, it neither extends nor ends the lease of the other one.
+        assert!(!other.renew(began, at("2026-01-05T04:05:00Z")));
+        other.end(began, at("2026-01-05T04:05:00Z"), None);
+        assert_eq!(other.started, Some(at("2026-01-05T04:04:00Z")));
+        assert!(!other.advance(hourly, &zone, at("2026-01-05T05:00:00Z")));
+        // The next one begins when the long one has ended.
+        let mut failed = state.clone();
+        state.end(began, at("2026-01-05T03:59:30Z"), None);
+        assert!(state.advance(hourly, &zone, at("2026-01-05T04:00:00Z")));
+        // A failed one is repeated an hour after its end, unless the schedule has an earlier time.
+        failed.next = Some(at("2026-01-06T01:00:00Z"));
+        let why = Some("the disk is full".to_owned());
+        failed.end(began, at("2026-01-05T03:59:30Z"), why);
+        assert_eq!(failed.next, Some(at("2026-01-05T04:59:30Z")));
+    }
+
+    #[test]
+    fn a_backup_that_an_earlier_version_began_counts_as_running_for_an_hour() {
+        let started = json!({ "pattern": "0 * * * *", "next": null, "last": null,
+            "started": at("2026-01-05T01:00:00Z") });
+        let state = read(Some(started));
+        assert!(state.is_running(at("2026-01-05T01:59:59.999Z")));
+        assert!(!state.is_running(at("2026-01-05T02:00:00Z")));
+    }
+
+    #[tokio::test]
+    async fn the_lease_is_renewed_until_the_work_is_done() {
+        let renewals = std::cell::Cell::new(0);
+        let work = std::future::poll_fn(|_| match renewals.get() {
+            3 => std::task::Poll::Ready("done"),
+            _ => std::task::Poll::Pending,
+        });
+        let renew = || async { renewals.set(renewals.get() + 1) };
+        let done = while_renewing(Duration::from_millis(1), work, renew).await;
+        assert_eq!((done, renewals.get()), ("done", 3));
     }
 }

@@ -10,6 +10,7 @@ pub const IDS: &[&str] = &[
     "auth",
     "backup",
     "backup_drill",
+    "backup_encrypted",
     "before_setup",
     "certificate",
     "channels",

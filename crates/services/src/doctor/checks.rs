@@ -101,6 +101,16 @@ pub(super) fn vault(status: Status) -> Check {
     }
 }
 
+/// The vault of a restored copy, which nothing unlocks.
+pub(super) fn vault_of_copy(status: Status) -> Check {
+    if status == Status::Sealed {
+        let message = "The vault is sealed and was not unlocked. It opens with the password or the recovery key of the \
+                       time of the backup.";
+        return Check::fine("vault", message);
+    }
+    vault(status)
+}
+
 /// Reports whether other nodes on the same database would be unlocked with this one; `None` without a vault, and on
 /// SQLite, which has one node.
 pub(super) fn shared_unseal(is_shared: bool, status: Status, settings: &Vault) -> Option<Check> {

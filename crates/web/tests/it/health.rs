@@ -98,6 +98,7 @@ async fn the_metrics_name_the_state_of_the_node() {
         build.as_str(),
         "backups_total{outcome=\"ok\"} 0",
         "backup_drills_total{outcome=\"ok\"} 0",
+        "backup_drills_total{outcome=\"file_only\"} 0",
         "backup_drills_total{outcome=\"error\"} 0",
         "backup_drills_total{outcome=\"not_made\"} 0",
         "backups_total{outcome=\"error\"} 0",

@@ -53,6 +53,13 @@ export type SettingChange = 'live' | 'restart' | 'elsewhere' | 'never';
  */
 export type Timestamp = string;
 /**
+ * The result of the last check of a backup.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "CheckResult".
+ */
+export type CheckResult = 'restored' | 'file_unchanged' | 'header_only' | 'unusable' | 'not_checked';
+/**
  * What sums are grouped by.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -3380,6 +3387,10 @@ export interface CreatedBackup {
   bytes: number;
   encrypted: boolean;
   /**
+   * The result of its last check. Known for the backup that was checked last.
+   */
+  checked?: CheckedBackup | null;
+  /**
    * Rows of all tables.
    */
   rows: number;
@@ -3387,6 +3398,16 @@ export interface CreatedBackup {
    * Names of older backups that were deleted.
    */
   deleted: string[];
+}
+/**
+ * The last check of a backup.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "CheckedBackup".
+ */
+export interface CheckedBackup {
+  at: Timestamp;
+  result: CheckResult;
 }
 /**
  * The answer of `backup.list`.
@@ -3414,6 +3435,10 @@ export interface BackupInfo {
    */
   bytes: number;
   encrypted: boolean;
+  /**
+   * The result of its last check. Known for the backup that was checked last.
+   */
+  checked?: CheckedBackup | null;
 }
 /**
  * Result of `env.list`.

@@ -7,6 +7,7 @@ export const TEXTS = {
     "auth",
     "backup",
     "backup_drill",
+    "backup_encrypted",
     "before_setup",
     "certificate",
     "channels",

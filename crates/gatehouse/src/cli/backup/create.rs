@@ -58,7 +58,7 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         offline::has_database(&layers)?,
         "there is no database in the data directory"
     );
-    let settings = stored_settings(&layers).await?;
+    let (settings, _) = stored_settings(&layers).await?;
     let target = target(args.to, || directory(&layers, &settings));
     ensure!(
         args.keep.is_none() || matches!(target, Target::Directory(_)),

@@ -2,7 +2,7 @@
 
 use super::super::globals::Globals;
 use super::super::offline::parts;
-use super::super::output::{Output, bad, good, line, note};
+use super::super::output::{Output, bad, good, line, note, plain};
 use super::super::progress;
 use super::{KeyArgs, manifest_record, open_file};
 use anyhow::{Context, Result};
@@ -13,18 +13,27 @@ use gatehouse_backup::folder::NewFile;
 use gatehouse_backup::{Archive, BackupError};
 use gatehouse_config::{Environment, Invocation, Layers};
 use gatehouse_secrets::PROVIDER_FILES;
+use gatehouse_services::backup::SETTINGS_FILE;
 use gatehouse_services::doctor;
 use gatehouse_store::{ImportError, Location, StoreError};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The result of a check.
+/// A check that decides whether the backup is intact.
 struct Check {
     name: &'static str,
     ok: bool,
     message: String,
+}
+
+/// What was found.
+struct Findings {
+    checks: Vec<Check>,
+    /// The checks of `doctor` on the restored copy. They show the state of the installation, which may have faults in
+    /// an intact backup.
+    doctor: Vec<doctor::Check>,
 }
 
 /// Runs `backup verify`.
@@ -32,13 +41,14 @@ pub async fn run(globals: &Globals, out: &Output, file: &Path, key: &KeyArgs) ->
     let archive = open_file(file, key)?;
     let mut record = manifest_record(archive.manifest());
     let place = temporary(globals)?;
-    let checks = match check(archive, place.path()).await {
+    let found = match check(archive, place.path()).await {
         Err(error) if is_of_place(&error) => {
             note(format!("The backup was not checked: {error:#}"));
             return Ok(ExitCode::from(NOT_CHECKED));
         }
-        checks => checks?,
+        found => found?,
     };
+    let Findings { checks, doctor } = &found;
     let is_good = checks.iter().all(|check| check.ok);
     let list: Vec<Value> = checks
         .iter()
@@ -47,18 +57,29 @@ pub async fn run(globals: &Globals, out: &Output, file: &Path, key: &KeyArgs) ->
     if let Some(fields) = record.as_object_mut() {
         fields.insert("ok".to_owned(), is_good.into());
         fields.insert("checks".to_owned(), list.into());
+        fields.insert("doctor".to_owned(), json!(doctor));
     }
-    out.record(&record, || {
-        for check in &checks {
-            let mark = if check.ok { good("✓") } else { bad("✗") };
-            line(format!("{mark} {}", check.message));
-        }
-    })?;
+    out.record(&record, || print(&found))?;
     Ok(if is_good {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
+}
+
+fn print(found: &Findings) {
+    for check in &found.checks {
+        let mark = if check.ok { good("✓") } else { bad("✗") };
+        line(format!("{mark} {}", check.message));
+    }
+    line("\nState of the installation in the backup:");
+    for check in &found.doctor {
+        let mark = if check.ok { good("✓") } else { bad("!") };
+        line(format!("{mark} {}", plain(&check.message)));
+        if let Some(hint) = &check.hint {
+            line(format!("    {}", plain(hint)));
+        }
+    }
 }
 
 /// A directory for the owner only, deleted when dropped. It is in the data directory if there is one, because
@@ -103,7 +124,7 @@ fn is_of_place(error: &anyhow::Error) -> bool {
     })
 }
 
-async fn check(archive: Archive<'_>, place: &Path) -> Result<Vec<Check>> {
+async fn check(archive: Archive<'_>, place: &Path) -> Result<Findings> {
     let rows = archive.manifest().rows();
     let database = place.join("gatehouse.db");
     drop(data_dir::open_private(&database)?);
@@ -114,27 +135,62 @@ async fn check(archive: Archive<'_>, place: &Path) -> Result<Vec<Check>> {
         .await;
     bar.finish_and_clear();
     let restored = restored?;
-    // Without the settings file: it may name another database.
-    for file in restored
-        .files
-        .iter()
-        .filter(|file| PROVIDER_FILES.contains(&file.name.as_str()))
-    {
-        let to = NewFile::create(&place.join(&file.name))?;
-        (&to).write_all(&file.data)?;
-        to.keep()?;
+    let mut settings_file = None;
+    for file in &restored.files {
+        // In another directory, the settings file has no effect: it may name another database.
+        let is_settings = file.name == SETTINGS_FILE;
+        if is_settings || PROVIDER_FILES.contains(&file.name.as_str()) {
+            let directory = if is_settings { "settings" } else { "." };
+            let to = NewFile::create(&place.join(directory).join(&file.name))?;
+            (&to).write_all(&file.data)?;
+            let path = to.keep()?;
+            settings_file = is_settings.then_some(path).or(settings_file);
+        }
     }
     restored.import.finish().await?;
-    let mut checks = vec![Check {
+    let mut found = check_installation(place).await?;
+    let archive = Check {
         name: "archive",
         ok: true,
         message: format!("The checksums of all {rows} rows match"),
-    }];
-    checks.extend(check_installation(place).await?);
-    Ok(checks)
+    };
+    found.checks.insert(0, archive);
+    found
+        .doctor
+        .extend(settings_file.map(|path| check_settings(place, path)));
+    Ok(found)
 }
 
-async fn check_installation(place: &Path) -> Result<Vec<Check>> {
+/// Reads the settings file without the environment and without effect.
+fn check_settings(place: &Path, path: PathBuf) -> doctor::Check {
+    let invocation = Invocation {
+        data_dir: Some(place.to_path_buf()),
+        config: Some(path),
+        ..Invocation::default()
+    };
+    let no_variables: [(&str, &str); 0] = [];
+    let fault = Layers::load(&Environment::from_pairs(no_variables), &invocation).err();
+    let (message, hint) = match &fault {
+        None => ("The settings file is valid.".to_owned(), None),
+        Some(error) => (
+            format!("The settings file is not valid on its own: {error}"),
+            Some(
+                "It may need variables of the environment, which a backup does not contain."
+                    .to_owned(),
+            ),
+        ),
+    };
+    doctor::Check {
+        id: "config",
+        ok: fault.is_none(),
+        message,
+        hint,
+        urgent: false,
+        subjects: Vec::new(),
+    }
+}
+
+async fn check_installation(place: &Path) -> Result<Findings> {
     let invocation = Invocation {
         data_dir: Some(place.to_path_buf()),
         ..Invocation::default()
@@ -163,15 +219,14 @@ async fn check_installation(place: &Path) -> Result<Vec<Check>> {
         },
     };
     let mut checks = vec![integrity, audit];
-    // The vault of a backup is sealed, and a temporary directory has no server.
-    let found = doctor::checks(&gateway.services, None).await;
-    for check in found.into_iter().filter(|check| check.id == "database") {
-        checks.push(Check {
-            name: "doctor",
-            ok: check.ok,
-            message: check.message,
-        });
-    }
+    let all = doctor::checks_of_copy(&gateway.services).await;
+    let (of_database, doctor): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|check| check.id == "database");
+    checks.extend(of_database.into_iter().map(|check| Check {
+        name: "doctor",
+        ok: check.ok,
+        message: check.message,
+    }));
     gateway.close().await;
-    Ok(checks)
+    Ok(Findings { checks, doctor })
 }

@@ -16,22 +16,23 @@ const OF_USER: &str = include_str!("../../../../../deploy/gatehouse.user.service
 /// The unit of the system's service.
 pub fn of_system(program: &Path, bind: Option<&str>) -> Result<String> {
     let command = command_line(program, Path::new(SYSTEM_DATA_DIR), bind)?;
-    with_command(OF_SYSTEM, "systemctl edit gatehouse", &command)
+    with_command(OF_SYSTEM, &command)
 }
 
 /// The unit of a user's service.
 pub fn of_user(program: &Path, data_dir: &Path, bind: Option<&str>) -> Result<String> {
     let command = command_line(program, data_dir, bind)?;
-    with_command(OF_USER, "systemctl --user edit gatehouse", &command)
+    with_command(OF_USER, &command)
 }
 
-/// Replaces the comment at the beginning, which describes a manual installation, and the command line.
-fn with_command(unit: &str, edit: &str, command: &str) -> Result<String> {
-    let (_, sections) = unit
-        .split_once("\n[Unit]\n")
-        .context("the unit has no section [Unit]")?;
-    let head = format!("{MARK}\n# Changes belong in a drop-in: {edit}\n\n[Unit]\n");
-    let lines = sections.lines().map(|line| {
+/// Replaces the beginning of the comment, which describes a manual installation, and the command line.
+fn with_command(unit: &str, command: &str) -> Result<String> {
+    let kept = unit
+        .find("# Settings:")
+        .and_then(|start| unit.get(start..))
+        .context("the unit has no comment on settings")?;
+    let head = format!("{MARK}\n");
+    let lines = kept.lines().map(|line| {
         if line.starts_with("ExecStart=") {
             format!("ExecStart={command}\n")
         } else {
@@ -93,8 +94,12 @@ mod tests {
             assert!(unit.starts_with(MARK));
             let expected = "ExecStart=/opt/g serve --data-dir /var/lib/gatehouse";
             assert_eq!(unit.lines().filter(|line| *line == expected).count(), 1);
+            assert_eq!(unit.lines().filter(|line| *line == "[Unit]").count(), 1);
+            let edit = "drop-in: systemctl ";
+            assert!(unit.contains(edit), "where changes belong");
             let rest = |text: &str| -> Vec<String> {
-                let lines = text.lines().skip_while(|line| *line != "[Unit]");
+                let lines = text.lines();
+                let lines = lines.skip_while(|line| !line.starts_with("# Settings:"));
                 lines
                     .filter(|line| !line.starts_with("ExecStart="))
                     .map(str::to_owned)

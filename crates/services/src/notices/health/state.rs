@@ -16,7 +16,13 @@ const SEEN_MS: i64 = 10 * 60_000;
 /// Checks whose result differs from node to node.
 const OF_NODE: [&str; 5] = ["disk", "clock", "certificate", "channels", "audit_export"];
 /// Checks that are left out when a setting turns their subject off.
-const OPTIONAL: [&str; 4] = ["certificate", "backup", "backup_drill", "audit_export"];
+const OPTIONAL: [&str; 5] = [
+    "certificate",
+    "backup",
+    "backup_drill",
+    "backup_encrypted",
+    "audit_export",
+];
 
 /// The stored state of a failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -49,9 +49,14 @@ async fn drill(server: &TestServer, verifier: &Arc<Verifier>) -> bool {
 }
 
 async fn finding(owner: &Actor) -> Value {
+    check(owner, "backup_drill").await
+}
+
+/// The result of a check of `doctor`; null if it is not made.
+async fn check(owner: &Actor, id: &str) -> Value {
     let report = owner.rpc("system.doctor", json!({})).await.unwrap();
     let mut checks = report["checks"].as_array().unwrap().iter();
-    let found = checks.find(|check| check["id"] == "backup_drill");
+    let found = checks.find(|check| check["id"] == id);
     found.cloned().unwrap_or_default()
 }
 
@@ -99,35 +104,91 @@ async fn the_newest_backup_is_restored_on_trial_each_week() {
 }
 
 #[tokio::test]
-async fn without_a_schedule_or_with_encrypted_backups_there_is_no_drill() {
+async fn without_a_schedule_there_is_no_drill() {
     let verifier = Verifier::new();
     let server = TestServer::start(Options::default()).await;
     let owner = server.set_up().await;
-    server
-        .app()
-        .services()
-        .create_backup(None, None)
-        .await
-        .unwrap();
+    let services = server.app().services();
+    services.create_backup(None, None).await.unwrap();
     assert!(!drill(&server, &verifier).await);
     assert_eq!(finding(&owner).await, Value::Null);
+}
+
+/// What `backup.list` says about the only backup.
+async fn listed(owner: &Actor) -> Value {
+    let list = owner.rpc("backup.list", json!({})).await.unwrap();
+    list["backups"][0]["checked"]["result"].clone()
+}
+
+#[tokio::test]
+async fn of_an_encrypted_backup_only_the_file_is_checked_and_nothing_else_is_claimed() {
+    let clock = stopped_clock();
     let recipient = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
     let options = Options::default()
+        .clock(clock.clone())
         .env("SERVICE_BACKUP__SCHEDULE", "30 3 * * *")
         .env("SERVICE_BACKUP__RECIPIENT", recipient);
     let server = TestServer::start(options).await;
     let owner = server.set_up().await;
-    server
-        .app()
-        .services()
-        .create_backup(None, None)
-        .await
-        .unwrap();
-    assert!(!drill(&server, &verifier).await);
-    let told = finding(&owner).await;
-    assert_eq!(told["ok"], true);
-    assert!(told["message"].as_str().unwrap().contains("encrypted"));
-    assert!(verifier.asked().is_empty());
+    let verifier = Verifier::new();
+    let services = server.app().services();
+    let made = services.create_backup(None, None).await.unwrap();
+    assert_eq!(finding(&owner).await, Value::Null, "nothing is restored");
+    let waiting = check(&owner, "backup_encrypted").await;
+    assert!(
+        waiting.to_string().contains("cannot restore them"),
+        "{waiting}"
+    );
+    assert_eq!(listed(&owner).await, Value::Null);
+
+    assert!(drill(&server, &verifier).await);
+    assert_eq!(finding(&owner).await, Value::Null);
+    let told = check(&owner, "backup_encrypted").await;
+    let message = told["message"].as_str().unwrap();
+    assert!(message.contains(&made.backup.name), "{message}");
+    assert!(
+        message.contains("its file was as it was written"),
+        "{message}"
+    );
+    assert!(
+        message.contains("neither decrypted nor restored"),
+        "{message}"
+    );
+    assert!(message.contains("`gatehouse backup verify`"), "{message}");
+    assert_eq!(listed(&owner).await, "file_unchanged");
+    let rows = async |kind: &str| {
+        let listed = owner.rpc("audit.list", json!({ "kind": kind })).await;
+        listed.unwrap()["events"].as_array().unwrap().len()
+    };
+    assert_eq!(rows("backup.verified").await, 0);
+    assert_eq!(rows("backup.not_verified").await, 1);
+    assert!(!drill(&server, &verifier).await, "it is not due");
+
+    let path = server.directory().join("backups").join(&made.backup.name);
+    let mut bytes = tokio::fs::read(&path).await.unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    tokio::fs::write(&path, bytes).await.unwrap();
+    clock.advance(WEEK);
+    assert!(drill(&server, &verifier).await);
+    let damaged = check(&owner, "backup_encrypted").await;
+    assert_eq!(damaged["ok"], false, "{damaged}");
+    assert_eq!(rows("backup.unusable").await, 1);
+    assert_eq!(listed(&owner).await, "unusable");
+
+    // A backup that another program wrote has no checksum.
+    services.create_backup(None, None).await.unwrap();
+    tokio::fs::remove_file(&path).await.unwrap();
+    let made = services.list_backups().await.unwrap().remove(0);
+    let from = server.directory().join("backups").join(&made.name);
+    let to = from.with_file_name("gatehouse-20380101T000000Z.backup.age");
+    tokio::fs::rename(from, to).await.unwrap();
+    clock.advance(WEEK);
+    assert!(drill(&server, &verifier).await);
+    assert_eq!(listed(&owner).await, "header_only");
+    let told = check(&owner, "backup_encrypted").await;
+    assert!(told.to_string().contains("was not compared"), "{told}");
+    assert!(verifier.asked().is_empty(), "nothing can be restored");
 }
 
 #[tokio::test]

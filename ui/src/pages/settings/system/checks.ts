@@ -39,6 +39,11 @@ export const CHECKS: Record<string, Texts> = {
     bad: m.about_check_bad_backup_drill,
     hint: m.about_check_hint_backup_drill,
   },
+  backup_encrypted: {
+    name: m.about_check_name_backup_encrypted,
+    good: m.about_check_good_backup_encrypted,
+    bad: m.about_check_bad_backup_encrypted,
+  },
   before_setup: {
     name: m.about_check_name_before_setup,
     good: m.about_check_good_before_setup,

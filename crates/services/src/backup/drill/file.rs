@@ -1,0 +1,60 @@
+//! The drill of an encrypted backup: the server has no key, so it reads the file only.
+
+use super::state::{Extent, Made, State};
+use super::{DrillError, KEY};
+use crate::Services;
+use crate::backup::name_of;
+use gatehouse_backup::folder::Entry;
+use gatehouse_backup::{BackupError, FileCheck, check_file};
+use gatehouse_store::StoreError;
+use serde_json::json;
+
+/// Why a backup was not restored, and what was checked instead, for the audit log and the log.
+pub(super) const fn reason(extent: Extent) -> &'static str {
+    match extent {
+        Extent::Unchanged => {
+            "it is encrypted to a key that this server does not have; its file is as it was written"
+        }
+        Extent::Header | Extent::Restored => {
+            "it is encrypted to a key that this server does not have; only the header of its file was read"
+        }
+    }
+}
+
+impl Services {
+    /// Checks the file of an encrypted backup, with its checksum if this installation made it last.
+    pub(super) async fn check_file(&self, backup: &Entry) -> Result<Extent, DrillError> {
+        let failed = |error: &dyn std::error::Error| DrillError::NotMade(error.to_string());
+        let state = self.drill_state().await.map_err(|error| failed(&error))?;
+        let name = name_of(&backup.path);
+        let made = state.made.filter(|made| made.name == name);
+        let (path, sum) = (backup.path.clone(), made.map(|made| made.sha256));
+        let check = tokio::task::spawn_blocking(move || check_file(&path, sum.as_deref()));
+        match check.await.map_err(|error| failed(&error))? {
+            Ok(FileCheck::Unchanged) => Ok(Extent::Unchanged),
+            Ok(FileCheck::Header) => Ok(Extent::Header),
+            Err(BackupError::Io(error)) => {
+                let why = format!("its file cannot be read: {error}");
+                Err(DrillError::NotMade(why))
+            }
+            Err(error) => Err(DrillError::Unusable(error.to_string())),
+        }
+    }
+
+    /// Stores the checksum of an encrypted backup for its drill. A failure is only logged: the backup is good.
+    pub(in crate::backup) async fn note_checksum(&self, name: String, sha256: String) {
+        let now = self.clock.now();
+        let made = Made { name, sha256 };
+        let store = self.store.write(move |conn| {
+            Box::pin(async move {
+                let mut state = State::read(conn.find_setting(KEY).await?);
+                state.made = Some(made);
+                conn.update_setting(KEY, &json!(state), now).await
+            })
+        });
+        let stored: Result<_, StoreError> = store.await;
+        if let Err(error) = stored {
+            tracing::warn!(%error, "the checksum of a backup could not be stored");
+        }
+    }
+}
