@@ -1255,7 +1255,10 @@ export interface components {
         Health: {
             status: string;
             version?: string | null;
-            /** @description Proves that this node belongs to the deployment. Present if the query has the question that one of its nodes is asking. */
+            /**
+             * @description Proves that this node belongs to the deployment. Present if the query has the question that one of its nodes is
+             *     asking.
+             */
             answer?: string | null;
         };
         /** @description The response to a probe. */
@@ -1445,7 +1448,7 @@ export interface components {
         };
         /** @description A chat session. */
         SessionId: string;
-        /** @description What created a session. */
+        /** @description The kind of request that created a session. */
         Source: ("user" | "webhook" | "channel") | "api";
         /** @description Result of `sessions.list`. */
         ListResult: {
@@ -1479,7 +1482,7 @@ export interface components {
             tool_call_id?: string | null;
             /** @description The name of the tool that replies. */
             tool?: string | null;
-            /** @description What the model thought before it wrote the message. Never a part of the answer. */
+            /** @description The model's reasoning before this message. Not a part of the answer. */
             reasoning?: string | null;
             /** @description The tokens that the model read and wrote for it. */
             usage?: components["schemas"]["Usage"] | null;
@@ -1488,7 +1491,7 @@ export interface components {
             /** @description The ID of its audio. */
             audio?: string | null;
             /**
-             * @description What was spoken of it until the person interrupted it. The rest was not heard, and the model does not see it
+             * @description The part that was spoken before the person interrupted it. The rest was not heard, and is not sent to the model
              *     again.
              */
             heard?: string | null;
@@ -1506,7 +1509,7 @@ export interface components {
         TurnId: string;
         /** @description The author of a message. */
         Role: "assistant" | "system" | "user" | "tool";
-        /** @description Who wrote a message. A session that contains a stranger's text is tainted. */
+        /** @description The author of a message. A session that contains a stranger's text is tainted. */
         MessageOrigin: "owner" | "configured" | "model" | "stranger";
         /** @description A tool call that an agent requests. */
         ToolCallRecord: {
@@ -1526,7 +1529,7 @@ export interface components {
             input_tokens: number;
             /**
              * Format: uint64
-             * @description Tokens that were written, including those of reasoning.
+             * @description Tokens of the output, including reasoning.
              */
             output_tokens: number;
             /**
@@ -1819,13 +1822,13 @@ export interface components {
              */
             expires_at: components["schemas"]["Timestamp"] | null;
             /**
-             * @description The networks that may use the key. By default, those of the key that creates it, or any.
+             * @description The networks that may use the key. By default, the networks of the key that creates it, otherwise any.
              * @default null
              */
             allowed_cidrs: components["schemas"]["Cidr"][] | null;
             /**
-             * @description The methods and paths that the key may call, such as `tts.*`, `webhooks.deliveries` or
-             *     `/v1/audio/*`. By default, those of the key that creates it, or all.
+             * @description The methods and paths that the key may call, such as `tts.*`, `webhooks.deliveries` or `/v1/audio/*`. By
+             *     default, the limits of the key that creates it, otherwise all.
              * @default null
              */
             only: string[] | null;
@@ -1834,7 +1837,7 @@ export interface components {
         ResetAnswer: {
             /** @description Always true. */
             ok: boolean;
-            /** @description What was not removed. */
+            /** @description The data that was not removed. */
             kept: string[];
         };
         /** @description A started ceremony. */
@@ -1950,7 +1953,7 @@ export interface components {
             /** @description JSON text as the model wrote it. */
             arguments: string;
         };
-        /** @description Token counts; of an agent, those of all its calls to models. */
+        /** @description Token counts. For an agent, the sum of all its model calls. */
         CompletionUsage: {
             /** Format: uint64 */
             prompt_tokens: number;
@@ -2152,7 +2155,7 @@ export interface components {
             /** @description Always empty. */
             logprobs: unknown[];
         };
-        /** @description Token counts; of an agent, those of all its calls to models. */
+        /** @description Token counts. For an agent, the sum of all its model calls. */
         ResponseUsage: {
             /** Format: uint64 */
             input_tokens: number;
@@ -2218,17 +2221,17 @@ export interface components {
         Item: {
             /** @description `message` (the default), `function_call` or `function_call_output`; `reasoning` is ignored. */
             type?: string | null;
-            /** @description Of a message: system, developer, user or assistant. */
+            /** @description Only in a message: system, developer, user or assistant. */
             role?: string | null;
-            /** @description Of a message. */
+            /** @description Only in a message. */
             content?: components["schemas"]["Content"] | null;
-            /** @description Of a call and its output. */
+            /** @description Only in a call and its output. */
             call_id?: string | null;
-            /** @description Of a call. */
+            /** @description Only in a call. */
             name?: string | null;
-            /** @description Of a call: JSON text. */
+            /** @description Only in a call: JSON text. */
             arguments?: string | null;
-            /** @description Of the output of a call. */
+            /** @description Only in the output of a call. */
             output?: components["schemas"]["Content"] | null;
         };
         ToolBody2: {

@@ -60,7 +60,7 @@ export type Timestamp = string;
  */
 export type CheckResult = 'restored' | 'file_unchanged' | 'header_only' | 'unusable' | 'not_checked';
 /**
- * What sums are grouped by.
+ * The grouping of the sums.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "UsageBy".
@@ -95,7 +95,7 @@ export type StartedBy = 'webhooks' | 'people';
  */
 export type SessionId = string;
 /**
- * What created a session.
+ * The kind of request that created a session.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Source".
@@ -130,7 +130,7 @@ export type MessageId = string;
  */
 export type Role = 'assistant' | 'system' | 'user' | 'tool';
 /**
- * Who wrote a message. A session that contains a stranger's text is tainted.
+ * The author of a message. A session that contains a stranger's text is tainted.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "MessageOrigin".
@@ -262,7 +262,7 @@ export type AuthMode =
  */
 export type SessionMode = 'per_delivery' | 'per_entity' | 'named_session';
 /**
- * What a webhook's template is.
+ * The language of a webhook's template.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "TemplateFormat".
@@ -337,7 +337,7 @@ export type StoredPayload =
       raw: string;
     };
 /**
- * Where the bytes and headers of a [`DeliveryRequest`] come from.
+ * The source of the bytes and headers of a [`DeliveryRequest`].
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "RequestOrigin".
@@ -798,7 +798,7 @@ export interface Interface {
     'usage.stats': {
       params: {
         /**
-         * What each row is about. Usage without it is left out, for example usage without a webhook.
+         * The grouping of the rows. Omits use without a value, for example use without a webhook.
          */
         by: UsageBy;
         /**
@@ -1018,8 +1018,8 @@ export interface Interface {
     'sessions.list': {
       params: {
         /**
-         * Return only sessions whose label, key, ID, tags or messages contain this text of at most 200 characters. Results of
-         * tools are not searched, nor are messages for a credential whose `only` does not permit reading them.
+         * Return only sessions whose label, key, ID, tags or messages contain this text of at most 200 characters. Results
+         * of tools are not searched, nor are messages for a credential whose `only` does not permit reading them.
          */
         q?: string | null;
         /**
@@ -1101,7 +1101,7 @@ export interface Interface {
         id?: string | null;
         key?: string | null;
         /**
-         * The label of the new session; that of the original if absent.
+         * The label of the new session; by default, the label of the original.
          */
         label?: string | null;
       };
@@ -1314,7 +1314,7 @@ export interface Interface {
       result: Done;
     };
     /**
-     * Deletes a turn of a session: the text and everything that answered it.
+     * Deletes a turn of a session: the text and all answers to it.
      */
     'chat.delete': {
       params: {
@@ -1492,7 +1492,7 @@ export interface Interface {
          */
         tools?: string[] | null;
         /**
-         * `digest` of `mcp.list`: the call is refused if the server offers something else by now.
+         * `digest` of `mcp.list`: the call is refused if the server's tools have changed since.
          */
         digest?: string | null;
       };
@@ -2336,7 +2336,7 @@ export interface Interface {
          */
         id: string;
         /**
-         * JSON that takes the place of the payload, at most as long as the webhook allows. Not for a schedule.
+         * JSON that replaces the payload, at most as long as the webhook allows. Not for a schedule.
          */
         payload?: string | null;
         /**
@@ -2440,7 +2440,7 @@ export interface Interface {
          */
         id: string;
         /**
-         * Forget the requests instead.
+         * Discard the requests instead.
          */
         stop?: boolean;
       };
@@ -2663,7 +2663,7 @@ export interface Interface {
          */
         provider?: string | null;
         /**
-         * How it speaks, in words.
+         * A description of how it speaks.
          */
         prompt?: PromptInput | null;
         /**
@@ -2707,7 +2707,7 @@ export interface Interface {
          */
         provider?: string | null;
         /**
-         * How it speaks, in words.
+         * A description of how it speaks.
          */
         prompt?: PromptInput | null;
         /**
@@ -2767,13 +2767,13 @@ export interface Interface {
          */
         expires_at?: Timestamp | null;
         /**
-         * The networks from which the device may connect. By default, those of the credential that
-         * pairs it, or any.
+         * The networks from which the device may connect. By default, the networks of the credential that pairs it,
+         * otherwise any.
          */
         allowed_cidrs?: Cidr[] | null;
         /**
-         * The methods that the device may call, such as `chat.*`. By default, those of the credential
-         * that pairs it, or all.
+         * The methods that the device may call, such as `chat.*`. By default, the methods of the credential that pairs it,
+         * otherwise all.
          */
         only?: string[] | null;
       };
@@ -3143,12 +3143,12 @@ export interface Check {
    */
   urgent?: boolean;
   /**
-   * What failed, if the check covers several webhooks, channels or files. Empty if it passed.
+   * The failed parts, if the check covers several webhooks, channels or files. Empty if it passed.
    */
   subjects?: Subject[];
 }
 /**
- * One of several things that a check covers.
+ * One part of a check that covers several.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Subject".
@@ -3163,7 +3163,7 @@ export interface Subject {
    */
   name: string;
   /**
-   * What failed.
+   * The failure, as a sentence.
    */
   message: string;
 }
@@ -3184,7 +3184,7 @@ export interface Reached {
   ok: boolean;
   problem?: ReachProblem | null;
   /**
-   * What was found instead, such as `HTTP 404`.
+   * The unexpected result, such as `HTTP 404`.
    */
   detail?: string | null;
   /**
@@ -3312,7 +3312,7 @@ export interface SettingDescription {
    */
   change: SettingChange;
   /**
-   * With `elsewhere`, what changes the setting; with `never`, the reason.
+   * With `elsewhere`, the operation that changes the setting; with `never`, the reason.
    */
   reason?: string | null;
   /**
@@ -3796,8 +3796,8 @@ export interface UsageStat {
    */
   reasoning_tokens: number;
   /**
-   * How many of the input and output tokens are estimates, because the provider did not report them, such as those
-   * of an answer that was stopped. Absent without any.
+   * How many of the input and output tokens are estimates because the provider did not report them, for example for
+   * a stopped answer. Absent if 0.
    */
   estimated_tokens?: number | null;
   /**
@@ -3816,7 +3816,7 @@ export interface BudgetList {
   budgets: Budget[];
 }
 /**
- * A budget and what is used of it in the current period.
+ * A budget and the use counted against it in the current period.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Budget".
@@ -4084,7 +4084,7 @@ export interface Sent {
   session_key: string;
   turn_id: TurnId;
   /**
-   * How many turns of the session are before it: 0 runs now.
+   * Number of earlier turns in the session; 0 runs now.
    */
   position: number;
 }
@@ -4152,7 +4152,7 @@ export interface Usage {
    */
   input_tokens: number;
   /**
-   * Tokens that were written, including those of reasoning.
+   * Tokens of the output, including reasoning.
    */
   output_tokens: number;
   /**
@@ -4216,7 +4216,7 @@ export interface Message {
    */
   tool?: string | null;
   /**
-   * What the model thought before it wrote the message. Never a part of the answer.
+   * The model's reasoning before this message. Not a part of the answer.
    */
   reasoning?: string | null;
   /**
@@ -4232,7 +4232,7 @@ export interface Message {
    */
   audio?: string | null;
   /**
-   * What was spoken of it until the person interrupted it. The rest was not heard, and the model does not see it
+   * The part that was spoken before the person interrupted it. The rest was not heard, and is not sent to the model
    * again.
    */
   heard?: string | null;
@@ -4432,7 +4432,7 @@ export interface McpServer {
    */
   needs_approval: boolean;
   /**
-   * Identifies what the server offers now, for `mcp.approve`.
+   * Identifies the server's present tools, for `mcp.approve`.
    */
   digest?: string;
   /**
@@ -4477,7 +4477,7 @@ export interface McpTool {
  */
 export interface Form {
   /**
-   * What the tool does, as the server describes it.
+   * The server's description of the tool.
    */
   description: string;
   /**
@@ -4485,11 +4485,11 @@ export interface Form {
    */
   parameters: string;
   /**
-   * The server says that the tool changes nothing.
+   * The server's hint that the tool changes nothing.
    */
   read_only?: boolean | null;
   /**
-   * The server says that the tool reaches systems that were not chosen beforehand.
+   * The server's hint that the tool reaches systems that were not chosen beforehand.
    */
   open_world?: boolean | null;
   /**
@@ -4560,7 +4560,7 @@ export interface AuthorizeResult {
  */
 export interface DisconnectResult {
   /**
-   * Whether the authorization server confirmed that it revoked the tokens. Otherwise only the gateway forgot them.
+   * Whether the authorization server confirmed that it revoked the tokens. Otherwise only the gateway deleted them.
    */
   revoked: boolean;
 }
@@ -5038,8 +5038,8 @@ export interface Webhook {
    */
   auth: WebhookAuth;
   /**
-   * The token that the sender asks for next to the URL. Only for senders that ask for one (Meta), while the secret is
-   * readable.
+   * The token that the sender asks for next to the URL. Only for senders that ask for one (Meta), while the secret
+   * is readable.
    */
   verify_token?: string | null;
   /**
@@ -5298,8 +5298,8 @@ export interface WebhookChanged {
    */
   auth: WebhookAuth;
   /**
-   * The token that the sender asks for next to the URL. Only for senders that ask for one (Meta), while the secret is
-   * readable.
+   * The token that the sender asks for next to the URL. Only for senders that ask for one (Meta), while the secret
+   * is readable.
    */
   verify_token?: string | null;
   /**
@@ -5646,7 +5646,7 @@ export interface DeliveryStats {
    */
   buckets: Bucket[];
   /**
-   * How long the completed deliveries of the whole period took. Absent if there are none.
+   * The durations of the completed deliveries of the whole period. Absent if there are none.
    */
   latency?: Latency | null;
 }
@@ -5662,13 +5662,13 @@ export interface Bucket {
    */
   at: Timestamp;
   /**
-   * How long those that are completed took. Absent if there are none.
+   * The durations of completed deliveries. Absent if there are none.
    */
   latency?: Latency | null;
   [k: string]: number | Timestamp | Latency | null | undefined;
 }
 /**
- * How long completed deliveries took, from the start of the last attempt to its end.
+ * Durations of completed deliveries, from the start of the last attempt to its end.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Latency".
@@ -5683,8 +5683,9 @@ export interface Latency {
    */
   p95_ms: number;
   /**
-   * The number of deliveries that took less than each of these milliseconds and at least half of that, or for 4 less
-   * than 4. `over` counts those of 524,288 ms and more. Numbers that are 0 are left out.
+   * The number of deliveries per bucket. A key is the bucket's upper bound in milliseconds; its lower bound is half
+   * of that, or 0 for the key 4. `over` counts deliveries of 524,288 ms and more. Buckets without deliveries are
+   * omitted.
    */
   histogram: {
     [k: string]: number;
@@ -5704,8 +5705,8 @@ export interface DeliveryPage {
    */
   next_cursor?: string | null;
   /**
-   * When the oldest held delivery arrived. Held deliveries are not in the list until the vault is unlocked. Only on the
-   * first page, for one webhook.
+   * When the oldest held delivery arrived. Held deliveries are not in the list until the vault is unlocked. Only on
+   * the first page, for one webhook.
    */
   held_since?: Timestamp | null;
 }
@@ -5740,7 +5741,7 @@ export interface Delivery {
    */
   replay_of?: DeliveryId | null;
   /**
-   * What the owner changed for this replay. Absent if nothing.
+   * The owner's changes for this replay. Absent if there are none.
    */
   edited?: EditedPart[];
   received_at: Timestamp;
@@ -5797,7 +5798,7 @@ export interface Delivery {
    */
   error?: string | null;
   /**
-   * What happened, as one line made of the payload. Absent if the sender's format is unknown.
+   * A summary of the event on one line, from the payload. Absent if the sender's format is unknown.
    */
   summary?: string | null;
   /**
@@ -6009,7 +6010,7 @@ export interface ProviderStatus {
    */
   lastUse?: LastUse | null;
   /**
-   * What describes the provider, if requested.
+   * The description of the provider, if requested.
    */
   details?: ProviderDetails | null;
 }
@@ -6048,7 +6049,7 @@ export interface LastUse {
   providerMessage?: string | null;
 }
 /**
- * What describes a provider.
+ * The description of a provider.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "ProviderDetails".
@@ -6059,7 +6060,7 @@ export interface ProviderDetails {
    */
   hidden: boolean;
   /**
-   * What it is and what it needs, in sentences for the owner.
+   * A description with the requirements, for the owner.
    */
   about: string;
   /**
@@ -6350,7 +6351,7 @@ export interface Persona {
    */
   provider: string;
   /**
-   * How it speaks, in words.
+   * A description of how it speaks.
    */
   prompt: PersonaPrompt;
   /**
@@ -6406,7 +6407,7 @@ export interface PersonaPrompt {
    */
   scene: string;
   /**
-   * What the speaker must not do.
+   * Restrictions for the speaker.
    */
   constraints: string;
 }
@@ -6476,7 +6477,7 @@ export interface PromptInput {
    */
   scene?: string | null;
   /**
-   * What the speaker must not do.
+   * Restrictions for the speaker.
    */
   constraints?: string | null;
 }
@@ -6939,7 +6940,7 @@ export interface DeliveryChange {
    */
   replay_of?: DeliveryId | null;
   /**
-   * What the owner changed for this replay. Absent if nothing.
+   * The owner's changes for this replay. Absent if there are none.
    */
   edited?: EditedPart[];
   received_at: Timestamp;
@@ -6986,7 +6987,7 @@ export interface DeliveryChange {
    */
   error?: string | null;
   /**
-   * What happened, as one line made of the payload. Absent if the sender's format is unknown.
+   * A summary of the event on one line, from the payload. Absent if the sender's format is unknown.
    */
   summary?: string | null;
   /**
@@ -7016,7 +7017,7 @@ export interface Resolved {
   allowed: boolean;
 }
 /**
- * A budget of which 80 % or more is used. Sent once for each period.
+ * A budget of which 80 % or more is used. Sent once per period.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "BudgetWarning".
@@ -7070,7 +7071,7 @@ export interface PersonaEvent {
    */
   provider: string;
   /**
-   * How it speaks, in words.
+   * A description of how it speaks.
    */
   prompt: PersonaPrompt;
   /**
