@@ -183,7 +183,7 @@ async fn what_a_person_always_allowed_ends_with_their_trust() {
     assert_eq!(allowed().await, 0);
 
     pair(&owner, &telegram, 42, true).await;
-    always("calculate 6*9").await;
+    always("calculate 6*8", session, "calculate 6*9").await;
     let delete = json!({ "id": "telegram" });
     owner.rpc("channels.delete", delete).await.unwrap();
     assert_eq!(allowed().await, 0);
