@@ -70,6 +70,35 @@ pub fn path_of(created: &Value) -> String {
     created["path"].as_str().unwrap().to_owned()
 }
 
+/// Verifies the backup and compares the checks of `doctor` of the restored copy.
+fn check_verification(from: &Kept, backup: &str) {
+    let passphrase = text(&from.passphrase);
+    let verify = [
+        "backup",
+        "verify",
+        backup,
+        "--passphrase-file",
+        passphrase,
+        "--json",
+    ];
+    let verified = from.installation.run(&verify).json();
+    assert_eq!(verified["ok"], true);
+    let found = verified["doctor"].as_array().unwrap().iter();
+    let found: Vec<&Value> = found.collect();
+    let ids = found.iter().map(|check| check["id"].as_str().unwrap());
+    let expected = [
+        "config",
+        "vault",
+        "plaintext_secrets",
+        "setup",
+        "auth",
+        "before_setup",
+    ];
+    assert_eq!(ids.collect::<Vec<_>>(), expected, "{verified}");
+    assert!(found.iter().all(|check| check["ok"] == true), "{verified}");
+    assert!(found[1].to_string().contains("was not unlocked"));
+}
+
 #[tokio::test]
 async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
     let from = Kept::new().await;
@@ -94,31 +123,7 @@ async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
     assert_eq!(listed["backups"][0]["path"], created["path"]);
     server.stop();
 
-    let passphrase = text(&from.passphrase);
-    let verify = [
-        "backup",
-        "verify",
-        &backup,
-        "--passphrase-file",
-        passphrase,
-        "--json",
-    ];
-    let verified = from.installation.run(&verify).json();
-    assert_eq!(verified["ok"], true);
-    let found = verified["doctor"].as_array().unwrap().iter();
-    let found: Vec<&Value> = found.collect();
-    let ids = found.iter().map(|check| check["id"].as_str().unwrap());
-    let expected = [
-        "config",
-        "vault",
-        "plaintext_secrets",
-        "setup",
-        "auth",
-        "before_setup",
-    ];
-    assert_eq!(ids.collect::<Vec<_>>(), expected, "{verified}");
-    assert!(found.iter().all(|check| check["ok"] == true), "{verified}");
-    assert!(found[1].to_string().contains("was not unlocked"));
+    check_verification(&from, &backup);
 
     // An existing profile is not replaced.
     let with_profile = Installation::new();

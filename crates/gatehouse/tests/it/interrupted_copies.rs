@@ -82,7 +82,7 @@ async fn until(condition: impl AsyncFn() -> bool) {
 }
 
 fn is_partial(name: &str) -> bool {
-    name.ends_with(".part")
+    Path::new(name).extension().is_some_and(|it| it == "part")
 }
 
 #[tokio::test]
