@@ -250,10 +250,9 @@ mod tests {
         let longer = format!("{}ong-value", escaped(LONGEST_ESCAPE + 1));
         assert_eq!(redactor.redact(longer.clone()), longer);
 
-        let references: String = "long-value"
-            .chars()
-            .map(|c| format!("&#{:0>1$};", u32::from(c), LONGEST_ESCAPE - 3))
-            .collect();
+        let reference = |c: char| format!("&#{:0>1$};", u32::from(c), LONGEST_ESCAPE - 3);
+        let references = "long-value".chars().map(reference).collect::<Vec<_>>();
+        let references = references.concat();
         assert_eq!(references.len(), "long-value".len() * LONGEST_ESCAPE);
         let (begun, _) = references.split_at(references.len() - 1);
         let cut = redactor.redact_cut(format!("{}{begun}", "ä".repeat(9)));
