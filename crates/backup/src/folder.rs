@@ -307,7 +307,7 @@ mod tests {
             path
         };
         let minute = Duration::from_mins(1);
-        let young = aged(".gatehouse-a.part", PARTIAL_AGE - minute);
+        let young = aged(".gatehouse-a.part", PARTIAL_AGE.saturating_sub(minute));
         let old = aged(".gatehouse-b.part", PARTIAL_AGE + minute);
         let others = ["gatehouse-b.part", ".gatehouse-b", ".other.part"];
         let others = others.map(|name| aged(name, PARTIAL_AGE + minute));

@@ -55,6 +55,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
+    #[expect(clippy::disallowed_methods, reason = "the test awaits the task")]
     async fn a_fence_belongs_to_its_task() {
         assert!(Fence::current().holds());
         assert!(!Fence::current().is_set());

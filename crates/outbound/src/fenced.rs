@@ -71,6 +71,7 @@ mod tests {
     use tokio::net::TcpListener;
 
     /// Sends a request to a server that answers what arrives completely. Returns the result and what arrived.
+    #[expect(clippy::disallowed_methods, reason = "the test awaits the task")]
     async fn send(fence: Fence) -> (Result<u16, OutboundError>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
