@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::futures::TaskLocalFuture;
 
 tokio::task_local! {
@@ -15,7 +16,12 @@ pub type Fenced<F> = TaskLocalFuture<Fence, F>;
 
 /// Decides whether a task may still act. Cheap to clone. The default permits everything.
 #[derive(Clone, Default)]
-pub struct Fence(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+pub struct Fence(Option<Arc<Condition>>);
+
+struct Condition {
+    holds: Box<dyn Fn() -> bool + Send + Sync>,
+    has_refused: AtomicBool,
+}
 
 impl fmt::Debug for Fence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,7 +32,10 @@ impl fmt::Debug for Fence {
 impl Fence {
     /// Creates a fence that permits actions while `holds` returns true. It must not block.
     pub fn new(holds: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(holds)))
+        Self(Some(Arc::new(Condition {
+            holds: Box::new(holds),
+            has_refused: AtomicBool::new(false),
+        })))
     }
 
     /// Returns the fence of the running task.
@@ -36,7 +45,20 @@ impl Fence {
 
     /// Whether the task may act now.
     pub fn holds(&self) -> bool {
-        self.0.as_ref().is_none_or(|holds| holds())
+        let Some(condition) = &self.0 else {
+            return true;
+        };
+        let holds = (condition.holds)();
+        if !holds {
+            condition.has_refused.store(true, Ordering::Relaxed);
+        }
+        holds
+    }
+
+    /// Whether an action was refused, so that a failure of the task says nothing about its work.
+    pub fn has_refused(&self) -> bool {
+        let condition = self.0.as_ref();
+        condition.is_some_and(|condition| condition.has_refused.load(Ordering::Relaxed))
     }
 
     /// Whether there is a condition.
@@ -65,6 +87,9 @@ mod tests {
             let spawned = tokio::spawn(async { Fence::current().holds() });
             (Fence::current().holds(), spawned.await.unwrap())
         };
-        assert_eq!(closed.over(work).await, (false, true));
+        assert!(!closed.has_refused());
+        assert_eq!(closed.clone().over(work).await, (false, true));
+        assert!(closed.has_refused());
+        assert!(!Fence::default().has_refused());
     }
 }

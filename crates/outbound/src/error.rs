@@ -27,7 +27,7 @@ pub enum OutboundError {
     /// The response cannot be decoded.
     #[error("the response could not be read")]
     BadResponse,
-    /// The request was not sent: another node may have taken over the work that it belongs to.
+    /// The request was not sent: another node may have taken over the work that it belongs to. A retry is refused, too.
     #[error("the lease of this work has expired")]
     LeaseExpired,
     /// Any other error. A retry does not help.
@@ -40,7 +40,7 @@ impl OutboundError {
     pub fn is_retryable(self) -> bool {
         matches!(
             self,
-            Self::Timeout | Self::Connect | Self::Tls | Self::Interrupted | Self::LeaseExpired
+            Self::Timeout | Self::Connect | Self::Tls | Self::Interrupted
         )
     }
 

@@ -30,12 +30,14 @@ const RESULT_TRIES: u32 = 5;
 /// After the shutdown began: how long a question waits for the end of its call.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// The buttons of a question, in rows.
-const ANSWERS: [&[Choice]; 3] = [
+/// The buttons of a question in the chat of its session, in rows.
+const ANSWERS: &[&[Choice]] = &[
     &[Choice::Allow, Choice::Deny],
     &[Choice::Session],
     &[Choice::Arguments],
 ];
+/// The buttons in another chat, whose question does not show the session.
+const ANSWERS_ELSEWHERE: &[&[Choice]] = &[&[Choice::Allow, Choice::Deny], &[Choice::Arguments]];
 
 /// Where a question is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -225,7 +227,12 @@ impl Services {
             return false;
         }
         let at = (&*chat.place.chat, &*sent.message_id);
-        while let Some(buttons) = self.buttons(asked, chat, &ANSWERS) {
+        let rows = if chat.is_own {
+            ANSWERS
+        } else {
+            ANSWERS_ELSEWHERE
+        };
+        while let Some(buttons) = self.buttons(asked, chat, rows) {
             let shown = self.channels.offer_buttons(account, at, text, &buttons);
             let Err(error) = shown.await else {
                 return true;

@@ -30,19 +30,33 @@ impl FromRow for LeaseRow {
     }
 }
 
+struct Renewed {
+    id: DeliveryId,
+    attempts: i64,
+}
+
+impl FromRow for Renewed {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
+            attempts: row.try_get("attempts")?,
+        })
+    }
+}
+
 impl Conn {
-    /// Extends all leases of an owner and returns their deliveries.
+    /// Extends all leases of an owner. Returns their deliveries and the numbers of the attempts.
     pub async fn renew_leases(
         &mut self,
         owner: &str,
         until: Timestamp,
-    ) -> Result<Vec<DeliveryId>, StoreError> {
+    ) -> Result<Vec<(DeliveryId, i64)>, StoreError> {
         let query = query(
             "UPDATE webhook_deliveries SET lease_until = $2
-             WHERE status = 'processing' AND lease_owner = $1 RETURNING id",
+             WHERE status = 'processing' AND lease_owner = $1 RETURNING id, attempts",
         );
-        let ids: Vec<String> = self.list(query.bind(owner).bind(until.as_millis())).await?;
-        Ok(ids.into_iter().map(DeliveryId::from_text).collect())
+        let rows: Vec<Renewed> = self.list(query.bind(owner).bind(until.as_millis())).await?;
+        Ok(rows.into_iter().map(|row| (row.id, row.attempts)).collect())
     }
 
     /// Lists the leases of all nodes.

@@ -77,7 +77,7 @@ impl Engine {
             (Self::Postgres, Role::Writer) => {
                 "SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
                  SET idle_in_transaction_session_timeout = '3s'; \
-                 BEGIN READ WRITE; \
+                 BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
                  INSERT INTO _server_run (only_row, id) VALUES (1, gen_random_uuid()::text) \
                      ON CONFLICT DO NOTHING; \
                  COMMIT"

@@ -45,10 +45,10 @@ use gauge::QueueGauge;
 use leases::LeaseWatch;
 use pace::Starts;
 pub(crate) use recover::revive;
+use renewal::Renewal;
 use settle::Settled;
 use slots::Slots;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -121,6 +121,10 @@ impl Inner {
     fn lease(&self) -> Duration {
         Duration::from_secs(self.settings.load().section.lease_seconds.max(1))
     }
+
+    fn lease_ms(&self) -> u64 {
+        u64::try_from(self.lease().as_millis()).unwrap_or(u64::MAX)
+    }
 }
 
 /// The state of the worker loop.
@@ -155,10 +159,9 @@ struct Worker {
     is_busy: bool,
     /// When a busy node looks at the leases of other nodes next, by the monotonic clock.
     watch_at: u64,
-    /// When the last claim began, in milliseconds of the monotonic clock.
+    /// When the last write that may claim began, in milliseconds of the monotonic clock.
     claimed_at: u64,
-    /// When this node last renewed its leases, in milliseconds of the monotonic clock.
-    renewed_at: Arc<AtomicU64>,
+    renewed: Arc<Mutex<Renewal>>,
 }
 
 impl Worker {
@@ -185,7 +188,7 @@ impl Worker {
             is_busy: false,
             watch_at: 0,
             claimed_at: 0,
-            renewed_at: Arc::default(),
+            renewed: Arc::default(),
         }
     }
 

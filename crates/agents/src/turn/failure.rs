@@ -19,8 +19,8 @@ pub(crate) enum TurnFailure {
     /// Its session was deleted during the turn.
     #[error("the session was deleted")]
     SessionGone,
-    /// This process did not keep it alive, so another node ended it.
-    #[error("the turn was ended by another node")]
+    /// This process did not renew it or the lease of its work, so another node has taken it over or may do so.
+    #[error("the turn was interrupted")]
     TakenOver,
     /// Even the agent `default` is missing.
     #[error("there is no agent")]
@@ -68,7 +68,7 @@ impl TurnFailure {
         match self {
             Self::TakenOver => Problem::new(
                 ErrorCode::Conflict,
-                "Another node ended the turn because this one did not respond.",
+                "The turn was interrupted because this node did not respond for some time.",
             ),
             Self::Stopped => Problem::new(ErrorCode::Conflict, "The turn was stopped."),
             Self::TimedOut(limit) => Problem::new(

@@ -166,7 +166,7 @@ impl Running<'_> {
     /// Notes why the turn ended early. The reason is stored unless the answer already is.
     async fn fail(&mut self, failure: TurnFailure) {
         self.stop = failure.stop(self.inner.stopping.is_cancelled());
-        let is_gone = matches!(failure, TurnFailure::SessionGone | TurnFailure::TakenOver);
+        let is_gone = matches!(failure, TurnFailure::SessionGone);
         let mut problem = failure.into_problem();
         if self.partial.is_some() && problem.code == ErrorCode::ProviderFailed {
             problem.message.push_str(" The answer so far is kept.");

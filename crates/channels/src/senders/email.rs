@@ -14,7 +14,8 @@ use crate::receivers::Receiver;
 use crate::receivers::email::{RECEIVER, Reply};
 use crate::vendor::of_outbound;
 use futures_util::future::BoxFuture;
-use gatehouse_outbound::{AddressSource, policy};
+use gatehouse_domain::Fence;
+use gatehouse_outbound::{AddressSource, OutboundError, policy};
 use lettre::address::Envelope;
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Mailboxes, SinglePart};
@@ -69,6 +70,9 @@ impl Sender for Email {
                 "The mail server could not be reached.",
             ));
             for address in addresses {
+                if !Fence::current().holds() {
+                    return Err(of_outbound(ABOUT.noun, OutboundError::LeaseExpired));
+                }
                 match relay
                     .transport(address)?
                     .send_raw(&mail.envelope, &mail.bytes)

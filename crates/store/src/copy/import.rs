@@ -202,8 +202,8 @@ impl Import {
         Ok(())
     }
 
-    /// Deletes sign-in sessions, API keys, devices, browsers that get notifications, people paired with channels, and
-    /// the links of shared conversations. Returns their number.
+    /// Deletes sign-in sessions, API keys, devices, browsers that get notifications, people paired with channels, what
+    /// people allowed for later calls, and the links of shared conversations. Returns their number.
     /// The password and passkeys stay.
     pub async fn delete_credentials(&mut self) -> Result<u64, StoreError> {
         let mut deleted = 0;
@@ -213,6 +213,7 @@ impl Import {
             "auth_api_keys",
             "auth_devices",
             "channel_pairings",
+            "allowed_calls",
             "chat_shares",
         ] {
             if self.has(table) {

@@ -312,7 +312,7 @@ async fn who_lost_the_lease_changes_nothing() {
             })
             .await
             .unwrap();
-        assert_eq!(renewed, (vec![], vec![id(1)]));
+        assert_eq!(renewed, (vec![], vec![(id(1), 2)]));
         let leases = store
             .read(|conn| Box::pin(async move { conn.list_leases().await }))
             .await

@@ -71,6 +71,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("decisions/0025-inbound-mail.md"),
     embedded!("decisions/0026-boxed-futures.md"),
     embedded!("decisions/0027-deliveries-per-second.md"),
+    embedded!("decisions/0028-build-features.md"),
     embedded!("generated/error-codes.md"),
     embedded!("profiles-in-files.md"),
     embedded!("vault-format.md"),

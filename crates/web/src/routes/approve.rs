@@ -10,7 +10,7 @@ use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use gatehouse_agents::{Approval, Remember};
+use gatehouse_agents::Approval;
 use gatehouse_config::ApprovalLinks;
 use gatehouse_domain::{Actor, ErrorCode, Problem};
 use gatehouse_services::to_problem;
@@ -30,20 +30,6 @@ pub(super) struct Given {
 enum GivenAnswer {
     Allow,
     Deny,
-    /// Also later calls of the tool in the session.
-    AllowSession,
-    /// Also later calls of the tool with the same arguments.
-    AllowArguments,
-}
-
-impl GivenAnswer {
-    const fn remember(self) -> Option<Remember> {
-        match self {
-            Self::Allow | Self::Deny => None,
-            Self::AllowSession => Some(Remember::Session),
-            Self::AllowArguments => Some(Remember::Arguments),
-        }
-    }
 }
 
 type Token = Result<Path<String>, PathRejection>;
@@ -75,19 +61,18 @@ pub(super) async fn post(
         return Err(Problem::not_found("approval").into());
     }
     let Ok(Query(given)) = given else {
-        let reason = "must be allow, deny, allow_session or allow_arguments";
-        return Err(Problem::invalid_params("answer", reason).into());
+        return Err(Problem::invalid_params("answer", "must be allow or deny").into());
     };
     let Some(asked) = find(&app, token).await? else {
         return Ok(gone(language));
     };
-    let allow = given.answer != GivenAnswer::Deny;
+    let allow = given.answer == GivenAnswer::Allow;
     let actor = Actor {
         name: "approval link".to_owned(),
         ..requester.context.actor()
     };
     let services = app.services();
-    let resolved = services.resolve_approval(&actor, &asked, allow, given.answer.remember());
+    let resolved = services.resolve_approval(&actor, &asked, allow, None);
     match resolved.await {
         Ok(()) => {}
         Err(problem) if problem.code == ErrorCode::NotFound => return Ok(gone(language)),
@@ -172,20 +157,6 @@ fn question(language: Language, asked: &Approval) -> String {
     let answers = [
         ("allow", language.say("Allow", "Erlauben")),
         ("deny", language.say("Deny", "Ablehnen")),
-        (
-            "allow_session",
-            language.say(
-                "Always in this session",
-                "In dieser Unterhaltung immer erlauben",
-            ),
-        ),
-        (
-            "allow_arguments",
-            language.say(
-                "Always with these arguments",
-                "Mit diesen Argumenten immer erlauben",
-            ),
-        ),
     ];
     for (answer, label) in answers {
         let _ = writeln!(

@@ -60,3 +60,16 @@ pub(crate) enum Outcome {
         began: bool,
     },
 }
+
+impl Outcome {
+    /// The outcome of a run whose lease may have expired. A failure then says nothing about the delivery or its target:
+    /// the run was refused what it was about to do. If this node still has the lease, the delivery is attempted again.
+    pub(crate) fn without_lease(self) -> Self {
+        match self {
+            Self::Failed(..) | Self::Retry(..) | Self::Unreachable(_) => {
+                Self::Interrupted { began: true }
+            }
+            other => other,
+        }
+    }
+}

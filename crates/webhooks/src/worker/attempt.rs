@@ -6,7 +6,7 @@ use crate::handle::Inner;
 use crate::metrics;
 use crate::run::{self, Outcome, Stops, Trace};
 use crate::trace;
-use gatehouse_domain::{DeliveryId, DeliveryStatus};
+use gatehouse_domain::{DeliveryId, DeliveryStatus, Fence};
 use gatehouse_store::{DeliveryRow, DeliveryWork};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,6 +42,11 @@ pub(super) async fn run_claimed(
     let begun_ms = inner.clock.monotonic_ms();
     let span = trace::attempt(inner, &start.work.row);
     let outcome = span.run(run(inner, &start, house)).await;
+    let outcome = if Fence::current().has_refused() {
+        outcome.without_lease()
+    } else {
+        outcome
+    };
     trace::ended(span, &outcome);
     let row = start.work.row;
     Ended {

@@ -192,7 +192,7 @@ pub(super) async fn return_unstarted(
     slots: &Arc<Slots>,
 ) -> Result<(), StoreError> {
     let (owner, now) = (inner.node.clone(), inner.now());
-    let running: HashSet<DeliveryId> = slots.ids().into_iter().collect();
+    let running: HashSet<DeliveryId> = slots.attempts().into_iter().map(|(id, _)| id).collect();
     inner
         .store
         // A write runs after a claim that is still in progress.

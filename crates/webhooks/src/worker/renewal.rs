@@ -2,18 +2,20 @@
 //! no longer renew.
 
 use super::{SHARED_POLL_MS, Worker, recover};
-use gatehouse_domain::{Clock, DeliveryId, Fence};
+use gatehouse_domain::{DeliveryId, Fence};
 use gatehouse_store::StoreError;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 impl Worker {
     /// Renews this node's leases when due, and requeues deliveries with expired leases of other nodes.
     pub(super) async fn keep_leases(&mut self) -> Result<(), StoreError> {
         let lease = self.inner.lease();
-        let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
+        let lease_ms = self.inner.lease_ms();
         let monotonic = self.inner.clock.monotonic_ms();
+        // The setting may have become shorter since the last renewal.
+        self.renew_at = self.renew_at.min(monotonic.saturating_add(lease_ms / 3));
         let must_renew = monotonic >= self.renew_at;
         if !must_renew && !self.inner.store.engine().is_shared() {
             return Ok(());
@@ -40,21 +42,31 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns the fence of a delivery that was claimed at a time of the monotonic clock. It holds while the lease does:
+    /// Returns the fence of a delivery whose claim began at a time of the monotonic clock. It holds while the lease does:
     /// other nodes take a lease only after they have seen no renewal for its whole duration.
-    pub(super) fn fence(&self, claimed_at: u64) -> Fence {
+    pub(super) fn fence(&self, claimed_at: u64, cancel: CancellationToken) -> Fence {
         if !self.inner.store.engine().is_shared() {
             return Fence::default();
         }
-        let lease_ms = u64::try_from(self.inner.lease().as_millis()).unwrap_or(u64::MAX);
-        let (clock, renewed_at) = (Arc::clone(&self.inner.clock), Arc::clone(&self.renewed_at));
-        fence_of_lease(clock, renewed_at, claimed_at, lease_ms)
+        let claim = Renewal {
+            at: claimed_at,
+            lease_ms: self.inner.lease_ms(),
+        };
+        let (inner, renewed) = (Arc::clone(&self.inner), Arc::clone(&self.renewed));
+        Fence::new(move || {
+            let (now, lease_ms) = (inner.clock.monotonic_ms(), inner.lease_ms());
+            let renewal = *renewed.lock().unwrap_or_else(PoisonError::into_inner);
+            !cancel.is_cancelled() && (claim.holds(now, lease_ms) || renewal.holds(now, lease_ms))
+        })
     }
 
     /// Renews the leases of running deliveries. Resolves differences between the slots and the database.
     async fn renew(&self, lease: Duration) -> Result<(), StoreError> {
-        let before = self.slots.ids();
-        let began = self.inner.clock.monotonic_ms();
+        let before = self.slots.attempts();
+        let renewal = Renewal {
+            at: self.inner.clock.monotonic_ms(),
+            lease_ms: self.inner.lease_ms(),
+        };
         let owner = self.inner.node.clone();
         let until = self.inner.now().after(lease);
         let mine = self
@@ -64,51 +76,51 @@ impl Worker {
                 Box::pin(async move { conn.renew_leases(&owner, until).await })
             })
             .await?;
-        self.renewed_at.store(began, Ordering::Relaxed);
         // Another node has the lease, or the delivery was canceled or deleted. This run can no longer store
         // its result.
-        for id in before.iter().filter(|id| !mine.contains(id)) {
-            self.slots.cancel(id);
+        for attempt in before.iter().filter(|attempt| !mine.contains(attempt)) {
+            self.slots.cancel(attempt);
         }
+        *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = renewal;
         // The result of the claim was lost, or the run panicked.
-        let orphans: Vec<DeliveryId> = mine.into_iter().filter(|id| !before.contains(id)).collect();
+        let orphans = mine.into_iter().filter(|attempt| !before.contains(attempt));
+        let orphans: Vec<DeliveryId> = orphans.map(|(id, _)| id).collect();
         recover::return_orphans(&self.inner, orphans, &self.slots).await
     }
 }
 
-fn fence_of_lease(
-    clock: Arc<dyn Clock>,
-    renewed_at: Arc<AtomicU64>,
-    claimed_at: u64,
+/// When leases were last written, and their duration then.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Renewal {
+    /// The time at which the write began, in milliseconds of the monotonic clock.
+    at: u64,
     lease_ms: u64,
-) -> Fence {
-    Fence::new(move || {
-        let last = claimed_at.max(renewed_at.load(Ordering::Relaxed));
-        clock.monotonic_ms() < last.saturating_add(lease_ms)
-    })
+}
+
+impl Renewal {
+    /// Whether a lease that was written then holds. `lease_ms` is its duration now: if it has become shorter, other
+    /// nodes take leases earlier.
+    fn holds(self, now: u64, lease_ms: u64) -> bool {
+        now < self.at.saturating_add(self.lease_ms.min(lease_ms))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gatehouse_domain::{ManualClock, Timestamp};
 
     #[test]
-    fn a_fence_holds_for_the_lease_after_the_claim_or_the_last_renewal() {
-        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(0)));
-        clock.advance(Duration::from_secs(100));
-        let renewed_at = Arc::new(AtomicU64::new(10_000));
-        let claimed_at = clock.monotonic_ms();
-        let fence = fence_of_lease(clock.clone(), Arc::clone(&renewed_at), claimed_at, 60_000);
-        clock.advance(Duration::from_millis(59_999));
-        assert!(fence.holds());
-        clock.advance(Duration::from_millis(1));
-        assert!(!fence.holds());
-        // A renewal that began before the lease ended and was confirmed later.
-        renewed_at.store(claimed_at + 50_000, Ordering::Relaxed);
-        clock.advance(Duration::from_millis(49_999));
-        assert!(fence.holds());
-        clock.advance(Duration::from_millis(1));
-        assert!(!fence.holds());
+    fn a_lease_holds_for_the_shorter_of_its_durations() {
+        let renewal = Renewal {
+            at: 100_000,
+            lease_ms: 60_000,
+        };
+        assert!(renewal.holds(159_999, 60_000));
+        assert!(!renewal.holds(160_000, 60_000));
+        // The setting has changed since the renewal.
+        assert!(!renewal.holds(160_000, 600_000));
+        assert!(renewal.holds(129_999, 30_000));
+        assert!(!renewal.holds(130_000, 30_000));
+        assert!(!Renewal::default().holds(0, 60_000));
     }
 }

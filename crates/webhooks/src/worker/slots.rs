@@ -107,18 +107,17 @@ impl Slots {
         load
     }
 
-    pub(crate) fn ids(&self) -> Vec<DeliveryId> {
-        self.lock().keys().map(|(id, _)| id.clone()).collect()
+    pub(crate) fn attempts(&self) -> Vec<Attempt> {
+        self.lock().keys().cloned().collect()
     }
 
     pub(crate) fn contains(&self, id: &DeliveryId) -> bool {
         self.lock().keys().any(|(taken, _)| taken == id)
     }
 
-    /// Cancels the runs of a delivery.
-    pub(crate) fn cancel(&self, id: &DeliveryId) {
-        let taken = self.lock();
-        for (_, occupied) in taken.iter().filter(|((taken, _), _)| taken == id) {
+    /// Cancels the run of an attempt.
+    pub(crate) fn cancel(&self, attempt: &Attempt) {
+        if let Some(occupied) = self.lock().get(attempt) {
             occupied.cancel.cancel();
         }
     }

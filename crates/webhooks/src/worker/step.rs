@@ -88,6 +88,7 @@ impl Worker {
                 is_idle: queue.is_idle,
             });
         }
+        self.claimed_at = self.inner.clock.monotonic_ms();
         let claims = self.write(&queue.takes).await?;
         let has_more = claims.more || claims.postponed || !claims.claimed.is_empty();
         let leaves_work = claims.more || queue.leaves_work;
@@ -183,7 +184,6 @@ impl Worker {
 
     fn claim_request(&mut self, takes: Vec<Take>) -> ClaimRequest {
         let (now, monotonic) = (self.inner.now(), self.inner.clock.monotonic_ms());
-        self.claimed_at = monotonic;
         let paced = self.inner.live.paced();
         ClaimRequest {
             owner: self.inner.node.clone(),
@@ -298,7 +298,7 @@ impl Worker {
             self.stop.clone(),
             self.ending.clone(),
         );
-        let fence = self.fence(self.claimed_at);
+        let fence = self.fence(self.claimed_at, start.cancel.clone());
         self.runs.spawn(async move {
             let run = attempt::run_claimed(&inner, start, &stop);
             match AssertUnwindSafe(fence.over(run)).catch_unwind().await {

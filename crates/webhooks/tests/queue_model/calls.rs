@@ -202,6 +202,7 @@ pub async fn cancel(conn: &mut Conn, delivery: u32, now: i64) -> Result<Option<b
 
 pub async fn renew(conn: &mut Conn, owner: &str, now: i64) -> Result<Vec<u32>> {
     let mine = conn.renew_leases(owner, at(now + LEASE_SECONDS)).await?;
+    let mine: Vec<_> = mine.into_iter().map(|(id, _)| id).collect();
     Ok(numbers(&mine))
 }
 

@@ -116,44 +116,6 @@ async fn a_bearer_link_answers_once_without_a_login() {
 }
 
 #[tokio::test]
-async fn a_bearer_link_can_also_allow_later_calls() {
-    let (server, owner) = started("bearer").await;
-    let allowed = async || {
-        let listed = owner.rpc("approval.remembered", json!({})).await.unwrap();
-        listed["calls"].as_array().unwrap().clone()
-    };
-    let stranger = server.remote();
-    let answer = async |call: &str, answer: &str, label: &str| {
-        let path = link(&owner, call).await;
-        let page = stranger.get(&path).await;
-        assert!(page.text.contains(label), "{}", page.text);
-        let answered = format!("{path}?answer={answer}");
-        stranger.post(&answered, Value::Null).await.expect(200);
-        assert!(has_run(&owner).await);
-    };
-    let label = "Always with these arguments";
-    answer("calculate 1+1", "allow_arguments", label).await;
-    let calls = allowed().await;
-    assert_eq!(calls.len(), 1);
-    assert_eq!(
-        calls[0]["arguments"],
-        json!({ "expression": "1+1" }).to_string()
-    );
-    let again = json!({ "text": "calculate 1+1" });
-    owner.rpc("chat.send_sync", again).await.unwrap();
-    assert!(has_run(&owner).await, "it needs no approval");
-    answer("calculate 2+2", "allow_session", "Always in this session").await;
-    let calls = allowed().await;
-    assert_eq!(
-        calls
-            .iter()
-            .filter(|call| call["session"].is_string())
-            .count(),
-        1
-    );
-}
-
-#[tokio::test]
 async fn other_links_need_a_login() {
     let (server, owner) = started("sign_in").await;
     let path = link(&owner, "calculate").await;

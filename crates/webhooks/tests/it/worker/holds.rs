@@ -42,7 +42,7 @@ async fn what_a_disabled_channel_gets_waits_without_an_attempt_and_goes_in_order
         harness.worker_has_looked().await;
         for n in 1..=5 {
             let error = error_of(&harness, n).await.unwrap();
-            assert!(error.contains("`there` is enabled"), "{error}");
+            assert!(error.contains("the channel Receiver is enabled"), "{error}");
             assert_eq!(harness.row(n).await.attempts, 0);
         }
         assert_eq!(receiver.count(), 0);
