@@ -59,7 +59,7 @@ async fn a_quote_of_a_stranger_is_data_and_taints_the_session_of_a_trusted_perso
     );
     assert_eq!(session_of(&owner, KEY).await["tainted"], true);
     settled(&server, "telegram").await;
-    let clear = json!({ "session": session_of(&owner, KEY).await["id"] });
+    let clear = json!({ "key": KEY });
     owner.rpc("sessions.clear_taint", clear).await.unwrap();
 
     let eve = json!({ "id": 10, "first_name": "Eve" });

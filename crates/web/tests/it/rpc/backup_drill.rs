@@ -116,6 +116,8 @@ async fn without_a_schedule_there_is_no_drill() {
 
 /// What `backup.list` says about the only backup.
 async fn listed(owner: &Actor) -> Value {
+    let password = json!({ "password": PASSWORD });
+    owner.post("/api/auth/confirm", password).await.expect(200);
     let list = owner.rpc("backup.list", json!({})).await.unwrap();
     list["backups"][0]["checked"]["result"].clone()
 }
