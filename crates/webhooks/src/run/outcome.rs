@@ -73,3 +73,26 @@ impl Outcome {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_its_lease_a_run_has_not_failed() {
+        let why = || "the lease of this work has expired".to_owned();
+        for failed in [
+            Outcome::Failed(Trace::default(), why()),
+            Outcome::Retry(Trace::default(), why(), None),
+            Outcome::Unreachable(why()),
+        ] {
+            let outcome = failed.without_lease();
+            assert!(
+                matches!(outcome, Outcome::Interrupted { began: true }),
+                "{outcome:?}"
+            );
+        }
+        let completed = Outcome::Completed(Trace::default()).without_lease();
+        assert!(matches!(completed, Outcome::Completed(_)), "{completed:?}");
+    }
+}
