@@ -54,7 +54,7 @@ pub(crate) enum Outcome {
     Sealed(Trace),
     /// A budget is used up until this time.
     Exhausted(Trace, Timestamp),
-    /// A stop signal interrupted the run.
+    /// A stop signal or the end of its lease interrupted the run.
     Interrupted {
         /// Whether something may have been sent.
         began: bool,
