@@ -120,7 +120,7 @@ test('a Telegram account: its owner pairs, asks, and approves from there', async
   const asked = page.getByRole('region', { name: 'Allow the agent to use “calc”?' });
   await expect(asked.getByRole('group', { name: 'Input' })).toContainText('6 * 7');
   const labels = () => telegram.shown.at(-1)?.buttons.flat().map(({ text }) => text);
-  await expect.poll(labels).toEqual(['Allow', 'Deny', 'Always in this session']);
+  await expect.poll(labels).toEqual(['Allow', 'Deny', 'Always in this session', 'Always with these arguments']);
   expect(telegram.shown.at(-1)!.text).toContain('6 * 7');
   const press_id = telegram.press(42, 'Ada', 'Allow');
   await expect.poll(() => telegram.told.get(press_id)).toBe('Allowed.');
