@@ -148,6 +148,7 @@ async fn verifying_a_backup_shows_the_state_of_the_installation() {
         "{shown}"
     );
     assert!(shown.contains("The settings file is valid."), "{shown}");
+    assert!(shown.contains("were not applied"), "{shown}");
     // A setting that is complete only with the environment.
     from.env("SERVICE_SERVER__TLS__KEY", "key.pem");
     tokio::fs::write(&settings, "[server.tls]\ncert = \"cert.pem\"\n")
