@@ -53,10 +53,11 @@ struct Job<'a> {
 /// Makes the artifacts, and with `--twice` compares them.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     let tools = Tools::install(root)?;
+    let reader = sbom::reader(root)?;
     let targets = binary::targets(&args.target, args.binary.as_deref())?;
     let epoch = epoch(root)?;
     let sums = make(root, &targets, args.binary.as_deref(), &epoch, &tools)?;
-    sbom::read(root, &root.join(FOLDER))?;
+    sbom::read(root, &reader, &root.join(FOLDER))?;
     if args.twice {
         let copy = root.join(COPY);
         copy_tree(root, &copy)?;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How often the feed is read while no socket is open on this node, so that memory is never older than
+/// How often the feed is read while no socket is open on this node, so that the age of memory is normally within
 /// [`feed::BELIEVED_MS`].
 const POLL: Duration = Duration::from_millis(1_500);
 /// How often the feed is read while sockets are open. A revocation must close them within a second, even if the lost

@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(crate) const SESSION_CHARS: usize = 43;
 /// Length of an API key: the prefix and 32 bytes in base64url.
 const KEY_CHARS: usize = KEY_PREFIX.len() + SESSION_CHARS;
-/// Maximum number of reads of a row if something is revoked during each read.
+/// Number of reads before the one that holds the lock.
 const TRIES: usize = 3;
 
 /// Reads the record with this hash, in hex.

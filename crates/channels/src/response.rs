@@ -46,7 +46,7 @@ impl LastResponse {
         *self.lock() = None;
     }
 
-    /// Returns the part of the response that the owner may see.
+    /// Returns the part of the response that the owner may see. `accepted` is whether the message was sent.
     pub(crate) fn shown(&self, account: &OpenAccount, accepted: bool) -> Option<SendResponse> {
         let (status, body) = self.lock().take()?;
         let text = || String::from_utf8_lossy(&body).into_owned();

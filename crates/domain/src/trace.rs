@@ -138,7 +138,7 @@ struct Open {
     recorder: Arc<Recorder>,
     span: Span,
     begun_ms: u64,
-    /// How long ago the span started.
+    /// How long before `begun_ms` the span started.
     earlier: Duration,
 }
 

@@ -49,7 +49,7 @@ pub struct BackupInfo {
     /// Size of the file.
     pub bytes: u64,
     pub encrypted: bool,
-    /// The result of its last check. Known for the backup that was checked last.
+    /// The result of its last check. Known for the backup that was checked last, and for the last unusable one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked: Option<CheckedBackup>,
 }

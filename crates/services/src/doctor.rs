@@ -81,7 +81,8 @@ pub fn checks<'a>(
 }
 
 /// Runs the checks that apply to a restored copy of the database: those that need neither its secrets nor a network,
-/// and that do not depend on this machine or on the time since the backup.
+/// and that do not depend on this machine or on the time since the backup. Stored settings are not checked: the settings
+/// file and the environment, which are not applied to a copy, decide whether they are valid.
 pub fn checks_of_copy(services: &Services) -> BoxFuture<'_, Vec<Check>> {
     Box::pin(async move {
         let resolved = services.config.resolved();
@@ -90,7 +91,6 @@ pub fn checks_of_copy(services: &Services) -> BoxFuture<'_, Vec<Check>> {
         let facts = services.auth.facts();
         let mut all = vec![
             checks::database(services).await,
-            checks::config(&resolved.warnings, &[]),
             checks::vault_of_copy(status),
             checks::plaintext(services, status).await,
             checks::setup(facts.setup_complete),

@@ -23,8 +23,13 @@ async function load(): Promise<void> {
   }
 }
 
+/** The gateway adds the number of attempts to the last failure. */
+const TRIED = /^(?<why>.+) (?<tried>It was tried \d+ times\.)$/s;
+
 /** The sentence in the language of the page; in English until its translations are loaded. */
 export function toldFailure(sentence: string): string {
   void load();
-  return translate?.(sentence) ?? sentence;
+  const say = (text: string) => translate?.(text) ?? text;
+  const { why, tried } = TRIED.exec(sentence)?.groups ?? {};
+  return why && tried ? `${say(why)} ${say(tried)}` : say(sentence);
 }

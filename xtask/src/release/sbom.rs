@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Job;
 use super::binary::Target;
 use crate::process::{capture, run};
-use crate::python;
+use crate::python::{self, Python};
 
 /// The end of the names of all lists.
 const SUFFIX: &str = ".cdx.json";
@@ -36,8 +36,14 @@ pub fn write(job: &Job<'_>, targets: &[Target]) -> Result<()> {
     )
 }
 
+/// Creates the environment of the program that reads the lists.
+pub fn reader(root: &Path) -> Result<Python> {
+    let requirements = root.join("xtask/src/release/requirements.txt");
+    python::environment(&root.join(READER), &requirements).context("Python reads the SBOMs")
+}
+
 /// Reads the lists in `folder` with a program that another project publishes. Fails if one is not valid or is empty.
-pub fn read(root: &Path, folder: &Path) -> Result<()> {
+pub fn read(root: &Path, python: &Python, folder: &Path) -> Result<()> {
     let mut lists = Vec::new();
     for entry in folder.read_dir()? {
         let path = entry?.path();
@@ -47,10 +53,9 @@ pub fn read(root: &Path, folder: &Path) -> Result<()> {
     }
     lists.sort();
     ensure!(lists.len() > 1, "the SBOMs are missing");
-    let source = root.join("xtask/src/release");
-    let python = python::environment(&root.join(READER), &source.join("requirements.txt"))?;
-    let mut reader = Command::new(python.program);
-    run(reader.arg(source.join("read_sbom.py")).args(lists)).context("an SBOM cannot be used")
+    let program = root.join("xtask/src/release/read_sbom.py");
+    let mut reader = Command::new(&python.program);
+    run(reader.arg(program).args(lists)).context("an SBOM cannot be used")
 }
 
 fn binary(job: &Job<'_>, target: &Target) -> Result<()> {

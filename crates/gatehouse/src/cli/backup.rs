@@ -7,7 +7,7 @@ mod verify;
 
 use super::client::Client;
 use super::globals::Globals;
-use super::output::{Output, field, plain, rows};
+use super::output::{Output, field, note, plain, rows};
 use super::{offline, prompt};
 use anyhow::{Context, Result};
 use gatehouse_backup::age::{Identity, Recipient};
@@ -82,10 +82,8 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
     }
     let (directory, checks) = match directory {
         Some(directory) => {
-            let own = own_directory(&layers).await.ok();
-            // Installations with the same schedule give their backups the same names.
-            let own = own.filter(|(own, _)| is_same(own, &directory));
-            (directory, own.map(|(_, checks)| checks).unwrap_or_default())
+            let checks = checks_in(&layers, &directory).await;
+            (directory, checks)
         }
         None => own_directory(&layers).await?,
     };
@@ -118,6 +116,27 @@ async fn own_directory(layers: &Layers) -> Result<(PathBuf, Checks)> {
         (settings, Checks::default())
     };
     Ok((backup::directory(layers, &settings), checks))
+}
+
+/// The stored checks of the backups in this directory, if it is that of `backup.to`. Does not wait for a database server
+/// if the settings file and the environment name another directory.
+async fn checks_in(layers: &Layers, directory: &Path) -> Checks {
+    let fixed = layers.resolve(&BTreeMap::new());
+    let named = fixed.map(|fixed| backup::directory(layers, &fixed.settings.backup));
+    let is_named = named.is_ok_and(|named| is_same(&named, directory));
+    let is_file = matches!(offline::sqlite_path(layers), Ok(Some(_)));
+    if !is_named && !is_file {
+        return Checks::default();
+    }
+    match own_directory(layers).await {
+        // Installations with the same schedule give their backups the same names.
+        Ok((own, checks)) if is_same(&own, directory) => checks,
+        Ok(_) => Checks::default(),
+        Err(error) => {
+            note(format!("The last checks cannot be shown: {error:#}"));
+            Checks::default()
+        }
+    }
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

@@ -128,6 +128,22 @@ async fn the_list_of_backups_shows_that_an_encrypted_one_was_not_restored() {
     server.stop();
 }
 
+/// Only backups in the directory of `backup.to` have stored checks.
+#[test]
+fn backups_in_another_directory_are_listed_without_the_database() {
+    let from = Installation::new();
+    let other = from.data_dir().join("other");
+    std::fs::create_dir_all(&other).unwrap();
+    let database = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    database.set_nonblocking(true).unwrap();
+    let address = database.local_addr().unwrap();
+    let url = format!("postgres://gatehouse@{address}/gatehouse");
+    let list = ["backup", "list", "--database-url", &url, "--to"];
+    let listed = from.run(&[&list[..], &[text(&other)]].concat());
+    assert!(listed.ok().contains("No backups."));
+    assert!(database.accept().is_err(), "it connected to the database");
+}
+
 /// A fault of the installation is no fault of its backup, and is shown.
 #[tokio::test]
 async fn verifying_a_backup_shows_the_state_of_the_installation() {
@@ -148,6 +164,7 @@ async fn verifying_a_backup_shows_the_state_of_the_installation() {
         "{shown}"
     );
     assert!(shown.contains("The settings file is valid."), "{shown}");
+    assert!(shown.contains("were not applied"), "{shown}");
     // A setting that is complete only with the environment.
     from.env("SERVICE_SERVER__TLS__KEY", "key.pem");
     tokio::fs::write(&settings, "[server.tls]\ncert = \"cert.pem\"\n")

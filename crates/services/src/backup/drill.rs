@@ -145,7 +145,7 @@ impl Services {
         let Some(days) = self.drill_days() else {
             return Ok(false);
         };
-        // Nothing is written, and no directory is read, while no drill is due.
+        // Nothing is written while no drill is due, and no directory is read while a restore is not due.
         if !state.is_due(days, true, self.clock.now()) {
             return Ok(false);
         }

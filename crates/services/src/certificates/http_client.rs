@@ -16,7 +16,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// A certificate chain has a few kilobytes.
 const MAX_BODY_BYTES: usize = 1 << 20;
 
-/// Sends the requests of the ACME library. Clones share their connections.
+/// Sends the requests of the ACME library. Clones share their connections and the last `Retry-After`.
 #[derive(Clone, Debug)]
 pub(super) struct AcmeHttp {
     outbound: Outbound,

@@ -49,7 +49,7 @@ impl Mcp {
         Ok(())
     }
 
-    /// Deletes the authorization of a server and starts a new one. Returns whether the authorization server confirmed
+    /// Deletes the authorization of a server and restarts the server. Returns whether the authorization server confirmed
     /// that it revoked the tokens.
     pub async fn disconnect(&self, actor: &Actor, name: &str) -> Result<bool, OAuthError> {
         let url = self.url(name)?;

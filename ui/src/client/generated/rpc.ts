@@ -3387,7 +3387,7 @@ export interface CreatedBackup {
   bytes: number;
   encrypted: boolean;
   /**
-   * The result of its last check. Known for the backup that was checked last.
+   * The result of its last check. Known for the backup that was checked last, and for the last unusable one.
    */
   checked?: CheckedBackup | null;
   /**
@@ -3436,7 +3436,7 @@ export interface BackupInfo {
   bytes: number;
   encrypted: boolean;
   /**
-   * The result of its last check. Known for the backup that was checked last.
+   * The result of its last check. Known for the backup that was checked last, and for the last unusable one.
    */
   checked?: CheckedBackup | null;
 }

@@ -80,6 +80,7 @@ fn print(found: &Findings) {
             line(format!("    {}", plain(hint)));
         }
     }
+    line("Settings of the file and the environment were not applied to these checks.");
 }
 
 /// A directory for the owner only, deleted when dropped. It is in the data directory if there is one, because

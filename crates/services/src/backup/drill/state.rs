@@ -2,6 +2,7 @@
 
 use super::{CheckResult, CheckedBackup};
 use crate::doctor::Check;
+use gatehouse_backup::folder;
 use gatehouse_domain::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -172,7 +173,14 @@ impl State {
     /// An unreadable state counts as none.
     pub(super) fn read(stored: Option<serde_json::Value>) -> Self {
         let stored = stored.and_then(|value| serde_json::from_value(value).ok());
-        stored.unwrap_or_default()
+        let mut state: Self = stored.unwrap_or_default();
+        // A node of an earlier version stores the state without `extent`. No node restores encrypted backups.
+        for last in [&mut state.last, &mut state.unusable].into_iter().flatten() {
+            if last.extent == Extent::Restored && folder::is_encrypted(&last.name) {
+                last.extent = Extent::Header;
+            }
+        }
+        state
     }
 
     /// Whether a drill is due, with an interval of `days` days. `restores` states whether the newest backup can be
@@ -228,7 +236,11 @@ impl State {
             if last.extent == Extent::Restored {
                 self.succeeded = Some(last.at);
             }
-            self.unusable = None;
+            // The header of a damaged file can be readable.
+            self.unusable = self
+                .unusable
+                .take()
+                .filter(|unusable| last.extent == Extent::Header && unusable.name == last.name);
         } else if last.was_made {
             self.unusable = Some(last.clone());
         }
@@ -242,6 +254,12 @@ impl State {
         let did_not_end =
             |at: &Timestamp| at.as_millis().saturating_add(LONGEST_MS) < now.as_millis();
         if let Some(began) = self.started.filter(did_not_end) {
+            if is_locked {
+                let message = format!(
+                    "The check of an encrypted backup, which began at {began}, did not end."
+                );
+                return Check::bad(ENCRYPTED, message, ENCRYPTED_HINT);
+            }
             let message =
                 format!("Restoring a backup on trial, which began at {began}, did not end.");
             return Check::bad(RESTORED, message, HINT);
@@ -256,8 +274,10 @@ impl State {
                 Check::fine(RESTORED, "The first backup will be restored on trial.")
             };
         };
-        // A backup that is known to be unusable matters more than a later one that could not be checked.
-        if let Some(failed) = self.unusable.as_ref().filter(|_| !last.was_made) {
+        // A backup that is known to be unusable matters more than a later one that could not be checked, and more than
+        // its own header.
+        let is_known = |failed: &&Last| !last.was_made || failed.name == last.name;
+        if let Some(failed) = self.unusable.as_ref().filter(is_known) {
             return failed.failure();
         }
         if last.error.is_some() {
@@ -276,9 +296,9 @@ impl State {
         Check::bad(ENCRYPTED, message, ENCRYPTED_HINT)
     }
 
-    /// The result for a backup if it was the last one that was checked, or the last one that was unusable.
+    /// The result for a backup if it was the last one that was unusable, or the last one that was checked.
     pub(super) fn result_of(&self, name: &str) -> Option<CheckedBackup> {
-        let known = [&self.last, &self.unusable].into_iter().flatten();
+        let known = [&self.unusable, &self.last].into_iter().flatten();
         let mut of_this = known.filter(|last| last.name == name);
         of_this.next().map(Last::result)
     }
@@ -451,6 +471,51 @@ mod tests {
         let result = state.result_of("2026-01-03.backup.age").unwrap().result;
         assert_eq!(result, CheckResult::Unusable);
         assert!(state.result_of("2026-01-02.backup.age").is_none());
+    }
+
+    #[test]
+    fn an_encrypted_backup_without_an_extent_counts_as_not_restored() {
+        let mut state = State::default();
+        state.end(of_file("2026-01-02", Some("it is cut off"), Extent::Header));
+        state.end(of_file("2026-01-02", None, Extent::Header));
+        let mut stored = serde_json::json!(state);
+        for member in ["last", "unusable"] {
+            let last = stored[member].as_object_mut().unwrap();
+            assert!(last.remove("extent").is_some());
+        }
+        assert_eq!(State::read(Some(stored)), state);
+        let restored = self::state(None);
+        assert_eq!(State::read(Some(serde_json::json!(restored))), restored);
+    }
+
+    #[test]
+    fn a_readable_header_does_not_hide_that_the_file_was_damaged() {
+        let now = at("2026-01-04T00:00:00Z");
+        let mut state = State::default();
+        state.end(of_file("2026-01-02", Some("it is cut off"), Extent::Header));
+        state.end(of_file("2026-01-02", None, Extent::Header));
+        let found = state.finding(7, true, now);
+        assert!(!found.ok && found.message.contains("it is cut off"));
+        let result = state.result_of("2026-01-02.backup.age").unwrap().result;
+        assert_eq!(result, CheckResult::Unusable);
+        let mut compared = state.clone();
+        compared.end(of_file("2026-01-02", None, Extent::Unchanged));
+        assert!(compared.finding(7, true, now).ok);
+        state.end(of_file("2026-01-03", None, Extent::Header));
+        assert!(state.finding(7, true, now).ok);
+    }
+
+    #[test]
+    fn a_check_of_an_encrypted_backup_that_did_not_end_is_not_called_a_restore() {
+        let state = State {
+            started: Some(at("2026-01-01T00:00:00Z")),
+            ..State::default()
+        };
+        let now = at("2026-01-01T06:00:01Z");
+        let found = state.finding(7, true, now);
+        assert_eq!((found.id, found.ok), (ENCRYPTED, false));
+        assert!(!found.message.contains("Restoring"), "{found:?}");
+        assert_eq!(state.finding(7, false, now).id, RESTORED);
     }
 
     #[test]

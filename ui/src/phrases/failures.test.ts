@@ -1,0 +1,19 @@
+import { expect, test, vi } from 'vitest';
+import { toldFailure } from './failures.svelte';
+
+vi.mock(import('../paraglide/runtime.js'), async (original) => ({ ...(await original()), getLocale: () => 'de' }));
+
+test('a failure is translated with the number of attempts after it', async () => {
+  const answers = 'Slack gave no answer in time.';
+  await vi.waitFor(() => expect(toldFailure(answers)).toBe('Slack hat nicht rechtzeitig geantwortet.'));
+  expect(toldFailure(`${answers} It was tried 12 times.`)).toBe(
+    'Slack hat nicht rechtzeitig geantwortet. Es gab 12 Versuche.',
+  );
+  expect(toldFailure(`${answers} It was tried 1 times.`)).toBe(
+    'Slack hat nicht rechtzeitig geantwortet. Es gab 1 Versuch.',
+  );
+  expect(toldFailure('Something else. It was tried 2 times.')).toBe('Something else. Es gab 2 Versuche.');
+  expect(toldFailure('Calling the HTTP receiver failed: the connection was interrupted.')).toBe(
+    'Der Aufruf bei dem HTTP-Empfänger ist fehlgeschlagen: die Verbindung wurde unterbrochen.',
+  );
+});
