@@ -2,7 +2,9 @@
 
 mod own_rules;
 
-use super::approval_buttons::{ANSWERS, CANNOT, GONE, refused, rows, trust, waiting};
+use super::approval_buttons::{
+    ANSWERS, ANSWERS_ELSEWHERE, CANNOT, GONE, refused, rows, trust, waiting,
+};
 use super::discord_server::Discord;
 use super::inbound::{approve, code_of, receive_through, session_of};
 use super::matrix_server::Matrix;
@@ -310,7 +312,7 @@ async fn notified<V: ButtonVendor>() {
     chat.owner.rpc("config.set", notify).await.unwrap();
     let send = json!({ "text": "calculate 6*7" });
     chat.owner.rpc("chat.send", send).await.unwrap();
-    let mut labels = ANSWERS;
+    let mut labels = ANSWERS_ELSEWHERE;
     if V::KIND == "matrix" {
         labels.swap(0, 1);
     }
