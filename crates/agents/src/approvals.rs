@@ -147,18 +147,17 @@ impl Agents {
         self.resolve_approval_by(id, allow, remember, None).await
     }
 
-    /// Like [`Self::resolve_approval`]. What the person with this key allows for later calls ends with the trust in the
-    /// person.
+    /// Like [`Self::resolve_approval`]. What `by` allows for later calls can be withdrawn by this name.
     pub async fn resolve_approval_by(
         &self,
         id: &ApprovalId,
         allow: bool,
         remember: Option<Remember>,
-        person: Option<&str>,
+        by: Option<&str>,
     ) -> Result<(), AgentsError> {
         let also = match (allow, remember) {
             (_, None) => Vec::new(),
-            (true, Some(remember)) => self.remember(id, remember, person).await?,
+            (true, Some(remember)) => self.remember(id, remember, by).await?,
             (false, Some(_)) => {
                 return Err(AgentsError::invalid(
                     "remember",
@@ -189,7 +188,7 @@ impl Agents {
         &self,
         id: &ApprovalId,
         remember: Remember,
-        person: Option<&str>,
+        by: Option<&str>,
     ) -> Result<Vec<ApprovalId>, AgentsError> {
         let call_of = |asked: &Approval| {
             let place = (asked.agent.as_str(), &asked.session);
@@ -201,7 +200,7 @@ impl Agents {
         let others = waiting.iter().filter(|other| other.id != *id);
         let alike = others.filter(|other| call_of(other) == call);
         let also = alike.map(|other| other.id.clone()).collect();
-        let (now, by) = (self.0.clock.now(), person.map(str::to_owned));
+        let (now, by) = (self.0.clock.now(), by.map(str::to_owned));
         let write = self.0.store.write(move |conn| {
             Box::pin(async move { conn.insert_allowed_call(&call, by.as_deref(), now).await })
         });

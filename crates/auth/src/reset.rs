@@ -1,4 +1,5 @@
-//! 'Remove all auth': deletes every credential. The vault and the secrets in it stay.
+//! 'Remove all auth': deletes every credential, and ends the trust in people on channels. The vault and the secrets in it
+//! stay.
 
 use crate::api::ResetAnswer;
 use crate::audit::kinds;
@@ -38,6 +39,8 @@ impl Auth {
                     let sessions = conn.delete_other_auth_sessions(None).await?;
                     let api_keys = conn.delete_api_keys(false).await?;
                     let devices = conn.delete_devices(false).await?;
+                    // A trusted person on a channel has the owner's permissions in a conversation.
+                    let people = conn.end_trust_in_people().await?;
                     conn.update_setting(AUTH_DISABLED, &json!(true), now)
                         .await?;
                     make_setup_code(conn, now, &*random).await?;
@@ -46,7 +49,7 @@ impl Auth {
                         actor: &actor,
                         detail: json!({
                             "passkeys": passkeys, "sessions": sessions, "api_keys": api_keys,
-                            "devices": devices,
+                            "devices": devices, "people_not_trusted": people,
                         }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
@@ -55,6 +58,7 @@ impl Auth {
                         "auth_sessions",
                         "auth_api_keys",
                         "auth_devices",
+                        "pairings",
                     ] {
                         conn.insert_change(subject, now).await?;
                     }

@@ -4,6 +4,7 @@
 use crate::api::{SetupAnswer, SetupRequest};
 use crate::audit::kinds;
 use crate::error::AuthError;
+use crate::identity::STRANGER;
 use crate::live::LoginMethod;
 use crate::password_hash::check_rules;
 use crate::request_context::{Caller, Outcome};
@@ -40,8 +41,8 @@ pub(crate) async fn begin_completion(
 }
 
 /// Completes setup, apart from storing the first password or passkey: deletes the code, enables
-/// auth, deletes credentials that a remote caller created while auth was disabled, and creates a
-/// session.
+/// auth, deletes credentials that a remote caller created while auth was disabled, withdraws what
+/// such a caller allowed for later tool calls, and creates a session.
 pub(crate) async fn complete_setup(
     conn: &mut Conn,
     session: &NewSession,
@@ -52,6 +53,7 @@ pub(crate) async fn complete_setup(
         .await?;
     conn.delete_api_keys(true).await?;
     conn.delete_devices(true).await?;
+    conn.delete_allowed_calls_under(STRANGER).await?;
     create_session(conn, session).await?;
     conn.insert_change("auth_state", now).await?;
     conn.insert_change("auth_devices", now).await?;

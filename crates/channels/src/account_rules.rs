@@ -30,14 +30,15 @@ impl Caller {
         changes: &FieldChanges,
         new: bool,
     ) -> Result<(), ChannelsError> {
-        self.may_name(changes.names_url || (new && sender.about().calls_any_address))
+        self.may_set(changes.names_url || (new && sender.about().calls_any_address))
     }
 
     /// An address makes Gatehouse call it, including addresses in the private network, and can receive
-    /// secrets that the caller cannot read. Only administrators may set one.
-    pub(crate) const fn may_name(self, an_address: bool) -> Result<(), ChannelsError> {
+    /// secrets that the caller cannot read. Only administrators may set one, or change what decides whose
+    /// messages count, because such a message can count as the owner's.
+    pub(crate) const fn may_set(self, is_guarded: bool) -> Result<(), ChannelsError> {
         match self {
-            Self::Other if an_address => Err(ChannelsError::NeedsAdmin),
+            Self::Other if is_guarded => Err(ChannelsError::NeedsAdmin),
             Self::Admin | Self::Other => Ok(()),
         }
     }

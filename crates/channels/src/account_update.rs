@@ -87,11 +87,11 @@ impl Update {
                 && !self.changes.secrets.contains_key(name)
                 && kept.iter().any(|secret| secret.field == name)
         };
-        let server = self.sender.about().fields.iter();
-        let moves = server
-            .filter(|spec| spec.kind.names_a_server() && !spec.secret)
+        let guarded = self.sender.about().fields.iter();
+        let changes_guarded = guarded
+            .filter(|spec| spec.needs_admin() && !spec.secret)
             .any(|spec| before.get(spec.name) != after.get(spec.name));
-        self.caller.may_name(moves)?;
+        self.caller.may_set(changes_guarded)?;
         check_whole(self.sender, &|name| {
             after.contains_key(name) || self.changes.secrets.contains_key(name) || stays(name)
         })

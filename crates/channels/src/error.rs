@@ -25,7 +25,8 @@ pub enum ChannelsError {
     /// Another module still needs the account; the problem is returned to the caller.
     #[error("{0}")]
     InUse(Problem),
-    /// The change names an address that Gatehouse would call, which needs `operator.admin`.
+    /// The change names an address that Gatehouse would call, or decides whose messages count. Both need
+    /// `operator.admin`.
     #[error("it needs operator.admin")]
     NeedsAdmin,
     /// A message that is not retried could not be sent.
@@ -69,7 +70,8 @@ impl From<ChannelsError> for Problem {
             ChannelsError::InUse(problem) => problem,
             ChannelsError::NeedsAdmin => Self::new(
                 ErrorCode::Forbidden,
-                "Setting an address that Gatehouse calls needs the scope operator.admin.",
+                "Setting an address that Gatehouse calls, or what decides whose messages count, needs the scope \
+                 operator.admin.",
             )
             .with("required_scope", Scope::Admin.name()),
             ChannelsError::NotSent {

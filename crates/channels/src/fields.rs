@@ -61,6 +61,8 @@ pub(crate) struct FieldSpec {
     pub(crate) kind: FieldKind,
     pub(crate) secret: bool,
     pub(crate) required: bool,
+    /// Whether the field decides whose messages count as a person's. Changing it needs `operator.admin`.
+    pub(crate) decides_senders: bool,
 }
 
 impl FieldSpec {
@@ -78,6 +80,7 @@ impl FieldSpec {
             kind,
             secret: false,
             required: false,
+            decides_senders: false,
         }
     }
 
@@ -89,6 +92,16 @@ impl FieldSpec {
     pub(crate) const fn required(mut self) -> Self {
         self.required = true;
         self
+    }
+
+    pub(crate) const fn decides_senders(mut self) -> Self {
+        self.decides_senders = true;
+        self
+    }
+
+    /// Returns whether changing the value needs `operator.admin`.
+    pub(crate) const fn needs_admin(&self) -> bool {
+        self.decides_senders || self.kind.names_a_server()
     }
 }
 

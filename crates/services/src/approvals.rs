@@ -25,14 +25,14 @@ impl Services {
             .await
     }
 
-    /// Like [`Self::resolve_approval`]. What the person of a channel with this key allows for later calls ends with the
-    /// trust in the person.
-    pub(crate) async fn resolve_approval_by(
+    /// Like [`Self::resolve_approval`]. What `by` allows for later calls ends with the permissions of `by`: the key of a
+    /// person on a channel, or [`STRANGER`](gatehouse_auth::STRANGER).
+    pub async fn resolve_approval_by(
         &self,
         actor: &Actor,
         asked: &Approval,
         (allow, remember): (bool, Option<Remember>),
-        person: Option<&str>,
+        by: Option<&str>,
     ) -> Result<(), Problem> {
         // Names only, because the arguments may contain anything.
         let mut detail = Map::new();
@@ -49,7 +49,7 @@ impl Services {
         self.auth.begin_change(&intent).await.map_err(to_problem)?;
         let answered = self
             .agents
-            .resolve_approval_by(&asked.id, allow, remember, person)
+            .resolve_approval_by(&asked.id, allow, remember, by)
             .await
             .map_err(to_problem);
         let ended = match &answered {

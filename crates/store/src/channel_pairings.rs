@@ -96,6 +96,16 @@ impl Conn {
         self.run(query).await.map(drop)
     }
 
+    /// Ends the trust in all people, and withdraws what was allowed in their sessions or by them. Returns the number of
+    /// people. They stay paired.
+    pub async fn end_trust_in_people(&mut self) -> Result<u64, StoreError> {
+        let query = query("UPDATE channel_pairings SET trusted = 0 WHERE trusted = 1");
+        let people = self.run(query).await?;
+        // The keys of people and of their sessions begin with this.
+        self.delete_allowed_calls_under("channel").await?;
+        Ok(people)
+    }
+
     /// Deletes the pairings of an account that were asked for before `before` and not approved.
     pub async fn delete_expired_pairings(
         &mut self,

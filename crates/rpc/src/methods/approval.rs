@@ -3,6 +3,7 @@
 use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_agents::{AllowedCall, Approval, Remember};
+use gatehouse_auth::STRANGER;
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
@@ -115,8 +116,14 @@ async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
     let waiting = agents.list_approvals().await.map_err(to_problem)?;
     let asked = waiting.into_iter().find(|asked| asked.id == params.id);
     let asked = asked.ok_or_else(|| Problem::not_found("approval"))?;
+    // What a remote caller allows while auth is disabled ends when setup completes.
+    let by = call
+        .identity
+        .is_unauthenticated_remote()
+        .then_some(STRANGER);
+    let answer = (params.allow, params.remember);
     call.services
-        .resolve_approval(&call.actor(), &asked, params.allow, params.remember)
+        .resolve_approval_by(&call.actor(), &asked, answer, by)
         .await?;
     Ok(DONE)
 }

@@ -4,7 +4,7 @@ use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_auth::api::{Device, DevicePaired, PairDeviceRequest};
 use gatehouse_channels::Pairing;
-use gatehouse_domain::{DeviceId, Problem, Scope};
+use gatehouse_domain::{DeviceId, ErrorCode, Problem, Scope};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -170,6 +170,13 @@ async fn people(call: Call, params: PageParams) -> Result<PeopleResult, Problem>
 async fn may_trust(call: &Call, trusted: bool) -> Result<(), Problem> {
     if !trusted {
         return Ok(());
+    }
+    // The trust would stay after setup, in a person of the caller's choice.
+    if call.identity.is_unauthenticated_remote() {
+        return Err(Problem::new(
+            ErrorCode::Forbidden,
+            "A remote caller cannot trust a person while authentication is disabled. Complete setup first.",
+        ));
     }
     let auth = &call.services.auth;
     auth.require_scope(&call.identity, Scope::Admin)?;

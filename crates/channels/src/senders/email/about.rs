@@ -72,7 +72,8 @@ pub(super) static ABOUT: About = About {
             "IMAP user",
             FieldKind::Text,
             "Often the full email address.",
-        ),
+        )
+        .decides_senders(),
         FieldSpec::new(
             "imap_password",
             "IMAP password",
@@ -92,13 +93,15 @@ pub(super) static ABOUT: About = About {
             FieldKind::Mailboxes,
             "Addresses of the mailbox other than From and the IMAP user, separated by commas. \
              Mail to other addresses is not read.",
-        ),
+        )
+        .decides_senders(),
         FieldSpec::new(
             "authserv_id",
             "Authentication server ID",
             FieldKind::Text,
             "The first word of the field Authentication-Results that your mail server adds. Without it, no mail is read.",
-        ),
+        )
+        .decides_senders(),
     ],
     extra: &[
         Extra {

@@ -1,9 +1,9 @@
 //! What a login needs, and what it says if it fails.
 
 use super::{fields, why, with};
-use crate::harness::{actor, blame, harness};
-use crate::imap::{ImapServer, Offers};
-use gatehouse_channels::ReceiverState;
+use crate::harness::{actor, blame, harness, object};
+use crate::imap::{ImapServer, Offers, USER};
+use gatehouse_channels::{AccountChange, ReceiverState};
 use gatehouse_domain::ErrorCode;
 use serde_json::{Value, json};
 
@@ -173,9 +173,9 @@ async fn a_password_goes_only_to_the_server_that_it_was_entered_for() {
     harness
         .create("email", with(account, "password", json!("smtp password")))
         .await;
-    let update = |fields: Value| gatehouse_channels::AccountChange {
-        fields: crate::harness::object(fields),
-        ..Default::default()
+    let update = |fields: Value| AccountChange {
+        fields: object(fields),
+        ..AccountChange::default()
     };
     let moved = update(json!({ "imap_host": "127.0.0.1" }));
     let refused = harness
@@ -204,4 +204,36 @@ async fn a_password_goes_only_to_the_server_that_it_was_entered_for() {
         .await
         .unwrap();
     assert_eq!(changed.enter_again, ["password"]);
+}
+
+/// A mail of a trusted person counts as the owner's.
+#[tokio::test]
+async fn only_an_administrator_changes_what_decides_whose_mail_counts() {
+    let (harness, server) = (harness().await, ImapServer::start(Offers::default()).await);
+    harness.create("email", fields(&server)).await;
+    let update = |is_admin: bool, changed: Value| {
+        let change = AccountChange {
+            fields: object(changed),
+            ..AccountChange::default()
+        };
+        harness.channels.update(actor(), is_admin, "email", change)
+    };
+    for (field, value) in [
+        ("authserv_id", json!("mx.evil.example")),
+        ("authserv_id", Value::Null),
+        ("imap_user", json!("other@example.com")),
+        ("imap_addresses", json!("other@example.com")),
+    ] {
+        let refused = update(false, json!({ (field): value })).await;
+        assert_eq!(blame(refused).0, ErrorCode::Forbidden, "{field}");
+    }
+    // Equal values are no change, and other fields need no administrator.
+    let same = json!({ "authserv_id": "mx.example.com", "imap_user": USER, "to": "a@example.com" });
+    update(false, same).await.unwrap();
+    let moved = json!({ "authserv_id": "mx.other.example" });
+    let changed = update(true, moved).await.unwrap();
+    assert_eq!(
+        serde_json::to_value(&changed).unwrap()["fields"]["authserv_id"],
+        "mx.other.example"
+    );
 }

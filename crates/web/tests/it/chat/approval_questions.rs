@@ -188,3 +188,22 @@ async fn what_a_person_always_allowed_ends_with_their_trust() {
     owner.rpc("channels.delete", delete).await.unwrap();
     assert_eq!(allowed().await, 0);
 }
+
+#[tokio::test]
+async fn a_reset_ends_the_trust_in_a_person_and_what_they_allowed() {
+    let (server, owner, telegram) = trusted().await;
+    let question = ask(&telegram, "calculate 6*7").await;
+    telegram.press(42, question, "Always with these arguments");
+    assert_eq!(telegram.wait_for(question + 1).await["text"], "pong");
+    owner.post("/api/auth/reset", json!({})).await.expect(200);
+    // Auth is disabled, so no credential is needed.
+    let local = server.local();
+    let people = local.rpc("pairing.people", json!({})).await.unwrap();
+    let person = &people["people"][0];
+    assert_eq!(
+        (&person["person"], &person["trusted"]),
+        (&json!("42"), &json!(false))
+    );
+    let listed = local.rpc("approval.remembered", json!({})).await.unwrap();
+    assert_eq!(listed["calls"], json!([]));
+}

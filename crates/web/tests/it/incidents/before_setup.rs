@@ -1,5 +1,6 @@
 //! Changes that an unauthenticated caller made while auth was disabled, seen after the owner's new setup.
 
+use crate::chat::with_model_and;
 use crate::steps::light_owner;
 use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
 use serde_json::{Value, json};
@@ -95,4 +96,55 @@ async fn cwe_1188_what_a_stranger_made_before_setup_is_shown_to_the_owner() {
             .contains("webhook.created"),
         "{found}"
     );
+}
+
+/// CWE-1188: an approval for later tool calls is a permission, which must not stay in effect after setup.
+#[tokio::test]
+async fn cwe_1188_what_a_stranger_allowed_for_later_before_setup_ends_with_it() {
+    let (server, owner) = with_model_and(&[]).await;
+    owner.post("/api/auth/reset", json!({})).await.expect(200);
+    for (caller, text) in [
+        (server.remote(), "calculate 6*7"),
+        (server.local(), "calculate 6*8"),
+    ] {
+        let send = json!({ "text": text });
+        caller.rpc("chat.send", send).await.unwrap();
+        let id = loop {
+            let listed = caller.rpc("approval.list", json!({})).await.unwrap();
+            if let Some(asked) = listed["approvals"].as_array().unwrap().first() {
+                break asked["id"].clone();
+            }
+            tokio::task::yield_now().await;
+        };
+        let allow = json!({ "id": id, "allow": true, "remember": "arguments" });
+        caller.rpc("approval.resolve", allow).await.unwrap();
+    }
+    let remembered = async |caller: &Actor| {
+        let listed = caller.rpc("approval.remembered", json!({})).await.unwrap();
+        let calls = listed["calls"].as_array().unwrap().clone();
+        let arguments = calls.into_iter().map(|call| call["arguments"].clone());
+        arguments.collect::<Vec<_>>()
+    };
+    assert_eq!(remembered(&server.local()).await.len(), 2);
+    let (owner, _) = set_up(&server).await;
+    let left = [json!(r#"{"expression":"6*8"}"#)];
+    assert_eq!(remembered(&owner).await, left);
+}
+
+/// CWE-1188: the trust in a person on a channel would stay after setup.
+#[tokio::test]
+async fn cwe_1188_a_stranger_trusts_no_person_before_setup() {
+    let (server, owner) = light_owner(Options::default()).await;
+    owner.post("/api/auth/reset", json!({})).await.expect(200);
+    for (method, name) in [("pairing.approve", "code"), ("pairing.trust", "id")] {
+        for (caller, trusted, expected) in [
+            (server.remote(), true, "FORBIDDEN"),
+            (server.remote(), false, "NOT_FOUND"),
+            (server.local(), true, "NOT_FOUND"),
+        ] {
+            let params = json!({ (name): "ABCD-EFGH", "trusted": trusted });
+            let refused = caller.rpc(method, params).await;
+            assert_eq!(refused, Err(expected.to_owned()), "{method} {trusted}");
+        }
+    }
 }
