@@ -1723,7 +1723,7 @@ export interface Interface {
       result: Account;
     };
     /**
-     * Changes a channel. Absent fields are kept, and null removes a field. Setting a URL or a mail server requires operator.admin and a recent confirmation. Stored secrets are not sent to a different address until they are re-entered.
+     * Changes a channel. Absent fields are kept, and null removes a field. Setting a URL or a mail server, or what decides whose mail counts, requires operator.admin and a recent confirmation. Stored secrets are not sent to a different address until they are re-entered.
      */
     'channels.update': {
       params: {
