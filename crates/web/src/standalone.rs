@@ -11,7 +11,8 @@ use axum::response::Response;
 use data_encoding::BASE64;
 use gatehouse_domain::Timestamp;
 use http::header::{
-    ACCEPT, ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY,
+    ACCEPT, ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
+    VARY,
 };
 use http::{HeaderMap, HeaderValue};
 use sha2::{Digest, Sha256};
@@ -112,6 +113,11 @@ pub(crate) fn respond(page: Bytes, forms: Forms) -> Response {
         Forms::Own => WITH_FORM.clone(),
     };
     headers.insert(CONTENT_SECURITY_POLICY, policy);
+    if forms == Forms::Own {
+        // With the usual `no-referrer`, browsers send the form with `Origin: null`, which the gate refuses
+        // (<https://fetch.spec.whatwg.org/#append-a-request-origin-header>).
+        headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    }
     headers.insert(VARY, HeaderValue::from(ACCEPT_LANGUAGE));
     headers.insert(
         "x-robots-tag",
@@ -143,6 +149,7 @@ mod tests {
         let policy = page.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap();
         assert!(policy.contains(&format!("style-src 'sha256-{hash}';")));
         assert!(policy.contains("form-action 'self'") && !policy.contains("script-src"));
+        assert_eq!(page.headers()[REFERRER_POLICY], "same-origin");
         assert!(READ_ONLY.to_str().unwrap().contains("form-action 'none'"));
         let document = head(Language::German, "<x>");
         assert!(document.contains(&format!("<style>{}</style>", *STYLE)));

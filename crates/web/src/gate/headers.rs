@@ -46,7 +46,7 @@ pub(super) fn add(response: &mut Response, id: &RequestId, is_https: bool) {
         headers.insert(REQUEST_ID, id);
     }
     for (name, value) in &ALWAYS {
-        // A page with a stricter policy keeps its own.
+        // A page with its own policy keeps it.
         headers.entry(name).or_insert_with(|| value.clone());
     }
     // A response without explicit caching headers is private.

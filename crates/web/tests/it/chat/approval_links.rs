@@ -176,3 +176,21 @@ async fn a_slow_channel_delays_no_other_and_a_refused_message_is_sent_again() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
+
+/// A browser sends `Origin: null` with the form of a page whose policy is `no-referrer`
+/// (<https://fetch.spec.whatwg.org/#append-a-request-origin-header>).
+#[tokio::test]
+async fn a_browser_can_send_the_form_of_a_bearer_link() {
+    let (server, owner) = started("bearer").await;
+    let path = link(&owner, "calculate 1+1").await;
+    let page = server.remote().get(&path).await;
+    page.expect(200);
+    assert_eq!(page.header("referrer-policy"), Some("same-origin"));
+    let answer = format!("{path}?answer=allow");
+    let opaque = server.remote().with("origin", "null");
+    let refused = opaque.post(&answer, Value::Null).await;
+    refused.refused(403, "FORBIDDEN");
+    let browser = server.remote().with("origin", "http://gate.example");
+    browser.post(&answer, Value::Null).await.expect(200);
+    assert!(has_run(&owner).await);
+}
