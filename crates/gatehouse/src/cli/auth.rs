@@ -95,9 +95,9 @@ async fn beside(globals: &Globals, layers: &Layers) -> Result<Gateway> {
 async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> Result<()> {
     // Fails without a terminal to ask on.
     if !yes {
-        let warning = "This removes the password, all passkeys, sessions and API keys, and \
-                       disables authentication until setup is completed again. The vault and \
-                       secrets are kept.";
+        let warning = "This removes the password, all passkeys, sessions, API keys and devices, ends the trust in \
+                       people on channels, and disables authentication until setup is completed again. The vault \
+                       and secrets are kept.";
         prompt::confirm(warning, "reset")?;
     }
     let gateway = match globals.given_url(layers)? {
