@@ -113,7 +113,8 @@ impl Channels {
     }
 
     /// Changes an account. Without `operator.admin` a caller cannot set a URL, change a server's name or
-    /// port, or change what decides whose messages count. While the vault is sealed, only values other than secrets can be set.
+    /// port, or change what decides whose messages count. While the vault is sealed, only values other than
+    /// secrets can be set.
     pub async fn update(
         &self,
         actor: &Actor,
