@@ -12,7 +12,7 @@ mod wire;
 
 pub use wire::{TalkMessage, TalkOutput, TalkStart, error_message};
 
-use crate::{Voice, VoiceError};
+use crate::{ProviderId, SttId, TtsId, Voice, VoiceError};
 use bytes::Bytes;
 use conversation::Conversation;
 use futures_util::future::BoxFuture;
@@ -91,8 +91,17 @@ impl Talk {
 }
 
 impl Voice {
-    /// Fails if there is no provider to transcribe or none to speak.
+    /// Fails if there is no provider to transcribe or none to speak, or if an option names something unknown.
     async fn check_talk(&self, start: &TalkStart) -> Result<(), VoiceError> {
+        if let Some(name) = &start.stt {
+            SttId::parse("stt", name)?;
+        }
+        if let Some(name) = &start.tts {
+            TtsId::parse("tts", name)?;
+        }
+        if let Some(id) = &start.persona {
+            self.persona(Some(id.as_str())).await?;
+        }
         let (listens, speaks) = (self.stt_status().await, self.tts_status().await);
         if !listens.enabled || !speaks.enabled {
             let hint = "A conversation needs voice.tts.enabled and voice.stt.enabled.";

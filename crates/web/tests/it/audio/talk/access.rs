@@ -128,6 +128,21 @@ async fn what_does_not_belong_into_a_conversation_ends_it() {
             4400,
         ),
         (
+            vec![Message::text(r#"{"type":"start","tts":"piper2"}"#)],
+            "INVALID_PARAMS",
+            4400,
+        ),
+        (
+            vec![Message::text(r#"{"type":"start","stt":"piper"}"#)],
+            "INVALID_PARAMS",
+            4400,
+        ),
+        (
+            vec![Message::text(r#"{"type":"start","persona":"nobody"}"#)],
+            "INVALID_PARAMS",
+            4400,
+        ),
+        (
             vec![Message::text(r#"{"type":"start","session":"none"}"#)],
             "NOT_FOUND",
             4400,
