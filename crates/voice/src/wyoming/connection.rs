@@ -30,7 +30,7 @@ const CALLS: [&str; 4] = [
     "synthesize-chunk",
     "synthesize-stop",
 ];
-/// The events that end a request. Each has one answer.
+/// The events that end a request, except those of a text that arrives.
 const ENDS: [&str; 2] = ["audio-stop", "synthesize"];
 
 pub(super) struct Connection {
@@ -48,7 +48,7 @@ pub(super) struct Answering {
     recording: Option<Recording>,
     /// A text that is spoken while it arrives.
     pub(super) text: Option<Stream>,
-    /// Whether a request failed that has no other end than its answer.
+    /// Whether the latest request failed, unless it is a text that arrives.
     has_failed: bool,
 }
 

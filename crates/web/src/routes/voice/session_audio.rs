@@ -136,8 +136,8 @@ pub(in crate::routes) async fn get(
     })
 }
 
-/// Streams a range of the audio. If the audio is deleted or the credential ends before the end, the response breaks off,
-/// and the caller detects that it is incomplete.
+/// Streams a range of the audio. If the audio is deleted or the credential ends before that, the response breaks off, and
+/// the caller detects that it is incomplete.
 fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>, credential: Credential) -> Response {
     let number = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     let (from, to) = (number(bytes.start), number(bytes.end));
