@@ -136,7 +136,7 @@ pub(in crate::routes) async fn get(
     })
 }
 
-/// Streams a range of the audio. If the audio is deleted or the credential ends before that, the response breaks off, and
+/// Streams a range of the audio. If the audio is deleted or the credential ends meanwhile, the response breaks off, and
 /// the caller detects that it is incomplete.
 fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>, credential: Credential) -> Response {
     let number = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
