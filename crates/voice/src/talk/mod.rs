@@ -12,6 +12,7 @@ mod wire;
 
 pub use wire::{TalkMessage, TalkOutput, TalkStart, error_message};
 
+use crate::listening::check_language;
 use crate::{ProviderId, SttId, TtsId, Voice, VoiceError};
 use bytes::Bytes;
 use conversation::Conversation;
@@ -69,6 +70,9 @@ impl Talk {
         let format = start.format()?;
         let listener = Listener::new(start.rate()?, start.silence_ms()?, MAX_UTTERANCE_SECONDS)?;
         parts.voice.check_talk(&start).await?;
+        if let Some(agent) = &start.agent {
+            parts.agents.get_agent(agent).await?;
+        }
         let session: Option<SessionId> = match &start.session {
             None => None,
             Some(name) => Some(parts.agents.get_session(name).await?.id),
@@ -93,6 +97,7 @@ impl Talk {
 impl Voice {
     /// Fails if there is no provider to transcribe or none to speak, or if an option names something unknown.
     async fn check_talk(&self, start: &TalkStart) -> Result<(), VoiceError> {
+        check_language(start.language.as_deref())?;
         if let Some(name) = &start.stt {
             SttId::parse("stt", name)?;
         }

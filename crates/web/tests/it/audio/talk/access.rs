@@ -128,21 +128,6 @@ async fn what_does_not_belong_into_a_conversation_ends_it() {
             4400,
         ),
         (
-            vec![Message::text(r#"{"type":"start","tts":"piper2"}"#)],
-            "INVALID_PARAMS",
-            4400,
-        ),
-        (
-            vec![Message::text(r#"{"type":"start","stt":"piper"}"#)],
-            "INVALID_PARAMS",
-            4400,
-        ),
-        (
-            vec![Message::text(r#"{"type":"start","persona":"nobody"}"#)],
-            "INVALID_PARAMS",
-            4400,
-        ),
-        (
             vec![Message::text(r#"{"type":"start","session":"none"}"#)],
             "NOT_FOUND",
             4400,
@@ -169,6 +154,24 @@ async fn what_does_not_belong_into_a_conversation_ends_it() {
     talking.socket.send_frame(binary(64 * 1024)).await.unwrap();
     talking.ask().await;
     talking.told("speech_started").await;
+}
+
+#[tokio::test]
+async fn a_start_with_something_unknown_is_refused() {
+    let harness = Harness::new().await;
+    for (name, value, code) in [
+        ("tts", "whisper", "INVALID_PARAMS"),
+        ("stt", "piper", "INVALID_PARAMS"),
+        ("persona", "nobody", "INVALID_PARAMS"),
+        ("language", "klingon", "INVALID_PARAMS"),
+        ("agent", "nobody", "NOT_FOUND"),
+    ] {
+        let mut socket = harness.server.socket(&harness.owner, "/ws/talk").await;
+        let mut first = json!({ "type": "start" });
+        first[name] = json!(value);
+        socket.send(first.to_string()).await;
+        ends(&mut socket, code, 4400).await;
+    }
 }
 
 #[tokio::test]
