@@ -1,16 +1,19 @@
-//! Ends a response that is sent while it is made when the credential of its request ends. Sockets are then closed.
+//! Ends a response that is sent piece by piece when the credential of its request ends. Sockets are then closed.
 
 use crate::app::App;
 use crate::arrival::Arrival;
+use axum::BoxError;
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use futures_util::stream::{self, BoxStream};
-use futures_util::{Stream, StreamExt};
-use gatehouse_auth::{AuthIdentity, Decision};
+use futures_util::{Stream, StreamExt, TryStreamExt};
+use gatehouse_auth::{AuthIdentity, Decision, RequestContext};
 use gatehouse_domain::Problem;
 use std::time::Duration;
 
 /// How often the expiry of the credential is checked. Its revocation is noticed at once.
 const TICK: Duration = Duration::from_secs(1);
+const ENDED: &str = "the credential has ended";
 
 /// The credential of a request.
 #[derive(Clone)]
@@ -23,14 +26,30 @@ impl Credential {
     /// Fails for a request without a credential, which must not reach a handler.
     pub(crate) fn of(app: &App, request: &Request) -> Result<Self, Problem> {
         let arrival: Option<&Arrival> = request.extensions().get();
-        let decision = arrival.map(|arrival| &arrival.context.decision);
-        let Some(Decision::Allowed(identity)) = decision else {
+        Self::of_context(app, &arrival.ok_or_else(Problem::internal)?.context)
+    }
+
+    /// Like [`Self::of`].
+    pub(crate) fn of_context(app: &App, context: &RequestContext) -> Result<Self, Problem> {
+        let Decision::Allowed(identity) = &context.decision else {
             return Err(Problem::internal());
         };
         Ok(Self {
             app: app.clone(),
             identity: identity.clone(),
         })
+    }
+
+    /// The body of a response that breaks off when the credential ends. The client detects that it is incomplete.
+    pub(crate) fn body<E>(
+        self,
+        pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+    ) -> Body
+    where
+        E: Into<BoxError> + 'static,
+    {
+        let pieces = pieces.map_err(Into::<BoxError>::into);
+        Body::from_stream(self.limit(pieces, || ENDED.into()))
     }
 
     /// Passes a stream on. When the credential ends, the stream is dropped, and `error` is the last item.

@@ -89,13 +89,16 @@ async def main(port, path):
         seen["spoken"] = await speak(client, Synthesize(text="Hello there."))
         voice = SynthesizeVoice(name="tts_cloud_2", speaker="nova")
         seen["with_voice"] = await speak(client, Synthesize(text="Hello there.", voice=voice))
-        seen["unknown_voice"] = await speak(client, Synthesize(text="Hello.", voice=SynthesizeVoice(name="nobody")))
         seen["heard"] = await listen(client, path, Transcribe(language="en"))
         seen["with_model"] = await listen(client, path, Transcribe(name="stt_cloud_1"))
-        seen["unknown_model"] = await listen(client, path, Transcribe(name="nobody"))
         seen["pieces"] = await speak_pieces(client, ["Hello ", "there, dear gateway. How", " are you?"])
         # The connection can still be used.
         seen["again"] = await speak(client, Synthesize(text="Bye."))
+        seen["unknown_voice"] = await speak(client, Synthesize(text="Hello.", voice=SynthesizeVoice(name="nobody")))
+        seen["has_ended"] = await client.read_event() is None
+    async with AsyncTcpClient("127.0.0.1", port) as client:
+        client.read_timeout = 20
+        seen["unknown_model"] = await listen(client, path, Transcribe(name="nobody"))
     print(json.dumps(seen))
 
 

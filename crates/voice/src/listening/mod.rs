@@ -6,7 +6,7 @@ mod subtitles;
 mod transcribe;
 mod trial;
 
-pub(crate) use request::LANGUAGES;
+pub(crate) use request::{LANGUAGES, check_language};
 pub use request::{MAX_AUDIO_BYTES, TranscribeRequest};
 pub(crate) use stream::Hearing;
 pub use subtitles::SubtitleFormat;

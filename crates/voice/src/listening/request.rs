@@ -81,14 +81,7 @@ pub(crate) fn check(
         let reason = format!("expected one of {all}");
         return Err(VoiceError::invalid("format", reason));
     }
-    if let Some(language) = &request.language
-        && !is_language(language)
-    {
-        return Err(VoiceError::invalid(
-            "language",
-            "expected a language code such as `en`",
-        ));
-    }
+    check_language(request.language.as_deref())?;
     let prompt = request.prompt.as_deref().unwrap_or_default();
     if prompt.chars().nth(MAX_PROMPT_CHARACTERS).is_some() {
         let reason = format!("at most {MAX_PROMPT_CHARACTERS} characters");
@@ -108,6 +101,15 @@ pub(crate) fn check(
             .transpose()?,
         kind,
     })
+}
+
+/// Refuses a text that is not a language code.
+pub(crate) fn check_language(language: Option<&str>) -> Result<(), VoiceError> {
+    if language.is_none_or(is_language) {
+        return Ok(());
+    }
+    let reason = "expected a language code such as `en`";
+    Err(VoiceError::invalid("language", reason))
 }
 
 /// The recognized kind. Raw samples have no signature, or happen to look like an MP3 or AAC frame, so a

@@ -12,7 +12,8 @@ mod wire;
 
 pub use wire::{TalkMessage, TalkOutput, TalkStart, error_message};
 
-use crate::{Voice, VoiceError};
+use crate::listening::check_language;
+use crate::{ProviderId, SttId, TtsId, Voice, VoiceError};
 use bytes::Bytes;
 use conversation::Conversation;
 use futures_util::future::BoxFuture;
@@ -69,6 +70,9 @@ impl Talk {
         let format = start.format()?;
         let listener = Listener::new(start.rate()?, start.silence_ms()?, MAX_UTTERANCE_SECONDS)?;
         parts.voice.check_talk(&start).await?;
+        if let Some(agent) = &start.agent {
+            parts.agents.get_agent(agent).await?;
+        }
         let session: Option<SessionId> = match &start.session {
             None => None,
             Some(name) => Some(parts.agents.get_session(name).await?.id),
@@ -91,8 +95,18 @@ impl Talk {
 }
 
 impl Voice {
-    /// Fails if there is no provider to transcribe or none to speak.
+    /// Fails if there is no provider to transcribe or none to speak, or if an option names something unknown.
     async fn check_talk(&self, start: &TalkStart) -> Result<(), VoiceError> {
+        check_language(start.language.as_deref())?;
+        if let Some(name) = &start.stt {
+            SttId::parse("stt", name)?;
+        }
+        if let Some(name) = &start.tts {
+            TtsId::parse("tts", name)?;
+        }
+        if let Some(id) = &start.persona {
+            self.persona(Some(id.as_str())).await?;
+        }
         let (listens, speaks) = (self.stt_status().await, self.tts_status().await);
         if !listens.enabled || !speaks.enabled {
             let hint = "A conversation needs voice.tts.enabled and voice.stt.enabled.";

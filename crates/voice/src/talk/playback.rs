@@ -4,6 +4,7 @@ use gatehouse_agents::HeardMessage;
 use gatehouse_domain::id::MessageId;
 use std::time::Duration;
 use tokio::time::Instant;
+use unicode_segmentation::UnicodeSegmentation;
 
 /// How far ahead of playback audio is sent. A player needs some audio in reserve in case the network stalls. More would
 /// be discarded when the person interrupts.
@@ -108,14 +109,14 @@ fn beginning(text: &str, played: Duration, length: Duration) -> String {
     let length = length.as_millis().max(1);
     let spoken = (characters * played.as_millis() / length).min(characters);
     let spoken = usize::try_from(spoken).unwrap_or(usize::MAX);
-    if text.chars().nth(spoken).is_none() {
+    let Some((cut, _)) = text.char_indices().nth(spoken) else {
         return text.to_owned();
-    }
-    let beginning: String = text.chars().take(spoken).collect();
-    // A word that was cut off was not heard.
-    let end = beginning.rfind(char::is_whitespace).unwrap_or(0);
-    beginning
-        .get(..end)
+    };
+    // A word that was cut off was not heard. Not every script has spaces between words.
+    let words = text.split_word_bound_indices();
+    let starts = words.map(|(start, _)| start);
+    let end = starts.take_while(|start| *start < cut).last();
+    text.get(..end.unwrap_or(0))
         .unwrap_or_default()
         .trim_end()
         .to_owned()
@@ -167,6 +168,25 @@ mod tests {
         assert!(heard(&playback, start + 2000 * MS)[1].2);
         assert!(playback.is_over(start + 2000 * MS));
         assert!(!playback.is_over(start + 1999 * MS));
+    }
+
+    #[test]
+    fn what_was_heard_ends_between_two_words_in_any_script() {
+        let whole = Duration::from_secs(10);
+        for (text, tenths, expected) in [
+            ("今天天气很好，一起走吧", 0, ""),
+            ("今天天气很好，一起走吧", 4, "今天天"),
+            ("今天天气很好，一起走吧", 10, "今天天气很好，一起走吧"),
+            ("カタカナとひらがな。", 3, ""),
+            ("カタカナとひらがな。", 6, "カタカナと"),
+            ("Don't stop me now.", 2, ""),
+            ("Don't stop me now.", 4, "Don't"),
+            // One character of seven code points.
+            ("👨\u{200d}👩\u{200d}👧\u{200d}👦👍👍👍", 6, ""),
+        ] {
+            let heard = beginning(text, whole * tenths / 10, whole);
+            assert_eq!(heard, expected, "{text} {tenths}");
+        }
     }
 
     #[test]

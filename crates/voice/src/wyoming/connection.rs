@@ -30,6 +30,8 @@ const CALLS: [&str; 4] = [
     "synthesize-chunk",
     "synthesize-stop",
 ];
+/// The events that end a request, except those of a text that arrives.
+const ENDS: [&str; 2] = ["audio-stop", "synthesize"];
 
 pub(super) struct Connection {
     incoming: Incoming<OwnedReadHalf>,
@@ -46,6 +48,8 @@ pub(super) struct Answering {
     recording: Option<Recording>,
     /// A text that is spoken while it arrives.
     pub(super) text: Option<Stream>,
+    /// Whether the latest request failed, unless it is a text that arrives.
+    has_failed: bool,
 }
 
 /// Audio that arrives.
@@ -66,12 +70,14 @@ impl Connection {
                 wanted: TranscribeRequest::new(Bytes::new()),
                 recording: None,
                 text: None,
+                has_failed: false,
             },
         }
     }
 
-    /// Serves the client until it leaves, takes too long or sends something malformed. A call of a provider ends when
-    /// the client closes the connection, but not if it closes only its sending side.
+    /// Serves the client until it leaves, takes too long or sends something malformed, or until its request has failed:
+    /// Home Assistant ignores the event `error` and waits for an answer or the end of the connection. A call of a
+    /// provider ends when the client closes the connection, but not if it closes only its sending side.
     pub(super) async fn serve(self) {
         let Self {
             mut incoming,
@@ -79,13 +85,14 @@ impl Connection {
         } = self;
         while let Some(event) = incoming.next().await {
             let is_call = CALLS.contains(&event.kind.as_str());
+            let is_end = ENDS.contains(&event.kind.as_str());
             let writing = answering.writing.clone();
             let answered = tokio::select! {
                 biased;
                 answered = answering.answer_or_refuse(event) => answered,
                 () = departure(&mut incoming, &writing), if is_call => return,
             };
-            if answered.is_err() {
+            if answered.is_err() || (is_end && answering.has_failed) {
                 return;
             }
         }
@@ -105,6 +112,9 @@ impl Answering {
     }
 
     async fn answer(&mut self, event: Event) -> Result<(), Failed> {
+        if matches!(event.kind.as_str(), "audio-start" | "synthesize") {
+            self.has_failed = false;
+        }
         match event.kind.as_str() {
             "describe" => {
                 let info = self.voice.wyoming_info().await;
@@ -143,11 +153,12 @@ impl Answering {
         Ok(written.map_err(late)??)
     }
 
-    /// Sends an error. What is arriving is discarded.
+    /// Sends an error. What is arriving is discarded. A text that arrives still ends with `synthesize-stopped`.
     pub(super) async fn report(&mut self, error: VoiceError) -> Result<(), Failed> {
         self.recording = None;
-        if let Some(text) = &mut self.text {
-            text.fail();
+        match &mut self.text {
+            Some(text) => text.fail(),
+            None => self.has_failed = true,
         }
         let problem = Problem::from(error);
         let data = json!({ "text": problem.message, "code": problem.code.name() });

@@ -222,6 +222,33 @@ async fn a_client_that_closes_only_its_sending_side_gets_its_answer() {
     assert_eq!(seen, ["transcript"]);
 }
 
+/// Home Assistant ignores `error`. It would wait until the connection ends.
+#[tokio::test]
+async fn after_the_error_of_a_request_the_connection_ends() {
+    let vendor = OpenAiTts::start().await;
+    let settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);
+    let served = Served::with(settings).await;
+    for behavior in [Behavior::Status(500, None), Behavior::BreakOff(40_000)] {
+        vendor.set_behavior(behavior);
+        let mut client = BufReader::new(served.connect(1).await);
+        client.write_all(&synthesize()).await.unwrap();
+        let events = read_until(&mut client, "error").await;
+        assert_eq!(events.last().unwrap().data["code"], "PROVIDER_FAILED");
+        assert_eq!(read(&mut client).await, None);
+    }
+    // Audio that is refused while it arrives is read to its end.
+    let odd = json!({ "rate": 96_000, "width": 2, "channels": 1 });
+    let start = event(&json!({ "type": "audio-start", "data": odd }));
+    let ping = event(&json!({ "type": "ping" }));
+    let mut client = BufReader::new(served.connect(1).await);
+    client.write_all(&[start, ping].concat()).await.unwrap();
+    let events = read_until(&mut client, "pong").await;
+    assert_eq!(kinds(&events), ["error", "pong"]);
+    let stop = event(&json!({ "type": "audio-stop" }));
+    client.write_all(&stop).await.unwrap();
+    assert_eq!(read(&mut client).await, None);
+}
+
 #[tokio::test]
 async fn speech_for_a_client_that_leaves_in_the_middle_ends() {
     let vendor = OpenAiTts::start().await;

@@ -1,8 +1,9 @@
 //! `/api/sessions/{id}/attachments`: the files of a session. Stores an uploaded file, and returns it.
 
 use crate::app::App;
-use crate::body;
+use crate::body::{self, Requester};
 use crate::respond::{Refusal, json};
+use crate::while_live::Credential;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, Request, State};
@@ -106,7 +107,9 @@ pub(in crate::routes) async fn get(
     State(app): State<App>,
     ids: Ids,
     method: Method,
+    requester: Requester,
 ) -> Result<Response, Refusal> {
+    let credential = Credential::of_context(&app, &requester.context)?;
     let Path((id, attachment)) = ids.map_err(|_| Problem::not_found("attachment"))?;
     let session = session(&app, &id).await?;
     let agents = &app.services().agents;
@@ -118,7 +121,7 @@ pub(in crate::routes) async fn get(
         let pieces = agents.read_attachment(&file).inspect_err(|error| {
             tracing::warn!(%error, "a file was interrupted");
         });
-        Body::from_stream(pieces)
+        credential.body(pieces)
     };
     Ok(described(Response::new(body), &file))
 }

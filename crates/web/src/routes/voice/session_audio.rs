@@ -4,9 +4,10 @@
 use super::form::{self, Fields};
 use super::range::{Part, part};
 use crate::app::App;
-use crate::body;
+use crate::body::{self, Requester};
 use crate::etag;
 use crate::respond::{Refusal, json};
+use crate::while_live::Credential;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, Request, State};
@@ -86,7 +87,9 @@ pub(in crate::routes) async fn get(
     ids: Result<Path<(String, String)>, PathRejection>,
     method: Method,
     headers: HeaderMap,
+    requester: Requester,
 ) -> Result<Response, Refusal> {
+    let credential = Credential::of_context(&app, &requester.context)?;
     // Invalid UTF-8 cannot name a recording.
     let Path((session, audio)) = ids.map_err(|_| Problem::not_found("audio"))?;
     let session = app
@@ -112,13 +115,13 @@ pub(in crate::routes) async fn get(
     Ok(match part {
         Part::Whole => {
             let response = match method {
-                Method::GET => answer(&app, &audio, 0..length),
+                Method::GET => answer(&app, &audio, 0..length, credential),
                 _ => empty(length),
             };
             described(response, &audio, &etag)
         }
         Part::Some(first, last) => {
-            let mut response = answer(&app, &audio, first..last.saturating_add(1));
+            let mut response = answer(&app, &audio, first..last.saturating_add(1), credential);
             *response.status_mut() = StatusCode::PARTIAL_CONTENT;
             let range = format!("bytes {first}-{last}/{length}");
             described(with_range(response, &range), &audio, &etag)
@@ -133,9 +136,9 @@ pub(in crate::routes) async fn get(
     })
 }
 
-/// Streams a range of the audio. If the audio is deleted before the end, the response breaks off, and the caller
-/// detects that it is incomplete.
-fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>) -> Response {
+/// Streams a range of the audio. If the audio is deleted or the credential ends meanwhile, the response breaks off, and
+/// the caller detects that it is incomplete.
+fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>, credential: Credential) -> Response {
     let number = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     let (from, to) = (number(bytes.start), number(bytes.end));
     let pieces = app.services().voice.read_audio(&audio.id, from..to);
@@ -143,7 +146,7 @@ fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>) -> Response {
         tracing::warn!(%error, "a recording was interrupted");
     });
     let mut response = empty(bytes.len());
-    *response.body_mut() = Body::from_stream(pieces);
+    *response.body_mut() = credential.body(pieces);
     response
 }
 

@@ -4,8 +4,6 @@ use crate::app::App;
 use crate::body::read_large_json;
 use crate::respond::Refusal;
 use crate::while_live::Credential;
-use axum::BoxError;
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use futures_util::TryStreamExt;
@@ -15,8 +13,6 @@ use gatehouse_services::to_problem;
 use gatehouse_voice::{Attempt, Streamed};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
-
-const ENDED: &str = "the credential has ended";
 
 pub(in crate::routes) async fn post(
     State(app): State<App>,
@@ -37,8 +33,7 @@ pub(super) fn respond(speech: Streamed, credential: Credential) -> Result<Respon
     let body = speech.body.inspect_err(move |error| {
         tracing::warn!(provider = provider.as_str(), %error, "speech was interrupted");
     });
-    let body = credential.limit(body.map_err(BoxError::from), || ENDED.into());
-    let mut response = Response::new(Body::from_stream(body));
+    let mut response = Response::new(credential.body(body));
     let headers = response.headers_mut();
     headers.insert(
         CONTENT_TYPE,

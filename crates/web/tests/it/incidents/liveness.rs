@@ -6,7 +6,7 @@ use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -163,6 +163,78 @@ async fn cwe_613_a_conversation_past_the_end_of_its_key_is_not_answered() {
         assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
         assert!(answer.contains("AUTH_NOT_AUTHENTICATED"), "{answer}");
     }
+}
+
+/// Requests a file, and runs `then` when the response has begun. Returns how many bytes were received.
+async fn download(actor: &Actor, path: &str, then: impl Future<Output = ()>) -> usize {
+    let socket = TcpSocket::new_v4().unwrap();
+    // The server can send only a part of a large file ahead.
+    socket.set_recv_buffer_size(64 << 10).unwrap();
+    let mut stream = socket.connect(actor.address()).await.unwrap();
+    let mut head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+    let headers = actor.headers().iter();
+    head.extend(headers.flat_map(|(name, value)| [name.as_str(), ": ", value, "\r\n"]));
+    head.push_str("\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut received = vec![0; 1024];
+    let read = tokio::time::timeout(PATIENCE, stream.read(&mut received)).await;
+    received.truncate(read.unwrap().unwrap());
+    assert!(received.starts_with(b"HTTP/1.1 200"));
+    then.await;
+    // The server may reset the connection.
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut received)).await;
+    drop(read.expect("the response ends"));
+    received.len()
+}
+
+/// More than fits into the buffers of a connection.
+const LARGE: usize = 9 << 20;
+
+async fn ends_with_its_key(server: &TestServer, owner: &Actor, path: &str) {
+    let (other, id) = second_credential(server, owner).await;
+    assert!(download(&other, path, async {}).await > LARGE);
+    let ending = async {
+        let ended = owner.delete(&format!("/api/auth/api-keys/{id}")).await;
+        ended.expect(200);
+    };
+    let received = download(&other, path, ending).await;
+    assert!(received < LARGE, "{received} bytes");
+}
+
+#[tokio::test]
+async fn cwe_613_a_file_past_the_end_of_its_key_breaks_off() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let session = owner.rpc("sessions.create", json!({})).await.unwrap();
+    let files = format!(
+        "/api/sessions/{}/attachments",
+        session["id"].as_str().unwrap()
+    );
+    let at = format!("{files}?name=a.txt");
+    let stored = owner.send_bytes("POST", &at, Some("text/plain"), vec![b'a'; LARGE]);
+    let file = stored.await.expect(200);
+    let path = format!("{files}/{}", file["id"].as_str().unwrap());
+    ends_with_its_key(&server, &owner, &path).await;
+}
+
+#[cfg(feature = "voice")]
+#[tokio::test]
+async fn cwe_613_a_recording_past_the_end_of_its_key_breaks_off() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let session = owner.rpc("sessions.create", json!({})).await.unwrap();
+    let session = session["id"].as_str().unwrap();
+    let audio = gatehouse_voice::NewAudio {
+        session: gatehouse_domain::id::SessionId::from_text(session),
+        is_inbound: true,
+        format: "wav",
+        mime_type: "audio/wav",
+        duration_ms: 0,
+        transcript: None,
+        data: vec![0; LARGE].into(),
+    };
+    let voice = &server.app().services().voice;
+    let id = voice.store_audio(audio).await.unwrap();
+    let path = format!("/api/sessions/{session}/audio/{id}");
+    ends_with_its_key(&server, &owner, &path).await;
 }
 
 /// Ends the session as another node would, before this node is notified.

@@ -157,6 +157,24 @@ async fn what_does_not_belong_into_a_conversation_ends_it() {
 }
 
 #[tokio::test]
+async fn a_start_with_something_unknown_is_refused() {
+    let harness = Harness::new().await;
+    for (name, value, code) in [
+        ("tts", "whisper", "INVALID_PARAMS"),
+        ("stt", "piper", "INVALID_PARAMS"),
+        ("persona", "nobody", "INVALID_PARAMS"),
+        ("language", "klingon", "INVALID_PARAMS"),
+        ("agent", "nobody", "NOT_FOUND"),
+    ] {
+        let mut socket = harness.server.socket(&harness.owner, "/ws/talk").await;
+        let mut first = json!({ "type": "start" });
+        first[name] = json!(value);
+        socket.send(first.to_string()).await;
+        ends(&mut socket, code, 4400).await;
+    }
+}
+
+#[tokio::test]
 async fn a_flood_of_audio_ends_the_conversation() {
     let harness = Harness::new().await;
     let mut talking = Talking::start(&harness, json!({})).await;
