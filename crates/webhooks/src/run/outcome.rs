@@ -65,8 +65,8 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     /// The outcome of a run whose lease may have expired. A failure then says nothing about the delivery or its target.
-    /// If this node still has the lease, the delivery is attempted again after a delay: if renewals take longer than the
-    /// lease, the next attempt would end the same way.
+    /// If this node still has the lease, the delivery is attempted again after a delay: while renewals take longer than
+    /// the lease, the next attempt would end the same way.
     pub(crate) fn without_lease(self) -> Self {
         match self {
             Self::Failed(..) | Self::Retry(..) | Self::Unreachable(_) => Self::WithoutLease,
