@@ -7,7 +7,8 @@
 //! sender.
 //!
 //! **Retries.** A message is identified by its delivery, account, text, extra values, source and time. A
-//! caller that retries with the same six values sends the same message. For a message with several parts, the
+//! caller that retries with the same six values sends the same message. [`Channels::send_keyed`] adds a key, for
+//! messages without a delivery that can be equal in all of these. For a message with several parts, the
 //! number of accepted parts is stored after each part, and a retry sends only the remaining parts. Delivery
 //! is at least once: if the vendor accepts a part but its response or the stored count is lost, the part is
 //! sent again. Where a request can carry an ID (Matrix, `http`, mail), the ID is the same for each attempt

@@ -50,6 +50,13 @@ impl Outgoing<'_> {
         HEXLOWER.encode(digest.get(..16).unwrap_or_default())
     }
 
+    /// Like [`Self::id`]. `key` distinguishes messages without a delivery that have the same text and time.
+    pub(crate) fn keyed_id(&self, account_id: &str, key: &str) -> String {
+        let whole = serde_json::json!([self.id(account_id), key]);
+        let digest = Sha256::digest(whole.to_string());
+        HEXLOWER.encode(digest.get(..16).unwrap_or_default())
+    }
+
     /// Returns a value from `extra` for a place that takes a single line, such as a header, an ID or a path
     /// segment. Removes control characters; `None` if the result is empty.
     pub(crate) fn extra(&self, name: &str) -> Option<String> {
@@ -133,6 +140,11 @@ mod tests {
         assert_ne!(of(&one), id);
         let at = Timestamp::from_millis(2);
         assert_ne!(id, Outgoing { at, ..message }.id("a"));
+        let keyed = message.keyed_id("a", "k");
+        assert_eq!(keyed.len(), 32);
+        assert_eq!(keyed, message.keyed_id("a", "k"));
+        let others = [id, message.keyed_id("a", "l"), message.keyed_id("b", "k")];
+        assert!(!others.contains(&keyed));
     }
 
     #[test]

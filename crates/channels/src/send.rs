@@ -35,8 +35,18 @@ impl Channels {
         self.send_reported(message).await.result
     }
 
+    /// Sends a message like [`Self::send`]. `key` distinguishes it from other messages without a delivery that have the
+    /// same text and time. It is the same for each attempt to send the message.
+    pub async fn send_keyed(&self, message: Outgoing<'_>, key: &str) -> Result<(), SendError> {
+        self.send_as(message, Some(key)).await.result
+    }
+
     /// Sends a message like [`Self::send`], and returns the vendor's response too.
     pub async fn send_reported(&self, message: Outgoing<'_>) -> SendReport {
+        self.send_as(message, None).await
+    }
+
+    async fn send_as(&self, message: Outgoing<'_>, key: Option<&str>) -> SendReport {
         let inner = &self.0;
         let account = match inner.account_for(&message).await {
             Ok(account) => account,
@@ -47,7 +57,10 @@ impl Channels {
                 };
             }
         };
-        let id = message.id(&account.id);
+        let id = match key {
+            Some(key) => message.keyed_id(&account.id, key),
+            None => message.id(&account.id),
+        };
         let response = LastResponse::default();
         let sent = inner.deliver(&account, &message, &id, &response).await;
         SendReport {

@@ -202,6 +202,18 @@ pub fn prove<'a>(input: &VerifyInput<'a>) -> Result<Proof<'a>, VerifyError> {
     })
 }
 
+/// The first secret that alone verifies a delivery.
+pub fn proving_secret<'a>(input: &VerifyInput<'a>) -> Option<&'a str> {
+    let mut secrets = input.secrets.iter().copied();
+    secrets.find(|secret| {
+        let alone = VerifyInput {
+            secrets: &[*secret],
+            ..*input
+        };
+        prove(&alone).is_ok()
+    })
+}
+
 /// Number of tokens in a request, in a mode that compares tokens. Otherwise 0.
 pub fn offered_tokens(input: &VerifyInput<'_>) -> u32 {
     let names: &[&str] = match input.mode.method() {

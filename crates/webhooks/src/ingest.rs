@@ -30,7 +30,6 @@ use crate::trace::{self, VerifiedAt};
 use bytes::Bytes;
 use gatehouse_domain::Actor;
 use gatehouse_secrets::Status;
-use gatehouse_sources::event::HandshakeInput;
 use gatehouse_sources::payload::Payload;
 use http::HeaderMap;
 use std::sync::Arc;
@@ -173,15 +172,7 @@ impl Intake {
         let (signed_id, bytes_key) = self.verify(headers, url, body).await?;
         *verified_at = Some((began, self.inner.now()));
         let payload = self.parse(headers, body)?;
-        let secrets = self.webhook.secrets(self.received_at);
-        let handshake = gatehouse_sources::event::handshake(&HandshakeInput {
-            profile: self.webhook.profile,
-            mode: self.webhook.auth.mode,
-            headers,
-            payload: &payload,
-            secret: secrets.first().copied(),
-        });
-        if let Some(reply) = handshake {
+        if let Some(reply) = self.handshake((headers, url, body), &payload) {
             return Ok(Ingested::Handshake(reply));
         }
         let is_kept = self

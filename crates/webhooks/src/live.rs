@@ -144,6 +144,12 @@ impl LiveWebhooks {
         disabled.map(|live| live.id.clone()).collect()
     }
 
+    pub(crate) fn schedules(&self) -> Vec<WebhookId> {
+        let all = self.0.load();
+        let schedules = all.values().filter(|live| live.config.schedule.is_some());
+        schedules.map(|live| live.id.clone()).collect()
+    }
+
     /// The webhooks whose queues are rate limited, with their deliveries per minute.
     pub(crate) fn paced(&self) -> Vec<(WebhookId, u32)> {
         let all = self.0.load();

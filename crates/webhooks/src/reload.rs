@@ -47,7 +47,16 @@ impl Inner {
         let read = self.store.read(move |conn| {
             Box::pin(async move { conn.list_accepted_since(since, REMEMBERED).await })
         });
+        // A schedule needs no permit, and a webhook with a queue gets no more than its rate.
+        let mut left: HashMap<WebhookId, u32> = self.live.paced().into_iter().collect();
+        left.extend(self.live.schedules().into_iter().map(|id| (id, 0)));
         for delivery in read.await? {
+            if let Some(left) = left.get_mut(&delivery.webhook_id) {
+                if *left == 0 {
+                    continue;
+                }
+                *left -= 1;
+            }
             let age = delivery.received_at.until(now);
             let age_ms = u64::try_from(age.as_millis()).unwrap_or(0);
             self.limits.remember(&delivery.webhook_id, age_ms);

@@ -163,6 +163,7 @@ pub(crate) fn ended(mut span: ActiveSpan, outcome: &Outcome) {
         Outcome::Disabled(_) => ("channel_disabled", true),
         Outcome::Sealed(_) => ("vault_sealed", true),
         Outcome::Exhausted(..) => ("budget_exhausted", true),
+        Outcome::WithoutLease => ("without_lease", true),
         Outcome::Interrupted { .. } => ("interrupted", true),
     };
     span.set("gatehouse.attempt.outcome", word);

@@ -69,6 +69,8 @@ const AFTER_ERROR: Duration = Duration::from_secs(1);
 const TIDY_MS: u64 = 15_000;
 /// The same while the queue is empty.
 const IDLE_TIDY_MS: u64 = 60_000;
+/// How long after a change of the budgets deliveries are released that were refused while it was written.
+const BUDGETS_MS: u64 = 1000;
 /// Capacity of the channel for ended runs.
 const ENDED: usize = 2048;
 
@@ -150,6 +152,9 @@ struct Worker {
     /// When to renew leases and check waiting deliveries next, in milliseconds of the monotonic clock.
     renew_at: u64,
     tidy_at: u64,
+    /// When this node last changed the budgets, in milliseconds of the monotonic clock. `None` after deliveries that
+    /// were refused meanwhile have been released.
+    budgets_changed_at: Option<u64>,
     gauge: QueueGauge,
     /// Whether, at the last iteration, no delivery was queued and this node ran none.
     is_idle: bool,
@@ -182,6 +187,7 @@ impl Worker {
             lines_after: None,
             renew_at: 0,
             tidy_at: 0,
+            budgets_changed_at: None,
             gauge: QueueGauge::default(),
             is_idle: false,
             notify_at: 0,
@@ -231,10 +237,18 @@ impl Worker {
                 () = self.slots.freed() => {}
                 Some(ended) = self.ended.recv() => self.take_in(ended),
                 () = tokio::time::sleep(rest) => {}
-                () = until_relevant(&mut news) => {}
+                is_budget = until_relevant(&mut news) => self.after_change(is_budget),
                 Ok(()) = notified.changed() => {}
                 changed = vault.changed() => self.after_vault_change(changed.is_ok()).await,
             }
+        }
+    }
+
+    fn after_change(&mut self, is_budget: bool) {
+        if is_budget {
+            let monotonic = self.inner.clock.monotonic_ms();
+            self.budgets_changed_at = Some(monotonic);
+            self.tidy_at = self.tidy_at.min(monotonic.saturating_add(BUDGETS_MS));
         }
     }
 
@@ -308,6 +322,7 @@ impl Worker {
         self.count_queue().await?;
         let has_more = !self.gauge.is_zero() && {
             recover::revive(&self.inner).await?;
+            self.release_from_budget(monotonic).await?;
             recover::release_from_vault(&self.inner).await?
         };
         if !has_more {
@@ -315,6 +330,17 @@ impl Worker {
             self.tidy_at = monotonic.saturating_add(interval);
         }
         Ok(has_more)
+    }
+
+    /// Releases the deliveries that were refused while a budget was changed. The change released those that waited
+    /// before; these would wait until the budget resets.
+    async fn release_from_budget(&mut self, monotonic: u64) -> Result<(), StoreError> {
+        let changed_at = self.budgets_changed_at;
+        if changed_at.is_some_and(|at| monotonic >= at.saturating_add(BUDGETS_MS)) {
+            recover::release_from_budget(&self.inner).await?;
+            self.budgets_changed_at = None;
+        }
+        Ok(())
     }
 
     /// Shuts down: claims nothing, waits for runs to end, then cancels the rest and stores that they were
@@ -365,12 +391,13 @@ impl Worker {
     }
 }
 
-/// Waits for a change that may let deliveries run.
-async fn until_relevant(changes: &mut broadcast::Receiver<Arc<str>>) {
+/// Waits for a change that may let deliveries run. Returns whether it may be one of the budgets.
+async fn until_relevant(changes: &mut broadcast::Receiver<Arc<str>>) -> bool {
     loop {
         match changes.recv().await {
             Ok(subject) if !matches!(&*subject, "budgets" | "channels" | "webhooks") => {}
-            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => return,
+            Ok(subject) => return &*subject == "budgets",
+            Err(broadcast::error::RecvError::Lagged(_)) => return true,
             // The store is closed. The timer still runs until the worker is stopped.
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }

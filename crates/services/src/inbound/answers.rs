@@ -309,7 +309,8 @@ impl Inbound {
             at: message.received_at,
             delivery: None,
         };
-        channels.send(outgoing).await?;
+        // Messages that arrived together can have the same time and answer.
+        channels.send_keyed(outgoing, &message.message_id).await?;
         Ok(true)
     }
 

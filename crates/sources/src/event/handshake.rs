@@ -23,7 +23,7 @@ pub struct HandshakeInput<'a> {
     pub mode: AuthMode,
     pub headers: &'a HeaderMap,
     pub payload: &'a Payload,
-    /// The webhook's current secret.
+    /// The secret that verified the request.
     pub secret: Option<&'a str>,
 }
 

@@ -290,6 +290,15 @@ fn delivery_keys_are_exactly_those_specified() {
     assert_eq!(key_of("twilio", &token, &nothing), Some("t".into()));
 }
 
+/// These senders use the same body for different events: an alert that still fires, or a second test.
+#[test]
+fn where_equal_bodies_are_different_events_nothing_is_a_duplicate() {
+    for profile in ["grafana", "alertmanager", "uptime_kuma"] {
+        let body = json!({ "status": "firing", "heartbeat": null, "msg": "Kuma Testing" });
+        assert_eq!(key_of(profile, &[], &body), None, "{profile}");
+    }
+}
+
 #[test]
 fn long_keys_are_bounded_and_stay_different() {
     let of = |id: &str| key_of("github", &[("x-github-delivery", id)], &json!({})).unwrap();

@@ -15,7 +15,7 @@ use crate::secret::SHORT_BYTES;
 use crate::trace;
 use gatehouse_domain::{DeliveryId, DeliveryStatus};
 use gatehouse_sources::ReplayGuard;
-use gatehouse_sources::event::{self, Event};
+use gatehouse_sources::event::{self, Event, HandshakeInput, HandshakeReply};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
 use gatehouse_sources::verify::{self, Proof, VerifyInput};
@@ -23,6 +23,9 @@ use gatehouse_store::{NewDelivery, PREVIEW_BYTES, RateRefused, StoreError};
 use http::HeaderMap;
 use std::borrow::Cow;
 use std::sync::Arc;
+
+/// The headers, the URL that the sender called, and the body.
+type Request<'a> = (&'a HeaderMap, &'a str, &'a [u8]);
 
 /// A verified and parsed request.
 pub(super) struct Arrived<'a> {
@@ -188,19 +191,8 @@ impl Intake {
         url: &str,
         body: &[u8],
     ) -> Result<(Option<String>, Option<String>), IngestError> {
-        let auth = &self.webhook.auth;
-        let settings = self.inner.settings.load();
         let secrets = self.webhook.secrets(self.received_at);
-        let input = VerifyInput {
-            mode: auth.mode,
-            header: auth.header.as_deref(),
-            secrets: &secrets,
-            headers,
-            body,
-            url,
-            now_ms: self.received_at.as_millis(),
-            tracker_tolerance_seconds: settings.section.tracker_tolerance_seconds,
-        };
+        let input = self.verify_input(&secrets, (headers, url, body));
         let proof = self.prove(&input).await.inspect_err(|error| {
             if let IngestError::Unverified(error) = error {
                 self.reject_unverified(error.reason(), headers, body);
@@ -210,6 +202,45 @@ impl Intake {
             self.webhook.config.replay_guard == ReplayGuard::Bytes && !body.is_empty();
         let bytes_key = goes_by_bytes.then(|| proof.digest(&input));
         Ok((proof.id().map(str::to_owned), bytes_key))
+    }
+
+    fn verify_input<'i>(
+        &'i self,
+        secrets: &'i [&'i str],
+        (headers, url, body): Request<'i>,
+    ) -> VerifyInput<'i> {
+        let (auth, settings) = (&self.webhook.auth, self.inner.settings.load());
+        VerifyInput {
+            mode: auth.mode,
+            header: auth.header.as_deref(),
+            secrets,
+            headers,
+            body,
+            url,
+            now_ms: self.received_at.as_millis(),
+            tracker_tolerance_seconds: settings.section.tracker_tolerance_seconds,
+        }
+    }
+
+    /// Returns the response to a verified request that only verifies the URL. While several secrets are valid, it is
+    /// made with the one that the sender uses.
+    pub(super) fn handshake(
+        &self,
+        request: Request<'_>,
+        payload: &Payload,
+    ) -> Option<HandshakeReply> {
+        self.webhook.profile.handshake.as_ref()?;
+        let secrets = self.webhook.secrets(self.received_at);
+        event::handshake(&HandshakeInput {
+            profile: self.webhook.profile,
+            mode: self.webhook.auth.mode,
+            headers: request.0,
+            payload,
+            secret: match secrets.as_slice() {
+                &[only] => Some(only),
+                several => verify::proving_secret(&self.verify_input(several, request)),
+            },
+        })
     }
 
     /// Verifies a proof. Limits wrong tokens per client, but not signatures.

@@ -54,7 +54,9 @@ pub(crate) enum Outcome {
     Sealed(Trace),
     /// A budget is used up until this time.
     Exhausted(Trace, Timestamp),
-    /// A stop signal or the end of its lease interrupted the run.
+    /// The lease may have expired, so the run was refused what it was about to do.
+    WithoutLease,
+    /// A stop signal interrupted the run.
     Interrupted {
         /// Whether something may have been sent.
         began: bool,
@@ -62,13 +64,12 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome of a run whose lease may have expired. A failure then says nothing about the delivery or its target:
-    /// the run was refused what it was about to do. If this node still has the lease, the delivery is attempted again.
+    /// The outcome of a run whose lease may have expired. A failure then says nothing about the delivery or its target.
+    /// If this node still has the lease, the delivery is attempted again after a delay: while renewals take longer than
+    /// the lease, the next attempt would end the same way.
     pub(crate) fn without_lease(self) -> Self {
         match self {
-            Self::Failed(..) | Self::Retry(..) | Self::Unreachable(_) => {
-                Self::Interrupted { began: true }
-            }
+            Self::Failed(..) | Self::Retry(..) | Self::Unreachable(_) => Self::WithoutLease,
             other => other,
         }
     }
@@ -87,10 +88,7 @@ mod tests {
             Outcome::Unreachable(why()),
         ] {
             let outcome = failed.without_lease();
-            assert!(
-                matches!(outcome, Outcome::Interrupted { began: true }),
-                "{outcome:?}"
-            );
+            assert!(matches!(outcome, Outcome::WithoutLease), "{outcome:?}");
         }
         let completed = Outcome::Completed(Trace::default()).without_lease();
         assert!(matches!(completed, Outcome::Completed(_)), "{completed:?}");

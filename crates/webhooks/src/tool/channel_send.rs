@@ -3,6 +3,7 @@
 
 use super::tool_error;
 use crate::handle::Webhooks;
+use data_encoding::HEXLOWER;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use gatehouse_channels::{Channels, Outgoing, SendError};
@@ -118,7 +119,7 @@ impl ChannelSendTool {
         let inner = &self.0.0;
         let text = Channels::markup(target).escape_answer(text);
         let extra = BTreeMap::new();
-        let sent = inner.channels.send(Outgoing {
+        let message = Outgoing {
             target,
             text: &text,
             is_json: false,
@@ -126,8 +127,10 @@ impl ChannelSendTool {
             source: &context.actor.name,
             at: inner.now(),
             delivery: None,
-        });
-        match sent.await {
+        };
+        // It is not retried, so each call is a new message even if the text and the time are the same.
+        let key = HEXLOWER.encode(&inner.random.bytes::<16>());
+        match inner.channels.send_keyed(message, &key).await {
             Ok(()) => Ok(format!("Sent to `{target}`.")),
             Err(
                 SendError::Retry { why, .. }

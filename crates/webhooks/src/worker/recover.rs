@@ -232,6 +232,21 @@ pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Makes the deliveries due that wait for a budget. Those whose budget is still used up wait again.
+pub(super) async fn release_from_budget(inner: &Inner) -> Result<(), StoreError> {
+    let now = inner.now();
+    let released = inner
+        .store
+        .write_queue(move |conn| {
+            Box::pin(async move { conn.release_deliveries_from_budget(now).await })
+        })
+        .await?;
+    if released > 0 {
+        inner.wake.notify_one();
+    }
+    Ok(())
+}
+
 /// Makes some deliveries due that waited for the vault, if it is unlocked. Returns whether there may be more.
 pub(super) async fn release_from_vault(inner: &Arc<Inner>) -> Result<bool, StoreError> {
     if inner.secrets.status() == Status::Sealed {

@@ -62,6 +62,7 @@ impl Worker {
             | Outcome::Sealed(_)
             | Outcome::Exhausted(..)
             | Outcome::Disabled(_)
+            | Outcome::WithoutLease
             | Outcome::Interrupted { .. } => {
                 circuits.unused(account, &ended.attempt);
             }

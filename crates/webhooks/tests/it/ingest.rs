@@ -286,6 +286,45 @@ async fn a_handshake_is_answered_after_verification_and_leaves_nothing() {
     .await;
 }
 
+/// Zoom compares the response with its own secret, which may still be the old one.
+#[tokio::test]
+async fn a_handshake_is_answered_with_the_secret_that_the_sender_uses() {
+    everywhere(async |database, model| {
+        let harness = Harness::open(&database, &model).await;
+        let (old, new) = ("the old secret token", "the new secret token");
+        let members = json!({ "name": "n", "source_profile": "zoom", "secret": old });
+        let webhook = create(&harness, members).await.webhook;
+        let body = r#"{"event":"endpoint.url_validation","payload":{"plainToken":"abc"}}"#;
+        let ask = async |secret: &str| {
+            let signature = sign(&SignInput {
+                mode: webhook.auth_mode,
+                header: None,
+                secret,
+                url: "",
+                body: body.as_bytes(),
+                now_ms: harness.clock_ms(),
+                id: "x",
+            });
+            let pairs = signature.iter();
+            let pairs = pairs.map(|(name, value)| (name.as_str(), value.to_str().unwrap()));
+            let pairs: Vec<_> = pairs.collect();
+            match post(&harness, &webhook, &pairs, body).await.unwrap() {
+                Ingested::Handshake(reply) => reply,
+                other => panic!("{other:?}"),
+            }
+        };
+        let before = ask(old).await;
+        let (actor, secret) = (Actor::cli(), Some(secrecy::SecretString::from(new)));
+        let webhooks = &harness.webhooks;
+        let rotated = webhooks.rotate_secret(&actor, webhook.id.as_str(), secret, None);
+        drop(rotated.await.unwrap());
+        assert_eq!(ask(old).await, before);
+        assert_ne!(ask(new).await, before);
+        harness.stop().await;
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn the_old_secret_is_good_for_its_time() {
     everywhere(async |database, model| {

@@ -249,6 +249,38 @@ async fn limits_survive_a_restart() {
     .await;
 }
 
+/// They have had no permit, so they must not use up the permits of other webhooks after a restart.
+#[tokio::test]
+async fn deliveries_that_wait_for_their_webhooks_rate_do_not_count_after_a_restart() {
+    everywhere(async |database, model| {
+        let settings = || WebhooksSettings {
+            section: gatehouse_config::Webhooks {
+                global_rate_limit_per_minute: 5,
+                ..gatehouse_config::Webhooks::default()
+            },
+            ..WebhooksSettings::default()
+        };
+        let harness = Harness::open_with(&database, &model, settings()).await;
+        let members = json!({ "rate_limit_per_minute": 2, "on_limit": "queue" });
+        let queued = open_webhook(&harness, members).await;
+        let other = open_webhook(&harness, json!({})).await;
+        for number in 0..6 {
+            accepted(post(&harness, &queued, &[], &number.to_string()).await);
+        }
+        harness.stop().await;
+        let harness = Harness::open_with(&database, &model, settings()).await;
+        for number in 0..3 {
+            accepted(post(&harness, &other, &[], &number.to_string()).await);
+        }
+        assert_eq!(
+            code(post(&harness, &other, &[], "3").await),
+            ErrorCode::RateLimited
+        );
+        harness.stop().await;
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_clock_that_jumps_changes_no_window() {
     everywhere(async |database, model| {

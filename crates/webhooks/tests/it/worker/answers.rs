@@ -158,6 +158,25 @@ async fn a_trusted_turn_sends_to_any_channel() {
 }
 
 #[tokio::test]
+async fn equal_texts_of_one_moment_are_different_messages() {
+    everywhere(|database, model| async move {
+        let harness = Harness::open(&database, &model).await;
+        harness.webhooks.register_tools(harness.agents.tools());
+        let receiver = Receiver::start().await;
+        let target = receiver.account(&harness, json!({})).await;
+        for _ in 0..2 {
+            let input = json!({ "target": target, "text": "now" });
+            call(&harness, "channel_send", input).await.unwrap();
+        }
+        assert_eq!(receiver.texts(), ["now", "now"]);
+        let ids = receiver.ids();
+        assert_ne!(ids[0], ids[1]);
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_deliverys_turn_sends_only_to_the_channel_that_its_webhook_names() {
     everywhere(|database, model| async move {
         let harness = Harness::open(&database, &model).await;

@@ -1,8 +1,9 @@
 //! Deliveries that wait for a budget.
 
-use super::harness::{Harness, everywhere};
+use super::harness::{Harness, START, at, everywhere};
 use gatehouse_agents::{BudgetName, BudgetPeriod, NewBudget, UsageBy, UsageQuery};
 use gatehouse_domain::DeliveryStatus;
+use gatehouse_store::{NewDelivery, WAITS_FOR_BUDGET};
 use serde_json::json;
 use std::time::Duration;
 
@@ -65,6 +66,34 @@ async fn a_delivery_waits_without_an_attempt_until_its_budget_is_raised_or_reset
             period: BudgetPeriod::Day,
         };
         harness.agents.delete_budget(name).await.unwrap();
+        harness.stop().await;
+    })
+    .await;
+}
+
+/// Its turn was refused before the budget was raised, and the refusal is stored afterwards.
+#[tokio::test]
+async fn a_delivery_that_was_refused_while_its_budget_was_raised_does_not_wait_for_the_reset() {
+    everywhere(|database, model| async move {
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
+        harness.worker_has_looked().await;
+        let raised = budget("webhook:hook_a", 1_000_000);
+        harness.agents.set_budget(raised).await.unwrap();
+        let resets_at = at(START + 20 * 86_400_000);
+        let refused = NewDelivery {
+            next_attempt_at: Some(resets_at),
+            error: Some(WAITS_FOR_BUDGET.to_owned()),
+            ..harness.delivery(1, &webhook, "a")
+        };
+        harness.insert(vec![refused]).await;
+        for _ in 0..4 {
+            harness.advance(Duration::from_secs(20));
+            harness.worker_has_looked().await;
+        }
+        let done = harness.until(1, DeliveryStatus::Completed).await;
+        assert!(done.attempts == 1 && harness.clock.now() < resets_at);
         harness.stop().await;
     })
     .await;

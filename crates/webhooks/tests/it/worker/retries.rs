@@ -24,6 +24,7 @@ pub struct Receiver {
     next: Arc<Mutex<(u16, Option<&'static str>)>>,
     body: Arc<Mutex<String>>,
     got: Arc<Mutex<Vec<String>>>,
+    ids: Arc<Mutex<Vec<String>>>,
     hangs_up: Arc<AtomicBool>,
 }
 
@@ -35,6 +36,7 @@ impl Receiver {
             next: Arc::new(Mutex::new((200, None))),
             body: Arc::default(),
             got: Arc::default(),
+            ids: Arc::default(),
             hangs_up: Arc::default(),
         };
         let app = Router::new()
@@ -63,6 +65,11 @@ impl Receiver {
 
     pub fn count(&self) -> usize {
         self.got.lock().unwrap().len()
+    }
+
+    /// The `webhook-id` of each message it received.
+    pub fn ids(&self) -> Vec<String> {
+        self.ids.lock().unwrap().clone()
     }
 
     /// The texts of the messages it received.
@@ -122,8 +129,14 @@ impl Listener for ClosingListener {
     }
 }
 
-async fn take(State(receiver): State<Receiver>, body: String) -> (StatusCode, HeaderMap, String) {
+async fn take(
+    State(receiver): State<Receiver>,
+    request: HeaderMap,
+    body: String,
+) -> (StatusCode, HeaderMap, String) {
     receiver.got.lock().unwrap().push(body);
+    let id = request["webhook-id"].to_str().unwrap().to_owned();
+    receiver.ids.lock().unwrap().push(id);
     let (status, retry_after) = *receiver.next.lock().unwrap();
     let mut headers = HeaderMap::new();
     if let Some(seconds) = retry_after {
