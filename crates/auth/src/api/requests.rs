@@ -95,6 +95,16 @@ pub struct EndSessionRequest {
     pub keep_children: bool,
 }
 
+/// `DELETE /api/auth/api-keys/{id}`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RevokeApiKeyRequest {
+    /// Whether to keep what the key created, which requires a session. By default, it ends with the
+    /// key.
+    #[serde(default)]
+    pub keep_children: bool,
+}
+
 /// `pairing.create`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -30,7 +30,7 @@ pub const REVOKE: Method = method!(
     "Revokes a device and closes its connections.",
     Some(Scope::Pairing),
     revoke(RevokeParams) -> Done,
-    errors: [NotFound],
+    errors: [NotFound, Forbidden],
     audit: Audit::Transaction("device.revoked")
 );
 
@@ -125,6 +125,9 @@ pub struct ListResult {
 pub struct RevokeParams {
     /// The device's ID.
     id: DeviceId,
+    /// Whether to keep what the device created, which requires a session. By default, it ends with the device.
+    #[serde(default)]
+    keep_children: bool,
 }
 
 async fn create(call: Call, params: PairDeviceRequest) -> Result<DevicePaired, Problem> {
@@ -152,8 +155,9 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 
 async fn revoke(call: Call, params: RevokeParams) -> Result<Done, Problem> {
     let auth = &call.services.auth;
-    let revoked = auth.revoke_device(&call.context, params.id).await;
-    revoked.map_err(to_problem)?;
+    auth.revoke_device(&call.context, params.id, params.keep_children)
+        .await
+        .map_err(to_problem)?;
     Ok(DONE)
 }
 
