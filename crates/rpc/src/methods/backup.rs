@@ -8,6 +8,9 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
+/// The maximum number of backups that `backup.create` keeps.
+const MAX_KEPT: u16 = 10_000;
+
 pub const CREATE: Method = method!(
     "backup.create",
     "Makes a backup in the directory of backup.to on the server.",
@@ -85,11 +88,18 @@ impl StreamParams {
 async fn create(call: Call, params: CreateParams) -> Result<CreatedBackup, Problem> {
     call.services.auth.require_step_up(&call.identity).await?;
     let recipient = recipient(params.recipient.as_deref(), params.passphrase)?;
-    if params.keep == Some(0) {
-        return Err(Problem::invalid_params("keep", "1 to 10000"));
-    }
-    let keep = params.keep.map(usize::from);
+    let keep = kept(params.keep)?;
     call.services.create_backup(recipient, keep).await
+}
+
+/// Checks the number of backups to keep.
+fn kept(keep: Option<u16>) -> Result<Option<usize>, Problem> {
+    if keep.is_none_or(|keep| (1..=MAX_KEPT).contains(&keep)) {
+        Ok(keep.map(usize::from))
+    } else {
+        let reason = format!("1 to {MAX_KEPT}");
+        Err(Problem::invalid_params("keep", reason))
+    }
 }
 
 fn recipient(
@@ -114,4 +124,18 @@ async fn list(call: Call, _: NoParams) -> Result<BackupList, Problem> {
     call.services.auth.require_step_up(&call.identity).await?;
     let backups = call.services.list_backups().await?;
     Ok(BackupList { backups })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn from_1_to_10000_backups_are_kept() {
+        assert_eq!(kept(None).unwrap(), None);
+        for (keep, good) in [(0, false), (1, true), (10_000, true), (10_001, false)] {
+            assert_eq!(kept(Some(keep)).is_ok(), good, "{keep}");
+        }
+        assert_eq!(kept(Some(0)).unwrap_err().details["field"], "keep");
+    }
 }
