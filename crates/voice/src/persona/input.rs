@@ -153,7 +153,7 @@ pub(super) fn is_id(id: &str) -> bool {
 
 fn check_id(id: &str) -> Checked<()> {
     if id == NONE {
-        return invalid("id", "`none` is reserved and resources no persona");
+        return invalid("id", "`none` is reserved: it stands for no persona");
     }
     if is_id(id) {
         Ok(())
