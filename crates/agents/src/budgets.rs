@@ -35,7 +35,11 @@ pub struct BudgetName {
 /// The result of `budgets.list`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BudgetList {
+    /// The budgets, by scope and period.
     pub budgets: Vec<Budget>,
+    /// The cursor of the next page; absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
 }
 
 /// The calls that a budget applies to.
@@ -198,7 +202,7 @@ impl Inner {
 }
 
 impl Agents {
-    /// Lists the budgets by scope and period, with their use so far.
+    /// Lists all budgets by scope and period, with their use so far.
     pub async fn list_budgets(&self) -> Result<BudgetList, AgentsError> {
         let now = self.0.clock.now();
         let read = self.0.store.read(move |conn| {
@@ -208,7 +212,10 @@ impl Agents {
                     let spent = spent_of(conn, &row, now).await?;
                     budgets.push(shown(&row, spent, now));
                 }
-                Ok::<_, AgentsError>(BudgetList { budgets })
+                Ok::<_, AgentsError>(BudgetList {
+                    budgets,
+                    next_cursor: None,
+                })
             })
         });
         read.await
