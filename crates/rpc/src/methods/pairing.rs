@@ -4,7 +4,7 @@ use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_auth::api::{Device, DevicePaired, PairDeviceRequest};
 use gatehouse_channels::Pairing;
-use gatehouse_domain::{DeviceId, Problem, Scope};
+use gatehouse_domain::{DeviceId, Problem, Scope, input};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ pub struct ApproveParams {
     /// The code that the person got.
     code: String,
     /// Whether the person's messages count as the owner's.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "input::or_default")]
     trusted: bool,
 }
 
@@ -126,7 +126,7 @@ pub struct RevokeParams {
     /// The device's ID.
     id: DeviceId,
     /// Whether to keep what the device created, which requires a session. By default, it ends with the device.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "input::or_default")]
     keep_children: bool,
 }
 
