@@ -390,6 +390,21 @@ async fn every_list_takes_from_1_to_500_rows() {
 }
 
 #[tokio::test]
+async fn null_counts_as_an_absent_param() {
+    let harness = Harness::new().await;
+    for (method, params) in [
+        ("env.list", json!({ "limit": null, "cursor": null })),
+        ("inbox.list", json!({ "unread": null, "q": null })),
+        (
+            "webhooks.deliveries.replay",
+            json!({ "limit": 1, "dry_run": null, "id": null }),
+        ),
+    ] {
+        harness.call(method, params).await;
+    }
+}
+
+#[tokio::test]
 async fn the_page_learns_what_it_needs() {
     let harness = Harness::new().await;
     let context = harness.context(&[]).await;
