@@ -22,6 +22,8 @@ const WARNS_AT_PERCENT: i128 = 80;
 const MAX_SCOPE_CHARACTERS: usize = 300;
 /// Maximum limit in the unit of the prices.
 const MAX_COST: f64 = 1e9;
+/// Maximum limit in tokens: the largest integer that every JSON parser reads exactly.
+const MAX_TOKENS: i64 = 9_007_199_254_740_991;
 
 /// Identifies a budget.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -268,9 +270,12 @@ pub(crate) fn checked(new: NewBudget) -> Result<BudgetRow, AgentsError> {
         return Err(AgentsError::invalid("scope", reason));
     }
     let cost_nanos = match (new.tokens, new.cost) {
-        (Some(1..), None) => None,
+        (Some(1..=MAX_TOKENS), None) => None,
         (None, Some(cost)) if cost > 0.0 && cost <= MAX_COST => Some(nanos_of(cost)),
-        (Some(_), None) => return Err(AgentsError::invalid("tokens", "at least 1")),
+        (Some(_), None) => {
+            let reason = format!("expected 1 to {MAX_TOKENS}");
+            return Err(AgentsError::invalid("tokens", reason));
+        }
         (None, Some(_)) => {
             return Err(AgentsError::invalid("cost", "more than 0, at most 1e9"));
         }
@@ -293,4 +298,27 @@ pub(crate) fn checked(new: NewBudget) -> Result<BudgetRow, AgentsError> {
 )]
 fn nanos_of(cost: f64) -> i64 {
     ((cost * NANOS).round() as i64).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_in_tokens_at_and_past_its_bounds() {
+        for (tokens, is_good) in [
+            (0, false),
+            (1, true),
+            (MAX_TOKENS, true),
+            (MAX_TOKENS + 1, false),
+        ] {
+            let new = NewBudget {
+                scope: "all".to_owned(),
+                period: BudgetPeriod::Day,
+                tokens: Some(tokens),
+                cost: None,
+            };
+            assert_eq!(checked(new).is_ok(), is_good, "{tokens}");
+        }
+    }
 }
