@@ -22,6 +22,8 @@ const WARNS_AT_PERCENT: i128 = 80;
 const MAX_SCOPE_CHARACTERS: usize = 300;
 /// Maximum limit in the unit of the prices.
 const MAX_COST: f64 = 1e9;
+/// Maximum limit in tokens: the largest integer that every JSON parser reads exactly.
+const MAX_TOKENS: i64 = 9_007_199_254_740_991;
 
 /// Identifies a budget.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -35,7 +37,11 @@ pub struct BudgetName {
 /// The result of `budgets.list`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BudgetList {
+    /// The budgets, by scope and period.
     pub budgets: Vec<Budget>,
+    /// The cursor of the next page; absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
 }
 
 /// The calls that a budget applies to.
@@ -198,7 +204,7 @@ impl Inner {
 }
 
 impl Agents {
-    /// Lists the budgets by scope and period, with their use so far.
+    /// Lists all budgets by scope and period, with their use so far.
     pub async fn list_budgets(&self) -> Result<BudgetList, AgentsError> {
         let now = self.0.clock.now();
         let read = self.0.store.read(move |conn| {
@@ -208,7 +214,10 @@ impl Agents {
                     let spent = spent_of(conn, &row, now).await?;
                     budgets.push(shown(&row, spent, now));
                 }
-                Ok::<_, AgentsError>(BudgetList { budgets })
+                Ok::<_, AgentsError>(BudgetList {
+                    budgets,
+                    next_cursor: None,
+                })
             })
         });
         read.await
@@ -261,9 +270,12 @@ pub(crate) fn checked(new: NewBudget) -> Result<BudgetRow, AgentsError> {
         return Err(AgentsError::invalid("scope", reason));
     }
     let cost_nanos = match (new.tokens, new.cost) {
-        (Some(1..), None) => None,
+        (Some(1..=MAX_TOKENS), None) => None,
         (None, Some(cost)) if cost > 0.0 && cost <= MAX_COST => Some(nanos_of(cost)),
-        (Some(_), None) => return Err(AgentsError::invalid("tokens", "at least 1")),
+        (Some(_), None) => {
+            let reason = format!("expected 1 to {MAX_TOKENS}");
+            return Err(AgentsError::invalid("tokens", reason));
+        }
         (None, Some(_)) => {
             return Err(AgentsError::invalid("cost", "more than 0, at most 1e9"));
         }
@@ -286,4 +298,27 @@ pub(crate) fn checked(new: NewBudget) -> Result<BudgetRow, AgentsError> {
 )]
 fn nanos_of(cost: f64) -> i64 {
     ((cost * NANOS).round() as i64).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_in_tokens_at_and_past_its_bounds() {
+        for (tokens, is_good) in [
+            (0, false),
+            (1, true),
+            (MAX_TOKENS, true),
+            (MAX_TOKENS + 1, false),
+        ] {
+            let new = NewBudget {
+                scope: "all".to_owned(),
+                period: BudgetPeriod::Day,
+                tokens: Some(tokens),
+                cost: None,
+            };
+            assert_eq!(checked(new).is_ok(), is_good, "{tokens}");
+        }
+    }
 }

@@ -13,6 +13,6 @@ pub use answers::{
 };
 pub use requests::{
     ConfirmRequest, ConnectAuth, CreateApiKeyRequest, EmptyRequest, EndSessionRequest,
-    LoginRequest, PairDeviceRequest, PasswordChangeRequest, SetupRequest, VaultOptionalPassword,
-    VaultPassword, VaultRecovery,
+    LoginRequest, PairDeviceRequest, PasswordChangeRequest, RevokeApiKeyRequest, SetupRequest,
+    VaultOptionalPassword, VaultPassword, VaultRecovery,
 };

@@ -4,7 +4,7 @@ use crate::api::{ApiKeyCreated, ApiKeyItem, ApiKeyList, CreateApiKeyRequest, Don
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
-use crate::lineage::{Descendants, Limits};
+use crate::lineage::{Descendants, Limits, may_keep_children};
 use crate::live::{KEY_PREFIX, LiveKey, hash_of, to_hex};
 use crate::only::{Only, TargetKinds};
 use crate::request_context::Caller;
@@ -181,13 +181,16 @@ impl Auth {
         })
     }
 
-    /// `DELETE /api/auth/api-keys/{id}`. Also ends the credentials that the key created.
+    /// `DELETE /api/auth/api-keys/{id}`. Also ends the credentials that the key created, unless they
+    /// are kept.
     pub async fn delete_api_key(
         &self,
         caller: &Caller<'_>,
         id: &ApiKeyId,
+        keep_children: bool,
     ) -> Result<Done, AuthError> {
-        caller.context.require(Scope::Admin)?;
+        let identity = caller.context.require(Scope::Admin)?;
+        may_keep_children(identity, keep_children)?;
         let (actor, now) = (caller.context.actor(), self.0.now());
         let (random, in_job, in_apply) = (Arc::clone(&self.0.random), id.clone(), id.clone());
         self.change(
@@ -200,8 +203,11 @@ impl Auth {
                     if !conn.delete_api_key(&in_job).await? {
                         return Err(AuthError::NotFound("API key"));
                     }
-                    let name = format!("api_key {in_job}");
-                    let below = Descendants::delete(conn, &name, now).await?;
+                    let below = if keep_children {
+                        Descendants::default()
+                    } else {
+                        Descendants::delete(conn, &format!("api_key {in_job}"), now).await?
+                    };
                     let entry = AuditEntry {
                         kind: kinds::API_KEY_REVOKED,
                         actor: &actor,

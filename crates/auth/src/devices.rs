@@ -10,7 +10,7 @@ use crate::api_keys::{check_label, dies_at_setup};
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::identity::AuthIdentity;
-use crate::lineage::{Descendants, Limits};
+use crate::lineage::{Descendants, Limits, may_keep_children};
 use crate::live::{Live, TOKEN_PREFIX, hash_of, to_hex};
 use crate::only::{Only, TargetKinds};
 use crate::request_context::RequestContext;
@@ -153,13 +153,16 @@ impl Auth {
         })
     }
 
-    /// `pairing.revoke`: closes the device's sockets and ends the credentials that it created.
+    /// `pairing.revoke`: closes the device's sockets and ends the credentials that it created, unless
+    /// they are kept.
     pub async fn revoke_device(
         &self,
         context: &RequestContext,
         id: DeviceId,
+        keep_children: bool,
     ) -> Result<Done, AuthError> {
-        context.require(Scope::Pairing)?;
+        let identity = context.require(Scope::Pairing)?;
+        may_keep_children(identity, keep_children)?;
         let (actor, now) = (context.actor(), self.0.now());
         let (random, in_job) = (Arc::clone(&self.0.random), id.clone());
         self.change(
@@ -172,8 +175,11 @@ impl Auth {
                     if !conn.delete_device(&in_job).await? {
                         return Err(AuthError::NotFound("device"));
                     }
-                    let name = format!("device {in_job}");
-                    let below = Descendants::delete(conn, &name, now).await?;
+                    let below = if keep_children {
+                        Descendants::default()
+                    } else {
+                        Descendants::delete(conn, &format!("device {in_job}"), now).await?
+                    };
                     let entry = AuditEntry {
                         kind: kinds::DEVICE_REVOKED,
                         actor: &actor,

@@ -29,6 +29,9 @@ pub enum AuthError {
     /// A credential with limits tried to create access without limits.
     #[error("a limited credential cannot create access without limits")]
     Limited,
+    /// A credential that ends with its creator tried to keep what a revoked one created.
+    #[error("this credential cannot keep what another one created")]
+    KeepsChildren,
     /// The credential's `only` does not include the method or path.
     #[error("the credential's `only` does not include this method or path")]
     OutsideOnly,
@@ -113,6 +116,12 @@ impl From<AuthError> for Problem {
                  would create access without these limits. Log in, or use a credential without \
                  limits.",
             ),
+            AuthError::KeepsChildren => say(
+                ErrorCode::Forbidden,
+                "API keys and devices cannot use `keep_children`. Log in with the password or a \
+                 passkey.",
+            )
+            .with("field", "keep_children"),
             AuthError::OutsideOnly => say(
                 ErrorCode::Forbidden,
                 "The `only` of this credential does not include this method or path.",

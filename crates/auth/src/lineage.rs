@@ -114,6 +114,19 @@ pub(crate) fn require_no_limits(identity: &AuthIdentity) -> Result<(), AuthError
     }
 }
 
+/// Refuses to keep what a revoked key or device created if the caller is a key or device, or a session that a key
+/// opened. Otherwise a leaked key could revoke itself and leave credentials that nothing ends.
+pub(crate) fn may_keep_children(
+    identity: &AuthIdentity,
+    keep_children: bool,
+) -> Result<(), AuthError> {
+    if keep_children && identity.lasting_maker().is_some() {
+        Err(AuthError::KeepsChildren)
+    } else {
+        Ok(())
+    }
+}
+
 /// The credentials that ended together with their maker.
 #[derive(Default)]
 pub(crate) struct Descendants {

@@ -25,6 +25,13 @@ pub fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     Option::deserialize(deserializer).map(Some)
 }
 
+/// For `deserialize_with`: `null` counts as absent, as in every optional field.
+pub fn or_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
 /// Deserializes a parsed value. `null` counts as the empty object.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     let value = match value {
@@ -119,6 +126,24 @@ mod tests {
             .and_then(Value::as_str)
             .unwrap_or_default();
         (problem.code, field.to_owned())
+    }
+
+    #[test]
+    fn null_counts_as_absent() {
+        #[derive(Debug, PartialEq, Deserialize)]
+        struct Options {
+            #[serde(default, deserialize_with = "or_default")]
+            force: bool,
+            #[serde(default, deserialize_with = "or_default")]
+            names: Vec<String>,
+        }
+        let read = |body: &str| from_slice::<Options>(body.as_bytes());
+        let absent = read("{}").unwrap();
+        assert!(!absent.force && absent.names.is_empty());
+        assert_eq!(read(r#"{"force":null,"names":null}"#).unwrap(), absent);
+        assert!(read(r#"{"force":true}"#).unwrap().force);
+        let refused = read(r#"{"force":1}"#).unwrap_err();
+        assert_eq!(refused.details["field"], "force");
     }
 
     #[test]

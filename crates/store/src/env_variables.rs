@@ -23,8 +23,10 @@ columns! { EnvVariableRow: key, value, encrypted, belongs_to, created_at, update
 impl Conn {
     /// Returns all variables, ordered by name.
     pub async fn list_env_variables(&mut self) -> Result<Vec<EnvVariableRow>, StoreError> {
-        self.list(query("SELECT * FROM env_variables ORDER BY key"))
-            .await
+        let mut all: Vec<EnvVariableRow> = self.list(query("SELECT * FROM env_variables")).await?;
+        // Sorted here because the collations of the engines differ.
+        all.sort_by(|one, other| one.key.cmp(&other.key));
+        Ok(all)
     }
 
     pub async fn find_env_variable(

@@ -205,7 +205,10 @@ impl From<StoreError> for Problem {
             StoreError::NulCharacter(_) => Self::new(
                 ErrorCode::InvalidParams,
                 "A text contains a NUL character, which the database cannot store. Nothing was changed.",
-            ),
+            )
+            // The database does not report which text it is.
+            .with("field", "")
+            .with("reason", "contains a NUL character"),
             StoreError::Duplicate(_) => Self::new(ErrorCode::Conflict, "It exists already."),
             StoreError::Unexpected(_) | StoreError::Damaged { .. } => Self::internal(),
         }

@@ -28,8 +28,10 @@ columns! {
 impl Conn {
     /// Returns all keys, ordered by name.
     pub async fn list_ssh_keys(&mut self) -> Result<Vec<SshKeyRow>, StoreError> {
-        self.list(query("SELECT * FROM ssh_keys ORDER BY name"))
-            .await
+        let mut all: Vec<SshKeyRow> = self.list(query("SELECT * FROM ssh_keys")).await?;
+        // Sorted here because the collations of the engines differ.
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(all)
     }
 
     pub async fn find_ssh_key(&mut self, name: &str) -> Result<Option<SshKeyRow>, StoreError> {

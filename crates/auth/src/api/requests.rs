@@ -1,6 +1,6 @@
 //! Requests, in the order of the API contract's table.
 
-use gatehouse_domain::{ChallengeId, Cidr, Scope, Timestamp};
+use gatehouse_domain::{ChallengeId, Cidr, Scope, Timestamp, input};
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -91,7 +91,17 @@ pub struct CreateApiKeyRequest {
 pub struct EndSessionRequest {
     /// Whether to keep the API keys and devices that the session created. By default, they end with
     /// it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "input::or_default")]
+    pub keep_children: bool,
+}
+
+/// `DELETE /api/auth/api-keys/{id}`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RevokeApiKeyRequest {
+    /// Whether to keep what the key created, which requires a session. By default, it ends with the
+    /// key.
+    #[serde(default, deserialize_with = "input::or_default")]
     pub keep_children: bool,
 }
 

@@ -66,7 +66,7 @@ async fn what_a_key_may_do_as_the_session() {
         );
         let ended = gate
             .auth
-            .delete_api_key(&caller(&context), &ApiKeyId::from_text("x"))
+            .delete_api_key(&caller(&context), &ApiKeyId::from_text("x"), false)
             .await;
         let expected = if scope == Scope::Admin {
             ErrorCode::NotFound
@@ -177,7 +177,7 @@ async fn a_key_ends_by_time_by_place_and_by_hand() {
         let held = gate.context(AWAY, &key.key).await;
         assert!(gate.auth.is_live(held.identity().unwrap()));
         gate.auth
-            .delete_api_key(&caller(&context), &key.id)
+            .delete_api_key(&caller(&context), &key.id, false)
             .await
             .unwrap();
         assert!(!gate.auth.is_live(held.identity().unwrap()));

@@ -41,7 +41,7 @@ async fn a_session_and_its_key_that_another_node_ended_write_nothing() {
         let by_key = context(&other, AWAY, &key.key).await;
         let owner = gate.context(HERE, &cookie).await;
         gate.auth
-            .delete_api_key(&caller(&owner), &key.id)
+            .delete_api_key(&caller(&owner), &key.id, false)
             .await
             .unwrap();
         let identity = by_key.identity().unwrap();

@@ -18,7 +18,7 @@ async fn a_revocation_takes_effect_although_its_caller_hung_up() {
         changed.borrow_and_update();
         {
             let owner = caller(&owner);
-            let mut revoking = Box::pin(gate.auth.delete_api_key(&owner, &key.id));
+            let mut revoking = Box::pin(gate.auth.delete_api_key(&owner, &key.id, false));
             let polled = revoking
                 .as_mut()
                 .poll(&mut Context::from_waker(Waker::noop()));
@@ -136,7 +136,7 @@ async fn another_node_sees_what_was_ended_here() {
     assert!(on_key.identity().is_ok() && on_cookie.identity().is_ok());
     let owner = gate.context(HERE, &cookie).await;
     gate.auth
-        .delete_api_key(&caller(&owner), &key.id)
+        .delete_api_key(&caller(&owner), &key.id, false)
         .await
         .unwrap();
     other.look_at_feed().await.unwrap();

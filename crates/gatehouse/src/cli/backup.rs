@@ -70,7 +70,7 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
     let head = ["created at", "size", "encrypted", "checked", "file"];
     if directory.is_none() && globals.given_url(&layers)?.is_some() {
         let client = Client::new(globals, &layers)?;
-        let found = client.rpc("backup.list", json!({})).await?;
+        let found = client.list("backup.list", "backups").await?;
         let fields = ["created_at", "bytes", "encrypted", "name"];
         let mut lines = rows(&found, "backups", &fields);
         let listed = found.get("backups").and_then(Value::as_array);

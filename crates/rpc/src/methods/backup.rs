@@ -1,12 +1,16 @@
 //! The methods `backup.*`: backups in the directory for backups on the server.
 
-use crate::method_entry::{Audit, Call, Method, NoParams, method};
+use super::page::{PageParams, rows};
+use crate::method_entry::{Audit, Call, Method, method};
 use gatehouse_backup::age::Recipient;
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::backup::{BackupInfo, CreatedBackup};
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+
+/// The maximum number of backups that `backup.create` keeps.
+const MAX_KEPT: u16 = 10_000;
 
 pub const CREATE: Method = method!(
     "backup.create",
@@ -21,7 +25,7 @@ pub const LIST: Method = method!(
     "backup.list",
     "Lists the backups in the directory of backup.to on the server, newest first.",
     Some(Scope::Admin),
-    list(NoParams) -> BackupList,
+    list(PageParams) -> BackupList,
     errors: [ConfirmationRequired]
 );
 
@@ -52,7 +56,11 @@ impl std::fmt::Debug for CreateParams {
 /// The answer of `backup.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BackupList {
+    /// The backups, newest first.
     backups: Vec<BackupInfo>,
+    /// The cursor of the next page; absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
 }
 
 /// The body of `POST /api/backup/stream`. Without `recipient` and `passphrase`, the setting `backup.recipient` applies.
@@ -85,11 +93,18 @@ impl StreamParams {
 async fn create(call: Call, params: CreateParams) -> Result<CreatedBackup, Problem> {
     call.services.auth.require_step_up(&call.identity).await?;
     let recipient = recipient(params.recipient.as_deref(), params.passphrase)?;
-    if params.keep == Some(0) {
-        return Err(Problem::invalid_params("keep", "1 to 10000"));
-    }
-    let keep = params.keep.map(usize::from);
+    let keep = kept(params.keep)?;
     call.services.create_backup(recipient, keep).await
+}
+
+/// Checks the number of backups to keep.
+fn kept(keep: Option<u16>) -> Result<Option<usize>, Problem> {
+    if keep.is_none_or(|keep| (1..=MAX_KEPT).contains(&keep)) {
+        Ok(keep.map(usize::from))
+    } else {
+        let reason = format!("1 to {MAX_KEPT}");
+        Err(Problem::invalid_params("keep", reason))
+    }
 }
 
 fn recipient(
@@ -110,8 +125,73 @@ fn recipient(
     }
 }
 
-async fn list(call: Call, _: NoParams) -> Result<BackupList, Problem> {
+async fn list(call: Call, params: PageParams) -> Result<BackupList, Problem> {
     call.services.auth.require_step_up(&call.identity).await?;
-    let backups = call.services.list_backups().await?;
-    Ok(BackupList { backups })
+    page(call.services.list_backups().await?, &params)
+}
+
+/// Returns one page. The cursor is the name of the last backup on it; it is refused after that backup was deleted.
+fn page(all: Vec<BackupInfo>, params: &PageParams) -> Result<BackupList, Problem> {
+    let rows = rows(params.limit)?;
+    let begin = match &params.cursor {
+        None => 0,
+        Some(last) => {
+            let place = all.iter().position(|backup| backup.name == *last);
+            let reason = "not a backup in the directory";
+            place.ok_or_else(|| Problem::invalid_params("cursor", reason))? + 1
+        }
+    };
+    let mut backups: Vec<_> = all.into_iter().skip(begin).take(rows + 1).collect();
+    let has_more = backups.len() > rows;
+    backups.truncate(rows);
+    let last = backups.last().filter(|_| has_more);
+    Ok(BackupList {
+        next_cursor: last.map(|last| last.name.clone()),
+        backups,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_domain::Timestamp;
+    use serde_json::Value;
+
+    #[test]
+    fn from_1_to_10000_backups_are_kept() {
+        assert_eq!(kept(None).unwrap(), None);
+        for (keep, good) in [(0, false), (1, true), (10_000, true), (10_001, false)] {
+            assert_eq!(kept(Some(keep)).is_ok(), good, "{keep}");
+        }
+        assert_eq!(kept(Some(0)).unwrap_err().details["field"], "keep");
+    }
+
+    #[test]
+    fn pages_of_backups_follow_each_other_without_gap() {
+        let all = || {
+            let named = |name: &str| BackupInfo {
+                name: name.to_owned(),
+                created_at: Timestamp::from_millis(1),
+                bytes: 1,
+                encrypted: false,
+                checked: None,
+            };
+            ["c", "a", "b"].map(named).to_vec()
+        };
+        let names = |limit, cursor: Option<&str>| -> Result<(String, Option<String>), Value> {
+            let params = PageParams {
+                limit: Some(limit),
+                cursor: cursor.map(str::to_owned),
+            };
+            let page = page(all(), &params).map_err(|problem| problem.details["field"].clone())?;
+            let names: String = page.backups.into_iter().map(|backup| backup.name).collect();
+            Ok((names, page.next_cursor))
+        };
+        assert_eq!(names(2, None), Ok(("ca".to_owned(), Some("a".to_owned()))));
+        assert_eq!(names(2, Some("a")), Ok(("b".to_owned(), None)));
+        assert_eq!(names(3, None), Ok(("cab".to_owned(), None)));
+        assert_eq!(names(3, Some("b")), Ok((String::new(), None)));
+        assert_eq!(names(3, Some("x")), Err("cursor".into()));
+        assert_eq!(names(501, None), Err("limit".into()));
+    }
 }

@@ -1,6 +1,7 @@
 //! `budgets.*`: limits on the use of models.
 
-use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
+use super::page::{PageParams, by_name};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::{AgentsError, Budget, BudgetList, BudgetName, NewBudget};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
@@ -10,7 +11,7 @@ pub const LIST: Method = method!(
     "budgets.list",
     "Lists the budgets with what is used of them in the current period.",
     Some(Scope::Read),
-    list(NoParams) -> BudgetList
+    list(PageParams) -> BudgetList
 );
 
 pub const SET: Method = method!(
@@ -30,9 +31,22 @@ pub const DELETE: Method = method!(
     audit: Audit::row("budget.deleted", &["scope", "period"], &[])
 );
 
-async fn list(call: Call, _: NoParams) -> Result<BudgetList, Problem> {
+async fn list(call: Call, params: PageParams) -> Result<BudgetList, Problem> {
     let agents = &call.services.agents;
-    agents.list_budgets().await.map_err(to_problem)
+    let all = agents.list_budgets().await.map_err(to_problem)?.budgets;
+    // A scope contains no line break, so it can separate scope and period.
+    let place = |budget: Budget| {
+        (
+            format!("{}\n{}", budget.scope, budget.period.as_str()),
+            budget,
+        )
+    };
+    let all: Vec<_> = all.into_iter().map(place).collect();
+    let (budgets, next_cursor) = by_name(all, &params, |(place, _)| place)?;
+    Ok(BudgetList {
+        budgets: budgets.into_iter().map(|(_, budget)| budget).collect(),
+        next_cursor,
+    })
 }
 
 /// The scope with a webhook's internal ID, by which use is counted, in place of its public ID. `None` if the agent, the

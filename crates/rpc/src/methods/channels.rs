@@ -4,7 +4,7 @@ use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_agents::AgentsError;
 use gatehouse_channels::{Account, AccountChange, ChannelType, ChannelsError, NewAccount};
-use gatehouse_domain::{Problem, Scope};
+use gatehouse_domain::{Problem, Scope, input};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -129,7 +129,7 @@ pub struct DeleteParams {
     /// The channel's ID.
     id: String,
     /// Delete the channel even if deliveries wait for it or webhooks name it. Those deliveries fail.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "input::or_default")]
     force: bool,
 }
 

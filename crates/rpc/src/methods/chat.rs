@@ -6,7 +6,7 @@ use gatehouse_agents::{
     Failure, HistoryPage, Message, RunningTurn, SendRequest, Sent, Stop, Target, Usage,
 };
 use gatehouse_domain::id::{SessionId, TurnId};
-use gatehouse_domain::{Problem, Scope};
+use gatehouse_domain::{Problem, Scope, input};
 use gatehouse_services::{Services, to_problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ pub struct SendParams {
     /// The text, at most 1 MiB. It may be empty if there are attachments.
     text: String,
     /// The IDs of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "input::or_default")]
     attachments: Vec<String>,
     /// The ID of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
     audio_id: Option<String>,

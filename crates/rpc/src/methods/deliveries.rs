@@ -4,7 +4,7 @@
 use super::page;
 use super::webhooks::IdParams;
 use crate::method_entry::{Audit, Call, Method, NoParams, method};
-use gatehouse_domain::{DeliveryStatus, Problem, Scope, Timestamp};
+use gatehouse_domain::{DeliveryStatus, Problem, Scope, Timestamp, input};
 use gatehouse_services::to_problem;
 use gatehouse_webhooks::{
     Delivery, DeliveryPage, DeliveryQuery, DeliveryRequest, Edit, Forwarding, ReplayQuery,
@@ -118,7 +118,7 @@ pub struct ForwardParams {
     /// The webhook's ID or public ID.
     id: String,
     /// Discard the requests instead.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "input::or_default")]
     stop: bool,
 }
 
@@ -162,7 +162,7 @@ pub struct ReplayParams {
     #[schemars(range(min = 1, max = 10_000))]
     limit: i64,
     /// Only count the deliveries.
-    #[serde(default, alias = "dryRun")]
+    #[serde(default, alias = "dryRun", deserialize_with = "input::or_default")]
     dry_run: bool,
 }
 

@@ -4,7 +4,7 @@ use super::page::{rows, searched};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_channels::{InboxFilter, InboxMessage, InboxPage};
 use gatehouse_domain::id::InboxMessageId;
-use gatehouse_domain::{Problem, Scope, Timestamp};
+use gatehouse_domain::{Problem, Scope, Timestamp, input};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ pub struct ListParams {
     #[schemars(length(max = 200))]
     q: Option<String>,
     /// Only unread messages.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "input::or_default")]
     unread: bool,
     /// Only messages about events at this time or later.
     from: Option<Timestamp>,

@@ -4,7 +4,7 @@ use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_auth::api::{Device, DevicePaired, PairDeviceRequest};
 use gatehouse_channels::Pairing;
-use gatehouse_domain::{DeviceId, ErrorCode, Problem, Scope};
+use gatehouse_domain::{DeviceId, ErrorCode, Problem, Scope, input};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub const REVOKE: Method = method!(
     "Revokes a device and closes its connections.",
     Some(Scope::Pairing),
     revoke(RevokeParams) -> Done,
-    errors: [NotFound],
+    errors: [NotFound, Forbidden],
     audit: Audit::Transaction("device.revoked")
 );
 
@@ -87,7 +87,7 @@ pub struct ApproveParams {
     /// The code that the person got.
     code: String,
     /// Whether the person's messages count as the owner's.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "input::or_default")]
     trusted: bool,
 }
 
@@ -125,6 +125,9 @@ pub struct ListResult {
 pub struct RevokeParams {
     /// The device's ID.
     id: DeviceId,
+    /// Whether to keep what the device created, which requires a session. By default, it ends with the device.
+    #[serde(default, deserialize_with = "input::or_default")]
+    keep_children: bool,
 }
 
 async fn create(call: Call, params: PairDeviceRequest) -> Result<DevicePaired, Problem> {
@@ -152,8 +155,9 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 
 async fn revoke(call: Call, params: RevokeParams) -> Result<Done, Problem> {
     let auth = &call.services.auth;
-    let revoked = auth.revoke_device(&call.context, params.id).await;
-    revoked.map_err(to_problem)?;
+    auth.revoke_device(&call.context, params.id, params.keep_children)
+        .await
+        .map_err(to_problem)?;
     Ok(DONE)
 }
 

@@ -57,8 +57,8 @@ pub const DELETE: Method = method!(
 
 pub const SET_ACTIVE: Method = method!(
     "voice.personas.set_active",
-    "Sets the active persona, which is used when a request names none; without an id, none is \
-     active.",
+    "Sets the active persona, which is used when a request names none; with `none` or null, no \
+     persona is active.",
     Some(Scope::Write),
     set_active(ActivePersonaParams) -> ActivePersona,
     errors: [NotFound],

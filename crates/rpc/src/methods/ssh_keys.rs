@@ -5,7 +5,7 @@ use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use gatehouse_domain::{Problem, Scope};
+use gatehouse_domain::{Problem, Scope, input};
 use gatehouse_secrets::{SecretsError, SshKey};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
@@ -69,7 +69,7 @@ pub struct SignParams {
     /// The data to sign, in base64; at most 256 KiB.
     data: String,
     /// Flags of the agent protocol: 2 or 4 makes an RSA key sign with SHA-256 or SHA-512.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "input::or_default")]
     flags: u32,
     /// The program that requests the signature, for the audit log; at most 256 characters.
     program: String,

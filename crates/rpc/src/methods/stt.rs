@@ -4,7 +4,7 @@ use super::config::choose;
 use super::tts::{ProviderParams, ProviderResult};
 use super::voice_params::{Base64, ProvidersParams, provider_of};
 use crate::method_entry::{Audit, Call, Method, NoParams, method};
-use gatehouse_domain::{Problem, Scope};
+use gatehouse_domain::{Problem, Scope, input};
 use gatehouse_services::to_problem;
 use gatehouse_voice::{
     ProviderStatus, SttId, SttStatus, SubtitleFormat, TranscribeRequest, Transcript,
@@ -65,7 +65,11 @@ pub struct TranscribeParams {
     /// The provider's ID or vendor name; the configured one by default.
     provider: Option<String>,
     /// `json` by default. With `srt` or `vtt` the result also contains subtitles.
-    #[serde(default, alias = "responseFormat")]
+    #[serde(
+        default,
+        alias = "responseFormat",
+        deserialize_with = "input::or_default"
+    )]
     response_format: ResponseFormat,
 }
 

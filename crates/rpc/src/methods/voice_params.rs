@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{
     STANDARD, STANDARD_PAD_INDIFFERENT, URL_SAFE_PAD_INDIFFERENT,
 };
-use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_domain::{ErrorCode, Problem, input};
 use gatehouse_voice::{MAX_AUDIO_BYTES, ProviderId};
 use schemars::JsonSchema;
 use serde::de::{Error as _, Visitor};
@@ -23,7 +23,7 @@ pub(super) const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 #[serde(deny_unknown_fields)]
 pub struct ProvidersParams {
     /// Whether to list every provider, including those that the settings hide, each with its description.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "input::or_default")]
     pub(super) details: bool,
 }
 

@@ -368,7 +368,14 @@ async fn the_audit_log_is_read_in_pages() {
 #[tokio::test]
 async fn every_list_takes_from_1_to_500_rows() {
     let harness = Harness::new().await;
-    for method in ["audit.list", "env.list", "ssh_keys.list", "providers.list"] {
+    for method in [
+        "audit.list",
+        "backup.list",
+        "budgets.list",
+        "env.list",
+        "ssh_keys.list",
+        "providers.list",
+    ] {
         for limit in [1, 500] {
             harness.call(method, json!({ "limit": limit })).await;
         }
@@ -379,6 +386,21 @@ async fn every_list_takes_from_1_to_500_rows() {
                 (&json!("INVALID_PARAMS"), &json!("limit"))
             );
         }
+    }
+}
+
+#[tokio::test]
+async fn null_counts_as_an_absent_param() {
+    let harness = Harness::new().await;
+    for (method, params) in [
+        ("env.list", json!({ "limit": null, "cursor": null })),
+        ("inbox.list", json!({ "unread": null, "q": null })),
+        (
+            "webhooks.deliveries.replay",
+            json!({ "limit": 1, "dry_run": null, "id": null }),
+        ),
+    ] {
+        harness.call(method, params).await;
     }
 }
 

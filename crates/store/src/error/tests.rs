@@ -27,3 +27,11 @@ fn codes_are_sorted_by_what_the_caller_can_do() {
         assert_eq!(is_unavailable_in_postgres(code), expected, "{code}");
     }
 }
+
+#[test]
+fn a_nul_character_is_an_invalid_param_with_its_fields() {
+    let problem = Problem::from(StoreError::NulCharacter("refused".into()));
+    assert_eq!(problem.code, ErrorCode::InvalidParams);
+    assert_eq!(problem.details["field"], "");
+    assert_eq!(problem.details["reason"], "contains a NUL character");
+}

@@ -30,7 +30,11 @@ pub enum McpError {
     Argument(String),
     /// The server did not fill in a prompt. Its error text is for the caller.
     #[error("the server returned no prompt")]
-    Refused(String),
+    Refused {
+        /// The name of the server.
+        server: String,
+        said: String,
+    },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -53,10 +57,12 @@ impl From<McpError> for Problem {
             }
             McpError::NoPrompt => Self::not_found("MCP prompt"),
             McpError::Argument(reason) => Self::invalid_params("arguments", reason),
-            McpError::Refused(said) => Self::new(
+            McpError::Refused { server, said } => Self::new(
                 ErrorCode::ProviderFailed,
                 "The MCP server returned no prompt. Check the arguments and try again.",
             )
+            .with("provider", server)
+            .with("retryable", false)
             .with("provider_message", said),
             McpError::Store(error) => error.into(),
         }
@@ -210,5 +216,21 @@ impl Mcp {
         let waiting = board.wait_for(|board| board.get(name).is_none_or(is_there));
         drop(tokio::time::timeout(WAIT, waiting).await);
         self.find(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_prompt_names_its_server() {
+        let problem = Problem::from(McpError::Refused {
+            server: "py".to_owned(),
+            said: "no such style".to_owned(),
+        });
+        assert_eq!(problem.code, ErrorCode::ProviderFailed);
+        assert_eq!(problem.details["provider"], "py");
+        assert_eq!(problem.details["retryable"], false);
     }
 }

@@ -71,15 +71,19 @@ impl Mcp {
             let values = values.map(|(name, value)| (name, value.into()));
             params = params.with_arguments(values.collect());
         }
+        let refused = |said| McpError::Refused {
+            server: server.to_owned(),
+            said,
+        };
         let asked = super::ask::ask(server, &peer, peer.get_prompt_once(params));
         match asked.await {
             Ok(GetPromptResponse::Complete(result)) => {
                 Ok(of_messages(&self.dependencies.files, name, &result.messages).await)
             }
-            Ok(_) => Err(McpError::Refused(format!(
+            Ok(_) => Err(refused(format!(
                 "The MCP server {server} requested further input, which is not supported."
             ))),
-            Err(error) => Err(McpError::Refused(error.message)),
+            Err(error) => Err(refused(error.message)),
         }
     }
 }

@@ -13,8 +13,8 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use gatehouse_agents::{Failure, Sent, TurnReport};
 use gatehouse_audio::Format;
+use gatehouse_domain::Problem;
 use gatehouse_domain::id::SessionId;
-use gatehouse_domain::{ErrorCode, Problem};
 use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
@@ -265,5 +265,8 @@ async fn next_spoken(answer: &mut Option<Answer>, more_at: Option<Instant>) -> O
 /// The error for a client that sends speech faster than it can be transcribed.
 pub(super) fn too_much() -> Problem {
     let message = "More was said than can be transcribed at once.";
-    Problem::new(ErrorCode::RateLimited, message)
+    Problem {
+        message: message.to_owned(),
+        ..Problem::rate_limited(1000)
+    }
 }

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use gatehouse_auth::api::{
     ConfirmRequest, CreateApiKeyRequest, EmptyRequest, EndSessionRequest, LoginRequest,
-    PasswordChangeRequest, SetupRequest,
+    PasswordChangeRequest, RevokeApiKeyRequest, SetupRequest,
 };
 use gatehouse_domain::{ApiKeyId, AuthSessionId};
 
@@ -115,10 +115,12 @@ pub(super) async fn delete_api_key(
     State(app): State<App>,
     requester: Requester,
     Path(id): Path<ApiKeyId>,
-    JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
+    JsonBody(request): JsonBody<RevokeApiKeyRequest>,
 ) -> Answer {
     Ok(json(
-        &app.auth().delete_api_key(&requester.caller(), &id).await?,
+        &app.auth()
+            .delete_api_key(&requester.caller(), &id, request.keep_children)
+            .await?,
     ))
 }
 

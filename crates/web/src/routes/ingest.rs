@@ -8,7 +8,7 @@ use crate::body::Requester;
 use crate::respond::{Refusal, json};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, RawQuery, Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use gatehouse_domain::DeliveryId;
 use gatehouse_rpc::memory_budget::Share;
 use gatehouse_webhooks::{HandshakeReply, HubRequest, IngestError, Ingested, Intake};
@@ -65,7 +65,13 @@ pub(super) async fn hub(
         .await;
     match answered.map_err(refusal)? {
         Some(challenge) => Ok(plain(challenge)),
-        None => Err(super::method_not_allowed().await),
+        None => {
+            let mut response = super::method_not_allowed().await.into_response();
+            // axum adds the header only for a method that the route does not have.
+            let allow = HeaderValue::from_static("POST");
+            response.headers_mut().insert(header::ALLOW, allow);
+            Ok(response)
+        }
     }
 }
 

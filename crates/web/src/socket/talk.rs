@@ -398,7 +398,10 @@ const fn stopping() -> End {
 fn slow() -> Problem {
     let message =
         "The client does not read what is sent to it, or sends more than can be processed.";
-    Problem::new(ErrorCode::RateLimited, message)
+    Problem {
+        message: message.to_owned(),
+        ..Problem::rate_limited(1000)
+    }
 }
 
 fn out_of_order() -> End {

@@ -579,7 +579,16 @@ export interface Interface {
      * Lists the backups in the directory of backup.to on the server, newest first.
      */
     'backup.list': {
-      params: {};
+      params: {
+        /**
+         * The maximum number of entries; 50 by default.
+         */
+        limit?: number | null;
+        /**
+         * `next_cursor` of the previous page.
+         */
+        cursor?: string | null;
+      };
       result: BackupList;
     };
     /**
@@ -816,7 +825,16 @@ export interface Interface {
      * Lists the budgets with what is used of them in the current period.
      */
     'budgets.list': {
-      params: {};
+      params: {
+        /**
+         * The maximum number of entries; 50 by default.
+         */
+        limit?: number | null;
+        /**
+         * `next_cursor` of the previous page.
+         */
+        cursor?: string | null;
+      };
       result: BudgetList;
     };
     /**
@@ -2804,6 +2822,10 @@ export interface Interface {
          * The device's ID.
          */
         id: DeviceId;
+        /**
+         * Whether to keep what the device created, which requires a session. By default, it ends with the device.
+         */
+        keep_children?: boolean;
       };
       result: Done;
     };
@@ -3416,7 +3438,14 @@ export interface CheckedBackup {
  * via the `definition` "BackupList".
  */
 export interface BackupList {
+  /**
+   * The backups, newest first.
+   */
   backups: BackupInfo[];
+  /**
+   * The cursor of the next page; absent on the last page.
+   */
+  next_cursor?: string | null;
 }
 /**
  * A backup in the directory for backups.
@@ -3813,7 +3842,14 @@ export interface UsageStat {
  * via the `definition` "BudgetList".
  */
 export interface BudgetList {
+  /**
+   * The budgets, by scope and period.
+   */
   budgets: Budget[];
+  /**
+   * The cursor of the next page; absent on the last page.
+   */
+  next_cursor?: string | null;
 }
 /**
  * A budget and the use counted against it in the current period.

@@ -2,7 +2,7 @@
 
 use crate::method_entry::{Audit, Call, Method, method};
 use crate::methods::page::{PageParams, by_name};
-use gatehouse_domain::{Problem, Scope, visible};
+use gatehouse_domain::{Problem, Scope, input, visible};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -129,7 +129,7 @@ pub struct PromptParams {
     /// The name of the prompt, as in `mcp.prompts`.
     name: String,
     /// Values for the arguments of the prompt, by name, each of at most 10,000 characters.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "input::or_default")]
     arguments: BTreeMap<String, String>,
 }
 

@@ -112,8 +112,9 @@ pub(super) const ROWS: &[Route] = &[
         (Delete, "/api/auth/api-keys/{id}"),
         ADMIN,
         || delete(auth::delete_api_key),
-        "Revokes an API key and what it created",
+        "Revokes an API key, and what it created unless `keep_children` is true",
     )
+    .takes::<api::RevokeApiKeyRequest>()
     .gives::<api::Done>(),
     row(
         "auth.reset",

@@ -1,6 +1,6 @@
 //! Limits how much audio may arrive: the amount of one microphone, some of it early.
 
-use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_domain::Problem;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -37,7 +37,10 @@ impl Allowance {
         self.taken = self.taken.max(allowed.saturating_sub(self.usual()));
         if self.taken > allowed {
             let message = "More audio arrived than one microphone can record.";
-            return Err(Problem::new(ErrorCode::RateLimited, message));
+            return Err(Problem {
+                message: message.to_owned(),
+                ..Problem::rate_limited(1000)
+            });
         }
         Ok(())
     }
@@ -58,7 +61,8 @@ mod tests {
         for _ in 0..30 {
             allowance.take(32_000, start).unwrap();
         }
-        assert!(allowance.take(2, start).is_err());
+        let refused = allowance.take(2, start).unwrap_err();
+        assert_eq!(refused.details["retry_after_seconds"], 1);
 
         let mut allowance = Allowance::new(16_000, start);
         let later = start + Duration::from_secs(100);

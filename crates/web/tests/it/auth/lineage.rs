@@ -265,6 +265,50 @@ async fn ending_all_other_sessions_takes_their_keys_along_unless_they_are_kept()
 }
 
 #[tokio::test]
+async fn a_session_may_keep_what_a_revoked_key_created() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let here = server.local().with("host", "localhost:8420");
+    let (key, key_id) = make(&server, &owner, json!({})).await;
+    let (child, child_id) = make(&server, &key, json!({})).await;
+    let (other, _) = make(&server, &owner, json!({})).await;
+    let (mut authenticator, _) = passkey_of(&key.clone().with("host", "localhost:8420")).await;
+    let of_key = session_of(&here, &mut authenticator).await;
+    let path = format!("{KEYS}/{key_id}");
+    let keep = json!({ "keep_children": true });
+    // A leaked key must not be able to leave credentials behind.
+    for caller in [&key, &other, &of_key] {
+        let reply = caller.send("DELETE", &path, Some(keep.clone())).await;
+        let refused = reply.refused(403, "FORBIDDEN");
+        assert_eq!(refused["field"], "keep_children", "{refused}");
+    }
+    assert!(is_let_in(&key).await && is_let_in(&child).await);
+    owner.send("DELETE", &path, Some(keep)).await.expect(200);
+    assert!(!is_let_in(&key).await && is_let_in(&child).await);
+    let item = listed(&owner, &child_id).await;
+    assert_eq!(item["made_by"], format!("api_key {key_id}"));
+}
+
+#[tokio::test]
+async fn a_session_may_keep_what_a_revoked_device_paired() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let device = pair(&owner, json!({})).await;
+    let mut socket = server.socket(&server.remote(), "/ws").await;
+    socket
+        .connect(json!({ "device_token": device["token"] }))
+        .await
+        .unwrap();
+    let params = json!({ "label": "next", "scopes": ["operator.pairing"] });
+    let next = socket.call("pairing.create", params).await.unwrap();
+    let next = &next["result"]["token"];
+    let revoke = json!({ "id": device["id"], "keep_children": true });
+    let refused = socket.call("pairing.revoke", revoke.clone()).await.unwrap();
+    assert_eq!(refused["error"]["data"]["code"], "FORBIDDEN", "{refused}");
+    owner.rpc("pairing.revoke", revoke).await.unwrap();
+    assert!(!connects(&server, &device["token"]).await);
+    assert!(connects(&server, next).await);
+}
+
+#[tokio::test]
 async fn a_key_survives_the_logout_and_the_end_of_the_session_that_made_it() {
     let (clock, options) = by_clock();
     let (server, owner) = light_owner(options).await;

@@ -102,6 +102,13 @@ async fn a_budget_is_for_something_that_exists() {
     }
     let listed = owner.rpc("budgets.list", json!({})).await.unwrap();
     assert_eq!(listed["budgets"].as_array().unwrap().len(), 3, "{listed}");
+    let first = owner.rpc("budgets.list", json!({ "limit": 2 })).await;
+    let first = first.unwrap();
+    let rest = json!({ "limit": 2, "cursor": first["next_cursor"] });
+    let rest = owner.rpc("budgets.list", rest).await.unwrap();
+    let pages = [&first, &rest].map(|page| page["budgets"].as_array().unwrap().clone());
+    assert_eq!(json!(pages.concat()), listed["budgets"]);
+    assert!(rest.get("next_cursor").is_none(), "{rest}");
     let name = |scope: &str| json!({ "scope": scope, "period": "day" });
     let public = format!("webhook:{public_id}");
     owner.rpc("budgets.delete", name(&public)).await.unwrap();
