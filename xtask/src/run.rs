@@ -3,11 +3,13 @@
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 
 use crate::page;
-use crate::process::{cargo, shown};
+use crate::process::{cargo, run as run_command, shown};
 
 /// The arguments of `run`.
 #[derive(clap::Args)]
@@ -25,18 +27,14 @@ pub struct Args {
 
 /// Builds, then replaces this process by the gateway, which handles signals and the terminal directly.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
-    page::build_or_leave_out(root)?;
-    let mut command = cargo(root);
+    if args.release {
+        page::build_or_leave_out(root)?;
+    } else {
+        build_side_by_side(root, args)?;
+    }
+    let mut command = gateway(root, args, "run");
     // Use the caller's folder, so that a relative `--data-dir` works as expected.
     command.current_dir(std::env::current_dir().context("no working directory")?);
-    command
-        .arg("run")
-        .arg("--manifest-path")
-        .arg(root.join("Cargo.toml"));
-    command.args(["--package", "gatehouse"]);
-    if args.release {
-        command.arg("--release");
-    }
     command.args(["--", "serve"]);
     if let Some(folder) = &args.data_dir {
         command.arg("--data-dir").arg(folder);
@@ -44,4 +42,28 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     command.args(&args.rest);
     eprintln!("$ {}", shown(&command));
     Err(command.exec()).context("cannot start cargo")
+}
+
+/// Compiles while npm and Vite work: a debug build reads the page when it runs.
+fn build_side_by_side(root: &Path, args: &Args) -> Result<()> {
+    thread::scope(|scope| {
+        let page = scope.spawn(|| page::build_or_leave_out(root));
+        run_command(&mut gateway(root, args, "build"))?;
+        page.join()
+            .map_err(|_| anyhow!("the thread that builds the web UI panicked"))?
+    })
+}
+
+/// A cargo command for the gateway's package.
+fn gateway(root: &Path, args: &Args, name: &str) -> Command {
+    let mut command = cargo(root);
+    command
+        .arg(name)
+        .arg("--manifest-path")
+        .arg(root.join("Cargo.toml"))
+        .args(["--package", "gatehouse"]);
+    if args.release {
+        command.arg("--release");
+    }
+    command
 }

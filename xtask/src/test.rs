@@ -64,18 +64,16 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
         session.report.declined(&what, "--changed");
     }
     session.report.engine("SQLite, embedded");
-    // Built before the Rust code that embeds or reads it.
-    let page = session.prepare_page();
-    let checked = page
-        .as_ref()
-        .filter(|_| args.filter.is_none() && affected.has_page());
+    let has_page_checks = args.filter.is_none() && affected.has_page();
     let has_gauntlet = args.filter.is_none() && affected.has(BINARY);
     thread::scope(|scope| {
         let engines = scope.spawn(|| {
             let mut engines = Session::new(root);
+            // A debug build reads the page when it runs, so it compiles meanwhile.
+            let page = engines.prepare_page();
             engines.prepare_engines(&target, args.no_postgres);
-            if let Some(page) = checked {
-                engines.check_page(page);
+            if let Some(page) = page.filter(|_| has_page_checks) {
+                engines.check_page(&page);
             }
             if has_gauntlet {
                 engines.test_gauntlet(&target);
@@ -88,7 +86,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
                 session.tests(&target, Some(filter));
                 Ok(())
             }
-            None => session.steps(&target, engines, page.is_some(), &affected),
+            None => session.steps(&target, engines, &affected),
         }
     })?;
     session.report.finish(strict)
@@ -107,6 +105,8 @@ struct Session<'a> {
     server: Option<postgres::Server>,
     /// The directory to run the browser tests in.
     browser: Option<PathBuf>,
+    /// Whether the web UI is built.
+    has_page: bool,
 }
 
 /// Prepares engines beside the compilers: downloads wait for the network, compilers need the processor.
@@ -120,6 +120,7 @@ impl<'a> Session<'a> {
             report: Report::default(),
             server: None,
             browser: None,
+            has_page: false,
         }
     }
 
@@ -145,6 +146,7 @@ impl<'a> Session<'a> {
         self.report.add(engines.report);
         self.server = engines.server;
         self.browser = engines.browser;
+        self.has_page = engines.has_page;
         Ok(())
     }
 
@@ -171,7 +173,6 @@ impl<'a> Session<'a> {
         &mut self,
         target: &Path,
         engines: Engines<'_, 'a>,
-        has_page: bool,
         affected: &Affected,
     ) -> Result<()> {
         self.step("format", &["fmt", "--all", "--check"]);
@@ -197,7 +198,7 @@ impl<'a> Session<'a> {
             .filter(|folder| browser::has_tests(folder))
             && affected.has_browser()
         {
-            self.browser(&folder, &binary, has_page);
+            self.browser(&folder, &binary);
         }
         Ok(())
     }
@@ -265,8 +266,8 @@ impl<'a> Session<'a> {
     }
 
     /// Runs the browser tests of the web UI that the binary serves.
-    fn browser(&mut self, folder: &Path, binary: &Path, has_page: bool) {
-        if !has_page {
+    fn browser(&mut self, folder: &Path, binary: &Path) {
+        if !self.has_page {
             let why = anyhow::anyhow!("the web UI is not built");
             return self.report.left_out("tests in a browser", &why);
         }

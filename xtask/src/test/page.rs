@@ -13,6 +13,7 @@ impl Session<'_> {
                 let is_built = self
                     .report
                     .step("web UI: build", || page.build_if_changed().map(|_| ()));
+                self.has_page = is_built;
                 is_built.then_some(page)
             }
             Err(error) => {
