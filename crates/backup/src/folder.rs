@@ -17,8 +17,8 @@ const PARTIAL_PREFIX: &str = ".gatehouse-";
 const PARTIAL: &str = ".part";
 /// The maximum number of backups in one second.
 const MAX_NUMBER: u32 = 1000;
-/// A partial file that has no lock and was not changed for this long was left by a process that was killed. Processes of
-/// earlier versions, and of other machines on some network file systems, write without a visible lock.
+/// A partial file that has no lock and was not changed for this long was left by a process that was killed. Processes
+/// of earlier versions, and of other machines on some network file systems, write without a visible lock.
 const QUIET: Duration = Duration::from_mins(1);
 /// The same for file systems without locks.
 const QUIET_WITHOUT_LOCKS: Duration = Duration::from_hours(24);

@@ -110,7 +110,8 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
 /// The directory of `backup.to`, and what is known of the backups in it.
 async fn own_directory(layers: &Layers) -> Result<(PathBuf, Checks)> {
     let (settings, checks) = if offline::has_database(layers)? {
-        stored_settings(layers).await?
+        let stored = stored_settings(layers).await?;
+        (stored.settings, stored.checks)
     } else {
         let settings = layers.resolve(&BTreeMap::new())?.settings.backup;
         (settings, Checks::default())
