@@ -93,6 +93,12 @@ async fn beside(globals: &Globals, layers: &Layers) -> Result<Gateway> {
 }
 
 async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> Result<()> {
+    // A new database would be reset instead of the one that the server uses.
+    ensure!(
+        globals.given_url(layers)?.is_some() || offline::has_database(layers)?,
+        "there is no database in the data directory, so nothing was reset: check --data-dir, and give the command the \
+         variables of the server, such as SERVICE_DATABASE_URL"
+    );
     // Fails without a terminal to ask on.
     if !yes {
         let warning = "This removes the password, all passkeys, sessions and API keys, and \

@@ -355,3 +355,11 @@ async fn credentials_are_not_removed_without_a_confirmation() {
     let status = server.get("/api/auth/status").await.body;
     assert_eq!(status["has_password"], true, "{status}");
 }
+
+#[test]
+fn a_reset_without_a_database_creates_none_and_is_not_reported_as_done() {
+    let installation = Installation::new();
+    let refused = installation.run(&["auth", "reset", "--yes"]).failed(1);
+    assert!(refused.contains("nothing was reset"), "{refused}");
+    assert!(!installation.data_dir().join("gatehouse.db").exists());
+}
