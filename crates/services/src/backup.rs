@@ -261,9 +261,13 @@ impl Services {
 
     /// Lists the backups in the directory for backups, newest first.
     pub async fn list_backups(&self) -> Result<Vec<BackupInfo>, Problem> {
-        let directory = self.backup_directory();
-        let list = tokio::task::spawn_blocking(move || folder::list(&directory));
-        let found = list.await.map_err(failed)?.map_err(failed)?;
+        let place = self.backup_place().await?;
+        let list = tokio::task::spawn_blocking(move || {
+            // The list of a disk that is missing would be empty.
+            place.check()?;
+            Ok::<_, PlaceError>(folder::list(&place.directory)?)
+        });
+        let found = list.await.map_err(not_listed)?.map_err(not_listed)?;
         let checks = self.backup_checks().await?;
         Ok(found.iter().map(|entry| info(entry, &checks)).collect())
     }
@@ -307,6 +311,11 @@ fn described(name: String, created: &Created, deleted: &[Entry]) -> CreatedBacku
 /// The reason is for administrators, who alone may make backups.
 fn failed(error: impl std::error::Error) -> Problem {
     let message = format!("The backup failed: {}.", reasons(&error));
+    Problem::new(ErrorCode::StorageUnavailable, message)
+}
+
+fn not_listed(error: impl std::error::Error) -> Problem {
+    let message = format!("The backups cannot be listed: {}.", reasons(&error));
     Problem::new(ErrorCode::StorageUnavailable, message)
 }
 

@@ -89,6 +89,9 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
     };
     let found =
         folder::list(&directory).with_context(|| format!("cannot read {}", directory.display()))?;
+    if !directory.exists() {
+        note(format!("{} does not exist.", directory.display()));
+    }
     let backups: Vec<Value> = found.iter().map(|entry| listed(entry, &checks)).collect();
     let lines = found.iter().zip(&backups).map(|(entry, record)| {
         let size = indicatif::BinaryBytes(entry.bytes).to_string();

@@ -152,6 +152,9 @@ fn a_backup_is_not_written_where_its_disk_is_missing() {
     from.env("SERVICE_BACKUP__TO", text(&disk));
     let refused = from.run(&["backup", "create"]).failed(1);
     assert!(refused.contains("mount its disk"), "{refused}");
+    let listed = from.run(&["backup", "list"]);
+    assert!(listed.ok().contains("No backups."));
+    assert!(listed.stderr().contains("disk does not exist."));
     assert!(!disk.exists());
     std::fs::create_dir(&disk).unwrap();
     let created = from.run(&["backup", "create", "--json"]).json();

@@ -36,8 +36,10 @@ async fn the_directory_of_a_missing_disk_is_not_created() {
     let missing = finding(&owner).await;
     assert_eq!(missing["ok"], false, "{missing}");
     assert!(missing.to_string().contains("does not exist"), "{missing}");
-    let refused = owner.rpc("backup.create", json!({})).await;
-    assert_eq!(refused, Err("STORAGE_UNAVAILABLE".to_owned()));
+    for method in ["backup.create", "backup.list"] {
+        let refused = owner.rpc(method, json!({})).await;
+        assert_eq!(refused, Err("STORAGE_UNAVAILABLE".to_owned()), "{method}");
+    }
     clock.advance(DAY);
     assert!(services.make_due_backup().await.unwrap());
     let failed = finding(&owner).await;
