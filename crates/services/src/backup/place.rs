@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// The key of the stored state in the table of settings.
@@ -74,9 +74,7 @@ impl Place {
         let directory = match self.directory.metadata() {
             Ok(directory) => directory,
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-            Err(_) if was_mount_point || !self.directory.starts_with(&self.data_dir) => {
-                return Err(PlaceError::Missing);
-            }
+            Err(_) if was_mount_point || !self.is_below_data() => return Err(PlaceError::Missing),
             // The backup creates it.
             Err(_) => {
                 return Ok(Found {
@@ -95,6 +93,11 @@ impl Place {
             is_mount_point,
             is_with_data: directory.dev() == self.data_dir.metadata()?.dev(),
         })
+    }
+
+    fn is_below_data(&self) -> bool {
+        let below = self.directory.strip_prefix(&self.data_dir);
+        below.is_ok_and(|below| below.components().all(|part| part != Component::ParentDir))
     }
 }
 
@@ -216,7 +219,9 @@ mod tests {
         };
         let check = |directory: &Path| place(directory, &data, State::default()).check();
         assert_eq!(check(&own).unwrap(), with_data);
-        assert!(matches!(check(&other), Err(PlaceError::Missing)));
+        for other in [&other, &data.join("../disk")] {
+            assert!(matches!(check(other), Err(PlaceError::Missing)));
+        }
         assert!(!other.exists());
         std::fs::create_dir(&other).unwrap();
         assert_eq!(check(&other).unwrap(), with_data);
