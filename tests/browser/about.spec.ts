@@ -144,6 +144,7 @@ test('a backup is made and listed', async ({ home, page }) => {
   await backups.getByRole('button', { name: 'Back up now' }).click();
   const entry = backups.getByRole('list', { name: 'Backups' }).getByRole('listitem');
   await expect(entry).toContainText('.backup.age');
+  await expect(backups.getByText('gatehouse backup verify FILE')).toBeVisible();
   await expect(entry).toContainText('Encrypted');
   await expect(backups.getByLabel('Passphrase optional', { exact: true })).toHaveValue('');
   const listed = await home.rpc<{ backups: object[] }>('backup.list');

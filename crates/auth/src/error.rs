@@ -85,6 +85,7 @@ impl AuthError {
 impl From<AuthError> for Problem {
     fn from(error: AuthError) -> Self {
         let say = |code, message: &str| Self::new(code, message);
+        let forbidden = |message: &str| Self::new(ErrorCode::Forbidden, message);
         match error {
             AuthError::NotAuthenticated => {
                 say(ErrorCode::NotAuthenticated, "Log in, or send an API key.")
@@ -97,47 +98,39 @@ impl From<AuthError> for Problem {
             AuthError::InvalidCredentials => {
                 say(ErrorCode::InvalidCredentials, "Incorrect credentials.")
             }
-            AuthError::ScopeMissing(scope) => say(
-                ErrorCode::Forbidden,
+            AuthError::ScopeMissing(scope) => forbidden(
                 &format!("This requires the scope {}.", scope.name()),
             )
             .with("required_scope", scope.name()),
-            AuthError::WiderThanMaker(field) => say(
-                ErrorCode::Forbidden,
+            AuthError::WiderThanMaker(field) => forbidden(
                 &format!(
                     "A credential cannot create a wider one: `{field}` exceeds its own. Omit the \
                      field to inherit it."
                 ),
             )
             .with("field", field),
-            AuthError::Limited => say(
-                ErrorCode::Forbidden,
+            AuthError::Limited => forbidden(
                 "A credential with `expires_at`, `allowed_cidrs` or `only` cannot do this: it \
                  would create access without these limits. Log in, or use a credential without \
                  limits.",
             ),
-            AuthError::KeepsChildren => say(
-                ErrorCode::Forbidden,
+            AuthError::KeepsChildren => forbidden(
                 "API keys and devices cannot use `keep_children`. Log in with the password or a \
                  passkey.",
             )
             .with("field", "keep_children"),
-            AuthError::OutsideOnly => say(
-                ErrorCode::Forbidden,
+            AuthError::OutsideOnly => forbidden(
                 "The `only` of this credential does not include this method or path.",
             )
             .with("required", "only"),
-            AuthError::SetupFirst => say(
-                ErrorCode::Forbidden,
+            AuthError::SetupFirst => forbidden(
                 "Nothing can be stored before setup is complete. Complete setup with the setup \
                  code from the server's output.",
             ),
-            AuthError::SetupCode => say(
-                ErrorCode::Forbidden,
+            AuthError::SetupCode => forbidden(
                 "The setup code is wrong or missing. The server prints it to its standard output.",
             ),
-            AuthError::SetupClosed => say(
-                ErrorCode::Forbidden,
+            AuthError::SetupClosed => forbidden(
                 "Remote setup is closed after too many wrong codes. Restart the server or run \
                  `gatehouse auth setup-code`.",
             ),

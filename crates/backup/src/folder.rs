@@ -1,7 +1,7 @@
 //! Backups in a directory: their names, and which of them are deleted. These functions block.
 
 use gatehouse_domain::Timestamp;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,11 @@ const PARTIAL_PREFIX: &str = ".gatehouse-";
 const PARTIAL: &str = ".part";
 /// The maximum number of backups in one second.
 const MAX_NUMBER: u32 = 1000;
-/// A partial file of this age was left by a process that was killed.
-const PARTIAL_AGE: Duration = Duration::from_hours(24);
+/// A partial file that has no lock and was not changed for this long was left by a process that was killed. Processes
+/// of earlier versions, and of other machines on some network file systems, write without a visible lock.
+const QUIET: Duration = Duration::from_mins(1);
+/// The same for file systems without locks.
+const QUIET_WITHOUT_LOCKS: Duration = Duration::from_hours(24);
 
 /// A backup in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,7 +112,8 @@ pub fn prune(directory: &Path, keep: usize, made: &Path) -> io::Result<Vec<Entry
     Ok(old)
 }
 
-/// A file that is being written beside its final name, for its owner only. Dropping it deletes it.
+/// A file that is being written beside its final name, for its owner only. It is locked while its process lives.
+/// Dropping it deletes it.
 #[derive(Debug)]
 pub struct NewFile {
     file: NamedTempFile,
@@ -140,6 +144,8 @@ impl NewFile {
             .prefix(PARTIAL_PREFIX)
             .suffix(PARTIAL)
             .tempfile_in(directory)?;
+        // Without locks, the file counts as abandoned later.
+        drop(file.as_file().try_lock());
         Ok(Self {
             file,
             path: path.to_owned(),
@@ -183,22 +189,36 @@ fn directory_of(path: &Path) -> &Path {
     directory.unwrap_or(Path::new("."))
 }
 
-/// Deletes partial files that are older than [`PARTIAL_AGE`].
+/// Deletes the partial files of processes that are gone.
 fn delete_partial(directory: &Path) -> io::Result<()> {
     for entry in directory.read_dir()? {
         let entry = entry?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let age = entry.metadata().and_then(|found| found.modified());
-        let age = age.ok().and_then(|modified| modified.elapsed().ok());
-        if name.starts_with(PARTIAL_PREFIX)
-            && name.ends_with(PARTIAL)
-            && age.is_some_and(|age| age > PARTIAL_AGE)
-        {
+        let is_partial = name.starts_with(PARTIAL_PREFIX) && name.ends_with(PARTIAL);
+        // A file that cannot be examined or deleted, for example because it is gone, does not prevent a backup.
+        if is_partial && is_abandoned(&entry.path()).unwrap_or(false) {
             drop(fs::remove_file(entry.path()));
         }
     }
     Ok(())
+}
+
+/// Whether no process is writing this partial file.
+fn is_abandoned(path: &Path) -> io::Result<bool> {
+    // Some network file systems lock only files that are open for writing.
+    let file = File::options().write(true).open(path)?;
+    // A time in the future counts as now.
+    let quiet = file.metadata()?.modified()?.elapsed().unwrap_or_default();
+    // The lock of a file that was just created may still be missing.
+    if quiet <= QUIET {
+        return Ok(false);
+    }
+    Ok(match file.try_lock() {
+        Ok(()) => true,
+        Err(TryLockError::WouldBlock) => false,
+        Err(TryLockError::Error(_)) => quiet > QUIET_WITHOUT_LOCKS,
+    })
 }
 
 impl Write for &NewFile {
@@ -297,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_killed_processes_are_deleted_after_a_day() {
+    fn the_files_of_killed_processes_are_deleted_after_a_minute() {
         let directory = tempfile::tempdir().unwrap();
         let aged = |name: &str, age: Duration| {
             let path = directory.path().join(name);
@@ -306,13 +326,31 @@ mod tests {
             file.set_modified(now - age).unwrap();
             path
         };
-        let minute = Duration::from_mins(1);
-        let young = aged(".gatehouse-a.part", PARTIAL_AGE.saturating_sub(minute));
-        let old = aged(".gatehouse-b.part", PARTIAL_AGE + minute);
+        let margin = Duration::from_secs(10);
+        let young = aged(".gatehouse-a.part", QUIET.saturating_sub(margin));
+        let old = aged(".gatehouse-b.part", QUIET + margin);
         let others = ["gatehouse-b.part", ".gatehouse-b", ".other.part"];
-        let others = others.map(|name| aged(name, PARTIAL_AGE + minute));
+        let others = others.map(|name| aged(name, QUIET_WITHOUT_LOCKS + margin));
         drop(NewFile::create(&directory.path().join("c.backup")).unwrap());
         assert!(young.exists() && !old.exists());
         assert!(others.iter().all(|path| path.exists()));
+    }
+
+    #[test]
+    fn a_file_that_is_being_written_is_not_deleted_however_old_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let slow = NewFile::create(&path("slow.backup")).unwrap();
+        let long_ago = QUIET_WITHOUT_LOCKS + QUIET_WITHOUT_LOCKS;
+        let file = slow.file.as_file();
+        let now = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(now - long_ago).unwrap();
+        NewFile::create(&path("other.backup"))
+            .unwrap()
+            .keep()
+            .unwrap();
+        (&slow).write_all(b"the end").unwrap();
+        slow.keep().unwrap();
+        assert_eq!(path("slow.backup").metadata().unwrap().len(), 7);
     }
 }

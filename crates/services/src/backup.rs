@@ -1,11 +1,13 @@
 //! Backups of this installation: content, location and schedule.
 
 mod drill;
+mod place;
 mod schedule;
 mod stream;
 
 pub(crate) use drill::check as check_drill;
 pub use drill::{CheckResult, CheckedBackup, Checks, DrillError, KEY as DRILL_KEY, VerifyBackup};
+pub use place::{KEY as PLACE_KEY, Place, PlaceError};
 pub use schedule::KEY as STATE_KEY;
 pub(crate) use schedule::check;
 pub use stream::StreamedBackup;
@@ -22,6 +24,7 @@ use gatehouse_store::{Cell, Location, OpenError, Snapshot};
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -108,9 +111,26 @@ pub fn directory(layers: &Layers, settings: &BackupSettings) -> PathBuf {
     layers.data_dir().join(name)
 }
 
-/// The settings for backups, with the run-time changes in the database, and the results of checks of backups. Does not
-/// migrate the database.
-pub async fn stored_settings(layers: &Layers) -> Result<(BackupSettings, Checks), BackupError> {
+/// What the database has stored about backups.
+#[derive(Debug)]
+pub struct Stored {
+    /// The settings for backups, with the run-time changes.
+    pub settings: BackupSettings,
+    /// The results of checks of backups.
+    pub checks: Checks,
+    /// The stored value of [`PLACE_KEY`].
+    place: Option<Value>,
+}
+
+impl Stored {
+    /// The directory for backups.
+    pub fn place(self, layers: &Layers) -> Place {
+        Place::new(directory(layers, &self.settings), layers, self.place)
+    }
+}
+
+/// Reads what the database has stored about backups. Does not migrate the database.
+pub async fn stored_settings(layers: &Layers) -> Result<Stored, BackupError> {
     let fixed = layers.resolve(&BTreeMap::new());
     let fixed = fixed.map_err(|error| BackupError::Io(io::Error::other(error)))?;
     let location = database_location(&fixed.settings.database.url, layers.data_dir())?;
@@ -120,9 +140,14 @@ pub async fn stored_settings(layers: &Layers) -> Result<(BackupSettings, Checks)
         .iter()
         .find(|table| table.name == "settings");
     let Some(table) = table.cloned() else {
-        return Ok((fixed.settings.backup, Checks::default()));
+        return Ok(Stored {
+            settings: fixed.settings.backup,
+            checks: Checks::default(),
+            place: None,
+        });
     };
-    let (mut changes, mut after, mut checks) = (BTreeMap::new(), None, None);
+    let (mut changes, mut after) = (BTreeMap::new(), None);
+    let (mut checks, mut place) = (None, None);
     loop {
         let page = snapshot.read(&table, after).await?;
         for row in &page.rows {
@@ -132,6 +157,8 @@ pub async fn stored_settings(layers: &Layers) -> Result<(BackupSettings, Checks)
             let value = || serde_json::from_str(value).ok();
             if key == DRILL_KEY {
                 checks = value();
+            } else if key == PLACE_KEY {
+                place = value();
             } else if key.starts_with("backup.") {
                 changes.extend(value().map(|value| (key.clone(), value)));
             }
@@ -142,7 +169,11 @@ pub async fn stored_settings(layers: &Layers) -> Result<(BackupSettings, Checks)
         }
     }
     let resolved = layers.resolve(&changes).unwrap_or(fixed);
-    Ok((resolved.settings.backup, Checks::read(checks)))
+    Ok(Stored {
+        settings: resolved.settings.backup,
+        checks: Checks::read(checks),
+        place: place.filter(|_| !location.engine().is_shared()),
+    })
 }
 
 /// A backup that may be made.
@@ -167,7 +198,9 @@ impl Services {
             recipient,
             source,
         } = self.begin_backup(&self.backup_turn, recipient, now)?;
-        let directory = self.backup_directory();
+        let place = self.backup_place().await?;
+        let found = place::examine(&place).await?;
+        let directory = place.directory.clone();
         let random = Arc::clone(&self.random);
         let runtime = Handle::current();
         let work = tokio::task::spawn_blocking(move || {
@@ -195,6 +228,7 @@ impl Services {
             let sha256 = created.sha256.clone();
             self.note_checksum(name.clone(), sha256).await;
         }
+        self.note_place(&place, found).await;
         Ok(described(name, &created, &deleted))
     }
 
@@ -227,9 +261,13 @@ impl Services {
 
     /// Lists the backups in the directory for backups, newest first.
     pub async fn list_backups(&self) -> Result<Vec<BackupInfo>, Problem> {
-        let directory = self.backup_directory();
-        let list = tokio::task::spawn_blocking(move || folder::list(&directory));
-        let found = list.await.map_err(failed)?.map_err(failed)?;
+        let place = self.backup_place().await?;
+        let list = tokio::task::spawn_blocking(move || {
+            // The list of a disk that is missing would be empty.
+            place.check()?;
+            Ok::<_, PlaceError>(folder::list(&place.directory)?)
+        });
+        let found = list.await.map_err(not_listed)?.map_err(not_listed)?;
         let checks = self.backup_checks().await?;
         Ok(found.iter().map(|entry| info(entry, &checks)).collect())
     }
@@ -272,12 +310,22 @@ fn described(name: String, created: &Created, deleted: &[Entry]) -> CreatedBacku
 
 /// The reason is for administrators, who alone may make backups.
 fn failed(error: impl std::error::Error) -> Problem {
+    let message = format!("The backup failed: {}.", reasons(&error));
+    Problem::new(ErrorCode::StorageUnavailable, message)
+}
+
+fn not_listed(error: impl std::error::Error) -> Problem {
+    let message = format!("The backups cannot be listed: {}.", reasons(&error));
+    Problem::new(ErrorCode::StorageUnavailable, message)
+}
+
+/// The error with its causes.
+fn reasons(error: &dyn std::error::Error) -> String {
     let mut reasons = vec![error.to_string()];
     let mut source = error.source();
     while let Some(cause) = source {
         reasons.push(cause.to_string());
         source = cause.source();
     }
-    let message = format!("The backup failed: {}.", reasons.join(": "));
-    Problem::new(ErrorCode::StorageUnavailable, message)
+    reasons.join(": ")
 }

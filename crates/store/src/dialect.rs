@@ -251,6 +251,14 @@ impl Engine {
         }
     }
 
+    /// Returns the text at a path of a column that contains JSON; NULL if there is nothing or `null`.
+    pub(crate) fn json_text(self, column: &str, path: &[&str]) -> String {
+        match self {
+            Self::Sqlite => format!("json_extract({column}, '$.{}')", path.join(".")),
+            Self::Postgres => format!("({column}::json #>> '{{{}}}')", path.join(",")),
+        }
+    }
+
     /// Returns the statement that records a change. Parameters: subject, time. On PostgreSQL it also notifies
     /// listeners when the transaction commits.
     pub(crate) const fn insert_change(self) -> &'static str {

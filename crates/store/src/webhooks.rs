@@ -63,6 +63,41 @@ impl Conn {
         self.list(query.bind(after).bind(limit)).await
     }
 
+    /// Returns the number of webhooks.
+    pub async fn count_webhooks(&mut self) -> Result<i64, StoreError> {
+        self.number(query("SELECT COUNT(*) FROM webhooks")).await
+    }
+
+    /// Returns the number of enabled webhooks with this mode of verification, without schedules.
+    pub async fn count_enabled_webhooks_with_mode(
+        &mut self,
+        mode: &str,
+    ) -> Result<i64, StoreError> {
+        let condition = self.is_enabled_with_mode();
+        let count = format!("SELECT COUNT(*) FROM webhooks WHERE {condition}");
+        self.number(query(count).bind(mode)).await
+    }
+
+    /// Lists the names of up to `limit` enabled webhooks with this mode of verification, without schedules, oldest
+    /// first.
+    pub async fn list_enabled_webhooks_with_mode(
+        &mut self,
+        mode: &str,
+        limit: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        let condition = self.is_enabled_with_mode();
+        let list = format!("SELECT name FROM webhooks WHERE {condition} ORDER BY id LIMIT $2");
+        self.list(query(list).bind(mode).bind(limit)).await
+    }
+
+    /// The condition that a webhook is enabled, is no schedule, and has the mode of verification `$1`.
+    fn is_enabled_with_mode(&self) -> String {
+        let engine = self.engine();
+        let mode = engine.json_text("config", &["auth", "mode"]);
+        let schedule = engine.json_text("config", &["schedule"]);
+        format!("enabled = 1 AND {mode} = $1 AND {schedule} IS NULL")
+    }
+
     /// Returns a webhook.
     pub async fn find_webhook(&mut self, id: &str) -> Result<Option<WebhookRow>, StoreError> {
         self.find(query("SELECT * FROM webhooks WHERE id = $1").bind(id))

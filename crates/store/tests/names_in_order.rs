@@ -1,7 +1,5 @@
 //! Lists that a page cursor compares by name, on every available engine: sorted by bytes, whatever the collation.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
-
 use gatehouse_domain::Timestamp;
 use gatehouse_store::testing::databases;
 use gatehouse_store::{EnvVariableRow, SshKeyRow, StoreError};

@@ -52,7 +52,7 @@ pub use health::StoppedSender;
 pub use ingest::{IngestError, Ingested, Intake, TestResult};
 pub use input::{AuthInput, MAX_BODY_BYTES, Patch, WebhookInput};
 pub use listing::{DeliveryPage, DeliveryQuery, StoredPayload};
-pub use records::{ShownSecret, WebhookChanged, WebhookPage};
+pub use records::{OpenWebhooks, ShownSecret, WebhookChanged, WebhookPage};
 pub use replay::{MAX_REPLAYED, ReplayQuery, Replayed};
 pub use rotate::{DEFAULT_OVERLAP_SECONDS, MAX_OVERLAP_SECONDS, RotatedSecret};
 pub use rules::OnLimit;

@@ -2,8 +2,10 @@
 //! row. Memory is then updated in commit order, even if the caller disconnects.
 
 mod create;
+mod open;
 mod update;
 
+pub use open::OpenWebhooks;
 pub(crate) use update::require_unchanged;
 
 use crate::error::WebhooksError;

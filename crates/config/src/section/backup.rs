@@ -19,7 +19,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "backup.to",
         kind: Kind::Text(Rule::File),
         default: Initial::Unset,
-        doc: "Directory for backups. A relative path starts at the data directory, where the default `backups` is.",
+        doc: "Directory for backups. A relative path starts at the data directory, where the default `backups` is. \
+              Outside of the data directory, it must exist.",
         example: "\"/mnt/backups\"",
         guard: Guard::StepUp,
         change: Change::Live,

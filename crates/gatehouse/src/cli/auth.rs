@@ -6,7 +6,7 @@ pub use create_key::CreateKey;
 
 use super::client::{Client, ClientError};
 use super::globals::Globals;
-use super::output::{Output, field, line, rows};
+use super::output::{Output, field, line, note, rows};
 use super::{offline, prompt};
 use anyhow::{Result, bail, ensure};
 use gatehouse::{Gateway, Purpose};
@@ -67,6 +67,12 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
         globals.given_url(layers)?.is_none(),
         "the setup code is shown only on the server's machine; omit --url and unset SERVICE_URL"
     );
+    if !offline::has_database(layers)? {
+        note(
+            "There is no database in the data directory yet, so one is created. If the server uses another one, give \
+              this command the same variables.",
+        );
+    }
     let gateway = match offline::gateway(globals).await? {
         Some(gateway) => gateway,
         None => beside(globals, layers).await?,
@@ -93,6 +99,12 @@ async fn beside(globals: &Globals, layers: &Layers) -> Result<Gateway> {
 }
 
 async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> Result<()> {
+    // A new database would be reset instead of the one that the server uses.
+    ensure!(
+        globals.given_url(layers)?.is_some() || offline::has_database(layers)?,
+        "there is no database in the data directory, so nothing was reset: check --data-dir, and give the command the \
+         variables of the server, such as SERVICE_DATABASE_URL"
+    );
     // Fails without a terminal to ask on.
     if !yes {
         let warning = "This removes the password, all passkeys, sessions, API keys and devices, ends the trust in \

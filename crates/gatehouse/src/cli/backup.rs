@@ -89,6 +89,9 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
     };
     let found =
         folder::list(&directory).with_context(|| format!("cannot read {}", directory.display()))?;
+    if !directory.exists() {
+        note(format!("{} does not exist.", directory.display()));
+    }
     let backups: Vec<Value> = found.iter().map(|entry| listed(entry, &checks)).collect();
     let lines = found.iter().zip(&backups).map(|(entry, record)| {
         let size = indicatif::BinaryBytes(entry.bytes).to_string();
@@ -110,7 +113,8 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
 /// The directory of `backup.to`, and what is known of the backups in it.
 async fn own_directory(layers: &Layers) -> Result<(PathBuf, Checks)> {
     let (settings, checks) = if offline::has_database(layers)? {
-        stored_settings(layers).await?
+        let stored = stored_settings(layers).await?;
+        (stored.settings, stored.checks)
     } else {
         let settings = layers.resolve(&BTreeMap::new())?.settings.backup;
         (settings, Checks::default())

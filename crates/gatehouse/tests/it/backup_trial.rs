@@ -144,6 +144,23 @@ fn backups_in_another_directory_are_listed_without_the_database() {
     assert!(database.accept().is_err(), "it connected to the database");
 }
 
+#[test]
+fn a_backup_is_not_written_where_its_disk_is_missing() {
+    let mut from = Installation::new();
+    from.start().stop();
+    let disk = from.data_dir().with_file_name("disk");
+    from.env("SERVICE_BACKUP__TO", text(&disk));
+    let refused = from.run(&["backup", "create"]).failed(1);
+    assert!(refused.contains("mount its disk"), "{refused}");
+    let listed = from.run(&["backup", "list"]);
+    assert!(listed.ok().contains("No backups."));
+    assert!(listed.stderr().contains("disk does not exist."));
+    assert!(!disk.exists());
+    std::fs::create_dir(&disk).unwrap();
+    let created = from.run(&["backup", "create", "--json"]).json();
+    assert!(Path::new(&path_of(&created)).starts_with(&disk));
+}
+
 /// A fault of the installation is no fault of its backup, and is shown.
 #[tokio::test]
 async fn verifying_a_backup_shows_the_state_of_the_installation() {

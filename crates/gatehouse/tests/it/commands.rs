@@ -123,7 +123,12 @@ async fn settings_are_shown_with_their_origin_and_without_secrets() {
 #[tokio::test]
 async fn on_a_stopped_server_the_data_directory_is_worked_on() {
     let installation = Installation::new();
-    let code = installation.run(&["auth", "setup-code"]).ok();
+    let shown = installation.run(&["auth", "setup-code"]);
+    let code = shown.ok();
+    assert!(shown.stderr().contains("one is created"), "{code}");
+    let again = installation.run(&["auth", "setup-code"]);
+    again.ok();
+    assert!(!again.stderr().contains("created"), "{}", again.stderr());
     let server = installation.start();
     server.set_up().await;
     server.stop();
@@ -354,4 +359,12 @@ async fn credentials_are_not_removed_without_a_confirmation() {
     let server = installation.start();
     let status = server.get("/api/auth/status").await.body;
     assert_eq!(status["has_password"], true, "{status}");
+}
+
+#[test]
+fn a_reset_without_a_database_creates_none_and_is_not_reported_as_done() {
+    let installation = Installation::new();
+    let refused = installation.run(&["auth", "reset", "--yes"]).failed(1);
+    assert!(refused.contains("nothing was reset"), "{refused}");
+    assert!(!installation.data_dir().join("gatehouse.db").exists());
 }

@@ -1,6 +1,7 @@
 //! Scheduled backups. The time of the next backup is in the database, so that only one of several nodes makes it, and
 //! so that a backup that became due while the server was stopped is made at the start.
 
+use super::place;
 use crate::Services;
 use crate::doctor::check::Check;
 use croner::Cron;
@@ -257,7 +258,8 @@ pub(crate) async fn check(services: &Services) -> Option<Check> {
         .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
     // The check of the database reports an error.
     let stored: Result<_, StoreError> = read_state.await;
-    Some(finding(&read(stored.ok()?), services.clock.now()))
+    let found = finding(&read(stored.ok()?), services.clock.now());
+    Some(place::add_to(found, services).await)
 }
 
 fn finding(state: &State, now: Timestamp) -> Check {

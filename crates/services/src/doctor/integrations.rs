@@ -3,8 +3,8 @@
 use super::{Check, Subject};
 use crate::Services;
 use gatehouse_config::{McpServer, McpVariable, Settings};
-use gatehouse_sources::AuthMode;
 use gatehouse_tools::{McpReview, McpState, McpStatus};
+use gatehouse_webhooks::OpenWebhooks;
 
 /// Checks that each channel of `approvals.notify` exists. Returns `None` when there are none.
 pub(super) async fn approval_channels(services: &Services, settings: &Settings) -> Option<Check> {
@@ -148,38 +148,37 @@ fn programs_without_variables(settings: &Settings) -> Vec<&str> {
     lacking.map(|(name, _)| name.as_str()).collect()
 }
 
-/// Lists enabled webhooks that verify nothing although requests can reach them.
+/// How many webhooks without verification are named.
+const NAMED_WEBHOOKS: i64 = 20;
+
+/// Counts the enabled webhooks that verify nothing although requests can reach them, and names some. Returns `None`
+/// without webhooks.
 pub(super) async fn open_webhooks(services: &Services) -> Option<Check> {
-    let id = "webhooks";
-    let all = match services.webhooks.list(500, None).await {
-        Ok(page) => page.webhooks,
+    match services.webhooks.open_webhooks(NAMED_WEBHOOKS).await {
+        Ok(found) => (found.all > 0).then(|| open_finding(&found)),
         Err(error) => {
             let message = format!("The webhooks cannot be read: {error}.");
-            return Some(Check::bad(id, message, "The log has the details."));
+            Some(Check::bad("webhooks", message, "The log has the details."))
         }
-    };
-    let open: Vec<&str> = all
-        .iter()
-        .filter(|webhook| webhook.enabled && is_open(webhook.auth_mode, webhook.schedule.is_some()))
-        .map(|webhook| webhook.name.as_str())
-        .collect();
-    (!all.is_empty()).then(|| open_finding(&open))
+    }
 }
 
-/// A schedule has no URL, so it verifies nothing and needs nothing verified.
-fn is_open(mode: AuthMode, is_schedule: bool) -> bool {
-    !mode.needs_secret() && !is_schedule
-}
-
-/// `open` are the names of the webhooks that anyone can post to.
-fn open_finding(open: &[&str]) -> Check {
+fn open_finding(found: &OpenWebhooks) -> Check {
     let id = "webhooks";
-    if open.is_empty() {
+    if found.open == 0 {
         return Check::fine(id, "Every webhook verifies its deliveries.");
     }
+    let named = i64::try_from(found.names.len()).unwrap_or(i64::MAX);
+    let more = match found.open.saturating_sub(named) {
+        ..=0 => String::new(),
+        more => format!(" and {more} more"),
+    };
     Check::bad(
         id,
-        format!("Webhooks without verification: {}.", open.join(", ")),
+        format!(
+            "Webhooks without verification: {}{more}.",
+            found.names.join(", ")
+        ),
         "Anyone who knows the URL can send to them. Choose a verification in their settings, or turn them off.",
     )
 }
@@ -214,16 +213,22 @@ mod tests {
     }
 
     #[test]
-    fn webhooks_without_verification_are_named_and_a_schedule_is_none_of_them() {
-        assert!(is_open(AuthMode::NONE, false));
-        assert!(!is_open(AuthMode::NONE, true));
-        assert!(!is_open(AuthMode::STATIC_HEADER, false));
-        assert!(open_finding(&[]).ok);
-        let check = open_finding(&["Doorbell", "Shop"]);
+    fn webhooks_without_verification_are_named_and_the_rest_is_counted() {
+        let found = |open| OpenWebhooks {
+            all: 600,
+            open,
+            names: vec!["Doorbell".to_owned(), "Shop".to_owned()],
+        };
+        assert!(open_finding(&OpenWebhooks::default()).ok);
+        let check = open_finding(&found(2));
         assert!(!check.ok);
         assert_eq!(
             check.message,
             "Webhooks without verification: Doorbell, Shop."
+        );
+        assert_eq!(
+            open_finding(&found(503)).message,
+            "Webhooks without verification: Doorbell, Shop and 501 more."
         );
     }
 

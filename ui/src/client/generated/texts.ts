@@ -1747,7 +1747,7 @@ export const TEXTS = {
     "Deliveries of one webhook that run at a time. Deliveries to the inbox and the log do not count.",
     "Deliveries sent through one channel at a time. The inbox and the log have no limit.",
     "Deliveries sent to channels at a time.",
-    "Directory for backups. A relative path starts at the data directory, where the default `backups` is.",
+    "Directory for backups. A relative path starts at the data directory, where the default `backups` is. Outside of the data directory, it must exist.",
     "Encrypt stored secrets with a key protected by the password; changed by vault disable and enable.",
     "Environment variables for the program, which otherwise receives only PATH, HOME, LANG and TZ. A value is a string, or { vault = \"KEY\" } for an environment variable in the vault. Variables that control what a program runs, such as NODE_OPTIONS, accept only a string.",
     "For Azure OpenAI: the api-version. base_url is then https://<resource>.openai.azure.com/openai, a model's name is that of a deployment, and the key is sent as api-key.",

@@ -12,7 +12,7 @@ use gatehouse_backup::folder::{self, NewFile};
 use gatehouse_backup::{Created, Source, create};
 use gatehouse_config::Layers;
 use gatehouse_domain::{Clock, SystemClock, SystemRandom};
-use gatehouse_services::backup::{directory, source, stored_settings};
+use gatehouse_services::backup::{source, stored_settings};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -58,13 +58,20 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         offline::has_database(&layers)?,
         "there is no database in the data directory"
     );
-    let (settings, _) = stored_settings(&layers).await?;
-    let target = target(args.to, || directory(&layers, &settings));
+    let stored = stored_settings(&layers).await?;
+    let set = stored.settings.recipient.clone();
+    let target = if let Some(to) = args.to {
+        target_of(to)
+    } else {
+        let place = stored.place(&layers);
+        place.check()?;
+        Target::Directory(place.directory)
+    };
     ensure!(
         args.keep.is_none() || matches!(target, Target::Directory(_)),
         "--keep needs a directory"
     );
-    let set = settings.recipient.as_deref();
+    let set = set.as_deref();
     let named = args.recipient.as_deref();
     let named = named.or(set.filter(|_| args.passphrase_file.is_none()));
     let recipient = recipient(named, args.passphrase_file.as_deref())?;
@@ -145,10 +152,6 @@ async fn on_server(
     let made = client.rpc("backup.create", params).await?;
     out.record(&made, || line(field(&made, "name")))?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn target(to: Option<PathBuf>, default: impl FnOnce() -> PathBuf) -> Target {
-    to.map_or_else(|| Target::Directory(default()), target_of)
 }
 
 fn target_of(to: PathBuf) -> Target {

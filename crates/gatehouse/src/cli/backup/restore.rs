@@ -13,7 +13,9 @@ use gatehouse_backup::{Manifest, RestoredFile};
 use gatehouse_config::{DatabaseUrl, Layers};
 use gatehouse_domain::{Clock, SystemClock};
 use gatehouse_secrets::PROVIDER_FILES;
-use gatehouse_services::backup::{DRILL_KEY, SETTINGS_FILE, STATE_KEY, database_location};
+use gatehouse_services::backup::{
+    DRILL_KEY, PLACE_KEY, SETTINGS_FILE, STATE_KEY, database_location,
+};
 use gatehouse_sources::profile_file::PROFILES_DIRECTORY;
 use gatehouse_store::ImportError;
 use serde_json::json;
@@ -82,7 +84,7 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
         0
     };
     // The copy must not claim the backups that the original has made since then.
-    for state in [STATE_KEY, DRILL_KEY] {
+    for state in [STATE_KEY, DRILL_KEY, PLACE_KEY] {
         restored.import.delete_setting(state).await?;
     }
     let mut written = Written::default();

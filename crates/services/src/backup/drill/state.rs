@@ -17,7 +17,8 @@ const ENCRYPTED_HINT: &str =
     "Make a new backup, and run `gatehouse backup verify` with it where the key is.";
 const NOT_READ_HINT: &str = "The backup may be intact. Check the directory in [backup]. The check is repeated within a day.";
 const WAITING_ENCRYPTED: &str = "Backups are encrypted to a key that this server does not have, so it cannot restore them \
-    on trial. It will check only that the file of the newest one is unchanged. Run `gatehouse backup verify` where the key is.";
+    on trial. It will check only that the file of the newest one is unchanged. Run `gatehouse backup verify FILE --identity \
+    KEY` where the key is.";
 
 const DAY_MS: i64 = 24 * 3_600_000;
 /// The longest wait before a failed drill is repeated.
@@ -131,7 +132,8 @@ impl Last {
         };
         let message = format!(
             "The backup {name} is encrypted to a key that this server does not have. At {at}, {found}. It was neither \
-             decrypted nor restored on trial: run `gatehouse backup verify` where the key is."
+             decrypted nor restored on trial: run `gatehouse backup verify FILE` with `--identity` or `--passphrase-file` \
+             where the key is."
         );
         Check::fine(ENCRYPTED, message)
     }

@@ -141,6 +141,8 @@ async fn of_an_encrypted_backup_only_the_file_is_checked_and_nothing_else_is_cla
         waiting.to_string().contains("cannot restore them"),
         "{waiting}"
     );
+    let command = "`gatehouse backup verify FILE --identity KEY`";
+    assert!(waiting.to_string().contains(command), "{waiting}");
     assert_eq!(listed(&owner).await, Value::Null);
 
     assert!(drill(&server, &verifier).await);
@@ -156,7 +158,8 @@ async fn of_an_encrypted_backup_only_the_file_is_checked_and_nothing_else_is_cla
         message.contains("neither decrypted nor restored"),
         "{message}"
     );
-    assert!(message.contains("`gatehouse backup verify`"), "{message}");
+    let command = "`gatehouse backup verify FILE` with `--identity`";
+    assert!(message.contains(command), "{message}");
     assert_eq!(listed(&owner).await, "file_unchanged");
     let rows = async |kind: &str| {
         let listed = owner.rpc("audit.list", json!({ "kind": kind })).await;

@@ -2,7 +2,7 @@
 
 use super::harness::{Harness, START, at, everywhere};
 use gatehouse_agents::{BudgetName, BudgetPeriod, NewBudget, UsageBy, UsageQuery};
-use gatehouse_domain::DeliveryStatus;
+use gatehouse_domain::{Clock, DeliveryStatus};
 use gatehouse_store::{NewDelivery, WAITS_FOR_BUDGET};
 use serde_json::json;
 use std::time::Duration;

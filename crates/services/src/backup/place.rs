@@ -1,0 +1,283 @@
+//! The directory for backups: whether it exists, and whether its disk is mounted. A directory outside of the data
+//! directory is never created, because a backup in the mount point of a missing disk would be lost with the machine.
+
+use super::{failed, reasons};
+use crate::Services;
+use crate::doctor::check::Check;
+use gatehouse_backup::folder;
+use gatehouse_config::Layers;
+use gatehouse_domain::Problem;
+use gatehouse_store::StoreError;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+/// The key of the stored state in the table of settings.
+pub const KEY: &str = "backup_place";
+/// How long the file system may take to answer `doctor`.
+const LONGEST_READ: Duration = Duration::from_secs(5);
+
+/// Why no backup is written to the directory.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    #[error("the directory of backup.to does not exist: mount its disk, or create the directory")]
+    Missing,
+    #[error(
+        "the directory of backup.to was a mount point at the last backup, and now it is none and has no backups: mount \
+         its disk, or use `gatehouse backup create --to` for the first backup there"
+    )]
+    NotMounted,
+    #[error("the directory of backup.to cannot be read")]
+    Io(#[from] io::Error),
+}
+
+/// The stored state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    /// The directory of the last backup, if it was a mount point.
+    mount_point: Option<String>,
+}
+
+/// The directory for backups, and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub directory: PathBuf,
+    data_dir: PathBuf,
+    state: State,
+}
+
+/// A directory to which backups can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    is_mount_point: bool,
+    /// Whether it is on the file system of the data directory.
+    is_with_data: bool,
+}
+
+impl Place {
+    /// `stored` is the value of [`KEY`]. An unreadable value counts as none.
+    pub(super) fn new(directory: PathBuf, layers: &Layers, stored: Option<Value>) -> Self {
+        let state = stored.and_then(|value| serde_json::from_value(value).ok());
+        Self {
+            directory,
+            data_dir: layers.data_dir().to_path_buf(),
+            state: state.unwrap_or_default(),
+        }
+    }
+
+    /// Examines the directory. Blocks the thread. Mounts of a directory of the same file system are not recognized.
+    pub fn check(&self) -> Result<Found, PlaceError> {
+        let was_mount_point = self.state == mounted(&self.directory);
+        let directory = match self.directory.metadata() {
+            Ok(directory) => directory,
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            Err(_) if was_mount_point || !self.is_below_data() => return Err(PlaceError::Missing),
+            // The backup creates it.
+            Err(_) => {
+                return Ok(Found {
+                    is_mount_point: false,
+                    is_with_data: true,
+                });
+            }
+        };
+        // Of a symbolic link, this is the directory above its target.
+        let above = self.directory.join("..").metadata()?;
+        let is_mount_point = directory.dev() != above.dev();
+        if was_mount_point && !is_mount_point && folder::list(&self.directory)?.is_empty() {
+            return Err(PlaceError::NotMounted);
+        }
+        Ok(Found {
+            is_mount_point,
+            is_with_data: directory.dev() == self.data_dir.metadata()?.dev(),
+        })
+    }
+
+    fn is_below_data(&self) -> bool {
+        let below = self.directory.strip_prefix(&self.data_dir);
+        below.is_ok_and(|below| below.components().all(|part| part != Component::ParentDir))
+    }
+}
+
+/// The state after a backup to a mount point.
+fn mounted(directory: &Path) -> State {
+    State {
+        mount_point: Some(directory.to_string_lossy().into_owned()),
+    }
+}
+
+/// Examines the directory without blocking the thread.
+pub(super) async fn examine(place: &Place) -> Result<Found, Problem> {
+    let place = place.clone();
+    let check = tokio::task::spawn_blocking(move || place.check());
+    check.await.map_err(failed)?.map_err(failed)
+}
+
+impl Services {
+    /// The directory for backups, without looking at it.
+    pub(super) async fn backup_place(&self) -> Result<Place, StoreError> {
+        let read = self
+            .store
+            .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
+        let stored: Result<_, StoreError> = read.await;
+        let directory = self.backup_directory();
+        // Nodes that share a database have directories of their own.
+        let stored = stored?.filter(|_| !self.store.engine().is_shared());
+        Ok(Place::new(directory, self.config.layers(), stored))
+    }
+
+    /// Stores whether the backup that was just made is in a mount point, unless nodes share the database. A failure is
+    /// only logged: the backup is good.
+    pub(super) async fn note_place(&self, place: &Place, found: Found) {
+        let state = if found.is_mount_point {
+            mounted(&place.directory)
+        } else {
+            State::default()
+        };
+        if self.store.engine().is_shared() || state == place.state {
+            return;
+        }
+        let now = self.clock.now();
+        let store = self.store.write(move |conn| {
+            Box::pin(async move { conn.update_setting(KEY, &json!(state), now).await })
+        });
+        let stored: Result<_, StoreError> = store.await;
+        if let Err(error) = stored {
+            tracing::warn!(%error, "the place of a backup could not be stored");
+        }
+    }
+}
+
+/// Adds what is wrong with the directory to a check of scheduled backups that passed.
+pub(super) async fn add_to(check: Check, services: &Services) -> Check {
+    if !check.ok {
+        return check;
+    }
+    // The check of the database reports an error.
+    let Ok(place) = services.backup_place().await else {
+        return check;
+    };
+    let examined = tokio::task::spawn_blocking(move || place.check());
+    match tokio::time::timeout(LONGEST_READ, examined).await {
+        Ok(Ok(examined)) => with_place(check, &examined),
+        // It ended without a result.
+        Ok(Err(_)) => check,
+        Err(_) => Check::bad(
+            "backup",
+            "The directory of backup.to does not respond.",
+            "Check the disk or the server that it is on.",
+        ),
+    }
+}
+
+fn with_place(check: Check, examined: &Result<Found, PlaceError>) -> Check {
+    match examined {
+        Ok(found) if found.is_with_data => Check {
+            message: format!(
+                "{} Backups are on the file system of the data.",
+                check.message
+            ),
+            hint: Some(
+                "Set backup.to to a directory on another disk, or copy the backups to another machine."
+                    .to_owned(),
+            ),
+            ..check
+        },
+        Err(error @ (PlaceError::Missing | PlaceError::NotMounted)) => Check::bad(
+            "backup",
+            format!("The next backup will fail: {}.", reasons(error)),
+            "Look at the directory of backup.to. No backup is written to another place.",
+        ),
+        // The next backup reports an error.
+        Ok(_) | Err(PlaceError::Io(_)) => check,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(directory: &Path, data_dir: &Path, state: State) -> Place {
+        Place {
+            directory: directory.to_owned(),
+            data_dir: data_dir.to_owned(),
+            state,
+        }
+    }
+
+    #[test]
+    fn only_a_directory_below_the_data_directory_may_be_missing() {
+        let base = tempfile::tempdir().unwrap();
+        let data = base.path().join("data");
+        std::fs::create_dir(&data).unwrap();
+        let (own, other) = (data.join("a/b"), base.path().join("disk"));
+        let with_data = Found {
+            is_mount_point: false,
+            is_with_data: true,
+        };
+        let check = |directory: &Path| place(directory, &data, State::default()).check();
+        assert_eq!(check(&own).unwrap(), with_data);
+        for other in [&other, &data.join("../disk")] {
+            assert!(matches!(check(other), Err(PlaceError::Missing)));
+        }
+        assert!(!other.exists());
+        std::fs::create_dir(&other).unwrap();
+        assert_eq!(check(&other).unwrap(), with_data);
+        std::fs::File::create(data.join("file")).unwrap();
+        assert!(matches!(check(&data.join("file")), Err(PlaceError::Io(_))));
+    }
+
+    #[test]
+    fn a_mount_point_is_recognized() {
+        let data = tempfile::tempdir().unwrap();
+        let found = place(Path::new("/dev"), data.path(), State::default()).check();
+        let elsewhere = Found {
+            is_mount_point: true,
+            is_with_data: false,
+        };
+        assert_eq!(found.unwrap(), elsewhere);
+    }
+
+    #[test]
+    fn nothing_is_written_to_the_empty_mount_point_of_a_disk_that_is_missing() {
+        let base = tempfile::tempdir().unwrap();
+        let (data, disk) = (base.path().join("data"), base.path().join("disk"));
+        std::fs::create_dir(&data).unwrap();
+        std::fs::create_dir(&disk).unwrap();
+        let check = |state: State| place(&disk, &data, state).check();
+        assert!(matches!(check(mounted(&disk)), Err(PlaceError::NotMounted)));
+        // Another directory was the mount point.
+        check(mounted(&data)).unwrap();
+        // A backup that was made there on purpose.
+        std::fs::File::create(disk.join("gatehouse-20260131T120000Z.backup")).unwrap();
+        check(mounted(&disk)).unwrap();
+        // The mount point of a disk in the data directory is not created either.
+        let own = data.join("backups");
+        let gone = place(&own, &data, mounted(&own)).check();
+        assert!(matches!(gone, Err(PlaceError::Missing)));
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_directory_is_part_of_the_check() {
+        let check = || Check::fine("backup", "Backups are scheduled.");
+        let found = |is_with_data| Found {
+            is_mount_point: false,
+            is_with_data,
+        };
+        assert_eq!(with_place(check(), &Ok(found(false))), check());
+        let same = with_place(check(), &Ok(found(true)));
+        assert!(same.ok && same.hint.is_some(), "{same:?}");
+        assert_eq!(
+            same.message,
+            "Backups are scheduled. Backups are on the file system of the data."
+        );
+        for error in [PlaceError::Missing, PlaceError::NotMounted] {
+            let bad = with_place(check(), &Err(error));
+            assert!(!bad.ok && bad.message.contains("mount its disk"), "{bad:?}");
+        }
+        let unreadable = PlaceError::Io(io::ErrorKind::PermissionDenied.into());
+        assert_eq!(with_place(check(), &Err(unreadable)), check());
+    }
+}
