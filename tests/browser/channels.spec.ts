@@ -15,7 +15,7 @@ test('create, validate, test, edit with the secret kept, turn off and on, and de
   await other.goto('/channels');
   await expect(other.getByText('No channels yet')).toBeVisible();
   await page.goto('/channels');
-  await page.getByRole('link', { name: 'New channel' }).first().click();
+  await page.getByRole('link', { name: 'New channel' }).click();
   await page.getByRole('link', { name: /^HTTP receiver/ }).click();
   await expect(page.getByRole('heading', { name: 'New channel: HTTP receiver' })).toBeFocused();
   await page.getByLabel('Label').fill('Ops');

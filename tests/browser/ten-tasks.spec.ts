@@ -212,7 +212,7 @@ for (const [name, { viewport, most }] of Object.entries({ desktop: DESKTOP, phon
       });
       await tasks.do('Get messages on Telegram', async () => {
         await open(page, 'Channels');
-        await page.getByRole('link', { name: 'New channel' }).first().click();
+        await page.getByRole('link', { name: 'New channel' }).click();
         await page.getByRole('main').getByRole('link', { name: /^Telegram/ }).click();
         await expect(page.getByLabel(/token/i).first()).toBeVisible();
       });
