@@ -131,6 +131,10 @@ test.describe('scheduled backups', () => {
     await page.goto('/chat');
     const banner = page.locator('.banner').filter({ hasText: /The backup of .+ failed/ });
     await expect(banner.getByRole('link', { name: 'Show the health checks' })).toHaveAttribute('href', '/settings/system');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect(banner.getByText('Show the health checks', { exact: true })).toBeInViewport({ ratio: 1 });
+    await expect(banner.getByText('Hide', { exact: true })).toBeInViewport({ ratio: 1 });
+    await page.setViewportSize({ width: 1280, height: 900 });
     await banner.getByRole('button', { name: 'Hide' }).click();
     await expect(banner).toBeHidden();
     await page.goto('/overview');
