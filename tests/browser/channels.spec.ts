@@ -79,6 +79,14 @@ test('a secret can be entered after the vault is unlocked, and input survives th
   expect(await page.content()).not.toContain('987654:not');
 });
 
+test('an ntfy channel asks for its topic, and says what works without it', async ({ home: _, page }) => {
+  await page.goto('/channels?new=ntfy');
+  const field = page.locator('.field').filter({ has: page.getByLabel('Topic', { exact: true }) });
+  await expect(field).toContainText('only webhooks that set a topic can send messages');
+  await expect(field).not.toContainText('optional');
+  await expect(page.locator('.field').filter({ has: page.getByLabel('Access token') })).toContainText('optional');
+});
+
 test('an email channel names all that is missing, and asks for a mailbox only while it receives', async ({ home, page }) => {
   await home.rpc('agents.create', { name: 'Clerk', system_prompt: 'Be short.' });
   await page.goto('/channels?new=email');
