@@ -1,6 +1,7 @@
 // Groups the hourly counts of the timeline into bars. Pure functions.
 import type { Params, Result } from '../../client/rpc';
 import { isChosen, type Chosen } from '../../parts/period';
+import { DAY_MS, HOUR_MS } from '../../parts/units';
 import { tookOf, type Took } from './latency';
 import { OUTCOMES, type OutcomeId } from './status';
 
@@ -15,8 +16,6 @@ export interface Bar {
   took: Took | null;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** The limits of `webhooks.stats`. */
 const MOST_HOURS = 720;
 const MOST_DAYS = 366;
