@@ -15,7 +15,7 @@ test('create, validate, test, edit with the secret kept, turn off and on, and de
   await other.goto('/channels');
   await expect(other.getByText('No channels yet')).toBeVisible();
   await page.goto('/channels');
-  await page.getByRole('link', { name: 'New channel' }).first().click();
+  await page.getByRole('link', { name: 'New channel' }).click();
   await page.getByRole('link', { name: /^HTTP receiver/ }).click();
   await expect(page.getByRole('heading', { name: 'New channel: HTTP receiver' })).toBeFocused();
   await page.getByLabel('Label').fill('Ops');
@@ -77,6 +77,14 @@ test('a secret can be entered after the vault is unlocked, and input survives th
   await page.getByRole('button', { name: 'Add channel' }).click();
   await expect(page.getByRole('heading', { name: 'Family', level: 1 })).toBeVisible();
   expect(await page.content()).not.toContain('987654:not');
+});
+
+test('an ntfy channel asks for its topic, and says what works without it', async ({ home: _, page }) => {
+  await page.goto('/channels?new=ntfy');
+  const field = page.locator('.field').filter({ has: page.getByLabel('Topic', { exact: true }) });
+  await expect(field).toContainText('only webhooks that set a topic can send messages');
+  await expect(field).not.toContainText('optional');
+  await expect(page.locator('.field').filter({ has: page.getByLabel('Access token') })).toContainText('optional');
 });
 
 test('an email channel names all that is missing, and asks for a mailbox only while it receives', async ({ home, page }) => {

@@ -39,7 +39,7 @@ test('a row says what happened and what the agent answered', async ({ home, page
   await page.getByRole('link', { name: 'Open conversation' }).click();
   await expect(page.getByRole('heading', { level: 1, name: /Make the checkout faster/ })).toBeVisible();
   const card = page.getByRole('article', { name: 'Delivery' });
-  await expect(card.getByRole('heading', { name: /^ada opened pull request/ })).toBeVisible();
+  await expect(card.getByRole('heading', { name: 'ada opened pull request #42: Make the checkout faster' })).toBeVisible();
   await expect(page.getByRole('article', { name: 'You' })).toHaveCount(0);
   expect(await violations(page)).toEqual([]);
   await card.getByRole('link', { name: 'Open delivery' }).click();

@@ -43,7 +43,7 @@ test('a schedule asks an agent each morning, and its answer goes to a channel', 
   await finish(page);
 
   await nav(page, 'Webhooks');
-  await page.getByRole('link', { name: 'New webhook' }).first().click();
+  await page.getByRole('link', { name: 'New webhook' }).click();
   await page.getByRole('button', { name: /^Schedule/ }).click();
   await page.getByLabel('Name', { exact: true }).fill('Morning report');
   await page.getByLabel('Cron pattern').fill('0 8 * * *');
@@ -90,7 +90,7 @@ test('a Telegram account: its owner pairs, asks, and approves from there', async
   await expect(page.getByRole('region', { name: 'Messages' }).getByText('saved')).toBeVisible();
 
   await nav(page, 'Channels');
-  await page.getByRole('link', { name: 'New channel' }).first().click();
+  await page.getByRole('link', { name: 'New channel' }).click();
   await page.getByRole('list', { name: 'Channel types' }).getByRole('link', { name: /^Telegram/ }).click();
   await page.getByLabel('Label', { exact: true }).fill('My phone');
   await page.getByRole('textbox', { name: 'Bot token' }).fill(TOKEN);

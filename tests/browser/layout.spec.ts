@@ -35,6 +35,21 @@ test.describe('in German', () => {
       await expect(tabs.last()).toBeInViewport({ ratio: 1 });
     }
   });
+
+  test('tabs fit on a phone; on a narrower one they fade at the side to which they scroll', async ({ home: _, page }) => {
+    for (const path of ['/settings/security', '/vault']) {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.goto(path);
+      const bar = page.getByRole('main').getByRole('navigation', { name: /^Bereiche/ });
+      await expect(bar.getByRole('link')).toHaveCount(4);
+      await expect(bar, path).toHaveAttribute('data-hidden', '');
+      await page.setViewportSize({ width: 320, height: 844 });
+      await expect(bar, path).toHaveAttribute('data-hidden', 'right');
+      expect(await bar.evaluate((one) => getComputedStyle(one).maskImage)).toContain('gradient');
+      await bar.evaluate((one) => one.scrollTo(one.scrollWidth, 0));
+      await expect(bar, path).toHaveAttribute('data-hidden', 'left');
+    }
+  });
 });
 
 test('pages that fill the window do not scroll', async ({ home: _, page }) => {

@@ -18,6 +18,25 @@ test('an empty gateway says so and leads to the first webhook', async ({ home: _
   await expect(heading(page, 'New webhook')).toBeVisible();
 });
 
+test('on a phone the overview links to the pages that are not in the bar', async ({ home, page }) => {
+  const elsewhere = page.getByRole('navigation', { name: 'More pages' });
+  await page.goto('/overview');
+  await isLive(page);
+  await expect(needs(page)).toBeVisible();
+  await expect(elsewhere).toHaveCount(0);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect(elsewhere.getByRole('link')).toHaveText(['Webhooks', 'Agents', 'Channels', 'Vault', 'Settings']);
+  await elsewhere.getByRole('link', { name: 'Channels' }).click();
+  await expect(page).toHaveURL(`${home.origin}/channels`);
+});
+
+test('the account menu leads to the keys and devices', async ({ home, page }) => {
+  await page.goto('/overview');
+  await page.getByRole('button', { name: 'Account and theme' }).click();
+  await page.getByRole('menuitem', { name: 'Keys and devices' }).click();
+  await expect(page).toHaveURL(`${home.origin}/settings/security/access`);
+});
+
 test('counts follow the deliveries, and what failed or was refused leads to its list', async ({ home, page, model }) => {
   const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
   await page.goto('/overview');
@@ -131,6 +150,10 @@ test.describe('scheduled backups', () => {
     await page.goto('/chat');
     const banner = page.locator('.banner').filter({ hasText: /The backup of .+ failed/ });
     await expect(banner.getByRole('link', { name: 'Show the health checks' })).toHaveAttribute('href', '/settings/system');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect(banner.getByText('Show the health checks', { exact: true })).toBeInViewport({ ratio: 1 });
+    await expect(banner.getByText('Hide', { exact: true })).toBeInViewport({ ratio: 1 });
+    await page.setViewportSize({ width: 1280, height: 900 });
     await banner.getByRole('button', { name: 'Hide' }).click();
     await expect(banner).toBeHidden();
     await page.goto('/overview');

@@ -1,13 +1,14 @@
-// Ten things that a new user wants, each from the overview with what the pages show: at most three clicks and 20 seconds; on a
-// phone, where the menu takes a click, four.
+// Ten things that a new user wants, each from the overview with what the pages show: at most three clicks and 20 seconds, also
+// on a phone.
 import type { Page, TestInfo } from '@playwright/test';
 import { heading, isLive } from './fixtures/entering';
 import { ModelServer } from './fixtures/model';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
 import { expect, test } from './fixtures/test';
 
-const DESKTOP = { viewport: { width: 1280, height: 900 }, most: 3 };
-const PHONE = { viewport: { width: 390, height: 844 }, most: 4 };
+const DESKTOP = { viewport: { width: 1280, height: 900 } };
+const PHONE = { viewport: { width: 390, height: 844 } };
+const MOST_CLICKS = 3;
 const MOST_MS = 20_000;
 
 let model: ModelServer;
@@ -56,11 +57,11 @@ class Tasks {
     });
   }
 
-  judge(info: TestInfo, most: number): void {
+  judge(info: TestInfo): void {
     expect(this.done).toHaveLength(10);
     for (const { task, clicks, keys, loads, ms } of this.done) {
       info.annotations.push({ type: 'task', description: `${task} ${clicks} clicks, ${ms} ms` });
-      expect(clicks, task).toBeLessThanOrEqual(most);
+      expect(clicks, task).toBeLessThanOrEqual(MOST_CLICKS);
       // Nothing was typed, no address was entered, and no page was loaded again.
       expect([keys, loads], task).toEqual([0, 0]);
       expect(ms, task).toBeLessThan(MOST_MS);
@@ -71,16 +72,19 @@ class Tasks {
 const nav = (page: Page, name: string | RegExp) => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name });
 const settings = (page: Page, name: string) => page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name });
 
-/** Follows a link of the navigation, on a phone behind “More”. */
+/** Follows a link of the navigation; on a phone, whose bar has four, that of the overview. */
 async function open(page: Page, name: string): Promise<void> {
   const link = nav(page, name).first();
-  if (!(await link.isVisible())) await page.getByRole('navigation', { name: 'Main' }).getByRole('button', { name: 'More' }).click();
-  await link.click();
+  const isInBar = await link.isVisible();
+  await (isInBar ? link : page.getByRole('navigation', { name: 'More pages' }).getByRole('link', { name })).click();
 }
 
-/** Opens a section of the settings. On a phone, “More” has the sections, too. */
+/** Opens a section of the settings. On a phone, “More” has the sections. */
 async function openSettings(page: Page, section: string): Promise<void> {
-  if (page.viewportSize()?.width === PHONE.viewport.width) return open(page, section);
+  if (page.viewportSize()?.width === PHONE.viewport.width) {
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('button', { name: 'More' }).click();
+    return nav(page, section).first().click();
+  }
   await open(page, 'Settings');
   // The first section opens without a click.
   if (section !== 'Security') await settings(page, section).click();
@@ -89,7 +93,7 @@ async function openSettings(page: Page, section: string): Promise<void> {
 const needs = (page: Page) => page.getByRole('list', { name: 'Needs attention' });
 const row = (page: Page, text: string | RegExp) => page.locator('[data-id]').filter({ hasText: text });
 
-for (const [name, { viewport, most }] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
+for (const [name, { viewport }] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
   test.describe(name, () => {
     test.use({ viewport });
 
@@ -138,8 +142,8 @@ for (const [name, { viewport, most }] of Object.entries({ desktop: DESKTOP, phon
         await page.getByLabel('I’ve saved it').check();
       });
       await tasks.do('Take away a key that has leaked', async () => {
-        await openSettings(page, 'Security');
-        await page.getByRole('link', { name: 'Keys and devices' }).click();
+        await page.getByRole('button', { name: 'Account and theme' }).click();
+        await page.getByRole('menuitem', { name: 'Keys and devices' }).click();
         await page.getByRole('listitem').filter({ hasText: 'Old script' }).getByRole('button', { name: /^Revoke/ }).click();
         await expect(page.getByRole('dialog').getByRole('button', { name: 'Revoke' })).toBeVisible();
       }, async () => {
@@ -169,7 +173,7 @@ for (const [name, { viewport, most }] of Object.entries({ desktop: DESKTOP, phon
         await expect(asked).toHaveCount(0);
       });
 
-      tasks.judge(info, most);
+      tasks.judge(info);
     });
 
     test(`ten tasks of the first days take few clicks each, ${name}`, async ({ home, page }, info) => {
@@ -212,7 +216,7 @@ for (const [name, { viewport, most }] of Object.entries({ desktop: DESKTOP, phon
       });
       await tasks.do('Get messages on Telegram', async () => {
         await open(page, 'Channels');
-        await page.getByRole('link', { name: 'New channel' }).first().click();
+        await page.getByRole('link', { name: 'New channel' }).click();
         await page.getByRole('main').getByRole('link', { name: /^Telegram/ }).click();
         await expect(page.getByLabel(/token/i).first()).toBeVisible();
       });
@@ -236,7 +240,7 @@ for (const [name, { viewport, most }] of Object.entries({ desktop: DESKTOP, phon
         await page.getByRole('link', { name: 'Audit log', exact: true }).click();
         await expect(page.getByRole('list', { name: 'Audit log' })).toContainText('House');
       });
-      tasks.judge(info, most);
+      tasks.judge(info);
     });
   });
 }

@@ -9,7 +9,7 @@ import { make, PUSH, send, shownSecret, shownUrl, test } from './fixtures/webhoo
 test('a webhook is created in the web UI, receives a signed request and a test, and hides its secret after a reload', async ({ home, page }) => {
   await page.goto('/webhooks');
   await expect(page.getByText('No webhooks yet')).toBeVisible();
-  await page.getByRole('link', { name: 'Create your first webhook' }).click();
+  await page.getByRole('link', { name: 'New webhook' }).click();
   await page.getByRole('button', { name: /^GitHub/ }).click();
   await page.getByLabel('Name', { exact: true }).fill('Shop code');
   await page.getByLabel('Only selected events').check();

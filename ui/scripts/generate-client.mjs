@@ -1,10 +1,11 @@
-// Writes src/client/generated from the gateway's generated documents: rpc.ts from
+// Writes src/client/generated from the gateway's generated documents: rpc.ts and limits.ts from
 // docs/generated/openrpc.json, http.ts from docs/generated/openapi.json, texts.ts from docs/generated/texts.json; and the
 // senders' marks. `--check` writes nothing and fails if a file would change.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { limitTable } from './limits.mjs';
 import { senderTable } from './sender-marks.mjs';
 
 const DOCUMENTS = new URL('../../docs/generated/', import.meta.url);
@@ -77,6 +78,7 @@ let stale = false;
 for (const [name, text] of [
   ['rpc.ts', await rpc()],
   ['http.ts', await http()],
+  ['limits.ts', `${HEAD}${limitTable(read('openrpc.json'))}`],
   ['texts.ts', texts()],
   ['../../design/marks/senders.ts', senderTable()],
 ]) {

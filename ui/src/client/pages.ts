@@ -1,3 +1,5 @@
+import { LIST_LIMIT_MAX } from './generated/limits';
+
 /** Fetches every page of a paginated list, one after the other. */
 export async function everyPage<Page extends { next_cursor?: string | null }>(
   ask: (at: { limit: number; cursor: string | null }) => Promise<Page>,
@@ -5,7 +7,7 @@ export async function everyPage<Page extends { next_cursor?: string | null }>(
   const pages: Page[] = [];
   let cursor: string | null = null;
   do {
-    const page: Page = await ask({ limit: 500, cursor });
+    const page: Page = await ask({ limit: LIST_LIMIT_MAX, cursor });
     pages.push(page);
     cursor = page.next_cursor ?? null;
   } while (cursor !== null);

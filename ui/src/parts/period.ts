@@ -1,4 +1,5 @@
 // The period of a list: as a part of the address, and as parameters of the API. Pure functions.
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './units';
 
 export interface Chosen {
   /** A period up to now, in milliseconds; 0 for any time. */
@@ -36,10 +37,10 @@ export function periodOf(
 }
 
 export const WITHIN: Record<string, number> = {
-  hour: 3_600_000,
-  day: 86_400_000,
-  week: 7 * 86_400_000,
-  month: 30 * 86_400_000,
+  hour: HOUR_MS,
+  day: DAY_MS,
+  week: 7 * DAY_MS,
+  month: 30 * DAY_MS,
 };
 
 export const withinOf = (name: string): number => (Object.hasOwn(WITHIN, name) ? (WITHIN[name] ?? 0) : 0);
@@ -54,5 +55,5 @@ export function betweenOf(from: string, until: string): [number, number] | null 
 /** A time as the value of a `datetime-local` field, in local time. */
 export function localValue(ms: number): string {
   const at = new Date(ms);
-  return new Date(ms - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  return new Date(ms - at.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
 }

@@ -1,3 +1,5 @@
+import type { Attachment } from 'svelte/attachments';
+
 /** Room that stays visible beside a revealed part, so that its neighbor shows. */
 const BESIDE = 32;
 
@@ -8,3 +10,25 @@ export function reveal(box: HTMLElement, part: Element | null): void {
   if (inner.left < outer.left) box.scrollLeft -= outer.left - inner.left + BESIDE;
   else if (inner.right > outer.right) box.scrollLeft += inner.right - outer.right + BESIDE;
 }
+
+type Scrolled = Pick<HTMLElement, 'scrollLeft' | 'scrollWidth' | 'clientWidth'>;
+
+/** The sides of a box on which it has more content: `left`, `right`, both or none. Fractions of a pixel do not count. */
+export function hiddenSides({ scrollLeft, scrollWidth, clientWidth }: Scrolled): string {
+  const sides = [scrollLeft > 1 && 'left', scrollLeft + clientWidth < scrollWidth - 1 && 'right'];
+  return sides.filter(Boolean).join(' ');
+}
+
+/** Reports the hidden sides of a box, now and whenever they change. */
+export const watchHiddenSides =
+  (report: (sides: string) => void): Attachment<HTMLElement> =>
+  (box) => {
+    const update = () => report(hiddenSides(box));
+    box.addEventListener('scroll', update, { passive: true });
+    const sizes = new ResizeObserver(update);
+    for (const one of [box, ...box.children]) sizes.observe(one);
+    return () => {
+      box.removeEventListener('scroll', update);
+      sizes.disconnect();
+    };
+  };

@@ -1,13 +1,14 @@
 // Formats times, durations, sizes and numbers in the rules of the user's language and region.
 import { m } from '../paraglide/messages.js';
 import { kept, regional } from './region';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './units';
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['year', 31_536_000_000],
-  ['month', 2_592_000_000],
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
+  ['year', 365 * DAY_MS],
+  ['month', 30 * DAY_MS],
+  ['day', DAY_MS],
+  ['hour', HOUR_MS],
+  ['minute', MINUTE_MS],
 ];
 
 const inWords = kept((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
@@ -26,7 +27,7 @@ export const prepareFormats = (): void => void inWords();
 export function relative(at_ms: number, now_ms: number): string {
   const apart = at_ms - now_ms;
   if (Math.abs(apart) < 45_000) return apart > 1000 ? inWords().format(0, 'second') : m.parts_just_now();
-  const [unit, length] = STEPS.find(([, ms]) => Math.abs(apart) >= ms * 0.95) ?? ['minute', 60_000];
+  const [unit, length] = STEPS.find(([, ms]) => Math.abs(apart) >= ms * 0.95) ?? ['minute', MINUTE_MS];
   return inWords().format(Math.round(apart / length), unit);
 }
 
@@ -44,7 +45,7 @@ export function span(ms: number): string {
   // Durations are stored in whole milliseconds: 0 is less than one.
   if (ms === 0) return '< 1 ms';
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${tenths(ms / 1000)} s`;
+  if (ms < MINUTE_MS) return `${tenths(ms / 1000)} s`;
   const seconds = Math.round(ms / 1000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

@@ -17,7 +17,10 @@ export interface Place {
   icon: LucideIcon;
 }
 
-/** In the order of the navigation. On small screens the first four are in the bar. */
+/** How many of the pages are in the bar of a small screen. */
+export const IN_BAR = 4;
+
+/** In the order of the navigation. */
 export const PLACES: readonly Place[] = [
   { to: '/overview', label: m.shell_nav_overview, icon: LayoutDashboard },
   { to: '/chat', label: m.shell_nav_chat, icon: MessageSquare },

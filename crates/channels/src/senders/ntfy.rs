@@ -28,7 +28,8 @@ static ABOUT: About = About {
             "topic",
             "Topic",
             FieldKind::Text,
-            "The topic's name. On a public server, anyone who knows it can read the messages.",
+            "The topic's name; if empty, only messages that set a topic can be sent. On a public server, anyone who \
+             knows it can read the messages.",
         ),
         FieldSpec::new(
             "token",

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { TEXTS } from '../../client/generated/texts';
 import { overwriteGetLocale } from '../../paraglide/runtime.js';
-import { inWords, textOf, visibleFields } from './fields';
+import { inWords, isOptional, textOf, visibleFields } from './fields';
 
 afterEach(() => {
   overwriteGetLocale(() => 'en');
@@ -31,4 +31,10 @@ test('what concerns receiving is shown only while it is on', () => {
   expect(visibleFields(fields, false).map(({ name }) => name)).toEqual(['host', 'inbound']);
   expect(visibleFields(fields, true)).toEqual(fields);
   expect(visibleFields(fields.slice(0, 1), false)).toHaveLength(1);
+});
+
+test('a field that each message needs is not optional, though the gateway does not require it', () => {
+  expect(isOptional('ntfy', field('topic'))).toBe(false);
+  expect(isOptional('ntfy', field('token'))).toBe(true);
+  expect(isOptional('matrix', { ...field('room_id'), required: true })).toBe(false);
 });

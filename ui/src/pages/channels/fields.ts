@@ -1,6 +1,6 @@
 // Texts for the fields and options of the channel types, by type and name. Fields of several types can share a text by
 // their name alone. An unknown field has the gateway's text.
-import type { ChannelType } from '../../client/generated/rpc';
+import type { ChannelField, ChannelType } from '../../client/generated/rpc';
 import { rpc } from '../../client/rpc';
 import { m } from '../../paraglide/messages.js';
 
@@ -106,6 +106,13 @@ const TEXTS = { label: LABELS, hint: HINTS, option: EXTRAS };
 /** The page's text for a field or an option of a type; undefined for an unknown one. */
 export const textOf = (kind: Kind, type: string, name: string): string | undefined =>
   (TEXTS[kind][`${type}.${name}`] ?? (kind === 'option' ? undefined : TEXTS[kind][name]))?.();
+
+/** Fields that each message needs. The gateway does not require them, because a webhook can set them for a message. */
+const NEEDED: ReadonlySet<string> = new Set(['ntfy.topic']);
+
+/** Whether a channel of this type works without the field. */
+export const isOptional = (type: string, { name, required }: ChannelField): boolean =>
+  !required && !NEEDED.has(`${type}.${name}`);
 
 /** A type with the page's texts. */
 export const inWords = (type: ChannelType): ChannelType => ({

@@ -1,7 +1,7 @@
 // Formats the dates and times between messages.
 import { kept } from '../../parts/region';
+import { DAY_MS } from '../../parts/units';
 
-const DAY_MS = 86_400_000;
 const days = kept((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'full' }));
 const times = kept((locale) => new Intl.DateTimeFormat(locale, { timeStyle: 'short' }));
 const words = kept((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));

@@ -7,20 +7,32 @@ export interface DeliveryMessage {
   event: string;
   /** The profile of the webhook. */
   source: string;
-  /** What happened, in the first line. */
+  /** What happened: the first line, with the title of its subject. */
   sentence: string;
   /** The further lines of the summary. */
   details: string;
+  /** The payload was edited for a replay. */
+  isEdited: boolean;
 }
 
 const HEAD =
-  /^Webhook delivery received\.\nWebhook: (.*) \([^()\n]*\)\nSource: (\w+)\nEvent: (.*)\nDelivery: (del_\w+)\nReceived: .*\n---\n.*\n(`{3,})\n/;
+  /^Webhook delivery received\.\nWebhook: (.*) \([^()\n]*\)\nSource: (\w+)\nEvent: (.*)\nDelivery: (del_\w+)\nReceived: .*\n(Payload: edited .*\n)?---\n.*\n(`{3,})\n/;
+
+/** A line with the title of the subject: `Title: Faster` or `Pull request: #42 Faster`. */
+const TITLE = /^(?:(?:Title|Subject):|[A-Z][a-z ]*: [#!]\d+) (.+)$/;
+
+/** Adds the title of the subject to a sentence, as the gateway does for the list of deliveries. */
+function withTitle(sentence: string, lines: readonly string[]): string {
+  const title = lines.map((line) => TITLE.exec(line)?.[1]).find((found) => found && found !== '(no title)');
+  if (!title || !sentence.endsWith('.') || sentence.includes(title)) return sentence;
+  return `${sentence.replace(/\.+$/, '')}: ${title}`;
+}
 
 /** The delivery in a message; null if a person wrote it. */
 export function deliveryIn({ content, origin }: Pick<Message, 'content' | 'origin'>): DeliveryMessage | null {
   if (origin !== 'stranger') return null;
   const head = HEAD.exec(content);
-  const [, webhook, source, event, id, fence] = head ?? [];
+  const [, webhook, source, event, id, edited, fence] = head ?? [];
   if (!head || webhook === undefined || !source || event === undefined || !id || !fence) return null;
   const begin = head[0].length;
   const end = content.indexOf(`\n${fence}\n---\n`, begin);
@@ -31,7 +43,8 @@ export function deliveryIn({ content, origin }: Pick<Message, 'content' | 'origi
     webhook,
     source,
     event: event === 'unknown' ? '' : event,
-    sentence: sentence.trim(),
+    sentence: withTitle(sentence.trim(), details),
     details: details.join('\n'),
+    isEdited: edited !== undefined,
   };
 }

@@ -1,4 +1,5 @@
 // A conversation as a Markdown document. Pure except for `wholeHistory`.
+import { CHAT_HISTORY_LIMIT_MAX } from '../../client/generated/limits';
 import { rpc } from '../../client/rpc';
 import { deliveryIn } from './deliveryMessage';
 import type { Message } from './turns';
@@ -37,7 +38,7 @@ export async function wholeHistory(session: string): Promise<Message[]> {
   do {
     const page: Awaited<ReturnType<typeof rpc<'chat.history'>>> = await rpc('chat.history', {
       session,
-      limit: 500,
+      limit: CHAT_HISTORY_LIMIT_MAX,
       before,
     });
     pages.unshift(page.messages);

@@ -1,4 +1,5 @@
 // The webhooks by name, for the list, the filters and the detail.
+import { LIST_LIMIT_MAX } from '../../client/generated/limits';
 import { keys } from '../../client/keys';
 import { rpc } from '../../client/rpc';
 
@@ -20,7 +21,10 @@ async function all(): Promise<Named[]> {
   const found: Named[] = [];
   let cursor: string | null = null;
   do {
-    const page: Awaited<ReturnType<typeof rpc<'webhooks.list'>>> = await rpc('webhooks.list', { limit: 500, cursor });
+    const page: Awaited<ReturnType<typeof rpc<'webhooks.list'>>> = await rpc('webhooks.list', {
+      limit: LIST_LIMIT_MAX,
+      cursor,
+    });
     for (const webhook of page.webhooks) {
       const { id, public_id, name, source_profile, enabled, deliver_only, auth_mode } = webhook;
       const url = webhook.url ?? null;

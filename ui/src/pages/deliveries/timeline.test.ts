@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { ALWAYS } from '../../parts/period';
+import { HOUR_MS as HOUR } from '../../parts/units';
 import { barsOf, bucketsPerBar, pathsOf, periodOfChart, piecesOf, scaleTop, ticksOf } from './timeline';
 
-const HOUR = 3_600_000;
 const bucket = (hour: number, counts: Record<string, number> = {}) => ({
   at: new Date(hour * HOUR).toISOString(),
   ...counts,

@@ -1,6 +1,8 @@
 // Groups the hourly counts of the timeline into bars. Pure functions.
+import { WEBHOOKS_STATS_HOURS_MAX } from '../../client/generated/limits';
 import type { Params, Result } from '../../client/rpc';
 import { isChosen, type Chosen } from '../../parts/period';
+import { DAY_MS, HOUR_MS } from '../../parts/units';
 import { tookOf, type Took } from './latency';
 import { OUTCOMES, type OutcomeId } from './status';
 
@@ -15,10 +17,7 @@ export interface Bar {
   took: Took | null;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-/** The limits of `webhooks.stats`. */
-const MOST_HOURS = 720;
+/** The longest period of `webhooks.stats` by day. */
 const MOST_DAYS = 366;
 
 export type StatsPeriod = Pick<Params<'webhooks.stats'>, 'hours' | 'from' | 'until' | 'bucket'>;
@@ -30,7 +29,7 @@ export type StatsPeriod = Pick<Params<'webhooks.stats'>, 'hours' | 'from' | 'unt
 export function periodOfChart(chosen: Chosen, week: boolean, now_ms: number): StatsPeriod {
   if (!chosen.between) {
     const hours = isChosen(chosen) ? Math.ceil(chosen.within_ms / HOUR_MS) : week ? 168 : 24;
-    return { hours: Math.min(MOST_HOURS, Math.max(24, hours)) };
+    return { hours: Math.min(WEBHOOKS_STATS_HOURS_MAX, Math.max(24, hours)) };
   }
   const [begin, end] = chosen.between;
   let from = Math.floor(begin / HOUR_MS) * HOUR_MS;
@@ -41,7 +40,7 @@ export function periodOfChart(chosen: Chosen, week: boolean, now_ms: number): St
     until = Math.max(until, Math.min(now, until + after));
     from = until - DAY_MS;
   }
-  const bucket = until - from > MOST_HOURS * HOUR_MS ? 'day' : 'hour';
+  const bucket = until - from > WEBHOOKS_STATS_HOURS_MAX * HOUR_MS ? 'day' : 'hour';
   from = Math.max(from, until - MOST_DAYS * DAY_MS);
   return { from: new Date(from).toISOString(), until: new Date(until).toISOString(), bucket };
 }

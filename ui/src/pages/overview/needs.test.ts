@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { DAY_MS } from '../../parts/units';
 import { needsOf, type Facts } from './needs';
 
 const NOW = Date.parse('2026-03-01T00:00:00Z');
-const in_days = (days: number) => new Date(NOW + days * 86_400_000).toISOString();
+const in_days = (days: number) => new Date(NOW + days * DAY_MS).toISOString();
 const QUIET: Facts = {
   sealed: null,
   no_model: false,

@@ -1,4 +1,5 @@
 // A schedule as form state, and as a sentence. Pure functions.
+import { SCHEDULE_INPUT_EVERY_SECONDS_MAX, SCHEDULE_INPUT_EVERY_SECONDS_MIN } from '../../client/generated/limits';
 import type { Schedule } from '../../client/generated/rpc';
 import type { Params } from '../../client/rpc';
 import { m } from '../../paraglide/messages.js';
@@ -22,7 +23,6 @@ export interface ScheduleDraft {
 export type ScheduleInput = NonNullable<Params<'webhooks.schedule.preview'>['schedule']>;
 
 const SECONDS: Readonly<Record<Unit, number>> = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 };
-const MAX_SECONDS = 31_622_400;
 
 export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 
@@ -73,8 +73,11 @@ export function scheduleError(draft: ScheduleDraft): string | null {
   if (draft.kind === 'cron') return draft.cron.trim() === '' ? m.webhooks_schedule_error_cron() : null;
   if (draft.kind === 'at') return draft.at === '' ? m.webhooks_schedule_error_at() : null;
   const seconds = Number(draft.every) * SECONDS[draft.unit];
-  const most = Math.floor(MAX_SECONDS / SECONDS[draft.unit]);
-  const isValid = Number.isInteger(seconds) && seconds >= 1 && seconds <= MAX_SECONDS;
+  const most = Math.floor(SCHEDULE_INPUT_EVERY_SECONDS_MAX / SECONDS[draft.unit]);
+  const isValid =
+    Number.isInteger(seconds) &&
+    seconds >= SCHEDULE_INPUT_EVERY_SECONDS_MIN &&
+    seconds <= SCHEDULE_INPUT_EVERY_SECONDS_MAX;
   return isValid ? null : m.webhooks_error_number({ most: number(most) });
 }
 

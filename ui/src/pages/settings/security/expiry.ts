@@ -1,7 +1,7 @@
 // The expiry of API keys and devices.
+import { DAY_MS } from '../../../parts/units';
 
 export type Choice = '30' | '90' | '365' | 'date' | 'never';
-const DAY_MS = 86_400_000;
 /** A credential is marked, and named on the first page, when it expires within this time. */
 const NEAR_MS = 14 * DAY_MS;
 

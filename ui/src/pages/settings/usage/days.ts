@@ -1,11 +1,11 @@
 // UTC days of the usage chart.
 import { kept, regional } from '../../../parts/region';
+import { DAY_MS } from '../../../parts/units';
 
 /** How many days are shown at first. */
 export const DAYS = 30;
 /** How many days the page can show. */
 export const PERIODS = [7, DAYS, 90, 365];
-const DAY_MS = 86_400_000;
 
 /** The last `count` UTC days, oldest first, such as `2026-01-31`. */
 export const daysUntil = (now_ms: number, count: number): string[] =>
