@@ -98,16 +98,14 @@ impl From<AuthError> for Problem {
             AuthError::InvalidCredentials => {
                 say(ErrorCode::InvalidCredentials, "Incorrect credentials.")
             }
-            AuthError::ScopeMissing(scope) => forbidden(
-                &format!("This requires the scope {}.", scope.name()),
-            )
-            .with("required_scope", scope.name()),
-            AuthError::WiderThanMaker(field) => forbidden(
-                &format!(
-                    "A credential cannot create a wider one: `{field}` exceeds its own. Omit the \
+            AuthError::ScopeMissing(scope) => {
+                forbidden(&format!("This requires the scope {}.", scope.name()))
+                    .with("required_scope", scope.name())
+            }
+            AuthError::WiderThanMaker(field) => forbidden(&format!(
+                "A credential cannot create a wider one: `{field}` exceeds its own. Omit the \
                      field to inherit it."
-                ),
-            )
+            ))
             .with("field", field),
             AuthError::Limited => forbidden(
                 "A credential with `expires_at`, `allowed_cidrs` or `only` cannot do this: it \
@@ -119,10 +117,10 @@ impl From<AuthError> for Problem {
                  passkey.",
             )
             .with("field", "keep_children"),
-            AuthError::OutsideOnly => forbidden(
-                "The `only` of this credential does not include this method or path.",
-            )
-            .with("required", "only"),
+            AuthError::OutsideOnly => {
+                forbidden("The `only` of this credential does not include this method or path.")
+                    .with("required", "only")
+            }
             AuthError::SetupFirst => forbidden(
                 "Nothing can be stored before setup is complete. Complete setup with the setup \
                  code from the server's output.",

@@ -63,16 +63,12 @@ pub(super) async fn hub(
     let answered = webhooks
         .answer_hub(&public_id, &from, &headers, &asked)
         .await;
-    match answered.map_err(refusal)? {
-        Some(challenge) => Ok(plain(challenge)),
-        None => {
-            let mut response = super::method_not_allowed().await.into_response();
-            // axum adds the header only for a method that the route does not have.
-            let allow = HeaderValue::from_static("POST");
-            response.headers_mut().insert(header::ALLOW, allow);
-            Ok(response)
-        }
+    if let Some(challenge) = answered.map_err(refusal)? {
+        return Ok(plain(challenge));
     }
+    // axum adds the header only for a method that the route does not have.
+    let refused = super::method_not_allowed().await;
+    Ok(([(header::ALLOW, "POST")], refused).into_response())
 }
 
 fn plain(text: String) -> Response {
