@@ -746,7 +746,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revokes an API key and what it created */
+        /** Revokes an API key, and what it created unless `keep_children` is true */
         delete: operations["auth.api_keys.delete"];
         options?: never;
         head?: never;
@@ -1832,6 +1832,15 @@ export interface components {
              * @default null
              */
             only: string[] | null;
+        };
+        /** @description `DELETE /api/auth/api-keys/{id}`. */
+        RevokeApiKeyRequest: {
+            /**
+             * @description Whether to keep what the key created, which requires a session. By default, it ends with the
+             *     key.
+             * @default false
+             */
+            keep_children: boolean;
         };
         /** @description `POST /api/auth/reset`. */
         ResetAnswer: {
@@ -3987,7 +3996,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RevokeApiKeyRequest"];
+            };
+        };
         responses: {
             /** @description Done. */
             200: {

@@ -2756,7 +2756,7 @@ export interface Interface {
       result: Done;
     };
     /**
-     * Sets the active persona, which is used when a request names none; without an id, none is active.
+     * Sets the active persona, which is used when a request names none; with `none` or null, no persona is active.
      */
     'voice.personas.set_active': {
       params: {
