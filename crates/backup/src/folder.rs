@@ -20,7 +20,7 @@ const MAX_NUMBER: u32 = 1000;
 /// A partial file that has no lock and was not changed for this long was left by a process that was killed. Processes
 /// of earlier versions, and of other machines on some network file systems, write without a visible lock.
 const QUIET: Duration = Duration::from_mins(1);
-/// The same for file systems without locks.
+/// The same for files that cannot be locked: on file systems without locks, or of other users.
 const QUIET_WITHOUT_LOCKS: Duration = Duration::from_hours(24);
 
 /// A backup in a directory.
@@ -207,9 +207,14 @@ fn delete_partial(directory: &Path) -> io::Result<()> {
 /// Whether no process is writing this partial file.
 fn is_abandoned(path: &Path) -> io::Result<bool> {
     // Some network file systems lock only files that are open for writing.
-    let file = File::options().write(true).open(path)?;
-    // A time in the future counts as now.
-    let quiet = file.metadata()?.modified()?.elapsed().unwrap_or_default();
+    let file = match File::options().write(true).open(path) {
+        // It belongs to another user, for example to an administrator.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Ok(quiet_for(&path.symlink_metadata()?)? > QUIET_WITHOUT_LOCKS);
+        }
+        opened => opened?,
+    };
+    let quiet = quiet_for(&file.metadata()?)?;
     // The lock of a file that was just created may still be missing.
     if quiet <= QUIET {
         return Ok(false);
@@ -219,6 +224,11 @@ fn is_abandoned(path: &Path) -> io::Result<bool> {
         Err(TryLockError::WouldBlock) => false,
         Err(TryLockError::Error(_)) => quiet > QUIET_WITHOUT_LOCKS,
     })
+}
+
+/// The time since the last change. A change in the future counts as now.
+fn quiet_for(found: &fs::Metadata) -> io::Result<Duration> {
+    Ok(found.modified()?.elapsed().unwrap_or_default())
 }
 
 impl Write for &NewFile {
@@ -234,6 +244,7 @@ impl Write for &NewFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     fn at(text: &str) -> Timestamp {
         text.parse().unwrap()
@@ -334,6 +345,20 @@ mod tests {
         drop(NewFile::create(&directory.path().join("c.backup")).unwrap());
         assert!(young.exists() && !old.exists());
         assert!(others.iter().all(|path| path.exists()));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_opened_is_deleted_after_a_day() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(".gatehouse-a.part");
+        let file = File::create(&path).unwrap();
+        let now = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(now - QUIET_WITHOUT_LOCKS - Duration::from_secs(10))
+            .unwrap();
+        drop(file);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
+        drop(NewFile::create(&directory.path().join("b.backup")).unwrap());
+        assert!(!path.exists());
     }
 
     #[test]

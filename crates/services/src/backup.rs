@@ -199,7 +199,8 @@ impl Services {
             source,
         } = self.begin_backup(&self.backup_turn, recipient, now)?;
         let place = self.backup_place().await?;
-        let found = place::examine(&place).await?;
+        let found = self.examine(&place).await.map_err(failed)?;
+        let found = found.map_err(failed)?;
         let directory = place.directory.clone();
         let random = Arc::clone(&self.random);
         let runtime = Handle::current();
@@ -262,11 +263,10 @@ impl Services {
     /// Lists the backups in the directory for backups, newest first.
     pub async fn list_backups(&self) -> Result<Vec<BackupInfo>, Problem> {
         let place = self.backup_place().await?;
-        let list = tokio::task::spawn_blocking(move || {
-            // The list of a disk that is missing would be empty.
-            place.check()?;
-            Ok::<_, PlaceError>(folder::list(&place.directory)?)
-        });
+        // The list of a disk that is missing would be empty.
+        let examined = self.examine(&place).await.map_err(not_listed)?;
+        examined.map_err(not_listed)?;
+        let list = tokio::task::spawn_blocking(move || folder::list(&place.directory));
         let found = list.await.map_err(not_listed)?.map_err(not_listed)?;
         let checks = self.backup_checks().await?;
         Ok(found.iter().map(|entry| info(entry, &checks)).collect())

@@ -110,6 +110,8 @@ pub struct Services {
     pub(crate) database_measured: DatabaseMeasured,
     /// Held while a backup is made.
     pub(crate) backup_turn: Arc<tokio::sync::Mutex<()>>,
+    /// Held while the directory for backups is examined.
+    pub(crate) backup_place_turn: Arc<tokio::sync::Mutex<()>>,
     /// Held while a backup is sent to a client.
     pub(crate) backup_stream: Arc<tokio::sync::Mutex<()>>,
     /// Whether the server received the signal to stop.
@@ -206,6 +208,7 @@ impl Services {
             write_probe: WriteProbe::default(),
             database_measured: DatabaseMeasured::default(),
             backup_turn: Arc::default(),
+            backup_place_turn: Arc::default(),
             backup_stream: Arc::default(),
             draining: AtomicBool::new(false),
         })

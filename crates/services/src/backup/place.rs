@@ -1,19 +1,21 @@
 //! The directory for backups: whether it exists, and whether its disk is mounted. A directory outside of the data
 //! directory is never created, because a backup in the mount point of a missing disk would be lost with the machine.
 
-use super::{failed, reasons};
+use super::reasons;
 use crate::Services;
 use crate::doctor::check::Check;
 use gatehouse_backup::folder;
 use gatehouse_config::Layers;
-use gatehouse_domain::Problem;
 use gatehouse_store::StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::task::JoinError;
 
 /// The key of the stored state in the table of settings.
 pub const KEY: &str = "backup_place";
@@ -89,16 +91,35 @@ impl Place {
         if was_mount_point && !is_mount_point && folder::list(&self.directory)?.is_empty() {
             return Err(PlaceError::NotMounted);
         }
+        // A command that uses PostgreSQL needs no data directory.
+        let data_dir = self.data_dir.metadata();
         Ok(Found {
             is_mount_point,
-            is_with_data: directory.dev() == self.data_dir.metadata()?.dev(),
+            is_with_data: data_dir.is_ok_and(|data_dir| data_dir.dev() == directory.dev()),
         })
     }
 
+    /// Whether the directory, which does not exist, would be created below the data directory, and not where a symbolic
+    /// link leads out of it.
     fn is_below_data(&self) -> bool {
-        let below = self.directory.strip_prefix(&self.data_dir);
-        below.is_ok_and(|below| below.components().all(|part| part != Component::ParentDir))
+        let Ok(data_dir) = self.data_dir.canonicalize() else {
+            return descends(&self.data_dir, &self.directory);
+        };
+        // A link to a missing directory exists, but has no canonical path.
+        let mut above = self.directory.ancestors();
+        let existing = above.find(|path| path.symlink_metadata().is_ok());
+        existing.is_some_and(|existing| {
+            let real = existing.canonicalize();
+            descends(existing, &self.directory)
+                && real.is_ok_and(|real| real.starts_with(&data_dir))
+        })
     }
+}
+
+/// Whether the path begins with `from` and does not lead upward after it.
+fn descends(from: &Path, path: &Path) -> bool {
+    let rest = path.strip_prefix(from);
+    rest.is_ok_and(|rest| rest.components().all(|part| part != Component::ParentDir))
 }
 
 /// The state after a backup to a mount point.
@@ -108,14 +129,29 @@ fn mounted(directory: &Path) -> State {
     }
 }
 
-/// Examines the directory without blocking the thread.
-pub(super) async fn examine(place: &Place) -> Result<Found, Problem> {
-    let place = place.clone();
-    let check = tokio::task::spawn_blocking(move || place.check());
-    check.await.map_err(failed)?.map_err(failed)
+/// Examines the directory without blocking the thread. One examination runs at a time: when a file system does not
+/// respond, each one occupies a thread for blocking work, of which there are few.
+async fn examine(
+    turn: &Arc<Mutex<()>>,
+    place: Place,
+) -> Result<Result<Found, PlaceError>, JoinError> {
+    let turn = Arc::clone(turn).lock_owned().await;
+    let check = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        place.check()
+    });
+    check.await
 }
 
 impl Services {
+    /// Examines the directory, after other examinations.
+    pub(super) async fn examine(
+        &self,
+        place: &Place,
+    ) -> Result<Result<Found, PlaceError>, JoinError> {
+        examine(&self.backup_place_turn, place.clone()).await
+    }
+
     /// The directory for backups, without looking at it.
     pub(super) async fn backup_place(&self) -> Result<Place, StoreError> {
         let read = self
@@ -159,8 +195,7 @@ pub(super) async fn add_to(check: Check, services: &Services) -> Check {
     let Ok(place) = services.backup_place().await else {
         return check;
     };
-    let examined = tokio::task::spawn_blocking(move || place.check());
-    match tokio::time::timeout(LONGEST_READ, examined).await {
+    match tokio::time::timeout(LONGEST_READ, services.examine(&place)).await {
         Ok(Ok(examined)) => with_place(check, &examined),
         // It ended without a result.
         Ok(Err(_)) => check,
@@ -176,7 +211,7 @@ fn with_place(check: Check, examined: &Result<Found, PlaceError>) -> Check {
     match examined {
         Ok(found) if found.is_with_data => Check {
             message: format!(
-                "{} Backups are on the file system of the data.",
+                "{} Backups are on the file system of the data directory.",
                 check.message
             ),
             hint: Some(
@@ -198,6 +233,8 @@ fn with_place(check: Check, examined: &Result<Found, PlaceError>) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures_util::FutureExt;
+    use std::os::unix::fs::symlink;
 
     fn place(directory: &Path, data_dir: &Path, state: State) -> Place {
         Place {
@@ -227,6 +264,47 @@ mod tests {
         assert_eq!(check(&other).unwrap(), with_data);
         std::fs::File::create(data.join("file")).unwrap();
         assert!(matches!(check(&data.join("file")), Err(PlaceError::Io(_))));
+    }
+
+    #[test]
+    fn no_directory_is_created_where_a_link_leads_out_of_the_data_directory() {
+        let base = tempfile::tempdir().unwrap();
+        let (data, disk) = (base.path().join("data"), base.path().join("disk"));
+        std::fs::create_dir(&data).unwrap();
+        std::fs::create_dir(&disk).unwrap();
+        symlink(&disk, data.join("link")).unwrap();
+        symlink(disk.join("gone"), data.join("broken")).unwrap();
+        symlink(&data, base.path().join("alias")).unwrap();
+        let check = |directory: PathBuf| place(&directory, &data, State::default()).check();
+        check(data.join("link")).unwrap();
+        for outside in ["link/backups", "broken", "broken/backups", "new/../../new"] {
+            let found = check(data.join(outside));
+            assert!(matches!(found, Err(PlaceError::Missing)), "{outside}");
+        }
+        // Another name of the data directory.
+        check(base.path().join("alias/backups")).unwrap();
+    }
+
+    #[test]
+    fn the_data_directory_of_a_command_may_be_missing() {
+        let base = tempfile::tempdir().unwrap();
+        let data = base.path().join("data");
+        let check = |directory: &Path| place(directory, &data, State::default()).check();
+        assert!(check(&data.join("backups")).unwrap().is_with_data);
+        let outside = check(&data.join("../backups"));
+        assert!(matches!(outside, Err(PlaceError::Missing)));
+        assert!(!check(base.path()).unwrap().is_with_data);
+    }
+
+    #[tokio::test]
+    async fn an_examination_that_does_not_end_occupies_one_thread() {
+        let data = tempfile::tempdir().unwrap();
+        let place = place(data.path(), data.path(), State::default());
+        let turn: Arc<Mutex<()>> = Arc::default();
+        let unending = Arc::clone(&turn).lock_owned().await;
+        assert!(examine(&turn, place.clone()).now_or_never().is_none());
+        drop(unending);
+        examine(&turn, place).await.unwrap().unwrap();
     }
 
     #[test]
@@ -271,7 +349,7 @@ mod tests {
         assert!(same.ok && same.hint.is_some(), "{same:?}");
         assert_eq!(
             same.message,
-            "Backups are scheduled. Backups are on the file system of the data."
+            "Backups are scheduled. Backups are on the file system of the data directory."
         );
         for error in [PlaceError::Missing, PlaceError::NotMounted] {
             let bad = with_place(check(), &Err(error));
