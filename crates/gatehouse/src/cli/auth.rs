@@ -6,7 +6,7 @@ pub use create_key::CreateKey;
 
 use super::client::{Client, ClientError};
 use super::globals::Globals;
-use super::output::{Output, field, line, note, rows};
+use super::output::{Output, field, line, rows};
 use super::{offline, prompt};
 use anyhow::{Result, bail, ensure};
 use gatehouse::{Gateway, Purpose};
@@ -67,12 +67,7 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
         globals.given_url(layers)?.is_none(),
         "the setup code is shown only on the server's machine; omit --url and unset SERVICE_URL"
     );
-    if !offline::has_database(layers)? {
-        note(
-            "There is no database in the data directory yet, so one is created. If the server uses another one, give \
-              this command the same variables.",
-        );
-    }
+    offline::note_new_database(layers)?;
     let gateway = match offline::gateway(globals).await? {
         Some(gateway) => gateway,
         None => beside(globals, layers).await?,

@@ -3,7 +3,7 @@
 
 use super::client::Client;
 use super::globals::Globals;
-use super::output::warn;
+use super::output::{note, warn};
 use anyhow::{Result, bail, ensure};
 use gatehouse::data_dir::{DataDirError, Locks};
 use gatehouse::{Gateway, OpenError, Parts, Purpose, Storage};
@@ -88,6 +88,17 @@ pub fn sqlite_path(layers: &Layers) -> Result<Option<PathBuf>> {
 /// Whether the database exists, so that read-only commands do not create one.
 pub fn has_database(layers: &Layers) -> Result<bool> {
     Ok(sqlite_path(layers)?.is_none_or(|path| path.exists()))
+}
+
+/// Reports that the command creates the database, if there is none: a server with other variables uses another one.
+pub fn note_new_database(layers: &Layers) -> Result<()> {
+    if !has_database(layers)? {
+        note(
+            "There is no database in the data directory yet, so one is created. If the server uses another one, give \
+             this command the same variables.",
+        );
+    }
+    Ok(())
 }
 
 /// Whether a server holds the lock. Creates no database to find out.

@@ -129,6 +129,9 @@ async fn on_a_stopped_server_the_data_directory_is_worked_on() {
     let again = installation.run(&["auth", "setup-code"]);
     again.ok();
     assert!(!again.stderr().contains("created"), "{}", again.stderr());
+    let other = Installation::new();
+    let key = other.run(&["auth", "create-key", "--no-store"]);
+    assert!(key.stderr().contains("one is created"), "{}", key.stderr());
     let server = installation.start();
     server.set_up().await;
     server.stop();

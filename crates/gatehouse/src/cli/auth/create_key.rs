@@ -100,7 +100,10 @@ pub async fn run(globals: &Globals, layers: &Layers, out: &Output, args: CreateK
     let request = args.into_request();
     let gateway = match globals.given_url(layers)? {
         Some(_) => None,
-        None => offline::gateway(globals).await?,
+        None => {
+            offline::note_new_database(layers)?;
+            offline::gateway(globals).await?
+        }
     };
     let created = match gateway {
         Some(gateway) => {
