@@ -9,6 +9,7 @@ mod alias;
 mod environment;
 mod error;
 mod file;
+mod host_and_port;
 mod invalid_value;
 mod key;
 mod key_table;

@@ -3,7 +3,7 @@
 
 mod text;
 
-pub(crate) use text::{host_and_port, web_url};
+pub(crate) use text::web_url;
 
 use crate::invalid_value::{InvalidValue, MAX_ENTRIES};
 use crate::key::{Kind, Rule};

@@ -2,7 +2,6 @@
 
 use crate::deliveries::{COLUMNS, DeliveryRow};
 use crate::delivery_counts::{first_id_at, last_id_at};
-use crate::delivery_search::PAGE;
 use crate::sql::{FromRow, Query, Row, query};
 use crate::status_conditions::{is_not_done, is_open};
 use crate::{Conn, StoreError};
@@ -210,7 +209,7 @@ impl Conn {
         let limit = limit.max(1);
         let rest = Rest::of(filter);
         if let Some(text) = &filter.text {
-            return self.search_deliveries(rest, text, limit, PAGE).await;
+            return self.search_deliveries(rest, text, limit).await;
         }
         // The deliveries of one webhook or of one status have other indexes.
         if filter.webhook.is_none()

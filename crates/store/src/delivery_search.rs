@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 const SLICE: usize = 500;
 /// Limits for the scan of one page. When either is used up, no further slice begins.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
+struct Budget {
     deliveries: usize,
     time: Duration,
 }
 
-pub(crate) const PAGE: Budget = Budget {
+const PAGE: Budget = Budget {
     deliveries: 20_000,
     time: Duration::from_millis(12),
 };
@@ -37,8 +37,17 @@ const SEARCHED: [&str; 4] = [
 
 impl Conn {
     /// Returns a page of the deliveries that contain a text, newest first. It is shorter than `limit`, or empty, and
-    /// has a next page if there are more deliveries than the budget allows.
+    /// has a next page if there are more deliveries than `PAGE` allows.
     pub(crate) async fn search_deliveries(
+        &mut self,
+        rest: Rest,
+        text: &str,
+        limit: i64,
+    ) -> Result<DeliveryPage, StoreError> {
+        self.search_within(rest, text, limit, PAGE).await
+    }
+
+    async fn search_within(
         &mut self,
         rest: Rest,
         text: &str,
@@ -115,7 +124,7 @@ mod tests {
         };
         let (rest, text) = (Rest::of(&filter), text.to_owned());
         let read = store.read(move |conn| {
-            Box::pin(async move { conn.search_deliveries(rest, &text, limit, TWO).await })
+            Box::pin(async move { conn.search_within(rest, &text, limit, TWO).await })
         });
         read.await.unwrap()
     }

@@ -1,9 +1,9 @@
 //! `[audit]`: retention of the audit log, and copies of it outside of the database.
 
+use crate::host_and_port::host_and_port;
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
-use crate::value::host_and_port;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -1,5 +1,6 @@
 //! Validates texts and URLs against their rule.
 
+use crate::host_and_port::host_and_port;
 use crate::invalid_value::{InvalidValue, check_line, check_secret};
 use crate::key::Rule;
 use crate::section::voice::providers;
@@ -118,20 +119,4 @@ fn tcp_url(text: &str) -> Result<String, InvalidValue> {
     let wrong = || InvalidValue::new("expected a URL such as tcp://127.0.0.1:10200");
     let (host, port) = found.ok_or_else(wrong)?;
     Ok(format!("tcp://{host}:{port}"))
-}
-
-/// Parses `scheme://host:port` of a scheme that is not one of the web. The host is spelled as in an http URL: only for
-/// these does the parser of URLs recognize IP addresses and change the case.
-pub(crate) fn host_and_port(text: &str) -> Option<(String, u16)> {
-    let url = Url::parse(text).ok()?;
-    let is_bare = matches!(url.path(), "" | "/")
-        && url.username().is_empty()
-        && url.password().is_none()
-        && url.query().is_none()
-        && url.fragment().is_none();
-    let (Some(host), Some(port), true) = (url.host_str(), url.port(), is_bare) else {
-        return None;
-    };
-    let url = Url::parse(&format!("http://{host}:{port}")).ok()?;
-    Some((url.host_str()?.to_owned(), port))
 }

@@ -3,6 +3,7 @@
 mod create;
 mod download;
 mod restore;
+mod target;
 mod verify;
 
 use super::client::Client;

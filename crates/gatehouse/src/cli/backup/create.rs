@@ -5,8 +5,9 @@ use super::super::globals::Globals;
 use super::super::output::{Output, field, line, note, warn};
 use super::super::{offline, progress, prompt};
 use super::download::{self, Destination};
+use super::target::{Target, UNENCRYPTED, new_file, refuse_terminal};
 use super::{manifest_record, recipient, record};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use gatehouse_backup::age::Recipient;
 use gatehouse_backup::folder::{self, NewFile};
 use gatehouse_backup::{Created, Source, create};
@@ -16,7 +17,7 @@ use gatehouse_services::backup::{source, stored_settings};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -37,17 +38,6 @@ pub struct Args {
     keep: Option<u16>,
 }
 
-/// The warning about a backup that anyone can read.
-pub(super) const UNENCRYPTED: &str =
-    "The backup is not encrypted: anyone who can read it can read what the database contains.";
-
-/// The destination of a backup.
-pub(super) enum Target {
-    Stdout,
-    File(PathBuf),
-    Directory(PathBuf),
-}
-
 /// Runs `backup create`.
 pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode> {
     let layers = globals.layers()?;
@@ -61,7 +51,7 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
     let stored = stored_settings(&layers).await?;
     let set = stored.settings.recipient.clone();
     let target = if let Some(to) = args.to {
-        target_of(to)
+        Target::of(to)
     } else {
         let place = stored.place(&layers);
         place.check()?;
@@ -144,7 +134,7 @@ async fn on_server(
     let client = Client::new(globals, layers)?;
     if let Some(to) = args.to.clone() {
         let to = Destination {
-            target: target_of(to),
+            target: Target::of(to),
             keep: args.keep,
         };
         return download::run(&client, out, &params, to).await;
@@ -154,33 +144,10 @@ async fn on_server(
     Ok(ExitCode::SUCCESS)
 }
 
-fn target_of(to: PathBuf) -> Target {
-    if to == Path::new("-") {
-        Target::Stdout
-    } else if to.is_dir() || to.to_string_lossy().ends_with('/') {
-        Target::Directory(to)
-    } else {
-        Target::File(to)
-    }
-}
-
-/// Fails if standard output is a terminal.
-pub(super) fn refuse_terminal() -> Result<()> {
-    if std::io::stdout().is_terminal() {
-        bail!("standard output is a terminal: redirect it to a file or a program");
-    }
-    Ok(())
-}
-
 async fn to_stdout(source: &Source, recipient: Option<&Recipient>) -> Result<()> {
     refuse_terminal()?;
     let stdout = std::io::stdout().lock();
     write(source, recipient, stdout).await.map(drop)
-}
-
-/// Creates a file beside its final name.
-pub(super) fn new_file(path: &Path, create: fn(&Path) -> io::Result<NewFile>) -> Result<NewFile> {
-    create(path).with_context(|| format!("cannot create {}", path.display()))
 }
 
 /// Writes the backup, and returns its path.

@@ -2,8 +2,8 @@
 
 use super::super::client::Client;
 use super::super::output::{Output, line, note, warn};
-use super::create::{Target, UNENCRYPTED, new_file, refuse_terminal};
 use super::record;
+use super::target::{Target, UNENCRYPTED, new_file, refuse_terminal};
 use anyhow::{Context, Result, ensure};
 use gatehouse_backup::folder::{self, NewFile};
 use reqwest::{Response, header};

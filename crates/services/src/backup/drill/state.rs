@@ -1,7 +1,7 @@
 //! The stored state of the drill: when it is due, which node makes it, and what `doctor` reports.
 
 use super::{CheckResult, CheckedBackup};
-use crate::doctor::Check;
+use crate::doctor::check::Check;
 use gatehouse_backup::folder;
 use gatehouse_domain::Timestamp;
 use serde::{Deserialize, Serialize};

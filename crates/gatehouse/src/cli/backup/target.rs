@@ -1,0 +1,43 @@
+//! Where `backup create` writes.
+
+use anyhow::{Context, Result, bail};
+use gatehouse_backup::folder::NewFile;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+/// The warning about a backup that anyone can read.
+pub(super) const UNENCRYPTED: &str =
+    "The backup is not encrypted: anyone who can read it can read what the database contains.";
+
+/// The destination of a backup.
+pub(super) enum Target {
+    Stdout,
+    File(PathBuf),
+    Directory(PathBuf),
+}
+
+impl Target {
+    /// The destination that the value of `--to` names.
+    pub(super) fn of(to: PathBuf) -> Self {
+        if to == Path::new("-") {
+            Self::Stdout
+        } else if to.is_dir() || to.to_string_lossy().ends_with('/') {
+            Self::Directory(to)
+        } else {
+            Self::File(to)
+        }
+    }
+}
+
+/// Fails if standard output is a terminal.
+pub(super) fn refuse_terminal() -> Result<()> {
+    if io::stdout().is_terminal() {
+        bail!("standard output is a terminal: redirect it to a file or a program");
+    }
+    Ok(())
+}
+
+/// Creates a file beside its final name.
+pub(super) fn new_file(path: &Path, create: fn(&Path) -> io::Result<NewFile>) -> Result<NewFile> {
+    create(path).with_context(|| format!("cannot create {}", path.display()))
+}
