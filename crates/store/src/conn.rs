@@ -6,21 +6,13 @@ use crate::pipeline::Pipeline;
 use crate::postgres::{Each, TransactionId, TransactionStatus};
 use crate::postgres_answers::Answer;
 use crate::sql::{FromRow, Query, Row, Value, query};
+use crate::take::{FoundTwo, TakeFirst, TakeRow, TakeRowOf};
 use crate::{StoreError, fault, postgres, sqlite};
 use deadpool_postgres::Object;
 use std::time::Duration;
 
 // The methods of `Conn` whose work depends on the driver return boxed futures and give rows to a `dyn FnMut`. An `async
 // fn`, and a function that is generic over the type of a row, would be compiled again in every crate that awaits it.
-
-/// Takes the rows of a query. Returns true if it needs no further ones, which are then not read.
-pub(crate) type TakeRow<'a> = dyn FnMut(&Row<'_>) -> Result<bool, StoreError> + Send + 'a;
-/// Takes the first row of each run of a statement, in the order of the runs.
-pub(crate) type TakeFirst<'a> = dyn FnMut(Option<&Row<'_>>) -> Result<(), StoreError> + Send + 'a;
-/// Takes the rows of several queries, with the index of the query.
-pub(crate) type TakeRowOf<'a> = dyn FnMut(usize, &Row<'_>) -> Result<(), StoreError> + Send + 'a;
-/// The first rows of two statements, for each run.
-pub(crate) type FoundTwo<A, B> = (Vec<Option<A>>, Vec<Option<B>>);
 
 /// A connection to the database. Each table module adds its statements as methods.
 #[derive(Debug)]

@@ -99,6 +99,7 @@ mod sweep_clock;
     reason = "a test cannot continue without its database"
 )]
 pub mod testing;
+mod take;
 mod tls_certificates;
 mod transaction;
 mod usage_days;

@@ -1,6 +1,6 @@
 //! PostgreSQL: connections and statements.
 
-use crate::conn::{FoundTwo, TakeRow};
+use crate::take::{FoundTwo, TakeRow};
 use crate::dialect::{Engine, Role};
 use crate::postgres_answers::{Answer, answers, send, send_each};
 use crate::postgres_tls::TlsPolicy;

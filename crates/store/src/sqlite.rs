@@ -1,7 +1,7 @@
 //! SQLite: opening connections and running statements. Every call blocks, so callers run on dedicated
 //! threads; see `readers.rs` and `writer.rs`.
 
-use crate::conn::{TakeFirst, TakeRow};
+use crate::take::{TakeFirst, TakeRow};
 use crate::letter_case::add_contains;
 use crate::postgres::Each;
 use crate::sql::{Query, Row, Value};

@@ -4,14 +4,15 @@ mod request;
 mod stream;
 mod subtitles;
 mod transcribe;
+mod transcript;
 mod trial;
 
 pub(crate) use request::{LANGUAGES, check_language};
 pub use request::{MAX_AUDIO_BYTES, TranscribeRequest};
 pub(crate) use stream::Hearing;
 pub use subtitles::SubtitleFormat;
-pub use transcribe::Transcript;
 pub(crate) use transcribe::{RECOGNISERS_RATE, samples};
+pub use transcript::Transcript;
 
 use std::ops::RangeInclusive;
 

@@ -1,7 +1,7 @@
 //! Transcripts as they arrive.
 
 use super::request::TranscribeRequest;
-use super::transcribe::{Heard, Transcript, Want, transcript};
+use super::transcript::{Heard, Transcript, Want, transcript};
 use crate::resources::Resources;
 use crate::retry::repeated;
 use crate::stt::{Streaming, SttCall, SttId, TranscriptPiece, TranscriptStream, pieces_of};

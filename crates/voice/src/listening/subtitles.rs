@@ -1,6 +1,6 @@
 //! Converts a transcript to subtitles.
 
-use super::transcribe::Transcript;
+use super::transcript::Transcript;
 use crate::subtitles;
 
 /// A subtitle format.

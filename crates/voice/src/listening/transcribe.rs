@@ -2,66 +2,23 @@
 
 use super::request::{self, Checked, TranscribeRequest};
 use super::stream;
+use super::transcript::{Heard, InspectedAudio, Transcript, Want, transcript};
 use crate::attempt::{Attempt, Tries};
 use crate::cpu::CpuPermits;
 use crate::handle::State;
 use crate::provider::{ProviderId, Service};
 use crate::retry::repeated;
-use crate::stt::{self, Segment, SttCall, SttId, SttProvider, SttResult, TranscriptStream, Word};
+use crate::stt::{self, SttCall, SttId, SttProvider, SttResult};
 use crate::{Voice, VoiceError, usage};
 use bytes::Bytes;
 use gatehouse_audio::{
     AudioError, Format, Kind, decode, duration_ms, encode, sniff, to_pcm, to_wav,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// The sample rate that every recognizer accepts.
 pub(crate) const RECOGNISERS_RATE: u32 = 16_000;
 /// The longest audio to decode. Real speech below 25 MiB is shorter.
 const MAX_DECODED_SECONDS: u32 = 2 * 60 * 60;
-
-/// A transcript.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Transcript {
-    pub text: String,
-    /// The recognized language, else the requested one, else `und`.
-    pub language: String,
-    /// The provider's confidence, 0 to 1.
-    pub confidence: Option<f64>,
-    /// The duration of the audio; 0 if it could not be measured.
-    pub duration_seconds: f64,
-    /// The words, if the provider returns timestamps.
-    pub words: Vec<Word>,
-    /// The segments, about a sentence each, if the provider returns timestamps.
-    pub segments: Vec<Segment>,
-    /// The provider that transcribed the audio.
-    pub provider: SttId,
-    /// The providers tried, in order.
-    pub attempts: Vec<Attempt>,
-}
-
-/// Audio with its recognized properties.
-pub(super) struct InspectedAudio {
-    kind: Option<Kind>,
-    /// The measured duration.
-    duration_ms: Option<u64>,
-}
-
-/// The task that a caller requests.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Want {
-    Whole,
-    /// Pieces, if the provider streams them.
-    Pieces,
-}
-
-/// The answer of a provider.
-pub(super) enum Heard {
-    Whole(SttResult),
-    Pieces(TranscriptStream),
-}
 
 impl Voice {
     /// Transcribes or translates audio. Dropping the future cancels the work.
@@ -271,29 +228,6 @@ fn unreadable(kind: Kind, error: &AudioError) -> VoiceError {
         _ => format!("cannot be read as {}", kind.as_str()),
     };
     VoiceError::invalid("audio", reason)
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "at most a few days in milliseconds"
-)]
-pub(super) fn transcript(
-    id: SttId,
-    recognized: SttResult,
-    looked: &InspectedAudio,
-    attempts: Vec<Attempt>,
-) -> Transcript {
-    let measured = looked.duration_ms.map(|ms| ms as f64 / 1000.0);
-    Transcript {
-        text: recognized.text,
-        language: recognized.language.unwrap_or_else(|| "und".to_owned()),
-        confidence: recognized.confidence,
-        duration_seconds: measured.or(recognized.duration_seconds).unwrap_or_default(),
-        words: recognized.words,
-        segments: recognized.segments,
-        provider: id,
-        attempts,
-    }
 }
 
 #[expect(

@@ -1,7 +1,8 @@
 //! A test of a provider: it transcribes a second of silence.
 
 use super::request::{self, TranscribeRequest};
-use super::transcribe::{RECOGNISERS_RATE, Want, look};
+use super::transcribe::{RECOGNISERS_RATE, look};
+use super::transcript::Want;
 use crate::last_use::LastUse;
 use crate::provider::ProviderId;
 use crate::stt::SttId;

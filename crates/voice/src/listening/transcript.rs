@@ -1,0 +1,72 @@
+//! A transcript, and what is known of its audio.
+
+use crate::attempt::Attempt;
+use crate::stt::{Segment, SttId, SttResult, TranscriptStream, Word};
+use gatehouse_audio::Kind;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A transcript.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Transcript {
+    pub text: String,
+    /// The recognized language, else the requested one, else `und`.
+    pub language: String,
+    /// The provider's confidence, 0 to 1.
+    pub confidence: Option<f64>,
+    /// The duration of the audio; 0 if it could not be measured.
+    pub duration_seconds: f64,
+    /// The words, if the provider returns timestamps.
+    pub words: Vec<Word>,
+    /// The segments, about a sentence each, if the provider returns timestamps.
+    pub segments: Vec<Segment>,
+    /// The provider that transcribed the audio.
+    pub provider: SttId,
+    /// The providers tried, in order.
+    pub attempts: Vec<Attempt>,
+}
+
+/// Audio with its recognized properties.
+pub(super) struct InspectedAudio {
+    pub(super) kind: Option<Kind>,
+    /// The measured duration.
+    pub(super) duration_ms: Option<u64>,
+}
+
+/// The task that a caller requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Want {
+    Whole,
+    /// Pieces, if the provider streams them.
+    Pieces,
+}
+
+/// The answer of a provider.
+pub(super) enum Heard {
+    Whole(SttResult),
+    Pieces(TranscriptStream),
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "at most a few days in milliseconds"
+)]
+pub(super) fn transcript(
+    id: SttId,
+    recognized: SttResult,
+    looked: &InspectedAudio,
+    attempts: Vec<Attempt>,
+) -> Transcript {
+    let measured = looked.duration_ms.map(|ms| ms as f64 / 1000.0);
+    Transcript {
+        text: recognized.text,
+        language: recognized.language.unwrap_or_else(|| "und".to_owned()),
+        confidence: recognized.confidence,
+        duration_seconds: measured.or(recognized.duration_seconds).unwrap_or_default(),
+        words: recognized.words,
+        segments: recognized.segments,
+        provider: id,
+        attempts,
+    }
+}
