@@ -64,11 +64,15 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome of a run whose lease may have expired. A failure then says nothing about the delivery or its target.
-    /// If this node still has the lease, the delivery is attempted again after a delay: while renewals take longer than
-    /// the lease, the next attempt would end the same way.
-    pub(crate) fn without_lease(self) -> Self {
+    /// The outcome of a run that was refused what it was about to do. A failure then says nothing about the delivery or
+    /// its target. If `is_stopped`, a stop signal was the reason. Otherwise the lease may have expired. If this node
+    /// still has it, the delivery is attempted again after a delay: while renewals take longer than the lease, the next
+    /// attempt would end the same way.
+    pub(crate) fn without_lease(self, is_stopped: bool) -> Self {
         match self {
+            Self::Failed(..) | Self::Retry(..) | Self::Unreachable(_) if is_stopped => {
+                Self::Interrupted { began: true }
+            }
             Self::Failed(..) | Self::Retry(..) | Self::Unreachable(_) => Self::WithoutLease,
             other => other,
         }
@@ -81,16 +85,35 @@ mod tests {
 
     #[test]
     fn without_its_lease_a_run_has_not_failed() {
+        for failed in failures() {
+            let outcome = failed.without_lease(false);
+            assert!(matches!(outcome, Outcome::WithoutLease), "{outcome:?}");
+        }
+        let completed = Outcome::Completed(Trace::default()).without_lease(false);
+        assert!(matches!(completed, Outcome::Completed(_)), "{completed:?}");
+    }
+
+    /// Even the last attempt is queued again: the fence closes when a stop signal cancels the run, and the run may
+    /// notice the refusal first.
+    #[test]
+    fn a_run_that_is_refused_because_of_a_stop_was_interrupted() {
+        for failed in failures() {
+            let outcome = failed.without_lease(true);
+            assert!(
+                matches!(outcome, Outcome::Interrupted { began: true }),
+                "{outcome:?}"
+            );
+        }
+        let completed = Outcome::Completed(Trace::default()).without_lease(true);
+        assert!(matches!(completed, Outcome::Completed(_)), "{completed:?}");
+    }
+
+    fn failures() -> [Outcome; 3] {
         let why = || "the lease of this work has expired".to_owned();
-        for failed in [
+        [
             Outcome::Failed(Trace::default(), why()),
             Outcome::Retry(Trace::default(), why(), None),
             Outcome::Unreachable(why()),
-        ] {
-            let outcome = failed.without_lease();
-            assert!(matches!(outcome, Outcome::WithoutLease), "{outcome:?}");
-        }
-        let completed = Outcome::Completed(Trace::default()).without_lease();
-        assert!(matches!(completed, Outcome::Completed(_)), "{completed:?}");
+        ]
     }
 }

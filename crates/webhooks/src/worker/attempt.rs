@@ -43,7 +43,7 @@ pub(super) async fn run_claimed(
     let span = trace::attempt(inner, &start.work.row);
     let outcome = span.run(run(inner, &start, house)).await;
     let outcome = if Fence::current().has_refused() {
-        outcome.without_lease()
+        outcome.without_lease(start.cancel.is_cancelled())
     } else {
         outcome
     };

@@ -1,9 +1,12 @@
 //! Schedules: their records, their runs, and what happens to both at restarts and on several nodes.
 
-use crate::requests::{as_json, code, create, input, post, refused, rows, update};
+use crate::requests::{
+    accepted, as_json, code, create, input, open_webhook, post, refused, rows, update,
+};
 use crate::worker::harness::{Harness, START, at, everywhere};
 use gatehouse_domain::{Actor, DeliveryStatus, ErrorCode};
 use gatehouse_store::DeliveryRow;
+use gatehouse_webhooks::WebhooksSettings;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -266,6 +269,38 @@ async fn a_disabled_schedule_has_no_runs_and_misses_none() {
         assert_eq!(on["next_runs"][0], "2026-11-18T17:00:00.000Z");
         harness.webhooks.schedules_turn().await;
         assert!(rows(&harness).await.is_empty());
+        harness.stop().await;
+    })
+    .await;
+}
+
+/// They need no permit, so they must not use up the permits of webhooks.
+#[tokio::test]
+async fn runs_do_not_count_against_the_limit_of_all_webhooks_after_a_restart() {
+    everywhere(async |database, model| {
+        let settings = || WebhooksSettings {
+            section: gatehouse_config::Webhooks {
+                global_rate_limit_per_minute: 2,
+                ..gatehouse_config::Webhooks::default()
+            },
+            ..WebhooksSettings::default()
+        };
+        let harness = Harness::open_with(&database, &model, settings()).await;
+        let each_second = json!({ "schedule": { "every_seconds": 1 } });
+        create(&harness, hourly(each_second)).await;
+        let webhook = open_webhook(&harness, json!({})).await;
+        harness.work();
+        for _ in 0..3 {
+            advance(&harness, Duration::from_secs(1)).await;
+        }
+        assert_eq!(rows(&harness).await.len(), 3);
+        harness.stop().await;
+        let harness = Harness::open_with(&database, &model, settings()).await;
+        for number in 0..2 {
+            accepted(post(&harness, &webhook, &[], &number.to_string()).await);
+        }
+        let third = post(&harness, &webhook, &[], "2").await;
+        assert_eq!(code(third), ErrorCode::RateLimited);
         harness.stop().await;
     })
     .await;

@@ -40,7 +40,9 @@ pub(super) static ABOUT: About = About {
             FieldKind::Mailbox,
             "The sender, such as Gatehouse <gatehouse@example.com>.",
         )
-        .required(),
+        .required()
+        // A mail counts only if it is addressed to one of the channel's own addresses, and this is one.
+        .decides_senders(),
         FieldSpec::new(
             "to",
             "To",

@@ -223,6 +223,7 @@ async fn only_an_administrator_changes_what_decides_whose_mail_counts() {
         ("authserv_id", Value::Null),
         ("imap_user", json!("other@example.com")),
         ("imap_addresses", json!("other@example.com")),
+        ("from", json!("other@example.com")),
     ] {
         let refused = update(false, json!({ (field): value })).await;
         assert_eq!(blame(refused).0, ErrorCode::Forbidden, "{field}");
