@@ -391,7 +391,8 @@ fn too_often() -> Answer {
     )
 }
 
-/// Parses the input as an object. Empty arguments are those of an answer that was cut; a call without arguments has `{}`.
+/// Parses the input as an object. A call without arguments has `{}`. Empty arguments are those of an answer that was
+/// cut.
 fn read_input(arguments: &str) -> Option<Value> {
     let input = serde_json::from_str(arguments).ok();
     input.filter(Value::is_object)

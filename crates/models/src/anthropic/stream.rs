@@ -125,7 +125,7 @@ struct OpenCall {
 pub(super) struct AnthropicDecoder {
     counter: Counter,
     open: Vec<OpenCall>,
-    /// The last call, if it has no input. The reason to stop, which follows, tells whether the input was cut.
+    /// The last call, if it has no input. The reason to stop, which follows, shows whether the input was cut.
     without_input: Option<ToolCall>,
     thinking: Option<OpenThinking>,
     blocks: BlockCollector,
