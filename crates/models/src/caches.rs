@@ -6,6 +6,9 @@ use gatehouse_domain::ModelFacts;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// How many models have cached answers. Callers of `/v1/*` can name any number of models.
+const MAX_SHOWN: usize = 1000;
+
 #[derive(Debug)]
 struct Entry {
     at_ms: u64,
@@ -62,6 +65,9 @@ impl Shown {
 
     pub(crate) fn put(&self, model: &ModelRef, facts: ModelFacts) {
         let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if shown.len() >= MAX_SHOWN && !shown.contains_key(model) {
+            shown.clear();
+        }
         shown.insert(model.clone(), facts);
     }
 
@@ -70,5 +76,26 @@ impl Shown {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thousand_models_are_remembered_and_no_more() {
+        let shown = Shown::default();
+        let model = |number: usize| ModelRef {
+            provider: "p".to_owned(),
+            model: number.to_string(),
+        };
+        for number in 0..MAX_SHOWN {
+            shown.put(&model(number), ModelFacts::default());
+        }
+        shown.put(&model(0), ModelFacts::default());
+        assert!((0..MAX_SHOWN).all(|number| shown.of(&model(number)).is_some()));
+        shown.put(&model(MAX_SHOWN), ModelFacts::default());
+        assert!(shown.of(&model(MAX_SHOWN)).is_some() && shown.of(&model(0)).is_none());
     }
 }

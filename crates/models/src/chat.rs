@@ -126,7 +126,7 @@ pub struct ToolCall {
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// JSON text as the model wrote it; `{}` when it wrote nothing.
+    /// JSON text as the model wrote it; `{}` when it wrote nothing. Empty if the answer was cut before them.
     pub arguments: String,
 }
 

@@ -1,7 +1,7 @@
 //! The part of reading an answer that each family implements, and the limits that both share.
 
 use crate::Limits;
-use crate::chat::{Chunk, ToolCall};
+use crate::chat::{Chunk, StopReason, ToolCall};
 use crate::progress::Arrived;
 use crate::refusal::Refusal;
 use crate::think::{Piece, ThinkSplitter};
@@ -167,6 +167,16 @@ fn chunk(piece: Piece) -> Chunk {
     match piece {
         Piece::Text(text) => Chunk::Text(text),
         Piece::Reasoning(text) => Chunk::Reasoning(text),
+    }
+}
+
+/// The last call of an answer. If the answer was cut before the arguments of the call, they stay empty: with `{}`, the
+/// call would be made with other arguments than the model was about to write.
+pub(crate) fn finished_last(call: ToolCall, stop: Option<StopReason>) -> Chunk {
+    if stop == Some(StopReason::Length) {
+        Chunk::ToolCall(call)
+    } else {
+        finished(call)
     }
 }
 

@@ -78,14 +78,8 @@ impl Tool for WebhookTool {
         }
     }
 
-    /// The action and its object: `delete:ID`.
     fn target(&self, input: &Value) -> Option<String> {
-        let text = |name: &str| input.get(name).and_then(Value::as_str);
-        let action = text("action")?;
-        Some(match text("delivery_id").or_else(|| text("id")) {
-            Some(id) => format!("{action}:{id}"),
-            None => action.to_owned(),
-        })
+        target(input)
     }
 
     fn call<'a>(
@@ -98,6 +92,21 @@ impl Tool for WebhookTool {
             Ok(answer.to_string())
         })
     }
+}
+
+/// The action and its object: `delete:ID`. Reads the same field as the action does, so that a field that the action
+/// ignores cannot name an object that the owner trusts.
+fn target(input: &Value) -> Option<String> {
+    let text = |name: &str| input.get(name).and_then(Value::as_str);
+    let action = text("action")?;
+    let object = match action {
+        "replay" => text("delivery_id").or_else(|| text("id")),
+        _ => text("id"),
+    };
+    Some(match object {
+        Some(id) => format!("{action}:{id}"),
+        None => action.to_owned(),
+    })
 }
 
 /// Distinguishes the tool's actions from the person's in the audit log.
@@ -373,6 +382,29 @@ mod tests {
         }
         let fine = json!({ "name": "n", "auth": { "header": "X-Mine" } });
         assert!(refuse_secret(fine.as_object().unwrap()).is_ok());
+    }
+
+    #[test]
+    fn the_target_is_the_object_that_the_action_uses() {
+        for (input, expected) in [
+            (json!({ "action": "delete", "id": "a" }), "delete:a"),
+            (
+                json!({ "action": "delete", "id": "a", "delivery_id": "trusted" }),
+                "delete:a",
+            ),
+            (
+                json!({ "action": "replay", "id": "a", "delivery_id": "b" }),
+                "replay:b",
+            ),
+            (
+                json!({ "action": "replay", "id": "a", "delivery_id": null }),
+                "replay:a",
+            ),
+            (json!({ "action": "create", "delivery_id": "b" }), "create"),
+        ] {
+            assert_eq!(target(&input).as_deref(), Some(expected), "{input}");
+        }
+        assert_eq!(target(&json!({ "id": "a" })), None);
     }
 
     #[test]

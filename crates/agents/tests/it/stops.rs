@@ -48,6 +48,27 @@ async fn calls_in_an_answer_that_was_withheld_are_not_made() {
     assert_eq!(harness.model.seen().len(), 1);
 }
 
+/// The model was about to write arguments, so the call must not be made without them.
+#[tokio::test]
+async fn a_call_that_was_cut_before_its_arguments_is_not_made() {
+    let harness = Harness::new().await;
+    let tools = harness.agents.tools();
+    let delete = TestTool::new("delete", Audience::Public, |_, _| {
+        Box::pin(async { Ok("deleted everything".to_owned()) })
+    });
+    tools.register(delete);
+    let calls = vec![("delete".to_owned(), String::new())];
+    harness
+        .model
+        .will([Reaction::CallThen(calls, "length".to_owned()), say("done")]);
+    let report = harness.say(None, "hello").await;
+    assert_eq!((report.text.as_str(), report.actions.len()), ("done", 1));
+    assert_eq!(report.actions[0].status.as_str(), "error");
+    let told = harness.model.messages(1);
+    let answer = told.last().unwrap()["content"].as_str().unwrap();
+    assert!(answer.contains("not a JSON object"), "{answer}");
+}
+
 #[tokio::test]
 async fn a_turn_that_was_stopped_says_by_whom() {
     for harness in harnesses().await {

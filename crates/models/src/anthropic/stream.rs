@@ -6,7 +6,7 @@
 use super::thinking::{BlockCollector, OpenThinking};
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
-use crate::decoder::{Counter, Decoder, ReadError, finished, read_document};
+use crate::decoder::{Counter, Decoder, ReadError, finished, finished_last, read_document};
 use crate::progress::Arrived;
 use crate::refusal;
 use gatehouse_outbound::event_stream::Event;
@@ -125,6 +125,8 @@ struct OpenCall {
 pub(super) struct AnthropicDecoder {
     counter: Counter,
     open: Vec<OpenCall>,
+    /// The last call, if it has no input. The reason to stop, which follows, shows whether the input was cut.
+    without_input: Option<ToolCall>,
     thinking: Option<OpenThinking>,
     blocks: BlockCollector,
     fresh: u64,
@@ -139,6 +141,7 @@ impl AnthropicDecoder {
         Self {
             counter: Counter::new(limits),
             open: Vec::new(),
+            without_input: None,
             thinking: None,
             blocks: BlockCollector::default(),
             fresh: 0,
@@ -177,6 +180,7 @@ impl AnthropicDecoder {
         block: Block,
         out: &mut Vec<Chunk>,
     ) -> Result<(), ReadError> {
+        out.extend(self.without_input.take().map(finished));
         match block {
             Block::Text { text } => self.counter.text(&text, out),
             Block::ToolUse { id, name, input } => {
@@ -283,7 +287,12 @@ impl AnthropicDecoder {
             self.counter
                 .grow(&mut call, |call| &mut call.arguments, &input)?;
         }
-        out.push(finished(call));
+        out.extend(self.without_input.take().map(finished));
+        if call.arguments.trim().is_empty() {
+            self.without_input = Some(call);
+        } else {
+            out.push(finished(call));
+        }
         Ok(())
     }
 
@@ -295,6 +304,8 @@ impl AnthropicDecoder {
         if !self.open.is_empty() || is_nothing {
             return Err(ReadError::Garbage);
         }
+        let last = self.without_input.take();
+        out.extend(last.map(|call| finished_last(call, self.stop)));
         out.extend(self.blocks.finish().map(Chunk::State));
         out.push(Chunk::End {
             usage: self.usage(),

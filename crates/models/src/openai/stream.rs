@@ -6,7 +6,7 @@
 use super::state::StateCollector;
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
-use crate::decoder::{Counter, Decoder, ReadError, finished, read_document};
+use crate::decoder::{Counter, Decoder, ReadError, finished, finished_last, read_document};
 use crate::progress::Arrived;
 use crate::refusal;
 use gatehouse_outbound::event_stream::Event;
@@ -262,7 +262,7 @@ impl OpenaiDecoder {
             return Err(ReadError::Garbage);
         }
         self.counter.end_text(out);
-        let called = !self.calls.is_empty();
+        let count = self.calls.len();
         for (number, OpenCall { mut call, .. }) in self.calls.drain(..).enumerate() {
             if call.name.is_empty() {
                 return Err(ReadError::Garbage);
@@ -270,12 +270,16 @@ impl OpenaiDecoder {
             if call.id.is_empty() {
                 call.id = format!("call_{number}");
             }
-            out.push(finished(call));
+            out.push(if number + 1 == count {
+                finished_last(call, self.stop)
+            } else {
+                finished(call)
+            });
         }
         let stop = match self.stop.unwrap_or(StopReason::End) {
             StopReason::End if self.is_refusal => StopReason::Refused,
             // Some servers report "stop" instead of tool calls.
-            StopReason::End if called => StopReason::ToolUse,
+            StopReason::End if count > 0 => StopReason::ToolUse,
             stop => stop,
         };
         out.extend(self.state.finish().map(Chunk::State));

@@ -182,6 +182,35 @@ async fn calls_and_what_is_passed_over() {
     assert_eq!(collected.end, Some((used, StopReason::ToolUse)));
 }
 
+/// `{}` would be a complete call with other arguments than the model was about to write.
+#[tokio::test]
+async fn a_call_that_was_cut_before_its_arguments_gets_none() {
+    for (reason, last) in [("max_tokens", ""), ("tool_use", "{}")] {
+        let begun = |index: u64, id: &str, name: &str| {
+            let block = json!({ "type": "tool_use", "id": id, "name": name, "input": {} });
+            json!({ "type": "content_block_start", "index": index, "content_block": block })
+                .to_string()
+        };
+        let ended =
+            |index: u64| json!({ "type": "content_block_stop", "index": index }).to_string();
+        let stop = json!({ "type": "message_delta", "delta": { "stop_reason": reason } });
+        let frames = [
+            begun(0, "a", "list"),
+            ended(0),
+            begun(1, "b", "delete"),
+            ended(1),
+            stop.to_string(),
+            json!({ "type": "message_stop" }).to_string(),
+        ];
+        let frames: Vec<&str> = frames.iter().map(String::as_str).collect();
+        let vendor = Vendor::new([Answer::stream([events(&frames)])]).await;
+        let (collected, error) = ask(Anthropic, &vendor).await;
+        assert!(error.is_none(), "{error:?}");
+        let calls = [call("a", "list", "{}"), call("b", "delete", last)];
+        assert_eq!(collected.calls, calls, "{reason}");
+    }
+}
+
 #[tokio::test]
 async fn reasons_to_stop() {
     for (reason, stop) in [

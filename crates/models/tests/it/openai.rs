@@ -312,6 +312,22 @@ async fn reasons_to_stop() {
     assert_eq!(heard(&parts).await.text, "a");
 }
 
+/// `{}` would be a complete call with other arguments than the model was about to write.
+#[tokio::test]
+async fn a_call_that_was_cut_before_its_arguments_gets_none() {
+    for (reason, last) in [("length", ""), ("tool_calls", "{}"), ("stop", "{}")] {
+        let collected = heard(&[
+            call_delta(Some(0), Some("a"), Some("list"), ""),
+            call_delta(Some(1), Some("b"), Some("delete"), ""),
+            finish(reason),
+            "[DONE]".to_owned(),
+        ])
+        .await;
+        let calls = [call("a", "list", "{}"), call("b", "delete", last)];
+        assert_eq!(collected.calls, calls, "{reason}");
+    }
+}
+
 #[tokio::test]
 async fn an_answer_that_breaks_off_with_a_reason_is_a_failure() {
     for reason in ["error", "insufficient_system_resource"] {

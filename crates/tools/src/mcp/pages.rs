@@ -4,9 +4,49 @@ use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, CustomResult, PaginatedRequestParams, ServerResult};
 use rmcp::service::Peer;
 use serde_json::Value;
+use std::io;
 
 /// Limit on the pages of a list.
 const MAX_PAGES: usize = 50;
+/// When the entries have this many bytes, no further page is read. A page has at most 16 MiB.
+const MAX_BYTES: usize = 16 << 20;
+
+/// The entries of the pages that were read.
+#[derive(Default)]
+struct Listed {
+    entries: Vec<Value>,
+    /// The size of the entries as JSON.
+    bytes: usize,
+}
+
+impl Listed {
+    /// Adds a page. Returns whether the list has room for another one.
+    fn add(&mut self, page: Vec<Value>, max: usize) -> bool {
+        self.bytes = self.bytes.saturating_add(json_bytes(&page));
+        self.entries.extend(page);
+        self.entries.len() <= max && self.bytes < MAX_BYTES
+    }
+}
+
+/// Counts the bytes that are written to it.
+struct Count(usize);
+
+impl io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The size as JSON, in bytes.
+fn json_bytes(page: &[Value]) -> usize {
+    let mut count = Count(0);
+    serde_json::to_writer(&mut count, page).map_or(usize::MAX, |()| count.0)
+}
 
 /// The first `max` entries of a list, and whether there are more. `field` contains the entries of a page. They stay in
 /// their wire format, because the library's types would reject the whole page for one invalid entry.
@@ -15,20 +55,21 @@ pub(super) async fn entries(
     (field, max): (&str, usize),
     request: impl Fn(PaginatedRequestParams) -> ClientRequest,
 ) -> Result<(Vec<Value>, bool), String> {
-    let (mut entries, mut cursor) = (Vec::new(), None);
+    let (mut all, mut cursor) = (Listed::default(), None);
     for _ in 0..MAX_PAGES {
         let asked = request(PaginatedRequestParams::default().with_cursor(cursor));
         let mut page = page(peer, asked).await?;
         let Some(Value::Array(listed)) = page.get_mut(field).map(Value::take) else {
             return Err(format!("the response has no list `{field}`"));
         };
-        entries.extend(listed);
+        let has_room = all.add(listed, max);
         let next = page.get("nextCursor").and_then(Value::as_str);
         cursor = next.filter(|next| !next.is_empty()).map(str::to_owned);
-        if cursor.is_none() || entries.len() > max {
+        if cursor.is_none() || !has_room {
             break;
         }
     }
+    let mut entries = all.entries;
     let has_more = entries.len() > max || cursor.is_some();
     entries.truncate(max);
     Ok((entries, has_more))
@@ -41,4 +82,30 @@ async fn page(peer: &Peer<RoleClient>, request: ClientRequest) -> Result<Value, 
         known => serde_json::to_value(known),
     };
     read.map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_list_at_and_past_its_limits() {
+        let entry = json!({ "name": "ä" });
+        assert_eq!(
+            json_bytes(std::slice::from_ref(&entry)),
+            "[{\"name\":\"ä\"}]".len()
+        );
+        let mut list = Listed::default();
+        assert!(list.add(vec![entry.clone(); 3], 3));
+        assert!(!list.add(vec![entry], 3));
+        // The brackets and quotation marks of a page with one text.
+        let text = |bytes: usize| vec![json!("x".repeat(bytes - "[\"\"]".len()))];
+        let mut list = Listed::default();
+        assert!(list.add(text(MAX_BYTES - 100), 9));
+        assert!(list.add(text(99), 9));
+        assert!(!list.add(text(4), 9));
+        assert_eq!(list.entries.len(), 3);
+        assert!(!Listed::default().add(text(MAX_BYTES), 9));
+    }
 }
