@@ -1,15 +1,14 @@
 //! Complete audio from one provider, in its own format or encoded from samples.
 
-use super::container::{decoded, other_kind, read};
+use super::container::{broken, decoded, other_kind, read};
 use super::order::Job;
-use super::samples::{Samples, broken};
+use super::provider_call::speak;
+use super::samples::Samples;
 use crate::VoiceError;
 use crate::aac::{self, aac};
 use crate::cpu::CpuPermits;
 use crate::handle::State;
-use crate::resources::Resources;
-use crate::retry::repeated;
-use crate::tts::{Encoding, Speech, TtsCall, TtsId};
+use crate::tts::{Encoding, TtsCall, TtsId};
 use bytes::Bytes;
 use gatehouse_audio::{Encoder, Format, Kind, Sound, duration_ms, encode};
 use std::sync::Arc;
@@ -38,19 +37,6 @@ impl Made {
             is_cached: false,
         }
     }
-}
-
-/// Calls a provider, repeatedly if it is hosted.
-pub(super) async fn speak(
-    resources: &Resources,
-    id: TtsId,
-    call: &TtsCall,
-) -> Result<Speech, VoiceError> {
-    let provider = id.provider();
-    repeated(resources, &provider.about, || {
-        (provider.speak)(resources, call)
-    })
-    .await
 }
 
 impl Job {

@@ -1,14 +1,13 @@
 //! Audio that is clearly in another container than the requested one: some servers ignore the requested format.
 
 use super::observed::Body;
-use super::samples::broken;
 use crate::TtsId;
 use crate::VoiceError;
 use crate::cpu::CpuPermits;
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use futures_util::stream;
-use gatehouse_audio::{Kind, Sound, decode, sniff};
+use gatehouse_audio::{AudioError, Kind, Sound, decode, sniff};
 
 /// Enough bytes to recognize a container.
 const HEAD_BYTES: usize = 64;
@@ -67,6 +66,21 @@ pub(super) async fn decoded(
 ) -> Result<Sound, VoiceError> {
     let work = move || decode(&audio, kind, MAX_SECONDS).map_err(|error| broken(id, &error));
     cpu.run(work).await
+}
+
+/// The error for audio of a provider that cannot be decoded or encoded.
+pub(super) fn broken(id: TtsId, error: &AudioError) -> VoiceError {
+    match error {
+        AudioError::Empty => VoiceError::failed(id.as_str(), "returned no audio", true),
+        AudioError::Unreadable | AudioError::TooLong { .. } => {
+            VoiceError::failed(id.as_str(), "returned something other than audio", false)
+        }
+        AudioError::NoEncoder(_) => VoiceError::not_configured(
+            "mp3",
+            "This build cannot encode MP3. Request another format, such as opus.",
+        ),
+        AudioError::Encoder => VoiceError::Internal("the audio could not be encoded"),
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod container;
 mod convert;
 mod observed;
 mod order;
+mod provider_call;
 mod request;
 mod samples;
 mod shared_stream;

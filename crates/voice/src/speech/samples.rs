@@ -1,15 +1,15 @@
 //! Samples as they arrive from a provider, for all pieces of the text in sequence.
 
-use super::complete::speak;
-use super::container::{decoded, other_kind_of_head, peek, read};
+use super::container::{broken, decoded, other_kind_of_head, peek, read};
 use super::observed::Body;
+use super::provider_call::speak;
 use crate::VoiceError;
 use crate::handle::State;
 use crate::tts::{Encoding, Speech, TtsCall, TtsId};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream;
-use gatehouse_audio::{AudioError, Format, Kind, PcmStream, Resampler, WavStream, pcm_of_samples};
+use gatehouse_audio::{Format, Kind, PcmStream, Resampler, WavStream, pcm_of_samples};
 use std::sync::Arc;
 use std::vec;
 
@@ -168,19 +168,5 @@ async fn reader_of(state: &State, id: TtsId, speech: Speech) -> Result<(Reader, 
             let samples = Bytes::from(pcm_of_samples(&sound.samples));
             Ok((bare(sound.rate), stream::iter([Ok(samples)]).boxed()))
         }
-    }
-}
-
-pub(super) fn broken(id: TtsId, error: &AudioError) -> VoiceError {
-    match error {
-        AudioError::Empty => VoiceError::failed(id.as_str(), "returned no audio", true),
-        AudioError::Unreadable | AudioError::TooLong { .. } => {
-            VoiceError::failed(id.as_str(), "returned something other than audio", false)
-        }
-        AudioError::NoEncoder(_) => VoiceError::not_configured(
-            "mp3",
-            "This build cannot encode MP3. Request another format, such as opus.",
-        ),
-        AudioError::Encoder => VoiceError::Internal("the audio could not be encoded"),
     }
 }

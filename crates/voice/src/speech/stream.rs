@@ -1,11 +1,11 @@
 //! Text to audio that is forwarded as it arrives: `POST /api/tts/stream`.
 
-use super::complete::speak;
-use super::container::{other_kind_of_head, peek, read};
+use super::container::{broken, other_kind_of_head, peek, read};
 use super::observed::{Body, ObservedStream, SoFar};
 use super::order::{Job, Order};
+use super::provider_call::speak;
 use super::request::SpeechRequest;
-use super::samples::{Samples, broken};
+use super::samples::Samples;
 use super::shared_stream::Begun;
 use crate::TtsId;
 use crate::attempt::{Attempt, Tries};
