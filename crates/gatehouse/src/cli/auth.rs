@@ -7,7 +7,7 @@ pub use create_key::CreateKey;
 use super::client::{Client, ClientError};
 use super::globals::Globals;
 use super::output::{Output, field, line, note, rows};
-use super::{offline, prompt};
+use super::{offline, prompt, usage};
 use anyhow::{Result, bail, ensure};
 use gatehouse::{Gateway, Purpose};
 use gatehouse_config::Layers;
@@ -63,10 +63,10 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
 }
 
 async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<()> {
-    ensure!(
+    usage::ensure(
         globals.given_url(layers)?.is_none(),
-        "the setup code is shown only on the server's machine; omit --url and unset SERVICE_URL"
-    );
+        "the setup code is shown only on the server's machine; omit --url and unset SERVICE_URL",
+    )?;
     if !offline::has_database(layers)? {
         note(
             "There is no database in the data directory yet, so one is created. If the server uses another one, give \

@@ -96,6 +96,12 @@ fn body_of(request: &CreateApiKeyRequest) -> Value {
 
 /// Creates the key, prints it, and stores it for later commands if wanted.
 pub async fn run(globals: &Globals, layers: &Layers, out: &Output, args: CreateKey) -> Result<()> {
+    // A new database would get the key instead of the one that the server uses.
+    ensure!(
+        globals.given_url(layers)?.is_some() || offline::has_database(layers)?,
+        "there is no database in the data directory, so no key was created: start the server first, or check --data-dir \
+         and give the command the variables of the server, such as SERVICE_DATABASE_URL"
+    );
     let (store, no_store) = (args.store, args.no_store);
     let request = args.into_request();
     let gateway = match globals.given_url(layers)? {

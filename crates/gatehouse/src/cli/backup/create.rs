@@ -3,10 +3,10 @@
 use super::super::client::Client;
 use super::super::globals::Globals;
 use super::super::output::{Output, field, line, note, warn};
-use super::super::{offline, progress, prompt};
+use super::super::{offline, progress, prompt, usage};
 use super::download::{self, Destination};
 use super::{manifest_record, recipient, record};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use gatehouse_backup::age::Recipient;
 use gatehouse_backup::folder::{self, NewFile};
 use gatehouse_backup::{Created, Source, create};
@@ -51,6 +51,9 @@ pub(super) enum Target {
 /// Runs `backup create`.
 pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode> {
     let layers = globals.layers()?;
+    if let Some(Err(error)) = args.recipient.as_deref().map(Recipient::parse) {
+        return Err(usage::wrong(format!("--recipient: {error}")));
+    }
     if globals.given_url(&layers)?.is_some() {
         return on_server(globals, &layers, out, &args).await;
     }
@@ -67,10 +70,10 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         place.check()?;
         Target::Directory(place.directory)
     };
-    ensure!(
+    usage::ensure(
         args.keep.is_none() || matches!(target, Target::Directory(_)),
-        "--keep needs a directory"
-    );
+        "--keep needs a directory",
+    )?;
     let set = set.as_deref();
     let named = args.recipient.as_deref();
     let named = named.or(set.filter(|_| args.passphrase_file.is_none()));
@@ -166,10 +169,10 @@ fn target_of(to: PathBuf) -> Target {
 
 /// Fails if standard output is a terminal.
 pub(super) fn refuse_terminal() -> Result<()> {
-    if std::io::stdout().is_terminal() {
-        bail!("standard output is a terminal: redirect it to a file or a program");
-    }
-    Ok(())
+    usage::ensure(
+        !std::io::stdout().is_terminal(),
+        "standard output is a terminal: redirect it to a file or a program",
+    )
 }
 
 async fn to_stdout(source: &Source, recipient: Option<&Recipient>) -> Result<()> {

@@ -3,7 +3,7 @@
 use super::super::globals::Globals;
 use super::super::offline::{RUNNING, note_change, sqlite_path};
 use super::super::output::{Output, line, note};
-use super::super::progress;
+use super::super::{progress, usage};
 use super::{KeyArgs, manifest_record, open_file};
 use anyhow::{Context, Result, bail, ensure};
 use gatehouse::data_dir::{self, DataDirError, Locks};
@@ -55,10 +55,10 @@ struct Outcome {
 /// Runs `backup restore`.
 pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCode> {
     let layers = globals.layers()?;
-    ensure!(
+    usage::ensure(
         globals.given_url(&layers)?.is_none(),
-        "a backup is restored into a data directory or a database; omit --url and unset SERVICE_URL"
-    );
+        "a backup is restored into a data directory or a database; omit --url and unset SERVICE_URL",
+    )?;
     let archive = open_file(&args.file, &args.key)?;
     let manifest = archive.manifest().clone();
     let locks = prepare(&layers)?;
