@@ -64,6 +64,23 @@ fn a_mistake_in_the_arguments_of_a_command_is_two_and_changes_nothing() {
 }
 
 #[test]
+fn the_help_of_a_restore_names_what_it_deletes() {
+    let help = Installation::new().run(&["backup", "restore", "--help"]);
+    let help = help.ok().split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "sessions",
+        "API keys",
+        "devices",
+        "paired people",
+        "allowed in advance",
+        "notifications of browsers",
+        "share links",
+    ] {
+        assert!(help.contains(part), "{part}: {help}");
+    }
+}
+
+#[test]
 fn completions_are_scripts_of_the_shell() {
     let installation = Installation::new();
     for (shell, part) in [
