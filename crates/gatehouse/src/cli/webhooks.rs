@@ -84,7 +84,7 @@ pub enum Command {
         /// Only deliveries with this status
         #[arg(long, value_parser = STATUSES)]
         status: Option<String>,
-        /// Only deliveries of this event type
+        /// Only deliveries of this event type; a trailing * matches every type with that prefix
         #[arg(long)]
         event: Option<String>,
         /// Maximum number of deliveries
