@@ -78,6 +78,7 @@ fn session_row(session: &Credential, now: Timestamp) -> AuthSessionRow {
         expires_at: now.after(Duration::from_hours(30 * 24)),
         confirmed_at: now,
         made_by: None,
+        passkey_id: None,
     }
 }
 

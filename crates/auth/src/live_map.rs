@@ -149,6 +149,7 @@ mod tests {
             expires_at: Timestamp::from_millis(1000),
             confirmed_at: at,
             made_by: None,
+            passkey_id: None,
         };
         LiveSession::from_row(&row).unwrap()
     }

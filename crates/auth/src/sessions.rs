@@ -9,7 +9,7 @@ use crate::live::{LiveSession, LoginMethod, hash_of, to_hex};
 use crate::request_context::{Caller, Outcome, RequestContext};
 use crate::state::{Auth, AuthInner};
 use data_encoding::BASE64URL_NOPAD;
-use gatehouse_domain::{AuthSessionId, Scope, Timestamp};
+use gatehouse_domain::{AuthSessionId, PasskeyId, Scope, Timestamp};
 use gatehouse_store::{AuditEntry, AuthSessionRow, Conn, StoreError};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
@@ -30,6 +30,45 @@ impl NewSession {
     pub(crate) const fn id(&self) -> &AuthSessionId {
         &self.row.id
     }
+
+    /// The same session, opened by this passkey.
+    pub(crate) fn opened_by(mut self, passkey: UsedPasskey) -> Self {
+        self.row.passkey_id = Some(passkey.id);
+        self.row.made_by = passkey.made_by;
+        self
+    }
+}
+
+/// The passkey of a login.
+pub(crate) struct UsedPasskey {
+    pub(crate) id: PasskeyId,
+    /// The API key or device that registered the passkey.
+    pub(crate) made_by: Option<String>,
+}
+
+/// Ends the sessions that the passkey opened, except `kept`. A session of an earlier version does not name its
+/// passkey, so it ends with each. Runs in the transaction that removes the passkey. Returns the sessions.
+pub(crate) async fn end_sessions_of(
+    conn: &mut Conn,
+    passkey: &PasskeyId,
+    kept: Option<&AuthSessionId>,
+    now: Timestamp,
+) -> Result<Vec<AuthSessionId>, StoreError> {
+    let is_opened_by = |row: &AuthSessionRow| match &row.passkey_id {
+        Some(id) => id == passkey,
+        None => row.login_method == LoginMethod::Passkey.as_str(),
+    };
+    let mut ended = Vec::new();
+    for row in conn.list_auth_sessions(now, i64::MAX).await? {
+        if Some(&row.id) != kept && is_opened_by(&row) {
+            conn.delete_auth_session(&row.id).await?;
+            ended.push(row.id);
+        }
+    }
+    if !ended.is_empty() {
+        conn.insert_change("auth_sessions", now).await?;
+    }
+    Ok(ended)
 }
 
 /// The reason for the early end of a session.
@@ -91,6 +130,7 @@ impl Auth {
             expires_at: now.after(LIFETIME),
             confirmed_at: now,
             made_by: None,
+            passkey_id: None,
         };
         NewSession { row, token }
     }
@@ -121,12 +161,12 @@ impl Auth {
     }
 
     /// Starts a session after a successful proof. `still_holds` runs in the transaction and fails if the proof is no
-    /// longer valid. `made_by` comes from the passkey.
+    /// longer valid.
     pub(crate) async fn begin_session<J>(
         &self,
         caller: &Caller<'_>,
         method: LoginMethod,
-        made_by: Option<String>,
+        passkey: Option<UsedPasskey>,
         still_holds: J,
     ) -> Result<Vec<String>, AuthError>
     where
@@ -134,9 +174,11 @@ impl Auth {
             + Send
             + 'static,
     {
-        let mut session = self.new_session(caller, method);
-        session.row.made_by = made_by;
-        let session = Arc::new(session);
+        let session = self.new_session(caller, method);
+        let session = Arc::new(match passkey {
+            Some(passkey) => session.opened_by(passkey),
+            None => session,
+        });
         let cookies = Self::session_cookies(&session, caller.context)?;
         let (actor, now) = (caller.context.actor(), self.0.now());
         let (random, in_job) = (Arc::clone(&self.0.random), Arc::clone(&session));

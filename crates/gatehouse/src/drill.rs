@@ -3,6 +3,7 @@
 use gatehouse_services::Services;
 use gatehouse_services::backup::{DrillError, VerifyBackup};
 use serde::Deserialize;
+use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -42,28 +43,33 @@ pub(crate) async fn start(
     shutdown: &CancellationToken,
     tasks: &TaskTracker,
 ) {
-    let data_dir = services.config.layers().data_dir();
-    clean(data_dir).await;
-    let verify = verifier(data_dir);
+    let layers = services.config.layers();
+    clean(layers.data_dir()).await;
+    let verify = verifier(layers.data_dir(), &layers.process().child_variables);
     services.drill_backups(verify, shutdown.clone(), tasks);
 }
 
 /// Verifies backups with `gatehouse backup verify` of this program.
-fn verifier(data_dir: &Path) -> VerifyBackup {
-    let data_dir = data_dir.to_path_buf();
+fn verifier(data_dir: &Path, variables: &[(String, OsString)]) -> VerifyBackup {
+    let (data_dir, variables) = (data_dir.to_path_buf(), variables.to_vec());
     Arc::new(move |backup| {
-        let data_dir = data_dir.clone();
+        let (data_dir, variables) = (data_dir.clone(), variables.clone());
         Box::pin(async move {
             let program = std::env::current_exe().map_err(|error| {
                 DrillError::NotMade(format!("this program cannot be found: {error}"))
             })?;
-            verify(&program, &data_dir, &backup).await
+            verify(&program, &variables, &data_dir, &backup).await
         })
     })
 }
 
-/// Verifies a backup with `program`, which is a Gatehouse.
-pub async fn verify(program: &Path, data_dir: &Path, backup: &Path) -> Result<(), DrillError> {
+/// Verifies a backup with `program`, which is a Gatehouse and gets only these environment variables.
+pub async fn verify(
+    program: &Path,
+    variables: &[(String, OsString)],
+    data_dir: &Path,
+    backup: &Path,
+) -> Result<(), DrillError> {
     let place = data_dir.join(PLACE);
     let created = {
         let place = place.clone();
@@ -73,13 +79,16 @@ pub async fn verify(program: &Path, data_dir: &Path, backup: &Path) -> Result<()
         let why = format!("a temporary directory cannot be created: {error}");
         return Err(DrillError::NotMade(why));
     }
-    let verified = verify_in(program, &place, backup).await;
+    let mut command = Command::new(program);
+    command
+        .env_clear()
+        .envs(variables.iter().map(|(name, value)| (name, value)));
+    let verified = verify_in(command, &place, backup).await;
     clean(data_dir).await;
     verified
 }
 
-async fn verify_in(program: &Path, place: &Path, backup: &Path) -> Result<(), DrillError> {
-    let mut command = Command::new(program);
+async fn verify_in(mut command: Command, place: &Path, backup: &Path) -> Result<(), DrillError> {
     command
         .arg("--data-dir")
         .arg(place)

@@ -19,7 +19,7 @@ use crate::payload::{Node, Payload};
 use crate::profile::{Detail, EventSource, KeySource, Names, Profile, When};
 pub(crate) use handshake::HMAC;
 pub use handshake::{
-    HandshakeInput, HandshakeReply, HubRequest, answer_hub, handshake, verify_token,
+    HandshakeInput, HandshakeReply, HubRequest, answer_hub, handshake, is_handshake, verify_token,
 };
 
 /// Words in header names whose values must not be stored.

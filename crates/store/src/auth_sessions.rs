@@ -2,7 +2,7 @@
 
 use crate::sql::{FromRow, Query, Row, columns, query};
 use crate::{Conn, StoreError};
-use gatehouse_domain::{AuthSessionId, Timestamp};
+use gatehouse_domain::{AuthSessionId, PasskeyId, Timestamp};
 
 /// A row of `auth_sessions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,12 +25,14 @@ pub struct AuthSessionRow {
     pub confirmed_at: Timestamp,
     /// The `made_by` of the passkey that the user logged in with.
     pub made_by: Option<String>,
+    /// The passkey that the user logged in with. `None` for a password, and for a login by an earlier version.
+    pub passkey_id: Option<PasskeyId>,
 }
 
 columns! {
     AuthSessionRow:
     id, token_hash, login_method, user_agent, client_ip, created_at, last_seen_at, expires_at,
-    confirmed_at, made_by
+    confirmed_at, made_by, passkey_id
 }
 
 struct KnownHash(String);
@@ -45,8 +47,8 @@ impl Conn {
     pub async fn insert_auth_session(&mut self, row: &AuthSessionRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO auth_sessions (id, token_hash, login_method, user_agent, client_ip,
-                 created_at, last_seen_at, expires_at, confirmed_at, made_by)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+                 created_at, last_seen_at, expires_at, confirmed_at, made_by, passkey_id)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
         );
         self.run(
             query
@@ -59,7 +61,8 @@ impl Conn {
                 .bind(row.last_seen_at.as_millis())
                 .bind(row.expires_at.as_millis())
                 .bind(row.confirmed_at.as_millis())
-                .bind(row.made_by.as_deref()),
+                .bind(row.made_by.as_deref())
+                .bind(row.passkey_id.as_ref().map(PasskeyId::as_str)),
         )
         .await
         .map(drop)

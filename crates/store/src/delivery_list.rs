@@ -87,14 +87,9 @@ fn conditions(filter: &DeliveryFilter) -> String {
         };
         all.push(format!("{webhook} = ${place}"));
     }
-    if event.is_some() {
+    if let Some(event) = event {
         place += 1;
-        all.push(if is_type {
-            format!("event_type = ${place}")
-        } else {
-            // `LIKE` of SQLite ignores the case of ASCII letters.
-            format!("substr(event_type, 1, length(${place})) = ${place}")
-        });
+        all.push(event_condition(event, place));
     }
     for (operator, is_asked) in [(">=", filter.from.is_some()), ("<", filter.until.is_some())] {
         if is_asked {
@@ -123,6 +118,22 @@ fn conditions(filter: &DeliveryFilter) -> String {
     all.join(" AND ")
 }
 
+/// Returns the condition of an event filter: a type or, with `*` at the end, the start of types. Its value, at `place`, is
+/// [`event_value`].
+pub(crate) fn event_condition(event: &str, place: usize) -> String {
+    if event.ends_with('*') {
+        // `LIKE` of SQLite ignores the case of ASCII letters.
+        format!("substr(event_type, 1, length(${place})) = ${place}")
+    } else {
+        format!("event_type = ${place}")
+    }
+}
+
+/// Returns the value of [`event_condition`].
+pub(crate) fn event_value(event: &str) -> String {
+    event.strip_suffix('*').unwrap_or(event).to_owned()
+}
+
 /// Returns the condition that a delivery has one of the statuses; `None` if any will do.
 fn status_condition(statuses: &[DeliveryStatus]) -> Option<String> {
     match statuses {
@@ -148,11 +159,7 @@ impl Rest {
         let before = filter.before.clone().unwrap_or_else(|| "dem".to_owned());
         let mut values = vec![before];
         values.extend(filter.webhook.as_ref().map(|id| id.as_str().to_owned()));
-        let event = filter.event.as_deref();
-        values.extend(event.map(|event| match event.strip_suffix('*') {
-            Some(start) => start.to_owned(),
-            None => event.to_owned(),
-        }));
+        values.extend(filter.event.as_deref().map(event_value));
         if let Some(from) = filter.from {
             values.extend([first_id_at(from), from.as_millis().to_string()]);
         }

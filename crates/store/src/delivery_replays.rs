@@ -1,6 +1,7 @@
 //! Finds ended deliveries to replay.
 
 use crate::deliveries::{COLUMNS, DeliveryRow, PAYLOAD};
+use crate::delivery_list::{event_condition, event_value};
 use crate::sql::{FromRow, Query, Row, query};
 use crate::status_conditions::is_not_done;
 use crate::{Conn, StoreError};
@@ -12,7 +13,7 @@ pub struct ReplayFilter {
     pub webhook: Option<WebhookId>,
     /// `completed`, `failed`, or `None` for both. Other values match nothing.
     pub status: Option<DeliveryStatus>,
-    /// The event type.
+    /// The event type; with `*` at the end, all types that start with the text before it. Case matters.
     pub event: Option<String>,
     /// Start of the period, inclusive.
     pub since: Option<Timestamp>,
@@ -51,17 +52,22 @@ impl ReplayFilter {
             Some(_) => " AND 1 = 0",
         };
         let mut place = 2;
-        for (condition, is_asked) in [
-            (" AND webhook_id = $", self.webhook.is_some()),
-            (" AND event_type = $", self.event.is_some()),
-            (" AND received_at >= $", self.since.is_some()),
-            (" AND received_at < $", self.until.is_some()),
-        ] {
-            if is_asked {
-                place += 1;
-                sql += condition;
-                sql += &place.to_string();
-            }
+        let mut add = |condition: &dyn Fn(usize) -> String| {
+            place += 1;
+            sql += " AND ";
+            sql += &condition(place);
+        };
+        if self.webhook.is_some() {
+            add(&|place| format!("webhook_id = ${place}"));
+        }
+        if let Some(event) = &self.event {
+            add(&|place| event_condition(event, place));
+        }
+        if self.since.is_some() {
+            add(&|place| format!("received_at >= ${place}"));
+        }
+        if self.until.is_some() {
+            add(&|place| format!("received_at < ${place}"));
         }
         sql
     }
@@ -72,7 +78,7 @@ impl ReplayFilter {
             query = query.bind(webhook.as_str().to_owned());
         }
         if let Some(event) = &self.event {
-            query = query.bind(event.clone());
+            query = query.bind(event_value(event));
         }
         for moment in [self.since, self.until].into_iter().flatten() {
             query = query.bind(moment.as_millis());

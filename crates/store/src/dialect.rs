@@ -251,12 +251,16 @@ impl Engine {
         }
     }
 
-    /// Returns the text at a path of a column that contains JSON; NULL if there is nothing or `null`.
-    pub(crate) fn json_text(self, column: &str, path: &[&str]) -> String {
-        match self {
-            Self::Sqlite => format!("json_extract({column}, '$.{}')", path.join(".")),
-            Self::Postgres => format!("({column}::json #>> '{{{}}}')", path.join(",")),
-        }
+    /// Returns the text of a member, within other members, of a column that contains JSON; NULL if there is nothing or
+    /// `null`.
+    pub(crate) fn json_text(self, column: &str, (parents, name): (&[&str], &str)) -> String {
+        let cast = match self {
+            Self::Sqlite => "",
+            Self::Postgres => "::json",
+        };
+        let parents = parents.iter().map(|parent| format!(" -> '{parent}'"));
+        let parents: String = parents.collect();
+        format!("({column}{cast}{parents} ->> '{name}')")
     }
 
     /// Returns the statement that records a change. Parameters: subject, time. On PostgreSQL it also notifies

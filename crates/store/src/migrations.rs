@@ -259,4 +259,9 @@ pub(crate) const MIGRATIONS: [Migration; 58] = [
         "allowed_by",
         include_str!("../migrations/0091_allowed_by.sql"),
     ),
+    (
+        92,
+        "session_passkeys",
+        include_str!("../migrations/0092_session_passkeys.sql"),
+    ),
 ];

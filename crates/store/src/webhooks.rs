@@ -93,8 +93,8 @@ impl Conn {
     /// The condition that a webhook is enabled, is no schedule, and has the mode of verification `$1`.
     fn is_enabled_with_mode(&self) -> String {
         let engine = self.engine();
-        let mode = engine.json_text("config", &["auth", "mode"]);
-        let schedule = engine.json_text("config", &["schedule"]);
+        let mode = engine.json_text("config", (&["auth"], "mode"));
+        let schedule = engine.json_text("config", (&[], "schedule"));
         format!("enabled = 1 AND {mode} = $1 AND {schedule} IS NULL")
     }
 

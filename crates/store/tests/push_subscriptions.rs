@@ -24,6 +24,7 @@ fn session() -> AuthSessionRow {
         expires_at: at(100),
         confirmed_at: at(1),
         made_by: None,
+        passkey_id: None,
     }
 }
 

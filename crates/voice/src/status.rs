@@ -182,6 +182,27 @@ impl Voice {
         }
         None
     }
+
+    /// Whether a request can be tried: with `preferred` or else the chosen provider, or with a fallback of it.
+    pub(crate) async fn can_be_tried<Id: ProviderId>(&self, preferred: Option<Id>) -> bool {
+        let state = self.state();
+        let first = match preferred {
+            Some(id) => id,
+            None => match self.chosen(&state).await {
+                Some((id, _)) => id,
+                None => return false,
+            },
+        };
+        let others = Id::section(&state.settings).fallback.iter().copied();
+        for id in std::iter::once(first).chain(others) {
+            match self.endpoint(&state, id).await {
+                Ok(_) => return true,
+                Err(error) if error.is_providers() => {}
+                Err(_) => return false,
+            }
+        }
+        false
+    }
 }
 
 /// The outcome of the last request with this endpoint and the current settings.

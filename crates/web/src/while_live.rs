@@ -1,4 +1,5 @@
 //! Ends a response that is sent piece by piece when the credential of its request ends. Sockets are then closed.
+//! Like sockets, it sends nothing while this node cannot see which credentials other nodes have ended.
 
 use crate::app::App;
 use crate::arrival::Arrival;
@@ -6,13 +7,15 @@ use axum::BoxError;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use futures_util::stream::{self, BoxStream};
-use futures_util::{Stream, StreamExt, TryStreamExt};
+use futures_util::{FutureExt, Stream, StreamExt, TryStreamExt};
 use gatehouse_auth::{AuthIdentity, Decision, RequestContext};
 use gatehouse_domain::Problem;
 use std::time::Duration;
 
 /// How often the expiry of the credential is checked. Its revocation is noticed at once.
 const TICK: Duration = Duration::from_secs(1);
+/// How long to wait before checking again whether the credential can be confirmed.
+const CONFIRM_AGAIN: Duration = Duration::from_millis(100);
 const ENDED: &str = "the credential has ended";
 
 /// The credential of a request.
@@ -62,17 +65,14 @@ impl Credential {
         T: Send + 'static,
         E: Send + 'static,
     {
-        let ended = Box::pin(async move { self.ended().await });
-        let state = Some((Box::pin(stream), ended, error));
-        let limited = stream::unfold(state, |state| async move {
-            let (mut stream, mut ended, error) = state?;
-            tokio::select! {
-                biased;
-                () = &mut ended => Some((Err(error()), None)),
-                item = stream.next() => Some((item?, Some((stream, ended, error)))),
-            }
-        });
-        limited.boxed()
+        let auth = self.app.auth().clone();
+        let is_confirmed = move || auth.memory_is_fresh();
+        limit(
+            stream,
+            async move { self.ended().await },
+            is_confirmed,
+            error,
+        )
     }
 
     async fn ended(&self) {
@@ -87,5 +87,105 @@ impl Credential {
                 },
             }
         }
+    }
+}
+
+/// Passes a stream on until `ended` completes, and then `error`. While `is_confirmed` is false, nothing is passed on.
+fn limit<T, E>(
+    stream: impl Stream<Item = Result<T, E>> + Send + 'static,
+    ended: impl Future<Output = ()> + Send + 'static,
+    is_confirmed: impl Fn() -> bool + Send + 'static,
+    error: impl FnOnce() -> E + Send + 'static,
+) -> BoxStream<'static, Result<T, E>>
+where
+    T: Send + 'static,
+    E: Send + 'static,
+{
+    let state = Some((Box::pin(stream), Box::pin(ended), is_confirmed, error));
+    let limited = stream::unfold(state, |state| async move {
+        let (mut stream, mut ended, is_confirmed, error) = state?;
+        let item = tokio::select! {
+            biased;
+            () = &mut ended => return Some((Err(error()), None)),
+            item = stream.next() => item?,
+        };
+        while !is_confirmed() {
+            let waited = tokio::time::timeout(CONFIRM_AGAIN, &mut ended).await;
+            if waited.is_ok() {
+                return Some((Err(error()), None));
+            }
+        }
+        // What confirms the credential may also have ended it.
+        if ended.as_mut().now_or_never().is_some() {
+            return Some((Err(error()), None));
+        }
+        Some((item, Some((stream, ended, is_confirmed, error))))
+    });
+    limited.boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use tokio::sync::oneshot;
+
+    /// Pieces behind a credential, which the caller can end and confirm.
+    struct Limited {
+        end: oneshot::Sender<()>,
+        is_confirmed: Arc<AtomicBool>,
+        pieces: BoxStream<'static, Result<u8, &'static str>>,
+    }
+
+    fn limited(is_confirmed: bool) -> Limited {
+        let (end, ended) = oneshot::channel();
+        let flag = Arc::new(AtomicBool::new(is_confirmed));
+        let is_confirmed = Arc::clone(&flag);
+        let pieces = limit(
+            stream::iter([Ok(1), Ok(2)]),
+            async { drop(ended.await) },
+            move || flag.load(Ordering::SeqCst),
+            || "ended",
+        );
+        Limited {
+            end,
+            is_confirmed,
+            pieces,
+        }
+    }
+
+    #[tokio::test]
+    async fn pieces_wait_until_the_credential_is_confirmed() {
+        let mut held = limited(false);
+        assert_eq!(held.pieces.next().now_or_never(), None);
+        held.is_confirmed.store(true, Ordering::SeqCst);
+        assert_eq!(held.pieces.next().await, Some(Ok(1)));
+        held.is_confirmed.store(false, Ordering::SeqCst);
+        assert_eq!(held.pieces.next().now_or_never(), None);
+        held.is_confirmed.store(true, Ordering::SeqCst);
+        assert_eq!(held.pieces.next().await, Some(Ok(2)));
+        assert_eq!(held.pieces.next().await, None);
+    }
+
+    #[tokio::test]
+    async fn a_piece_that_waits_is_dropped_when_the_credential_ends() {
+        for is_confirmed_at_once in [false, true] {
+            let mut held = limited(false);
+            assert_eq!(held.pieces.next().now_or_never(), None);
+            held.end.send(()).unwrap();
+            held.is_confirmed
+                .store(is_confirmed_at_once, Ordering::SeqCst);
+            assert_eq!(held.pieces.next().await, Some(Err("ended")));
+            assert_eq!(held.pieces.next().await, None);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_confirmed_credential_passes_pieces_on_until_it_ends() {
+        let mut open = limited(true);
+        assert_eq!(open.pieces.next().await, Some(Ok(1)));
+        open.end.send(()).unwrap();
+        assert_eq!(open.pieces.next().await, Some(Err("ended")));
     }
 }

@@ -107,7 +107,7 @@ pub struct ReplayQuery {
     pub webhook: Option<String>,
     /// `completed`, `failed`, or `None` for both.
     pub status: Option<DeliveryStatus>,
-    /// The event type.
+    /// The event type, as in [`DeliveryQuery::event`](crate::DeliveryQuery).
     pub event: Option<String>,
     /// Start of the period, inclusive.
     pub since: Option<Timestamp>,

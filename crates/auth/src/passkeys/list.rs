@@ -5,6 +5,7 @@ use crate::api::Done;
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::request_context::{Caller, Outcome};
+use crate::sessions::end_sessions_of;
 use crate::state::{Auth, Settled};
 use gatehouse_domain::{PasskeyId, Scope, visible};
 use gatehouse_store::{AuditEntry, PasskeyRow};
@@ -104,7 +105,8 @@ impl Auth {
         Ok(Outcome::plain(Done::OK))
     }
 
-    /// `DELETE /api/auth/passkeys/{id}`. Refuses to remove the last credential.
+    /// `DELETE /api/auth/passkeys/{id}`. Refuses to remove the last credential. Ends the sessions that the passkey
+    /// opened, except the caller's own.
     pub async fn delete_passkey(
         &self,
         caller: &Caller<'_>,
@@ -112,6 +114,7 @@ impl Auth {
     ) -> Result<Outcome<Done>, AuthError> {
         let identity = caller.context.require(Scope::Admin)?;
         self.require_confirmed(identity).await?;
+        let kept = identity.as_session().map(|session| session.id().clone());
         let (actor, now, random) = (
             caller.context.actor(),
             self.0.now(),
@@ -133,7 +136,10 @@ impl Auth {
                             "This is the only way to log in. Use reset to remove it.",
                         ));
                     }
-                    let detail = json!({ "passkey": id, "name": name });
+                    let ended = end_sessions_of(conn, &id, kept.as_ref(), now).await?;
+                    let sessions_ended = ended.len();
+                    let detail =
+                        json!({ "passkey": id, "name": name, "sessions_ended": sessions_ended });
                     let entry = AuditEntry {
                         kind: kinds::PASSKEY_REMOVED,
                         actor: &actor,
@@ -141,12 +147,15 @@ impl Auth {
                     };
                     conn.append_audit(&entry, now, &*random).await?;
                     conn.insert_change("auth_state", now).await?;
-                    Ok(settled)
+                    Ok((settled, ended))
                 })
             },
-            |inner, settled| {
+            |inner, (settled, ended)| {
                 inner.settle(settled);
-                inner.announce(&["passkeys"]);
+                inner
+                    .sessions
+                    .end_where(|session| ended.contains(session.id()));
+                inner.announce(&["passkeys", "sessions"]);
             },
         )
         .await?;

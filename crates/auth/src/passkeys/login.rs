@@ -8,6 +8,7 @@ use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::live::LoginMethod;
 use crate::request_context::{Caller, Outcome, RequestContext};
+use crate::sessions::UsedPasskey;
 use crate::state::Auth;
 use gatehouse_domain::{ChallengeId, PasskeyId};
 use serde_json::Value;
@@ -50,9 +51,13 @@ impl Auth {
                 return Err(error);
             }
         };
-        let (now, made_by) = (self.0.now(), proof.made_by.clone());
+        let now = self.0.now();
+        let used = UsedPasskey {
+            id: proof.id.clone(),
+            made_by: proof.made_by.clone(),
+        };
         let cookies = self
-            .begin_session(caller, LoginMethod::Passkey, made_by, move |conn| {
+            .begin_session(caller, LoginMethod::Passkey, Some(used), move |conn| {
                 Box::pin(async move { proof.note(conn, now).await })
             })
             .await?;

@@ -9,7 +9,7 @@ use crate::identity::AuthIdentity;
 use crate::lineage::require_no_limits;
 use crate::live::LoginMethod;
 use crate::request_context::{Caller, Outcome};
-use crate::sessions::NewSession;
+use crate::sessions::{NewSession, UsedPasskey};
 use crate::setup::{NeededCode, begin_completion, complete_setup};
 use crate::state::{Auth, AuthInner, Settled, transaction};
 use crate::unauthenticated_changes::Reverted;
@@ -111,9 +111,14 @@ impl Auth {
         maker: Option<AuthIdentity>,
         code: NeededCode,
     ) -> Result<Outcome<PasskeyMade>, AuthError> {
-        let session = maker
-            .is_none()
-            .then(|| Arc::new(self.new_session(caller, LoginMethod::Passkey)));
+        let session = maker.is_none().then(|| {
+            let passkey = UsedPasskey {
+                id: row.id.clone(),
+                made_by: row.made_by.clone(),
+            };
+            let session = self.new_session(caller, LoginMethod::Passkey);
+            Arc::new(session.opened_by(passkey))
+        });
         let cookies = match &session {
             Some(session) => Self::session_cookies(session, caller.context)?,
             None => Vec::new(),

@@ -3,6 +3,7 @@
 use super::client::Client;
 use super::globals::Globals;
 use super::output::{Output, field, line, note, plain, rows};
+use super::usage;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 use std::process::ExitCode;
@@ -129,7 +130,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::Update { id, name, fields } => {
             let mut params = fields.into_params();
             params.extend(name.map(|name| ("name".to_owned(), json!(name))));
-            anyhow::ensure!(!params.is_empty(), "no changes were given");
+            usage::ensure(!params.is_empty(), usage::NO_CHANGES)?;
             params.insert("id".to_owned(), json!(id));
             let record = client.rpc("agents.update", Value::Object(params)).await?;
             out.record(&record, || show(&record))?;
@@ -158,6 +159,10 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
                 }
                 note(format!("session: {}", field(&answer, "session")));
             })?;
+            // A script must notice an incomplete answer.
+            if field(&answer, "stop") != "end" {
+                return Ok(ExitCode::FAILURE);
+            }
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -2,8 +2,8 @@
 
 use super::client::Client;
 use super::globals::Globals;
-use super::offline;
 use super::output::{Output, bad, good, line, note, rows};
+use super::{offline, usage};
 use anyhow::{Result, ensure};
 use gatehouse::{Purpose, Storage};
 use gatehouse_auth::audit::{VerifyError, verify};
@@ -55,10 +55,10 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
 }
 
 async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Result<ExitCode> {
-    ensure!(
+    usage::ensure(
         globals.given_url(layers)?.is_none(),
-        "the chain is verified directly in the database; omit --url and unset SERVICE_URL"
-    );
+        "the chain is verified directly in the database; omit --url and unset SERVICE_URL",
+    )?;
     ensure!(offline::has_database(layers)?, "there is no database yet");
     let storage = if let Some(storage) = offline::storage(layers).await? {
         storage

@@ -7,7 +7,7 @@ pub use create_key::CreateKey;
 use super::client::{Client, ClientError};
 use super::globals::Globals;
 use super::output::{Output, field, line, rows};
-use super::{offline, prompt};
+use super::{offline, prompt, usage};
 use anyhow::{Result, bail, ensure};
 use gatehouse::{Gateway, Purpose};
 use gatehouse_config::Layers;
@@ -63,10 +63,10 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
 }
 
 async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<()> {
-    ensure!(
+    usage::ensure(
         globals.given_url(layers)?.is_none(),
-        "the setup code is shown only on the server's machine; omit --url and unset SERVICE_URL"
-    );
+        "the setup code is shown only on the server's machine; omit --url and unset SERVICE_URL",
+    )?;
     offline::note_new_database(layers)?;
     let gateway = match offline::gateway(globals).await? {
         Some(gateway) => gateway,

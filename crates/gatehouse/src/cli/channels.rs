@@ -3,8 +3,8 @@
 use super::client::Client;
 use super::globals::Globals;
 use super::output::{Output, field, line, rows};
-use super::prompt;
-use anyhow::{Context, Result};
+use super::{prompt, usage};
+use anyhow::Result;
 use secrecy::ExposeSecret;
 use serde_json::{Map, Value, json};
 use std::process::ExitCode;
@@ -121,7 +121,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
             enabled,
             fields,
         } => {
-            let mut params = Map::from_iter([("id".to_owned(), json!(id))]);
+            let mut params = Map::new();
             if !fields.is_empty() {
                 params.insert("fields".to_owned(), Value::Object(fields_of(&fields)?));
             }
@@ -131,6 +131,8 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
             ] {
                 params.extend(value.map(|value| (name.to_owned(), value)));
             }
+            usage::ensure(!params.is_empty(), usage::NO_CHANGES)?;
+            params.insert("id".to_owned(), json!(id));
             let record = client.rpc("channels.update", Value::Object(params)).await?;
             out.record(&record, || line(format!("Changed {id}.")))?;
         }
@@ -219,7 +221,7 @@ fn fields_of(pairs: &[String]) -> Result<Map<String, Value>> {
     for pair in pairs {
         let (name, value) = pair
             .split_once('=')
-            .with_context(|| format!("--field {pair}: expected NAME=VALUE"))?;
+            .ok_or_else(|| usage::wrong(format!("--field {pair}: expected NAME=VALUE")))?;
         let value = if value.is_empty() {
             Value::Null
         } else {

@@ -1,6 +1,6 @@
 //! `completions`: a script for the shell.
 
-use super::Cli;
+use super::{Cli, output};
 use anyhow::Result;
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -18,6 +18,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "gatehouse", &mut script);
-    std::io::stdout().write_all(&script)?;
+    let written = std::io::stdout().write_all(&script);
+    output::until_closed(written.map_err(Into::into))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,8 +2,8 @@
 
 use super::client::Client;
 use super::globals::Globals;
-use super::offline;
 use super::output::{Output, good, line, note, plain, warn};
+use super::{offline, usage};
 use anyhow::Result;
 use gatehouse_config::{ConfigError, Layers, check_key, json_schema, sample};
 use gatehouse_store::StoreError;
@@ -76,7 +76,7 @@ fn check(globals: &Globals, out: &Output) -> Result<ExitCode> {
 async fn show(globals: &Globals, out: &Output, origin: bool, keys: Vec<String>) -> Result<()> {
     let layers = globals.layers()?;
     for key in &keys {
-        check_key(key)?;
+        check_key(key).map_err(|error| usage::wrong(error.to_string()))?;
     }
     let keys = Some(keys).filter(|keys| !keys.is_empty());
     let values = if let Some(values) = from_server(globals, &layers, keys.as_deref()).await? {

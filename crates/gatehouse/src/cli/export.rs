@@ -2,7 +2,7 @@
 
 use super::client::{Client, ClientError};
 use super::globals::Globals;
-use super::output::{Output, line, note};
+use super::output::{self, Output, line, note};
 use super::progress;
 use anyhow::{Context, Result};
 use gatehouse_backup::folder::NewFile;
@@ -77,7 +77,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         let to = std::io::stdout().lock();
         let rows = write_all(&client, &command, BufWriter::new(to), &bar).await;
         bar.finish_and_clear();
-        rows?;
+        output::until_closed(rows.map(drop))?;
         return Ok(ExitCode::SUCCESS);
     }
     let rows = write_file(&client, &command, &target, &bar).await;

@@ -1,6 +1,7 @@
 //! The global flags and the settings derived from them.
 
-use anyhow::{Result, ensure};
+use super::usage;
+use anyhow::Result;
 use gatehouse_config::{DatabaseUrl, Environment, Invocation, Layers, Settings, Tls};
 use reqwest::Url;
 use secrecy::SecretString;
@@ -66,7 +67,8 @@ pub struct DatabaseUrlText(String);
 impl DatabaseUrlText {
     /// Parses the URL. Errors do not quote it.
     pub fn parse(&self) -> Result<DatabaseUrl> {
-        Ok(self.0.parse()?)
+        let parsed = self.0.parse::<DatabaseUrl>();
+        parsed.map_err(|error| usage::wrong(error.to_string()))
     }
 }
 
@@ -112,10 +114,10 @@ impl Globals {
         let url = self.url.clone().or_else(|| layers.process().url.clone());
         if let Some(url) = &url {
             let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
-            ensure!(
+            usage::ensure(
                 is_web,
-                "the server's URL must begin with http:// or https://"
-            );
+                "the server's URL must begin with http:// or https://",
+            )?;
         }
         Ok(url)
     }

@@ -1,7 +1,6 @@
 //! The command line. Each command has its own module. The shared modules access a server (`client`) or the
 //! data directory of a stopped one (`offline`), ask questions (`prompt`) and print results (`output`). Exit
-//! codes: 0 for success, 1 for failure, 2 for wrong usage; `backup verify`
-//! has one more.
+//! codes: 0 for success, 1 for failure, 2 for wrong usage (`usage`); `backup verify` has one more.
 
 mod agents;
 mod audit;
@@ -30,6 +29,7 @@ mod serve;
 mod service;
 mod ssh_agent;
 mod ssh_keys;
+mod usage;
 mod vault;
 #[cfg(feature = "voice")]
 mod voice;
@@ -127,7 +127,7 @@ pub fn run() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             output::error(&error);
-            ExitCode::FAILURE
+            usage::exit_code(&error)
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::globals::{DatabaseUrlText, Globals};
 use super::offline::{RUNNING, note_change};
 use super::output::{Output, line, note};
-use super::progress;
+use super::{progress, usage};
 use anyhow::{Context, Result, bail, ensure};
 use gatehouse::data_dir::{self, DataDirError, Locks};
 use gatehouse_auth::audit::kinds;
@@ -36,10 +36,10 @@ struct Held {
 /// Runs `move`.
 pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCode> {
     let layers = globals.layers()?;
-    ensure!(
+    usage::ensure(
         globals.given_url(&layers)?.is_none(),
-        "a database is moved while its server is stopped; omit --url and unset SERVICE_URL"
-    );
+        "a database is moved while its server is stopped; omit --url and unset SERVICE_URL",
+    )?;
     let from = match &args.from {
         Some(text) => text.parse().context("--from")?,
         None => layers.resolve(&BTreeMap::new())?.settings.database.url,

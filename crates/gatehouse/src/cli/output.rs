@@ -8,7 +8,7 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// Prints results in the selected format.
 #[derive(Debug)]
@@ -86,6 +86,26 @@ pub fn line(text: impl Display) {
     drop(writeln!(anstream::stdout(), "{text}"));
 }
 
+/// Prints a line of continuous output. Fails if the reader of the pipe has closed it.
+pub fn next_line(text: impl Display) -> Result<()> {
+    Ok(writeln!(anstream::stdout(), "{text}")?)
+}
+
+/// Treats a closed pipe as the end of the output: the reader, such as `head`, has read enough.
+pub fn until_closed(outcome: Result<()>) -> Result<()> {
+    match outcome {
+        Err(error) if is_closed_pipe(&error) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.downcast_ref::<io::Error>().map(io::Error::kind);
+    let json = error.downcast_ref::<serde_json::Error>();
+    let kind = io.or_else(|| json?.io_error_kind());
+    kind == Some(io::ErrorKind::BrokenPipe)
+}
+
 /// Prints a note to standard error.
 pub fn note(text: impl Display) {
     drop(writeln!(anstream::stderr(), "{text}"));
@@ -154,6 +174,28 @@ pub fn rows(record: &Value, list: &str, fields: &[&str]) -> Vec<Vec<String>> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    struct Closed;
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn only_a_closed_pipe_ends_the_output_without_an_error() {
+        let failed = |kind: io::ErrorKind| until_closed(Err(io::Error::from(kind).into()));
+        assert!(failed(io::ErrorKind::BrokenPipe).is_ok());
+        assert!(failed(io::ErrorKind::StorageFull).is_err());
+        let serialized = serde_json::to_writer(Closed, &1);
+        assert!(until_closed(serialized.map_err(Into::into)).is_ok());
+        assert!(until_closed(Err(anyhow::anyhow!("the server is away"))).is_err());
+    }
 
     #[test]
     fn what_a_server_sends_cannot_steer_the_terminal_and_shows() {

@@ -1,7 +1,8 @@
 //! Prompts. Secrets are never echoed or taken from the command line; without a terminal they come from a file
 //! or standard input.
 
-use anyhow::{Context, Result, bail, ensure};
+use super::usage;
+use anyhow::{Context, Result, ensure};
 use gatehouse_domain::visible;
 use secrecy::SecretString;
 use std::io::{BufRead, IsTerminal, Write};
@@ -24,22 +25,30 @@ pub fn password(question: &str, file: Option<&Path>) -> Result<SecretString> {
             let file = std::fs::File::open(path).context("cannot open the password file")?;
             first_line(std::io::BufReader::new(file)).context("cannot read the password file")
         }
-        None => secret(question),
+        None => typed_secret(
+            question,
+            "there is no terminal for a prompt, and standard input is empty (SERVICE_PASSWORD_FILE \
+             names a file with the password)",
+        ),
     }
 }
 
 /// Reads a one-line secret.
 pub fn secret(question: &str) -> Result<SecretString> {
+    typed_secret(
+        question,
+        "there is no terminal for a prompt, and standard input is empty",
+    )
+}
+
+fn typed_secret(question: &str, without: &'static str) -> Result<SecretString> {
     if std::io::stdin().is_terminal() {
         let typed = rpassword::prompt_password(format!("{question}: "))
             .context("cannot read from the terminal")?;
         ensure!(!typed.is_empty(), "nothing was entered");
         return Ok(SecretString::from(typed));
     }
-    first_line(std::io::stdin().lock()).context(
-        "there is no terminal for a prompt, and standard input is empty (SERVICE_PASSWORD_FILE \
-         names a file with the password)",
-    )
+    first_line(std::io::stdin().lock()).context(without)
 }
 
 fn first_line(input: impl BufRead) -> Result<SecretString> {
@@ -83,7 +92,9 @@ pub fn yes(question: &str) -> Result<bool> {
 /// Continues only if `word` is typed.
 pub fn confirm(warning: &str, word: &str) -> Result<()> {
     if !is_interactive() {
-        bail!("{warning} There is no terminal to confirm this on: repeat with --yes.");
+        return Err(usage::wrong(format!(
+            "{warning} There is no terminal to confirm this on: repeat with --yes."
+        )));
     }
     eprintln!("{}", visible::lines(warning).text);
     ensure!(

@@ -6,7 +6,7 @@ mod unit;
 
 use super::globals::Globals;
 use super::output::{Output, note};
-use super::prompt;
+use super::{prompt, usage};
 use anyhow::{Context, Result, bail, ensure};
 use plan::{Plan, Step};
 use rustix::process::geteuid;
@@ -82,10 +82,10 @@ pub fn run(globals: &Globals, command: &Command) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if !args.yes {
-        ensure!(
+        usage::ensure(
             prompt::is_interactive(),
-            "there is no terminal to confirm this on; nothing was changed: repeat with --yes"
-        );
+            "there is no terminal to confirm this on; nothing was changed: repeat with --yes",
+        )?;
         ensure!(prompt::yes("Continue?")?, "nothing was changed");
     }
     plan.carry_out()?;
@@ -114,7 +114,8 @@ impl Place {
             PathBuf::from(&home.1)
         };
         let root = args.root.clone().unwrap_or_else(|| "/".into());
-        let root = std::path::absolute(root).context("the value of --root is not a path")?;
+        let root = std::path::absolute(root)
+            .map_err(|_| usage::wrong("the value of --root is not a path"))?;
         Ok(Self {
             is_system,
             root,
@@ -162,17 +163,17 @@ fn install(globals: &Globals, place: &Place) -> Result<Plan> {
     let current = std::env::current_exe().context("cannot find the path of this program")?;
     let bind = globals.bind.as_deref();
     if let Some(address) = bind {
-        let parsed = address.parse::<std::net::SocketAddr>();
-        parsed
-            .context("the value of --bind is not an address with a port, such as 127.0.0.1:8420")?;
+        usage::ensure(
+            address.parse::<std::net::SocketAddr>().is_ok(),
+            "the value of --bind is not an address with a port, such as 127.0.0.1:8420",
+        )?;
     }
     let mut steps = Vec::new();
     if place.is_system {
-        ensure!(
-            globals.data_dir.is_none(),
-            "the data directory of the system's service is {SYSTEM_DATA_DIR}; nothing was changed: leave out \
-             --data-dir"
+        let message = format!(
+            "the data directory of the system's service is {SYSTEM_DATA_DIR}; nothing was changed: leave out --data-dir"
         );
+        usage::ensure(globals.data_dir.is_none(), &message)?;
         for folder in PACKAGED_UNITS {
             let packaged = place.root.join(folder).join(UNIT);
             if packaged.exists() {

@@ -6,7 +6,7 @@ mod wire;
 
 use super::client::Client;
 use super::output::{Output, line, plain, warn};
-use super::prompt;
+use super::{prompt, usage};
 use anyhow::{Context, Result, ensure};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -31,10 +31,10 @@ struct Agent {
 
 /// Serves until SIGINT or SIGTERM.
 pub async fn run(client: Client, out: &Output, path: PathBuf, confirm: bool) -> Result<()> {
-    ensure!(
+    usage::ensure(
         !confirm || prompt::is_interactive(),
-        "there is no terminal for a prompt: run the agent in one, or without --confirm"
-    );
+        "there is no terminal for a prompt: run the agent in one, or without --confirm",
+    )?;
     // Fails early if no server answers or the API key is missing.
     let keys = client.list("ssh_keys.list", "ssh_keys").await?;
     let socket = socket::Socket::bind(&path)?;

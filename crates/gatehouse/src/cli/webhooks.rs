@@ -8,8 +8,8 @@ mod tail;
 
 use super::client::Client;
 use super::globals::Globals;
-use super::output::{Output, field, line, note, precious, rows, warn};
-use super::prompt;
+use super::output::{Output, field, line, note, precious, rows, until_closed, warn};
+use super::{prompt, usage};
 use anyhow::Result;
 use fields::Fields;
 use replay::{ReplayEdit, ReplayMany, replay_many, replay_one};
@@ -84,7 +84,7 @@ pub enum Command {
         /// Only deliveries with this status
         #[arg(long, value_parser = STATUSES)]
         status: Option<String>,
-        /// Only deliveries of this event type
+        /// Only deliveries of this event type; a trailing * matches every type with that prefix
         #[arg(long)]
         event: Option<String>,
         /// Maximum number of deliveries
@@ -219,7 +219,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
                 line(format!("Delivery {id}: {status}."));
             })?;
         }
-        Command::Tail { id } => tail::run(&client, out, id.as_deref()).await?,
+        Command::Tail { id } => until_closed(tail::run(&client, out, id.as_deref()).await)?,
         Command::Forward(flags) => forward::run(&client, out, flags).await?,
     }
     Ok(ExitCode::SUCCESS)
@@ -292,7 +292,7 @@ async fn update(
     id: &str,
     mut params: Map<String, Value>,
 ) -> Result<()> {
-    anyhow::ensure!(!params.is_empty(), "no changes were given");
+    usage::ensure(!params.is_empty(), usage::NO_CHANGES)?;
     params.insert("id".to_owned(), json!(id));
     let record = client.rpc("webhooks.update", Value::Object(params)).await?;
     out.record(&record, || show(&record))?;

@@ -243,7 +243,7 @@ async fn backups_in_a_directory_are_limited_in_number() {
     run(&["--keep", "0"]).failed(2);
     let one_file = run(&["--to", text(&older), "--keep", "1"]);
     assert!(
-        one_file.failed(1).contains("needs a directory"),
+        one_file.failed(2).contains("needs a directory"),
         "{}",
         one_file.stderr()
     );
@@ -359,7 +359,7 @@ async fn the_server_makes_backups_on_request_and_by_its_schedule() {
         ),
         (Some(true), Some(0))
     );
-    run(&["create", "--recipient", "age1"]).failed(1);
+    run(&["create", "--recipient", "age1"]).failed(2);
     let name = made["name"].as_str().unwrap();
     let backup = from.installation.data_dir().join("backups").join(name);
     let passphrase = text(&from.passphrase);
@@ -440,7 +440,7 @@ async fn a_backup_of_a_running_server_is_sent_to_the_machine_of_the_client() {
     assert_eq!(made["deleted"].as_array().map(Vec::len), Some(1), "{made}");
     assert!(path_of(&made).starts_with(&folder));
     assert_eq!(verify(&path_of(&made))["ok"], true);
-    create(&file, &["--keep", "1"]).failed(1);
+    create(&file, &["--keep", "1"]).failed(2);
 
     // Only for administrators.
     let reader = from

@@ -22,7 +22,7 @@ async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damage
     // The files that a killed check left behind.
     let left = from.data_dir().join("verify-drill");
     std::fs::create_dir_all(left.join("verify-old")).unwrap();
-    let verify = async || gatehouse::drill::verify(program, &from.data_dir(), &backup).await;
+    let verify = async || gatehouse::drill::verify(program, &[], &from.data_dir(), &backup).await;
     verify().await.unwrap();
     assert!(!left.exists());
     std::fs::create_dir_all(&left).unwrap();
@@ -62,11 +62,35 @@ async fn a_backup_that_cannot_be_checked_for_lack_of_space_is_not_called_unusabl
         .await;
     let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     std::fs::set_permissions(&limited, runnable).unwrap();
-    let result = gatehouse::drill::verify(&limited, &from.data_dir(), &backup).await;
+    let result = gatehouse::drill::verify(&limited, &[], &from.data_dir(), &backup).await;
     assert!(matches!(result, Err(DrillError::NotMade(_))), "{result:?}");
     let program = Path::new(BINARY);
-    let result = gatehouse::drill::verify(program, &from.data_dir(), &backup).await;
+    let result = gatehouse::drill::verify(program, &[], &from.data_dir(), &backup).await;
     assert_eq!(result, Ok(()));
+}
+
+/// The server's variables may contain secrets and settings.
+#[tokio::test]
+async fn a_drill_gets_only_the_variables_of_child_processes() {
+    let from = Installation::new();
+    std::fs::create_dir_all(from.data_dir()).unwrap();
+    // The last argument is the backup.
+    let script = "#!/bin/sh\nenv > \"$6\"\n";
+    let program = from.file("program", script).await;
+    let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(&program, runnable).unwrap();
+    let written = from.data_dir().join("variables");
+    let path = "/usr/bin:/bin";
+    let variables = [("PATH".to_owned(), std::ffi::OsString::from(path))];
+    let result = gatehouse::drill::verify(&program, &variables, &from.data_dir(), &written).await;
+    assert!(result.is_err(), "the program reports nothing");
+    let text = tokio::fs::read_to_string(&written).await.unwrap();
+    let of_shell = ["PWD=", "OLDPWD=", "SHLVL=", "_="];
+    let passed = text
+        .lines()
+        .filter(|line| !of_shell.iter().any(|name| line.starts_with(name)));
+    let passed: Vec<&str> = passed.collect();
+    assert_eq!(passed, [format!("PATH={path}")]);
 }
 
 #[test]

@@ -20,6 +20,66 @@ fn a_wrong_command_line_is_two() {
     assert!(!installation.data_dir().exists());
 }
 
+/// Mistakes that are found after the command line was parsed.
+#[test]
+fn a_mistake_in_the_arguments_of_a_command_is_two_and_changes_nothing() {
+    let installation = Installation::new();
+    let nowhere = "http://127.0.0.1:9";
+    for (args, part) in [
+        (&["vault", "status", "--url", "ftp://x"] as &[&str], "http"),
+        (&["doctor", "--bind", "localhost"], "--bind"),
+        (
+            &["doctor", "--database-url", "mysql://db/x"],
+            "--database-url",
+        ),
+        (&["auth", "setup-code", "--url", nowhere], "omit --url"),
+        (&["audit", "verify", "--url", nowhere], "omit --url"),
+        (
+            &["move", "--to", "sqlite://x.db", "--url", nowhere],
+            "omit --url",
+        ),
+        (&["move", "--to", "mysql://db/x"], "--to"),
+        (&["backup", "restore", "x", "--url", nowhere], "omit --url"),
+        (&["backup", "create", "--recipient", "age1"], "--recipient"),
+        (&["agents", "update", "agt_x"], "no changes"),
+        (&["channels", "update", "x"], "no changes"),
+        (&["webhooks", "update", "hook_x"], "no changes"),
+        (&["channels", "update", "x", "--field", "a"], "NAME=VALUE"),
+        (
+            &["channels", "create", "ntfy", "--field", "a"],
+            "NAME=VALUE",
+        ),
+        (
+            &["webhooks", "create", "--name", "x", "--deliver-extra", "a"],
+            "KEY=VALUE",
+        ),
+        (&["config", "show", "auth.frob"], "auth.frob"),
+    ] {
+        let ran = installation.run(args);
+        let error = ran.failed(2);
+        assert!(error.contains(part), "{args:?}: {error}");
+        assert_eq!(ran.stdout(), "", "{args:?}");
+    }
+    assert!(!installation.data_dir().exists());
+}
+
+#[test]
+fn the_help_of_a_restore_names_what_it_deletes() {
+    let help = Installation::new().run(&["backup", "restore", "--help"]);
+    let help = help.ok().split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "sessions",
+        "API keys",
+        "devices",
+        "paired people",
+        "allowed in advance",
+        "notifications of browsers",
+        "share links",
+    ] {
+        assert!(help.contains(part), "{part}: {help}");
+    }
+}
+
 #[test]
 fn completions_are_scripts_of_the_shell() {
     let installation = Installation::new();
@@ -105,7 +165,7 @@ async fn settings_are_shown_with_their_origin_and_without_secrets() {
     assert!(
         installation
             .run(&["config", "show", "auth.frob"])
-            .failed(1)
+            .failed(2)
             .contains("did you mean")
     );
     assert!(
@@ -335,7 +395,7 @@ fn a_missing_server_is_reported_with_what_to_do() {
     assert!(
         installation
             .run(&["vault", "status", "--url", "ftp://x"])
-            .failed(1)
+            .failed(2)
             .contains("http")
     );
     assert!(
@@ -352,12 +412,12 @@ async fn credentials_are_not_removed_without_a_confirmation() {
     let url = server.url.clone();
     let key = installation.make_key(&server, &["operator.admin"]).await;
     let online = ["auth", "reset", "--url", &url, "--api-key", &key];
-    let refused = installation.run(&online).failed(1);
+    let refused = installation.run(&online).failed(2);
     assert!(refused.contains("--yes"), "{refused}");
     let status = server.get("/api/auth/status").await.body;
     assert_eq!(status["has_password"], true, "{status}");
     server.stop();
-    let refused = installation.run(&["auth", "reset"]).failed(1);
+    let refused = installation.run(&["auth", "reset"]).failed(2);
     assert!(refused.contains("--yes"), "{refused}");
     let server = installation.start();
     let status = server.get("/api/auth/status").await.body;

@@ -381,16 +381,16 @@ async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
 async fn mistakes_are_told_before_anything_is_forwarded() {
     let installation = Installation::new();
     let server = installation.start();
-    let run = |args: &[&str]| {
+    let run = |args: &[&str], code: i32| {
         let mut all = vec!["--url", &server.url, "webhooks", "forward"];
         all.extend(args);
-        installation.run(&all).failed(1)
+        installation.run(&all).failed(code)
     };
-    let error = run(&["hook_none", "http://127.0.0.1:9/x"]);
+    let error = run(&["hook_none", "http://127.0.0.1:9/x"], 1);
     assert!(error.contains("NOT_FOUND"), "{error}");
     let (id, _) = webhook(&installation, &server);
-    let error = run(&[&id, "ftp://127.0.0.1:9/x"]);
+    let error = run(&[&id, "ftp://127.0.0.1:9/x"], 2);
     assert!(error.contains("expected a URL such as"), "{error}");
-    let error = run(&[&id, "http://127.0.0.1:9/x", "--since", "yesterday"]);
+    let error = run(&[&id, "http://127.0.0.1:9/x", "--since", "yesterday"], 2);
     assert!(error.contains("expected 10m"), "{error}");
 }

@@ -82,7 +82,7 @@ async fn a_move_names_what_it_cannot_use() {
     let empty = home.run(&["move", "--to", "sqlite:///nowhere/gatehouse.db"]);
     assert!(empty.failed(1).contains("there is no database"));
     let strange = home.run(&["move", "--to", "mysql://u:hunter2@db/x"]);
-    let refusal = strange.failed(1);
+    let refusal = strange.failed(2);
     assert!(
         refusal.contains("--to") && !refusal.contains("hunter2"),
         "{refusal}"

@@ -385,7 +385,7 @@ async fn an_agent_needs_a_folder_of_its_own_and_a_terminal_to_ask_on() {
     assert!(!socket.exists());
     let refused = run(&["--confirm"]);
     assert!(
-        refused.failed(1).contains("no terminal"),
+        refused.failed(2).contains("no terminal"),
         "{}",
         refused.stderr()
     );

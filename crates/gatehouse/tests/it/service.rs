@@ -219,7 +219,7 @@ async fn without_a_terminal_it_asks_for_yes_and_a_wrong_argument_changes_nothing
             "/var/lib/gatehouse",
         ),
     ] {
-        let refusal = machine.run(args).failed(1);
+        let refusal = machine.run(args).failed(2);
         assert!(refusal.contains(part), "{refusal}");
     }
     machine.run(&["install", "--user", "--system"]).failed(2);

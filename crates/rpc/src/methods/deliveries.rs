@@ -152,7 +152,8 @@ pub struct ReplayParams {
     id: Option<String>,
     /// `completed` or `failed`; both if absent.
     status: Option<DeliveryStatus>,
-    /// Only deliveries with this event type.
+    /// Only deliveries with this event type; with `*` at the end, all types that start with the text before
+    /// it, such as `issues.*`.
     event: Option<String>,
     /// Only deliveries received at this time or later.
     since: Option<Timestamp>,

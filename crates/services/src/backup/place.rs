@@ -203,7 +203,8 @@ pub(super) async fn add_to(check: Check, services: &Services) -> Check {
             "backup",
             "The directory of backup.to does not respond.",
             "Check the disk or the server that it is on.",
-        ),
+        )
+        .of_this_node(),
     }
 }
 
@@ -224,7 +225,8 @@ fn with_place(check: Check, examined: &Result<Found, PlaceError>) -> Check {
             "backup",
             format!("The next backup will fail: {}.", reasons(error)),
             "Look at the directory of backup.to. No backup is written to another place.",
-        ),
+        )
+        .of_this_node(),
         // The next backup reports an error.
         Ok(_) | Err(PlaceError::Io(_)) => check,
     }
@@ -354,6 +356,8 @@ mod tests {
         for error in [PlaceError::Missing, PlaceError::NotMounted] {
             let bad = with_place(check(), &Err(error));
             assert!(!bad.ok && bad.message.contains("mount its disk"), "{bad:?}");
+            // Another node may have the directory.
+            assert!(bad.is_of_node, "{bad:?}");
         }
         let unreadable = PlaceError::Io(io::ErrorKind::PermissionDenied.into());
         assert_eq!(with_place(check(), &Err(unreadable)), check());

@@ -57,6 +57,9 @@ pub struct Check {
     /// The failed parts, if the check covers several webhooks, channels or files. Empty if it passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subjects: Vec<Subject>,
+    /// Whether the failure is of this node alone, although the check is of the installation.
+    #[serde(skip)]
+    pub(crate) is_of_node: bool,
 }
 
 /// One part of a check that covers several.
@@ -100,6 +103,15 @@ impl Check {
             hint,
             urgent: false,
             subjects: Vec::new(),
+            is_of_node: false,
+        }
+    }
+
+    /// Marks the failure as one of this node. Other nodes that pass the check do not end it.
+    pub(crate) fn of_this_node(self) -> Self {
+        Self {
+            is_of_node: true,
+            ..self
         }
     }
 

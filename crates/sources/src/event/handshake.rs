@@ -35,12 +35,20 @@ pub enum HandshakeReply {
     Text(String),
 }
 
+/// Whether a request only verifies the endpoint, if it comes from the vendor.
+pub fn is_handshake(profile: &Profile, headers: &HeaderMap, payload: &Payload) -> bool {
+    match &profile.handshake {
+        Some(Handshake::Verified { when, .. }) => is_met(*when, headers, payload.root()),
+        Some(Handshake::Hub) | None => false,
+    }
+}
+
 /// The response to a request that only verifies the endpoint. Call it after verification.
 pub fn handshake(input: &HandshakeInput<'_>) -> Option<HandshakeReply> {
-    let Handshake::Verified { when, answer } = input.profile.handshake.as_ref()? else {
+    let Handshake::Verified { answer, .. } = input.profile.handshake.as_ref()? else {
         return None;
     };
-    if !is_met(*when, input.headers, input.payload.root()) {
+    if !is_handshake(input.profile, input.headers, input.payload) {
         return None;
     }
     match answer {

@@ -23,6 +23,7 @@ pub fn auth_session(n: i64) -> AuthSessionRow {
         expires_at: at(n + 1_000_000),
         confirmed_at: at(n),
         made_by: None,
+        passkey_id: None,
     }
 }
 

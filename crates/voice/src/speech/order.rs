@@ -142,6 +142,7 @@ impl Voice {
         let first = TtsCall {
             base_url: endpoint.base_url,
             key: endpoint.key,
+            is_voice_requested: request.voice.is_some(),
             ..first
         };
         let setup = Setup::of(first.base_url.as_ref(), first.key.as_ref(), &first.settings);
@@ -216,6 +217,7 @@ fn call(chosen: &Chosen, settings: ProviderSettings, native: Option<Format>) -> 
         base_url: None,
         key: None,
         voice: chosen.voice.clone(),
+        is_voice_requested: false,
         model: chosen.model.clone(),
         speed: chosen.speed,
         stability: chosen.stability,

@@ -104,19 +104,18 @@ impl Voice {
         if let Some(name) = &start.tts {
             TtsId::parse("tts", name)?;
         }
-        if let Some(id) = &start.persona {
-            self.persona(Some(id.as_str())).await?;
-        }
+        let persona = self.persona(start.persona.as_deref()).await?;
         let (listens, speaks) = (self.stt_status().await, self.tts_status().await);
         if !listens.enabled || !speaks.enabled {
             let hint = "A conversation needs voice.tts.enabled and voice.stt.enabled.";
             return Err(VoiceError::not_configured("voice", hint));
         }
-        if start.stt.is_none() && !listens.configured {
+        if start.stt.is_none() && !self.can_be_tried::<SttId>(None).await {
             let hint = "No provider for transcription is configured.";
             return Err(VoiceError::not_configured("voice.stt", hint));
         }
-        if start.tts.is_none() && !speaks.configured {
+        let speaker: Option<TtsId> = persona.and_then(|persona| persona.provider);
+        if start.tts.is_none() && !self.can_be_tried(speaker).await {
             let hint = "No provider for speech is configured.";
             return Err(VoiceError::not_configured("voice.tts", hint));
         }

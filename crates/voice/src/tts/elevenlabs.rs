@@ -70,10 +70,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     let (output_format, encoding) = output(call.want)?;
     let voice = call.voice.as_deref().unwrap_or(DEFAULT_VOICE);
     if !is_voice_id(voice) {
-        return Err(VoiceError::invalid(
-            "voiceId",
-            "an ElevenLabs voice ID consists of letters, digits, hyphens and underscores",
-        ));
+        return Err(wrong_voice(call.is_voice_requested));
     }
     let path = format!("text-to-speech/{voice}/stream");
     let mut url = join(wire::base(call)?, &path);
@@ -150,6 +147,18 @@ const fn accept(encoding: Encoding) -> &'static str {
         Encoding::Native(Format::Mp3) => "audio/mpeg",
         _ => "*/*",
     }
+}
+
+/// The error for a voice ID of the request. One of the settings or of a persona is not the caller's mistake, and another
+/// provider may speak instead.
+fn wrong_voice(is_requested: bool) -> VoiceError {
+    let reason = "an ElevenLabs voice ID consists of letters, digits, hyphens and underscores";
+    if is_requested {
+        return VoiceError::invalid("voiceId", reason);
+    }
+    let key = format!("voice.tts.{ID}.voice_id");
+    let hint = format!("Change `{key}` or the persona's voice: {reason}.");
+    VoiceError::not_configured(key, hint)
 }
 
 /// Whether the ID is safe in a URL path.

@@ -113,6 +113,8 @@ pub(crate) struct TtsCall {
     pub(crate) base_url: Option<Url>,
     pub(crate) key: Option<SecretString>,
     pub(crate) voice: Option<String>,
+    /// Whether the request names the voice, and not the persona or the settings.
+    pub(crate) is_voice_requested: bool,
     pub(crate) model: Option<String>,
     /// 1 is normal, 2 is twice as fast.
     pub(crate) speed: Option<f64>,

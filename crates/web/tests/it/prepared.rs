@@ -65,6 +65,7 @@ fn session_row(name: &str, secret: &str) -> AuthSessionRow {
         }),
         confirmed_at: at(now - 3_600_000),
         made_by: None,
+        passkey_id: None,
     }
 }
 

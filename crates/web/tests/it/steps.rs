@@ -71,6 +71,7 @@ async fn insert_owner(database: &TestDatabase, now: Timestamp) -> String {
         expires_at: now.after(30 * DAY),
         confirmed_at: now,
         made_by: None,
+        passkey_id: None,
     };
     let store = database.open().await;
     let inserted: Result<(), StoreError> = store

@@ -14,6 +14,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use gatehouse_domain::{Actor, ClientKey, DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_secrets::VaultError;
+use gatehouse_sources::AuthMode;
+use gatehouse_sources::event;
+use gatehouse_sources::payload::Payload;
 use gatehouse_store::{HeldDelivery, HoldLimit, NewDelivery, StoreError};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
@@ -78,6 +81,26 @@ pub(crate) enum ReleaseError {
 }
 
 impl Intake {
+    /// Answers or refuses a request that only verifies the URL. Its sender waits for the answer and gets none later. The
+    /// answer to a request without verification needs no secret. The others are refused, so that the sender asks again.
+    fn answer_handshake(
+        &self,
+        headers: &HeaderMap,
+        url: &str,
+        body: &[u8],
+    ) -> Option<Result<Ingested, IngestError>> {
+        let profile = self.webhook.profile;
+        profile.handshake.as_ref()?;
+        let payload = Payload::read(profile.body, body).ok()?;
+        if !event::is_handshake(profile, headers, &payload) {
+            return None;
+        }
+        let is_open = self.webhook.auth.mode == AuthMode::NONE;
+        let reply = is_open.then(|| self.handshake((headers, url, body), &payload));
+        let reply = reply.flatten().map(Ingested::Handshake);
+        Some(reply.ok_or(IngestError::Sealed))
+    }
+
     /// Stores the request encrypted, and returns after the commit.
     pub(super) async fn hold(
         &self,
@@ -85,6 +108,9 @@ impl Intake {
         url: &str,
         body: &Bytes,
     ) -> Result<Ingested, IngestError> {
+        if let Some(answered) = self.answer_handshake(headers, url, body) {
+            return answered;
+        }
         let place = self.permit().await?.map_err(|refused| {
             metrics::rate_limited(&self.webhook.id);
             IngestError::RateLimited {

@@ -8,7 +8,7 @@ use gatehouse_sources::AuthMode;
 use gatehouse_sources::verify::{SignInput, sign};
 use gatehouse_store::testing::{TestDatabase, run_sql};
 use gatehouse_store::{DeliveryRow, HeldDelivery, HoldLimit};
-use gatehouse_webhooks::{DeliveryQuery, WebhooksSettings};
+use gatehouse_webhooks::{DeliveryQuery, HandshakeReply, Ingested, WebhooksSettings};
 use secrecy::SecretString;
 use serde_json::json;
 use std::time::Duration;
@@ -354,6 +354,39 @@ async fn the_limits_of_a_webhook_and_of_a_client_hold_at_their_value_and_one_pas
             "a third delivery of one client"
         );
         assert!(insert_one(4, "c", 0).await);
+        harness.stop().await;
+    })
+    .await;
+}
+
+/// The sender waits for the answer, so a handshake is not stored for later.
+#[tokio::test]
+async fn a_handshake_is_answered_without_a_secret_or_else_refused() {
+    everywhere(async |database, model| {
+        let harness = Harness::open_with(&database, &model, holding()).await;
+        harness.initialize_vault().await;
+        let slack = json!({ "name": "n", "source_profile": "slack", "secret": "0".repeat(32) });
+        let slack = create(&harness, slack).await.webhook;
+        let zoom = json!({ "name": "n", "source_profile": "zoom", "secret": "0".repeat(32) });
+        let zoom = create(&harness, zoom).await.webhook;
+        let open = open_webhook(&harness, json!({ "source_profile": "slack" })).await;
+        harness.seal().await;
+        harness.webhooks.reload().await.unwrap();
+        let of_slack = r#"{"type":"url_verification","challenge":"abc"}"#;
+        let of_zoom = r#"{"event":"endpoint.url_validation","payload":{"plainToken":"p"}}"#;
+        for (webhook, body) in [(&slack, of_slack), (&zoom, of_zoom)] {
+            let refused = post(&harness, webhook, &[], body).await.unwrap_err();
+            assert_eq!(refused.code, ErrorCode::VaultSealed);
+        }
+        let answered = post(&harness, &open, &[], of_slack).await.unwrap();
+        let Ingested::Handshake(HandshakeReply::Json(reply)) = answered else {
+            panic!("{answered:?}");
+        };
+        assert_eq!(reply, json!({ "challenge": "abc" }));
+        assert_eq!(held(&harness).await, 0);
+        // Deliveries are held nevertheless.
+        accepted(post(&harness, &slack, &[], r#"{"type":"event_callback"}"#).await);
+        assert_eq!(held(&harness).await, 1);
         harness.stop().await;
     })
     .await;

@@ -3,7 +3,7 @@
 use super::super::client::Client;
 use super::super::globals::Globals;
 use super::super::output::{Output, field, line, note, warn};
-use super::super::{offline, progress, prompt};
+use super::super::{offline, progress, prompt, usage};
 use super::download::{self, Destination};
 use super::target::{Target, UNENCRYPTED, new_file, refuse_terminal};
 use super::{manifest_record, recipient, record};
@@ -41,6 +41,9 @@ pub struct Args {
 /// Runs `backup create`.
 pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode> {
     let layers = globals.layers()?;
+    if let Some(Err(error)) = args.recipient.as_deref().map(Recipient::parse) {
+        return Err(usage::wrong(format!("--recipient: {error}")));
+    }
     if globals.given_url(&layers)?.is_some() {
         return on_server(globals, &layers, out, &args).await;
     }
@@ -57,10 +60,10 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         place.check()?;
         Target::Directory(place.directory)
     };
-    ensure!(
+    usage::ensure(
         args.keep.is_none() || matches!(target, Target::Directory(_)),
-        "--keep needs a directory"
-    );
+        "--keep needs a directory",
+    )?;
     let set = set.as_deref();
     let named = args.recipient.as_deref();
     let named = named.or(set.filter(|_| args.passphrase_file.is_none()));

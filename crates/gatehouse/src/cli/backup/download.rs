@@ -2,6 +2,7 @@
 
 use super::super::client::Client;
 use super::super::output::{Output, line, note, warn};
+use super::super::usage;
 use super::record;
 use super::target::{Target, UNENCRYPTED, new_file, refuse_terminal};
 use anyhow::{Context, Result, ensure};
@@ -28,10 +29,10 @@ pub(super) async fn run(
     to: Destination,
 ) -> Result<ExitCode> {
     let Destination { target, keep } = to;
-    ensure!(
+    usage::ensure(
         keep.is_none() || matches!(target, Target::Directory(_)),
-        "--keep needs a directory"
-    );
+        "--keep needs a directory",
+    )?;
     match &target {
         Target::Stdout => refuse_terminal()?,
         // Check this before the server makes a backup.

@@ -3,7 +3,7 @@
 use super::super::globals::Globals;
 use super::super::offline::{RUNNING, note_change, sqlite_path};
 use super::super::output::{Output, line, note};
-use super::super::progress;
+use super::super::{progress, usage};
 use super::{KeyArgs, manifest_record, open_file};
 use anyhow::{Context, Result, bail, ensure};
 use gatehouse::data_dir::{self, DataDirError, Locks};
@@ -34,7 +34,8 @@ pub struct Args {
     /// Run the deliveries that waited when the backup was created, instead of holding them
     #[arg(long)]
     release_queue: bool,
-    /// Delete all login sessions, API keys and devices of the backup
+    /// Delete the sessions, API keys, devices, paired people, calls that people allowed in advance, notifications of
+    /// browsers and share links of the backup; the password and passkeys stay
     #[arg(long)]
     revoke_credentials: bool,
 }
@@ -55,10 +56,10 @@ struct Outcome {
 /// Runs `backup restore`.
 pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCode> {
     let layers = globals.layers()?;
-    ensure!(
+    usage::ensure(
         globals.given_url(&layers)?.is_none(),
-        "a backup is restored into a data directory or a database; omit --url and unset SERVICE_URL"
-    );
+        "a backup is restored into a data directory or a database; omit --url and unset SERVICE_URL",
+    )?;
     let archive = open_file(&args.file, &args.key)?;
     let manifest = archive.manifest().clone();
     let locks = prepare(&layers)?;
@@ -248,9 +249,9 @@ fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) ->
             manifest.rows()
         ));
         note(format!(
-            "This is the state of {}. The password, passkeys, API keys, devices, sessions and share links of that \
-             time are valid, also those that were changed or removed since. --revoke-credentials deletes all but \
-             the password and passkeys. Deliveries received since then are unknown, so repeated ones are not recognized.",
+            "This is the state of {}. The password, passkeys, API keys, devices, sessions, paired people and share \
+             links of that time are valid, also those that were changed or removed since. --revoke-credentials \
+             deletes all but the password and passkeys. Deliveries received since then are unknown, so repeated ones are not recognized.",
             manifest.created_at
         ));
         note("The vault opens with the password or the recovery key of that time.");
@@ -262,7 +263,8 @@ fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) ->
         }
         if outcome.revoked > 0 {
             note(format!(
-                "{} sessions, API keys, devices and share links were deleted.",
+                "{} sessions, API keys, devices, paired people, allowed calls, notifications of browsers and share links were \
+                 deleted.",
                 outcome.revoked
             ));
         }

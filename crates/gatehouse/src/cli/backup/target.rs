@@ -1,6 +1,7 @@
 //! Where `backup create` writes.
 
-use anyhow::{Context, Result, bail};
+use super::super::usage;
+use anyhow::{Context, Result};
 use gatehouse_backup::folder::NewFile;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -31,10 +32,10 @@ impl Target {
 
 /// Fails if standard output is a terminal.
 pub(super) fn refuse_terminal() -> Result<()> {
-    if io::stdout().is_terminal() {
-        bail!("standard output is a terminal: redirect it to a file or a program");
-    }
-    Ok(())
+    usage::ensure(
+        !io::stdout().is_terminal(),
+        "standard output is a terminal: redirect it to a file or a program",
+    )
 }
 
 /// Creates a file beside its final name.

@@ -1,14 +1,12 @@
 //! `voice say`: speaks a text into a file.
 
 use super::params;
-use crate::cli::Cli;
 use crate::cli::client::Client;
-use crate::cli::output::{Output, field, line, warn};
-use anyhow::{Context, Result, bail};
+use crate::cli::output::{Output, field, line, note, warn};
+use crate::cli::usage;
+use anyhow::{Context, Result};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use clap::CommandFactory;
-use clap::error::ErrorKind;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -45,22 +43,20 @@ pub struct Say {
     speed: Option<f64>,
 }
 
-/// Checks the arguments first: errors are reported as usage errors, like those of clap.
+/// Checks the arguments before the server is called.
 pub(super) async fn run(client: &Client, out: &Output, mut say: Say) -> Result<ExitCode> {
-    let wrong = if say.output.is_none() && !out.is_json() {
-        let message = "set a file for the audio: --output speech.mp3 (or - for standard output)";
-        Some((ErrorKind::MissingRequiredArgument, message.to_owned()))
-    } else {
-        let format = format_of(say.output.as_deref(), say.format.take());
-        let checked = format.map(|format| say.format = format);
-        checked
-            .err()
-            .map(|message| (ErrorKind::InvalidValue, message))
-    };
-    if let Some((kind, message)) = wrong {
-        Cli::command().error(kind, message).print()?;
-        return Ok(ExitCode::from(2));
-    }
+    usage::ensure(
+        say.output.is_some() || out.is_json(),
+        "set a file for the audio: --output speech.mp3 (or - for standard output)",
+    )?;
+    let format = format_of(say.output.as_deref(), say.format.take());
+    say.format = format.map_err(usage::wrong)?;
+    let to_stdout = say.output.as_deref() == Some(Path::new("-"));
+    let is_refused = to_stdout && (out.is_json() || std::io::stdout().is_terminal());
+    usage::ensure(
+        !is_refused,
+        "audio cannot be written to standard output here: set a file with --output",
+    )?;
     speak(client, out, say).await?;
     Ok(ExitCode::SUCCESS)
 }
@@ -100,14 +96,15 @@ fn format_of(output: Option<&Path>, asked: Option<String>) -> Result<Option<Stri
 }
 
 async fn speak(client: &Client, out: &Output, say: Say) -> Result<()> {
-    let to_stdout = say.output.as_deref() == Some(Path::new("-"));
-    let stdout = std::io::stdout();
-    if to_stdout && (out.is_json() || stdout.is_terminal()) {
-        bail!("audio cannot be written to standard output here: set a file with --output");
-    }
     let text = match say.text {
         Some(text) => text,
-        None => std::io::read_to_string(std::io::stdin()).context("no text on standard input")?,
+        None => {
+            if std::io::stdin().is_terminal() {
+                note("Enter the text; end with Ctrl-D:");
+            }
+            std::io::read_to_string(std::io::stdin())
+                .context("standard input cannot be read as text")?
+        }
     };
     let mut made = client
         .rpc(
@@ -136,8 +133,8 @@ async fn speak(client: &Client, out: &Output, say: Say) -> Result<()> {
     let audio = STANDARD
         .decode(audio)
         .context("the audio cannot be decoded")?;
-    if to_stdout {
-        return Ok(stdout.lock().write_all(&audio)?);
+    if path == Path::new("-") {
+        return Ok(std::io::stdout().lock().write_all(&audio)?);
     }
     tokio::fs::write(&path, audio)
         .await

@@ -1,6 +1,7 @@
 //! The flags of `webhooks create` and `webhooks update`: one per field of the API.
 
-use anyhow::{Context, Result};
+use crate::cli::usage;
+use anyhow::Result;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
 
@@ -207,7 +208,7 @@ fn extra_of(pairs: &[String]) -> Result<Value> {
     for pair in pairs {
         let (key, value) = pair
             .split_once('=')
-            .with_context(|| format!("--deliver-extra {pair}: expected KEY=VALUE"))?;
+            .ok_or_else(|| usage::wrong(format!("--deliver-extra {pair}: expected KEY=VALUE")))?;
         extra.insert(key.to_owned(), json!(value));
     }
     Ok(Value::Object(extra))

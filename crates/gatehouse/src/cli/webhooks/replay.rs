@@ -33,7 +33,7 @@ pub struct ReplayMany {
     /// Only deliveries with this status
     #[arg(long, value_parser = ["completed", "failed"], requires = "limit")]
     status: Option<String>,
-    /// Only deliveries of this event type
+    /// Only deliveries of this event type; a trailing * matches every type with that prefix
     #[arg(long, value_name = "TYPE", requires = "limit")]
     event: Option<String>,
     /// Only deliveries received at or after this time, such as 2026-11-22T08:00:00Z

@@ -3,7 +3,7 @@
 
 use super::items;
 use crate::cli::client::Client;
-use crate::cli::output::{Output, field, line, warn};
+use crate::cli::output::{Output, field, next_line, warn};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ impl ReportedStatuses {
     }
 }
 
-/// Runs until interrupted.
+/// Runs until interrupted, or until the reader of the output closes it.
 pub async fn run(client: &Client, out: &Output, webhook: Option<&str>) -> Result<()> {
     let mut params = json!({ "limit": NEWEST });
     if let (Some(params), Some(id)) = (params.as_object_mut(), webhook) {
@@ -74,25 +74,26 @@ pub async fn run(client: &Client, out: &Output, webhook: Option<&str>) -> Result
 }
 
 fn show(out: &Output, item: &Value) -> Result<()> {
-    out.json_line(item, || {
-        let event = field(item, "event_type");
-        let event = if event.is_empty() { "-" } else { &event };
-        let mut text = format!(
-            "{}  {:<12}  {}  {event}",
-            field(item, "received_at"),
-            field(item, "status"),
-            field(item, "id"),
-        );
-        for (name, unit) in [("duration_ms", " ms"), ("error", "")] {
-            let value = field(item, name);
-            if !value.is_empty() {
-                text.push_str("  ");
-                text.push_str(&value);
-                text.push_str(unit);
-            }
+    if out.is_json() {
+        return next_line(serde_json::to_string(item)?);
+    }
+    let event = field(item, "event_type");
+    let event = if event.is_empty() { "-" } else { &event };
+    let mut text = format!(
+        "{}  {:<12}  {}  {event}",
+        field(item, "received_at"),
+        field(item, "status"),
+        field(item, "id"),
+    );
+    for (name, unit) in [("duration_ms", " ms"), ("error", "")] {
+        let value = field(item, name);
+        if !value.is_empty() {
+            text.push_str("  ");
+            text.push_str(&value);
+            text.push_str(unit);
         }
-        line(text);
-    })
+    }
+    next_line(text)
 }
 
 #[cfg(test)]

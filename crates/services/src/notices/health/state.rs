@@ -97,7 +97,7 @@ impl<'a> Key<'a> {
 }
 
 impl Look {
-    /// The node in the keys of a check.
+    /// The node in the keys of a check. [`Check::is_of_node`] adds it to those of a failure.
     fn node_of(&self, check: &str) -> Option<&str> {
         self.node.as_deref().filter(|_| OF_NODE.contains(&check))
     }
@@ -111,7 +111,11 @@ impl Look {
         let key = |subject: Option<&'a Subject>| Key {
             check: check.id,
             subject: subject.map(|subject| subject.id.as_str()),
-            node: self.node_of(check.id),
+            node: if check.is_of_node {
+                self.node.as_deref()
+            } else {
+                self.node_of(check.id)
+            },
         };
         if check.ok {
             return Vec::new();
@@ -135,7 +139,8 @@ impl Look {
 
     /// Whether this run of the checks shows that the failure has ended.
     fn ends(&self, key: Key<'_>) -> bool {
-        if key.node != self.node_of(key.check) {
+        let is_of_other = key.node.is_some() && key.node != self.node.as_deref();
+        if is_of_other {
             return false;
         }
         if let Some(check) = self.find(key.check) {

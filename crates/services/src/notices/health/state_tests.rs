@@ -190,6 +190,58 @@ fn the_disk_of_another_node_is_another_disk_until_that_node_is_gone() {
 }
 
 #[test]
+fn a_failure_of_one_node_in_a_check_of_all_is_not_ended_by_the_others() {
+    let of_node = || bad("backup").of_this_node();
+    let mut state = State::new();
+    let mut look = |name: &'static str, check: Check, ms: i64| {
+        let mut node = Node {
+            state: std::mem::take(&mut state),
+            name: Some(name),
+            targets: vec!["inbox"],
+        };
+        let told = node.told(&[fine("database"), check], ms);
+        state = node.state;
+        told
+    };
+    // The other node has the directory.
+    for minute in 0..5 {
+        assert!(look("n1", of_node(), minute * MINUTE).is_empty());
+        assert!(look("n2", fine("backup"), minute * MINUTE).is_empty());
+    }
+    assert_eq!(
+        look("n1", of_node(), SETTLED_MS),
+        ["inbox: The health check backup@n1 failed. bad hint"]
+    );
+    assert!(look("n2", fine("backup"), SETTLED_MS).is_empty());
+    assert_eq!(
+        look("n1", fine("backup"), SETTLED_MS + MINUTE),
+        ["inbox: The health check backup@n1 passes again. fine"]
+    );
+    // A backup that failed is reported once.
+    assert!(look("n1", bad("backup"), 10 * MINUTE).is_empty());
+    assert!(look("n2", bad("backup"), 14 * MINUTE).is_empty());
+    assert_eq!(
+        look("n2", bad("backup"), 15 * MINUTE),
+        ["inbox: The health check backup failed. bad hint"]
+    );
+    assert!(look("n1", bad("backup"), 15 * MINUTE).is_empty());
+    assert_eq!(
+        look("n1", fine("backup"), 16 * MINUTE),
+        ["inbox: The health check backup passes again. fine"]
+    );
+}
+
+#[test]
+fn the_only_node_does_not_name_itself_in_a_failure_of_its_own() {
+    let mut node = Node::alone();
+    node.told(&[bad("backup").of_this_node()], 0);
+    let failed = node.told(&[bad("backup").of_this_node()], SETTLED_MS);
+    assert_eq!(failed, ["inbox: The health check backup failed. bad hint"]);
+    let ended = node.told(&[fine("backup")], SETTLED_MS + MINUTE);
+    assert_eq!(ended, ["inbox: The health check backup passes again. fine"]);
+}
+
+#[test]
 fn a_check_that_is_turned_off_is_forgotten_and_one_that_cannot_run_is_not() {
     let mut node = Node::alone();
     let failed = [fine("database"), bad("backup"), silent(&["a"])];

@@ -104,6 +104,48 @@ async fn wrong_input_is_nobodys_failure() {
     assert_eq!((first.requests().len(), second.requests().len()), (0, 0));
 }
 
+/// An invalid voice ID of the settings or of a persona is not the caller's mistake.
+#[tokio::test]
+async fn a_wrong_voice_id_is_wrong_input_only_in_a_request() {
+    let (harness, first, second, mut settings) = two().await;
+    settings.tts.fallback = vec![TtsId::OpenAi];
+    let provider = settings.tts.providers.get_mut(&TtsId::ElevenLabs);
+    provider.unwrap().voice = Some("a/b".to_owned());
+    let voice = harness.voice(settings.clone()).await;
+    let persona = json!({
+        "label": "P", "id": "p", "providerBindings": [{"provider": "elevenlabs", "voice": "a b"}],
+    });
+    let persona = serde_json::from_value(persona).unwrap();
+    voice.personas().create(persona).await.unwrap();
+    for persona in [None, Some("p".to_owned())] {
+        let request = SpeechRequest {
+            persona,
+            ..SpeechRequest::new("Hello.")
+        };
+        let spoken = voice.convert(request).await.unwrap();
+        assert_eq!(spoken.provider, TtsId::OpenAi);
+        assert_eq!(spoken.attempts[0].code, Some("NOT_CONFIGURED"));
+    }
+    let request = SpeechRequest {
+        voice: Some("a/b".to_owned()),
+        ..SpeechRequest::new("Hello.")
+    };
+    let refused = problem(voice.convert(request).await.unwrap_err());
+    assert_eq!(refused.code, ErrorCode::InvalidParams);
+    assert_eq!((first.requests().len(), second.requests().len()), (0, 2));
+
+    settings.tts.fallback = Vec::new();
+    let voice = harness.voice(settings).await;
+    let alone = problem(
+        voice
+            .convert(SpeechRequest::new("Hello."))
+            .await
+            .unwrap_err(),
+    );
+    assert_eq!(alone.code, ErrorCode::NotConfigured);
+    assert_eq!(alone.details["what"], "voice.tts.tts_cloud_1.voice_id");
+}
+
 #[tokio::test]
 async fn a_persona_that_speaks_only_by_its_bindings_goes_to_nobody_else() {
     let (harness, first, second, mut settings) = two().await;

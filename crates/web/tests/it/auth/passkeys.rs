@@ -4,6 +4,7 @@ use crate::steps::{
     finish_registration, light_owner, log_in_by_passkey, register_passkey, stopped_clock,
 };
 use data_encoding::BASE64URL_NOPAD;
+use gatehouse_store::testing::{postgres, run_sql};
 use gatehouse_testkit::{Actor, Options, SoftAuthenticator, TestServer};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -311,4 +312,85 @@ async fn a_passkey_is_renamed_and_removed_but_the_last_way_in_stays() {
         .await
         .refused(401, "INVALID_CREDENTIALS");
     owner.delete(&path(&other)).await.refused(409, "CONFLICT");
+}
+
+/// Logs in with the passkey, and returns the session.
+async fn session_of(server: &TestServer, authenticator: &mut SoftAuthenticator) -> Actor {
+    let login = log_in_by_passkey(&at_localhost(server.local()), authenticator).await;
+    server.local().session(&login.session_cookie().unwrap())
+}
+
+#[tokio::test]
+async fn a_removed_passkey_ends_the_sessions_that_it_opened_except_the_one_that_removes_it() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let here = at_localhost(owner.clone());
+    let (mut lost, mut other) = (SoftAuthenticator::on(HERE), SoftAuthenticator::on(HERE));
+    let path = |made: &Value| format!("/api/auth/passkeys/{}", made["id"].as_str().unwrap());
+    let lost_path = path(&register_passkey(&here, &mut lost).await.expect(200));
+    let other_path = path(&register_passkey(&here, &mut other).await.expect(200));
+    let of_lost = session_of(&server, &mut lost).await;
+    let again = session_of(&server, &mut lost).await;
+    let mut socket = server.socket(&of_lost, "/ws").await;
+    let of_other = session_of(&server, &mut other).await;
+    owner.delete(&lost_path).await.expect(200);
+    assert_eq!(socket.closed().await, 4401);
+    for ended in [&of_lost, &again] {
+        let refused = ended.get("/api/gon").await;
+        refused.refused(401, "AUTH_NOT_AUTHENTICATED");
+    }
+    owner.get("/api/gon").await.expect(200);
+    of_other.get("/api/gon").await.expect(200);
+
+    let second = session_of(&server, &mut other).await;
+    of_other.delete(&other_path).await.expect(200);
+    of_other.get("/api/gon").await.expect(200);
+    let refused = second.get("/api/gon").await;
+    refused.refused(401, "AUTH_NOT_AUTHENTICATED");
+    owner.get("/api/gon").await.expect(200);
+}
+
+/// Earlier versions did not record which passkey opened a session.
+#[tokio::test]
+async fn a_session_whose_passkey_is_unknown_ends_with_any_passkey() {
+    let clock = stopped_clock();
+    let (mut server, owner) = light_owner(Options::default().clock(Arc::clone(&clock))).await;
+    let here = at_localhost(owner.clone());
+    let mut authenticator = SoftAuthenticator::on(HERE);
+    let made = register_passkey(&here, &mut authenticator)
+        .await
+        .expect(200);
+    let session = session_of(&server, &mut authenticator).await;
+    let database = server.stop().await;
+    let forget = "UPDATE auth_sessions SET passkey_id = NULL";
+    run_sql(&database.location, forget).await;
+    let server = TestServer::start(Options::default().database(database).clock(clock)).await;
+    let address = server.local().address();
+    let (owner, session) = (owner.at(address), session.at(address));
+    session.get("/api/gon").await.expect(200);
+    let path = format!("/api/auth/passkeys/{}", made["id"].as_str().unwrap());
+    owner.delete(&path).await.expect(200);
+    let refused = session.get("/api/gon").await;
+    refused.refused(401, "AUTH_NOT_AUTHENTICATED");
+    owner.get("/api/gon").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_removed_passkey_ends_its_sessions_on_other_nodes() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let other_database = database.for_another_node();
+    let (server, owner) = light_owner(Options::default().database(database)).await;
+    let other = TestServer::start(Options::default().database(other_database)).await;
+    let mut authenticator = SoftAuthenticator::on(HERE);
+    let made = register_passkey(&at_localhost(owner.clone()), &mut authenticator).await;
+    let session = session_of(&server, &mut authenticator).await;
+    let there = session.at(other.local().address());
+    let mut socket = other.socket(&there, "/ws").await;
+    let id = made.expect(200)["id"].as_str().unwrap().to_owned();
+    let path = format!("/api/auth/passkeys/{id}");
+    owner.delete(&path).await.expect(200);
+    assert_eq!(socket.closed().await, 4401);
+    let refused = there.get("/api/gon").await;
+    refused.refused(401, "AUTH_NOT_AUTHENTICATED");
 }

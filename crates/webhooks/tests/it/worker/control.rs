@@ -121,6 +121,23 @@ async fn what_ended_is_replayed_by_webhook_status_event_and_time() {
         };
         assert_eq!(count(event("push")).await, 3);
         assert_eq!(count(event("pull")).await, 0);
+        // The same filter as in the list.
+        for (filter, expected) in [
+            ("push*", 3),
+            ("pu*", 3),
+            ("*", 3),
+            ("push.*", 0),
+            ("PU*", 0),
+            ("pu", 0),
+        ] {
+            assert_eq!(count(event(filter)).await, expected, "{filter}");
+            let since = ReplayQuery {
+                since: at,
+                ..event(filter)
+            };
+            let later = i64::from(expected > 0);
+            assert_eq!(count(since).await, later, "{filter}");
+        }
         let webhook = |name: &str| ReplayQuery {
             webhook: Some(name.to_owned()),
             ..ReplayQuery::default()

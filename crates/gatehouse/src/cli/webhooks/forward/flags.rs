@@ -1,6 +1,7 @@
 //! The flags of `webhooks forward`, and the times and event types that they name.
 
-use anyhow::{Context, Result, ensure};
+use crate::cli::usage;
+use anyhow::Result;
 use gatehouse_domain::{Clock as _, SystemClock, Timestamp};
 use reqwest::Url;
 
@@ -57,26 +58,30 @@ pub(super) fn next_from(
 
 /// Reads `--since`.
 pub(super) fn since(text: &str) -> Result<String> {
-    let wrong = || format!("--since {text}: expected 10m, 2h, 3d or a time in RFC 3339");
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time.to_string());
     }
-    let unit = text.chars().last().with_context(wrong)?;
+    let Some(ago) = duration_ms(text) else {
+        return Err(usage::wrong(format!(
+            "--since {text}: expected 10m, 2h, 3d or a time in RFC 3339"
+        )));
+    };
+    let now = SystemClock::new().now().as_millis();
+    Ok(Timestamp::from_millis(now.saturating_sub(ago)).to_string())
+}
+
+/// Parses a duration such as `10m`.
+fn duration_ms(text: &str) -> Option<i64> {
+    let unit = text.chars().last()?;
     let ms: i64 = match unit {
         's' => 1_000,
         'm' => 60_000,
         'h' => 3_600_000,
         'd' => 86_400_000,
-        _ => anyhow::bail!(wrong()),
+        _ => return None,
     };
-    let number: i64 = text
-        .strip_suffix(unit)
-        .and_then(|number| number.parse().ok())
-        .with_context(wrong)?;
-    ensure!(number > 0, wrong());
-    let ago = number.checked_mul(ms).with_context(wrong)?;
-    let now = SystemClock::new().now().as_millis();
-    Ok(Timestamp::from_millis(now.saturating_sub(ago)).to_string())
+    let number: i64 = text.strip_suffix(unit)?.parse().ok()?;
+    number.checked_mul(ms).filter(|_| number > 0)
 }
 
 #[cfg(test)]

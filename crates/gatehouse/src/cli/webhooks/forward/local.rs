@@ -2,7 +2,8 @@
 
 use crate::cli::client::is_loopback;
 use crate::cli::output::{plain, warn};
-use anyhow::{Context, Result, ensure};
+use crate::cli::usage;
+use anyhow::{Context, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -48,10 +49,9 @@ impl Sent {
 
 impl Local {
     pub(super) fn new(to: &Url) -> Result<Self> {
-        ensure!(
-            matches!(to.scheme(), "http" | "https") && to.has_host(),
-            "{to}: expected a URL such as http://localhost:3000/path"
-        );
+        let is_web = matches!(to.scheme(), "http" | "https") && to.has_host();
+        let expected = || format!("{to}: expected a URL such as http://localhost:3000/path");
+        usage::ensure(is_web, &expected())?;
         if !is_loopback(to) {
             warn(format!(
                 "the headers of deliveries, with their secrets and signatures, are sent to {to}"

@@ -220,3 +220,27 @@ async fn without_a_provider_there_is_no_conversation() {
     socket.send(r#"{"type":"start"}"#).await;
     ends(&mut socket, "NOT_CONFIGURED", 4400).await;
 }
+
+#[tokio::test]
+async fn a_provider_without_a_key_needs_a_fallback_or_a_persona_with_another() {
+    let harness = Harness::new().await;
+    let refused = async || {
+        let mut socket = harness.server.socket(&harness.owner, "/ws/talk").await;
+        socket.send(r#"{"type":"start"}"#).await;
+        ends(&mut socket, "NOT_CONFIGURED", 4400).await;
+    };
+    harness.set("voice.tts.provider", json!("elevenlabs")).await;
+    refused().await;
+    let persona = json!({ "id": "narrator", "label": "Narrator", "provider": "tts_cloud_2" });
+    let made = harness.owner.rpc("voice.personas.create", persona);
+    made.await.unwrap();
+    drop(Talking::start(&harness, json!({ "persona": "narrator" })).await);
+    refused().await;
+    harness
+        .set("voice.tts.fallback", json!(["tts_cloud_2"]))
+        .await;
+    drop(Talking::start(&harness, json!({})).await);
+
+    harness.set("voice.stt.provider", json!("deepgram")).await;
+    refused().await;
+}
