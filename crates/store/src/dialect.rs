@@ -276,6 +276,21 @@ impl Engine {
         }
     }
 
+    /// Returns the query for the changes from a position on, with the run of the server. If the newest change is before
+    /// the position, returns that one. A replica refuses to read the run until it has taken over.
+    pub(crate) const fn list_feed(self) -> &'static str {
+        match self {
+            Self::Sqlite => {
+                "SELECT seq, subject, '' AS server_run FROM changes
+                 WHERE seq >= MIN($1, (SELECT MAX(seq) FROM changes)) ORDER BY seq"
+            }
+            Self::Postgres => {
+                "SELECT seq, subject, COALESCE((SELECT id FROM _server_run), '') AS server_run
+                 FROM changes WHERE seq >= LEAST($1, (SELECT MAX(seq) FROM changes)) ORDER BY seq"
+            }
+        }
+    }
+
     /// Returns the statement that notifies the other nodes without recording a change.
     pub(crate) const fn notify(self) -> Option<&'static str> {
         match self {

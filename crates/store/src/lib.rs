@@ -122,7 +122,7 @@ pub use audit_log::{AuditAnchor, AuditEntry, AuditPage, AuditRow};
 pub use auth_sessions::AuthSessionRow;
 pub use budgets::BudgetRow;
 pub use challenges::ChallengeRow;
-pub use changes::ChangeRow;
+pub use changes::{ChangeRow, NewChanges};
 pub use channel_accounts::{ChannelAccountRow, ChannelSecretRow};
 pub use channel_pairings::ChannelPairingRow;
 pub use channel_polls::ChannelPollRow;
