@@ -154,7 +154,7 @@ pub use delivery_queue::{
 };
 pub use delivery_replays::{ReplayFilter, ReplayableDelivery};
 pub use delivery_retention::{OldDelivery, RefusedGroup};
-pub use delivery_waits::WAITS_FOR_BUDGET;
+pub use delivery_waits::{RELEASED_AT_ONCE, WAITS_FOR_BUDGET};
 pub use devices::DeviceRow;
 pub use dialect::Engine;
 pub use duties::Duty;
