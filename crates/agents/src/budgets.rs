@@ -141,8 +141,10 @@ pub(crate) async fn find_exhausted(
         let mut spent = spent_of(conn, &row, now).await?;
         for more in unstored {
             if scope.applies(cause, Some(&more.model)) {
-                spent.tokens += more.input_tokens + more.output_tokens;
-                spent.cost_nanos += more.cost_nanos.unwrap_or_default();
+                let tokens = more.input_tokens.saturating_add(more.output_tokens);
+                spent.tokens = spent.tokens.saturating_add(tokens);
+                let cost = more.cost_nanos.unwrap_or_default();
+                spent.cost_nanos = spent.cost_nanos.saturating_add(cost);
             }
         }
         let period = BudgetPeriod::of(&row);
