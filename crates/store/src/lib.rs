@@ -64,6 +64,7 @@ mod node_messages;
 mod open;
 mod passkeys;
 mod password;
+mod pieces;
 mod pipeline;
 #[cfg(test)]
 mod plan;
