@@ -260,8 +260,8 @@ impl Agents {
     }
 }
 
-/// Retries deliveries that wait for a budget. If there are many, the worker retries the rest after the change. A delivery
-/// whose budget is still used up waits again.
+/// Retries deliveries that wait for a budget. If there are many, the worker retries the rest after the change. A
+/// delivery whose budget is still used up waits again.
 pub(crate) async fn released(conn: &mut Conn, now: Timestamp) -> Result<(), StoreError> {
     conn.release_deliveries_from_budget(now).await?;
     conn.insert_change("budgets", now).await

@@ -1,5 +1,5 @@
-//! Decides whether the node of a turn is gone. The end of a turn's lease is a time of its node's clock. If it was passed
-//! long ago, a clock may be wrong, so the turn is observed: a node that runs renews it.
+//! Decides whether the node of a turn is gone. The end of a turn's lease is a time of its node's clock. If it was
+//! passed long ago, a clock may be wrong, so the turn is observed: a node that runs renews it.
 
 use gatehouse_domain::id::TurnId;
 use gatehouse_domain::{Clock, Timestamp};

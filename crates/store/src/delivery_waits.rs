@@ -14,8 +14,8 @@ pub const WAITS_FOR_BUDGET: &str = "Waits until a budget resets or is raised.";
 /// The key in the table of settings that is set while restored deliveries of the sealed vault are kept.
 const HOLDS_SEALED: &str = "restored_deliveries_held";
 
-/// Maximum number of deliveries that one statement makes due. PostgreSQL ends a statement that takes too long, and other
-/// writes wait for it.
+/// Maximum number of deliveries that one statement makes due. PostgreSQL ends a statement that takes too long, and
+/// other writes wait for it.
 pub const RELEASED_AT_ONCE: u64 = 5_000;
 const LIMIT: i64 = RELEASED_AT_ONCE.cast_signed();
 
@@ -98,8 +98,9 @@ impl Conn {
         self.run(query.bind(LIMIT)).await
     }
 
-    /// Makes deliveries due that were restored from a backup and wait for the owner, at most [`RELEASED_AT_ONCE`]. Those
-    /// behind an older delivery of their session stay parked until it ends. Returns their number; 0 if none is left.
+    /// Makes deliveries due that were restored from a backup and wait for the owner, at most [`RELEASED_AT_ONCE`].
+    /// Those behind an older delivery of their session stay parked until it ends. Returns their number; 0 if none is
+    /// left.
     pub async fn release_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
         let query = query(concat!(
             "UPDATE webhook_deliveries SET error = NULL, next_attempt_at = CASE WHEN EXISTS (

@@ -47,8 +47,8 @@ impl ClockWatch {
 }
 
 impl Inner {
-    /// Moves every next run that is later than the first run after now. A run that was stored before is not repeated: its
-    /// time is its delivery key.
+    /// Moves every next run that is later than the first run after now. A run that was stored before is not repeated:
+    /// its time is its delivery key.
     pub(super) async fn correct_next_runs(self: &Arc<Self>) -> Result<(), StoreError> {
         let read = self
             .store

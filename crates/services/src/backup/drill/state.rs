@@ -171,8 +171,8 @@ fn passed(at: Timestamp, ms: i64, now: Timestamp) -> bool {
     at.as_millis().saturating_add(ms) <= now.as_millis()
 }
 
-/// Whether less than this time has passed. A time more than a day ahead was stored while a clock was ahead, and counts as
-/// long ago.
+/// Whether less than this time has passed. A time more than a day ahead was stored while a clock was ahead, and counts
+/// as long ago.
 fn is_recent(at: Timestamp, ms: i64, now: Timestamp) -> bool {
     let is_ahead = at.as_millis() > now.as_millis().saturating_add(DAY_MS);
     !passed(at, ms, now) && !is_ahead
