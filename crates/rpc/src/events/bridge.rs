@@ -101,7 +101,7 @@ async fn follow_settings(services: Arc<Services>, bus: EventBus) {
     let mut settings = services.auth.settings_changed();
     while settings.changed().await.is_ok() {
         settings.mark_unchanged();
-        // Settings that conflict are logged, and tried again after the next change.
+        // Settings that conflict are logged, and retried after the next change.
         while let Err(problem) = services.apply_settings().await
             && problem.code == ErrorCode::StorageUnavailable
         {
