@@ -47,8 +47,8 @@ impl ClockWatch {
 }
 
 impl Inner {
-    /// Moves every next run that is much later than the first run after now. A run that was stored before is not repeated:
-    /// its time is its delivery key.
+    /// Moves every next run that is much later than the first run after now. A run that was stored before is not
+    /// repeated: its time is its delivery key.
     pub(super) async fn correct_next_runs(self: &Arc<Self>) -> Result<(), StoreError> {
         let read = self
             .store
@@ -58,7 +58,7 @@ impl Inner {
             let webhook = run.webhook_id.clone();
             match self.correct_next_run(run).await {
                 Ok(()) => {}
-                Err(RunError::Store(error)) => return Err(error),
+                Err(RunError::Store(error)) if error.is_unavailable() => return Err(error),
                 Err(error) => {
                     let error: &dyn std::error::Error = &error;
                     tracing::warn!(error, %webhook, "the next run of a schedule was not checked");
