@@ -141,8 +141,10 @@ pub(crate) async fn find_exhausted(
         let mut spent = spent_of(conn, &row, now).await?;
         for more in unstored {
             if scope.applies(cause, Some(&more.model)) {
-                spent.tokens += more.input_tokens + more.output_tokens;
-                spent.cost_nanos += more.cost_nanos.unwrap_or_default();
+                let tokens = more.input_tokens.saturating_add(more.output_tokens);
+                spent.tokens = spent.tokens.saturating_add(tokens);
+                let cost = more.cost_nanos.unwrap_or_default();
+                spent.cost_nanos = spent.cost_nanos.saturating_add(cost);
             }
         }
         let period = BudgetPeriod::of(&row);
@@ -258,7 +260,8 @@ impl Agents {
     }
 }
 
-/// Retries deliveries that wait for a budget. A delivery whose budget is still used up waits again.
+/// Retries deliveries that wait for a budget. If there are many, the worker retries the rest after the change. A
+/// delivery whose budget is still used up waits again.
 pub(crate) async fn released(conn: &mut Conn, now: Timestamp) -> Result<(), StoreError> {
     conn.release_deliveries_from_budget(now).await?;
     conn.insert_change("budgets", now).await

@@ -6,6 +6,7 @@ use crate::approvals::question::Approvals;
 use crate::budget_values::BudgetWarning;
 use crate::error::AgentsError;
 use crate::event::{self, AgentEvent};
+use crate::gone::GoneWatch;
 use crate::lanes::Lanes;
 use crate::model_call::running::ModelCalls;
 use crate::registry::ToolRegistry;
@@ -102,6 +103,7 @@ pub(crate) struct Inner {
     pub(crate) left_out: LeftOut,
     pub(crate) speaker: OnceLock<Arc<dyn Speaker>>,
     pub(crate) lanes: Lanes,
+    pub(crate) gone: GoneWatch,
     pub(crate) speeches: Speeches,
     pub(crate) approvals: Approvals,
     pub(crate) model_calls: ModelCalls,
@@ -155,6 +157,7 @@ impl Agents {
             left_out: LeftOut::default(),
             speaker: OnceLock::new(),
             lanes: Lanes::default(),
+            gone: GoneWatch::default(),
             speeches: Speeches::default(),
             approvals: Approvals::default(),
             model_calls: ModelCalls::default(),

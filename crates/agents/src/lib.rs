@@ -22,6 +22,7 @@ mod entry;
 mod error;
 mod event;
 mod files;
+mod gone;
 mod handle;
 mod heard;
 mod history;

@@ -71,7 +71,7 @@ impl Inner {
             let read = self
                 .store
                 .read(move |conn| Box::pin(async move { conn.list_lost_chat_turns(before).await }));
-            let lost: Vec<ChatTurnRow> = read.await?;
+            let lost = self.gone_among(read.await?);
             if lost.is_empty() {
                 return Ok(());
             }
@@ -91,12 +91,21 @@ impl Inner {
         }
     }
 
-    /// Ends the turns of other nodes with lower numbers in a session, if their processes are gone. Returns whether
-    /// others are left.
+    /// Returns the turns whose processes are gone. On SQLite, these are all.
+    fn gone_among(&self, mut turns: Vec<ChatTurnRow>) -> Vec<ChatTurnRow> {
+        if self.has_other_nodes() {
+            self.gone.keep_only(&turns);
+            turns.retain(|turn| self.gone.is_gone(turn, &*self.clock));
+        }
+        turns
+    }
+
+    /// Ends the turns of `gone` with lower numbers in a session, unless they were renewed. Returns whether others of
+    /// other nodes are left.
     pub(crate) async fn end_lost_before(
         &self,
-        session: SessionId,
-        number: i64,
+        (session, number): (SessionId, i64),
+        gone: Vec<ChatTurnRow>,
     ) -> Result<bool, StoreError> {
         let (node, now) = (self.node.clone(), self.clock.now());
         let (clock, random) = (Arc::clone(&self.clock), Arc::clone(&self.random));
@@ -105,8 +114,11 @@ impl Inner {
                 let before = conn
                     .list_chat_turns_before((&session, number), &node)
                     .await?;
-                let (alive, lost): (Vec<_>, Vec<_>) =
-                    before.into_iter().partition(|turn| turn.alive_until >= now);
+                let is_gone = |turn: &ChatTurnRow| {
+                    let mut gone = gone.iter();
+                    gone.any(|it| it.id == turn.id && it.alive_until == turn.alive_until)
+                };
+                let (lost, alive): (Vec<_>, Vec<_>) = before.into_iter().partition(is_gone);
                 let mut ended = Vec::new();
                 for turn in lost {
                     let id = MessageId::generate(&*clock, &*random);

@@ -103,11 +103,13 @@ impl Inner {
             Box::pin(async move { conn.list_chat_turns_before((&session, number), &node).await })
         });
         let before: Vec<ChatTurnRow> = read.await?;
-        let now = self.clock.now();
-        if before.iter().any(|turn| turn.alive_until < now) {
-            return self.end_lost_before(turn.session.clone(), number).await;
+        let is_gone = |turn: &&ChatTurnRow| self.gone.is_gone(turn, &*self.clock);
+        let gone: Vec<_> = before.iter().filter(is_gone).cloned().collect();
+        if gone.is_empty() {
+            return Ok(!before.is_empty());
         }
-        Ok(!before.is_empty())
+        self.end_lost_before((turn.session.clone(), number), gone)
+            .await
     }
 
     /// Sessions as callers see them, with the turns of all nodes.

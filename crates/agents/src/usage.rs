@@ -16,6 +16,12 @@ use serde::{Deserialize, Serialize};
 /// A price is for a million tokens.
 const TOKENS_OF_PRICE: f64 = 1e6;
 
+/// The most tokens that a call counts, of each kind, far above what a model can read or write. A provider that reports
+/// absurd numbers must not make the sums overflow: no budget could be compared with them.
+const MAX_CALL_TOKENS: u64 = 1_000_000_000;
+/// The highest cost that a call counts: a million of the unit of the prices.
+const MAX_CALL_COST_NANOS: i64 = 1_000_000_000_000_000;
+
 /// The cause of a model call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cause {
@@ -35,8 +41,8 @@ impl Cause {
 
     /// The row of one call.
     pub(crate) fn row(&self, day: UtcDay, model: &str, used: Used, facts: &ModelFacts) -> UsageRow {
-        let usage = used.usage;
-        let stored = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        let usage = at_most(used.usage);
+        let stored = |count: u64| i64::try_from(count.min(MAX_CALL_TOKENS)).unwrap_or(i64::MAX);
         UsageRow {
             day: day.number(),
             agent: self.agent.clone(),
@@ -51,6 +57,16 @@ impl Cause {
             cost_nanos: cost_nanos(usage, facts),
             turns: 0,
         }
+    }
+}
+
+/// Limits each count of a call to [`MAX_CALL_TOKENS`].
+fn at_most(usage: Usage) -> Usage {
+    Usage {
+        input_tokens: usage.input_tokens.min(MAX_CALL_TOKENS),
+        output_tokens: usage.output_tokens.min(MAX_CALL_TOKENS),
+        cached_tokens: usage.cached_tokens.min(MAX_CALL_TOKENS),
+        reasoning_tokens: usage.reasoning_tokens.min(MAX_CALL_TOKENS),
     }
 }
 
@@ -71,7 +87,8 @@ fn cost_nanos(usage: Usage, facts: &ModelFacts) -> Option<i64> {
     let sum = fresh as f64 * price_in
         + cached as f64 * facts.price_cached.unwrap_or(price_in)
         + usage.output_tokens as f64 * facts.price_out.unwrap_or_default();
-    Some((sum / TOKENS_OF_PRICE * NANOS).round() as i64)
+    let nanos = (sum / TOKENS_OF_PRICE * NANOS).round() as i64;
+    Some(nanos.min(MAX_CALL_COST_NANOS))
 }
 
 /// Adds a call to the metrics.

@@ -60,12 +60,12 @@ impl ChangedSubjects {
     };
 
     /// A gap in the sequence means that rows were swept before this node read them: anything may
-    /// have changed.
+    /// have changed. Rows in the middle are swept early by a node whose clock is ahead.
     fn of(rows: &[ChangeRow], after: i64) -> Self {
-        if rows
-            .first()
-            .is_some_and(|row| row.seq > after.saturating_add(1))
-        {
+        let last = rows.iter().try_fold(after, |before, row| {
+            (row.seq == before.saturating_add(1)).then_some(row.seq)
+        });
+        if last.is_none() {
             return Self::EVERYTHING;
         }
         let has = |subject: &str| rows.iter().any(|row| row.subject == subject);
@@ -92,25 +92,36 @@ impl Auth {
         let feed = &self.0.feed;
         let began_ms = self.0.clock.monotonic_ms();
         let after = feed.last_change.load(Ordering::Acquire);
-        let rows = self
+        let new = self
             .0
             .store
             .read(move |conn| {
-                Box::pin(async move { Ok::<_, AuthError>(conn.list_changes(after).await?) })
+                Box::pin(async move { Ok::<_, AuthError>(conn.list_new_changes(after).await?) })
             })
             .await?;
-        let news = ChangedSubjects::of(&rows, after);
+        let is_other = feed.is_of_another_database(&new);
+        let news = if is_other {
+            ChangedSubjects::EVERYTHING
+        } else {
+            ChangedSubjects::of(&new.rows, after)
+        };
         // Read this first: the other reads may fail on a schema that is too new.
         if news.schema || !feed.schema_is_checked.load(Ordering::Acquire) {
             feed.schema_is_checked.store(false, Ordering::Release);
             self.0.store.check_schema().await?;
             feed.schema_is_checked.store(true, Ordering::Release);
         }
-        if let Some(last) = rows.last() {
-            self.take_in(&news).await?;
-            self.pass_on(&rows, &news);
-            feed.last_change.store(last.seq, Ordering::Release);
+        if is_other {
+            tracing::warn!(
+                "the database server was restarted after a crash or replaced by a replica; \
+                 everything in memory is read again"
+            );
         }
+        if is_other || !new.rows.is_empty() {
+            self.take_in(&news).await?;
+            self.pass_on(&new.rows, &news);
+        }
+        feed.has_read(&new);
         feed.last_look_ms.store(began_ms, Ordering::Release);
         Ok(())
     }

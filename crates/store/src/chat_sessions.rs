@@ -1,6 +1,7 @@
 //! Table `chat_sessions`: conversations with agents.
 
 use crate::letter_case::lower_case;
+use crate::pieces::{PIECE_MESSAGES, first_within};
 use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, Engine, StoreError};
 use gatehouse_domain::Timestamp;
@@ -63,6 +64,14 @@ pub struct TaggedChatSessions {
 }
 
 columns! { TaggedChatSessions: tags, sessions }
+
+/// A session that may be deleted.
+struct Idle {
+    id: SessionId,
+    message_count: i64,
+}
+
+columns! { Idle: id, message_count }
 
 /// Filter and range of a listing.
 #[derive(Clone, Debug)]
@@ -300,21 +309,22 @@ impl Conn {
         Ok(self.run(session.bind(id.as_str())).await? > 0)
     }
 
-    /// Deletes some of the sessions without a new message since a time, except pinned ones and those with a turn.
-    /// Returns their IDs.
+    /// Deletes some of the sessions without a new message since a time, except pinned ones and those with a turn: at
+    /// most `limit`, and at most 5,000 messages unless it is a single session. Returns their IDs.
     pub async fn delete_idle_chat_sessions(
         &mut self,
         before: Timestamp,
         limit: i64,
     ) -> Result<Vec<SessionId>, StoreError> {
         let idle = query(
-            "SELECT id FROM chat_sessions AS s
+            "SELECT id, message_count FROM chat_sessions AS s
              WHERE updated_at < $1 AND pinned = 0
                  AND NOT EXISTS (SELECT 1 FROM chat_turns WHERE session_id = s.id)
              ORDER BY updated_at, id LIMIT $2",
         );
-        let idle: Vec<String> = self.list(idle.bind(before.as_millis()).bind(limit)).await?;
-        let idle: Vec<SessionId> = idle.into_iter().map(SessionId::from_text).collect();
+        let idle: Vec<Idle> = self.list(idle.bind(before.as_millis()).bind(limit)).await?;
+        let idle = first_within(idle, PIECE_MESSAGES, |session| session.message_count);
+        let idle: Vec<SessionId> = idle.into_iter().map(|session| session.id).collect();
         for id in &idle {
             self.delete_chat_session(id).await?;
         }
@@ -333,8 +343,45 @@ impl FromRow for Number {
 
 #[cfg(test)]
 mod tests {
-    use super::list;
-    use crate::Engine;
+    use super::{PIECE_MESSAGES, list};
+    use crate::testing::{databases, run_sql};
+    use crate::{Engine, StoreError};
+    use gatehouse_domain::Timestamp;
+    use gatehouse_domain::id::SessionId;
+
+    #[tokio::test]
+    async fn idle_sessions_are_deleted_in_pieces_of_messages() {
+        for database in databases().await {
+            let store = database.open().await;
+            for (id, messages) in [
+                ("a", PIECE_MESSAGES + 1),
+                ("b", PIECE_MESSAGES - 1),
+                ("c", 1),
+                ("d", 1),
+            ] {
+                let sql = format!(
+                    "INSERT INTO chat_sessions (id, key, label, agent_id, source, message_count,
+                         created_at, updated_at)
+                     VALUES ('{id}', '{id}', '', '', 'user', {messages}, 1, 1)"
+                );
+                run_sql(&database.location, &sql).await;
+            }
+            let mut deleted = Vec::new();
+            for _ in 0..4 {
+                let write = store.write(|conn| {
+                    Box::pin(async move {
+                        let now = Timestamp::from_millis(2);
+                        let ids = conn.delete_idle_chat_sessions(now, 16).await?;
+                        let ids: Vec<_> = ids.iter().map(SessionId::to_string).collect();
+                        Ok::<_, StoreError>(ids)
+                    })
+                });
+                deleted.push(write.await.unwrap().join(" "));
+            }
+            assert_eq!(deleted, ["a", "b c", "d", ""]);
+            store.close().await;
+        }
+    }
 
     #[tokio::test]
     async fn a_period_of_sessions_is_a_range_of_the_index() {

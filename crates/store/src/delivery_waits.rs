@@ -14,6 +14,11 @@ pub const WAITS_FOR_BUDGET: &str = "Waits until a budget resets or is raised.";
 /// The key in the table of settings that is set while restored deliveries of the sealed vault are kept.
 const HOLDS_SEALED: &str = "restored_deliveries_held";
 
+/// Maximum number of deliveries that one statement makes due. PostgreSQL ends a statement that takes too long, and
+/// other writes wait for it.
+pub const RELEASED_AT_ONCE: u64 = 5_000;
+const LIMIT: i64 = RELEASED_AT_ONCE.cast_signed();
+
 /// Maximum number of waiting deliveries per list.
 const LIST_LIMIT: i64 = 500;
 const COUNT_SEALED: &str = "SELECT COUNT(*) FROM held_deliveries";
@@ -78,22 +83,24 @@ impl Conn {
         Ok(self.run(query.bind(now.as_millis())).await? > 0)
     }
 
-    /// Makes the deliveries due that wait for a budget. Returns their number.
+    /// Makes deliveries due that wait for a budget, at most [`RELEASED_AT_ONCE`]. Returns their number.
     pub async fn release_deliveries_from_budget(
         &mut self,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
         let query = query(
             "UPDATE webhook_deliveries SET next_attempt_at = $1, error = NULL
-             WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
-                 AND error = $2",
+             WHERE id IN (SELECT id FROM webhook_deliveries
+                 WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
+                     AND error = $2 LIMIT $3)",
         );
-        self.run(query.bind(now.as_millis()).bind(WAITS_FOR_BUDGET))
-            .await
+        let query = query.bind(now.as_millis()).bind(WAITS_FOR_BUDGET);
+        self.run(query.bind(LIMIT)).await
     }
 
-    /// Makes the deliveries due that were restored from a backup and wait for the owner. Those behind an older
-    /// delivery of their session stay parked until it ends. Returns their number.
+    /// Makes deliveries due that were restored from a backup and wait for the owner, at most [`RELEASED_AT_ONCE`].
+    /// Those behind an older delivery of their session stay parked until it ends. Returns their number; 0 if none is
+    /// left.
     pub async fn release_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
         let query = query(concat!(
             "UPDATE webhook_deliveries SET error = NULL, next_attempt_at = CASE WHEN EXISTS (
@@ -103,12 +110,13 @@ impl Conn {
             is_open!("older."),
             ")
                  THEN NULL ELSE $1 END
-             WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL AND error = $2",
+             WHERE id IN (SELECT id FROM webhook_deliveries
+                 WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL AND error = $2
+                 ORDER BY id LIMIT $3)",
         ));
-        let waiting = self
-            .run(query.bind(now.as_millis()).bind(WAITS_FOR_RELEASE))
-            .await?;
-        if !self.holds_sealed_deliveries().await? {
+        let query = query.bind(now.as_millis()).bind(WAITS_FOR_RELEASE);
+        let waiting = self.run(query.bind(LIMIT)).await?;
+        if waiting >= RELEASED_AT_ONCE || !self.holds_sealed_deliveries().await? {
             return Ok(waiting);
         }
         self.delete_setting(HOLDS_SEALED).await?;
@@ -155,7 +163,7 @@ impl Conn {
     /// Makes deliveries due now that wait because the clock was set back: those that have had no attempt and no reason
     /// to wait, and those due more than `longest_wait_ms` from now. Deliveries with a reason, such as a rate limit of
     /// their webhook or of the model's provider, keep their time unless it is further away than that. Those that wait
-    /// for a budget keep it in any case.
+    /// for a budget keep it in any case. Changes at most [`RELEASED_AT_ONCE`] and returns their number.
     pub async fn update_deliveries_too_late(
         &mut self,
         now: Timestamp,
@@ -163,12 +171,13 @@ impl Conn {
     ) -> Result<u64, StoreError> {
         let query = query(
             "UPDATE webhook_deliveries SET next_attempt_at = $1
-             WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
-                 AND next_attempt_at > $1 AND (error IS NULL OR error <> $3)
-                 AND (attempts = 0 AND error IS NULL OR next_attempt_at > $2)",
+             WHERE id IN (SELECT id FROM webhook_deliveries
+                 WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
+                     AND next_attempt_at > $1 AND (error IS NULL OR error <> $3)
+                     AND (attempts = 0 AND error IS NULL OR next_attempt_at > $2) LIMIT $4)",
         );
         let query = query.bind(now.as_millis());
         let query = query.bind(now.as_millis().saturating_add(longest_wait_ms));
-        self.run(query.bind(WAITS_FOR_BUDGET)).await
+        self.run(query.bind(WAITS_FOR_BUDGET).bind(LIMIT)).await
     }
 }

@@ -150,11 +150,15 @@ impl Engine {
         }
     }
 
-    /// Returns the statements that begin a migration.
+    /// Returns the statements that begin a migration. On PostgreSQL it waits for another migration without a limit, but
+    /// only briefly for the lock of a table: all later statements on the table wait behind it, on every node.
     pub(crate) const fn begin_migration(self) -> &'static str {
         match self {
             Self::Sqlite => "BEGIN IMMEDIATE",
-            Self::Postgres => "BEGIN; SELECT pg_advisory_xact_lock(7449354530846700915)",
+            Self::Postgres => {
+                "BEGIN; SELECT pg_advisory_xact_lock(7449354530846700915); \
+                 SET LOCAL lock_timeout = '1s'"
+            }
         }
     }
 
@@ -276,6 +280,21 @@ impl Engine {
                      INSERT INTO changes (seq, subject, at)
                          SELECT COALESCE(MAX(seq), 0) + 1, $1, $2 FROM changes RETURNING subject)
                  SELECT subject FROM noted, pg_notify('gatehouse_changes', '')"
+            }
+        }
+    }
+
+    /// Returns the query for the changes from a position on, with the run of the server. If the newest change is before
+    /// the position, returns that one. A replica refuses to read the run until it has taken over.
+    pub(crate) const fn list_feed(self) -> &'static str {
+        match self {
+            Self::Sqlite => {
+                "SELECT seq, subject, '' AS server_run FROM changes
+                 WHERE seq >= MIN($1, (SELECT MAX(seq) FROM changes)) ORDER BY seq"
+            }
+            Self::Postgres => {
+                "SELECT seq, subject, COALESCE((SELECT id FROM _server_run), '') AS server_run
+                 FROM changes WHERE seq >= LEAST($1, (SELECT MAX(seq) FROM changes)) ORDER BY seq"
             }
         }
     }

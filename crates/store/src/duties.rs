@@ -15,7 +15,8 @@ struct DutyRow {
 
 columns! { DutyRow: node, until }
 
-/// A duty that recurs. The node that claims it keeps it as long as it claims it again in time.
+/// A duty that recurs. The node that claims it keeps it as long as it claims it again in time. If the clocks of two
+/// nodes differ by more than the lease, both may have it.
 #[derive(Debug)]
 pub struct Duty {
     name: &'static str,
@@ -55,12 +56,17 @@ impl Duty {
         let (name, node, now) = (self.name, node.to_owned(), clock.now());
         let held_by = store.read(move |conn| Box::pin(async move { conn.find_duty(name).await }));
         let held_by: Option<DutyRow> = held_by.await?;
-        if held_by.is_some_and(|row| row.node != node && row.until > now) {
+        let until = now.after(self.lease);
+        // A node whose clock was ahead must not keep the duty from the others after it is gone.
+        let latest = until.after(self.lease);
+        if held_by.is_some_and(|row| row.node != node && row.until > now && row.until <= latest) {
             return Ok(false);
         }
-        let until = now.after(self.lease);
         let claim = store.write(move |conn| {
-            Box::pin(async move { conn.claim_duty(name, &node, now, until).await })
+            Box::pin(async move {
+                conn.claim_duty((name, node.as_str()), now, until, latest)
+                    .await
+            })
         });
         let is_ours: bool = claim.await?;
         if is_ours {
@@ -82,24 +88,25 @@ impl Conn {
         self.find(query.bind(name)).await
     }
 
-    /// Claims the duty for `node`, unless another node holds it.
+    /// Claims the duty for `node`, unless another node holds it until some time after `now`, at most `latest`.
     async fn claim_duty(
         &mut self,
-        name: &str,
-        node: &str,
+        (name, node): (&str, &str),
         now: Timestamp,
         until: Timestamp,
+        latest: Timestamp,
     ) -> Result<bool, StoreError> {
         let query = query(
             "INSERT INTO duties (name, node, until) VALUES ($1, $2, $3)
              ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = excluded.until
-             WHERE duties.node = excluded.node OR duties.until <= $4",
+             WHERE duties.node = excluded.node OR duties.until <= $4 OR duties.until > $5",
         );
         let query = query
             .bind(name)
             .bind(node)
             .bind(until.as_millis())
-            .bind(now.as_millis());
+            .bind(now.as_millis())
+            .bind(latest.as_millis());
         Ok(self.run(query).await? > 0)
     }
 }
@@ -137,6 +144,27 @@ mod tests {
         // Another duty is another node's.
         let other = Duty::new("other", LEASE);
         assert!(other.claim(&one, &clock, "one").await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_node_whose_clock_was_ahead_does_not_keep_a_duty_for_long() {
+        let Some(database) = postgres().await else {
+            return;
+        };
+        let (one, two) = (database.open().await, database.open().await);
+        let clock = ManualClock::at(Timestamp::from_millis(1_795_000_000_000));
+        let past = LEASE.saturating_add(Duration::from_millis(1));
+        for (name, ahead, is_taken) in [
+            ("at the limit", LEASE, false),
+            ("past the limit", past, true),
+            ("a day", Duration::from_hours(24), true),
+        ] {
+            let (first, second) = (Duty::new(name, LEASE), Duty::new(name, LEASE));
+            let wrong = ManualClock::at(clock.now().after(ahead));
+            assert!(first.claim(&one, &wrong, "one").await.unwrap());
+            let claimed = second.claim(&two, &clock, "two").await.unwrap();
+            assert_eq!(claimed, is_taken, "{name}");
+        }
     }
 
     #[tokio::test]

@@ -99,6 +99,11 @@ impl From<rusqlite::Error> for StoreError {
 #[error("{0}")]
 struct OutdatedStatement(String);
 
+/// A statement waited for a lock for longer than `lock_timeout`.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct LockTimeout(String);
+
 /// Whether the server refused a prepared statement because the columns of its result have changed, or because it no
 /// longer has the statement. The message is in the server's language; the name of its routine is not.
 fn is_outdated_statement(refusal: &DbError) -> bool {
@@ -117,9 +122,11 @@ impl From<tokio_postgres::Error> for StoreError {
             Some(refusal) => {
                 let code = refusal.code().code().to_owned();
                 // Excludes the detail, which repeats values of the row.
-                let refusal = format!("{} ({code})", refusal.message()).into();
+                let refusal: Cause = format!("{} ({code})", refusal.message()).into();
                 if code == "23505" {
                     Self::Duplicate(refusal)
+                } else if code == "55P03" {
+                    Self::Unavailable(LockTimeout(refusal.to_string()).into())
                 } else if code == POSTGRES_NUL_CHARACTER {
                     Self::NulCharacter(refusal)
                 } else if code == "40P01" {
@@ -153,6 +160,15 @@ impl StoreError {
     /// Whether the connection must prepare its statements again.
     pub(crate) fn is_outdated_statement(&self) -> bool {
         matches!(self, Self::Unavailable(cause) if cause.is::<OutdatedStatement>())
+    }
+
+    /// Whether other transactions held the locks of this one. It may succeed if repeated.
+    pub(crate) fn is_lock_conflict(&self) -> bool {
+        match self {
+            Self::Deadlock(_) => true,
+            Self::Unavailable(cause) => cause.is::<LockTimeout>(),
+            _ => false,
+        }
     }
 
     pub(crate) fn unavailable(cause: impl Into<Cause>) -> Self {

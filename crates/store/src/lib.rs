@@ -64,6 +64,7 @@ mod node_messages;
 mod open;
 mod passkeys;
 mod password;
+mod pieces;
 mod pipeline;
 #[cfg(test)]
 mod plan;
@@ -123,7 +124,7 @@ pub use audit_log::{AuditAnchor, AuditEntry, AuditPage, AuditRow};
 pub use auth_sessions::AuthSessionRow;
 pub use budgets::BudgetRow;
 pub use challenges::ChallengeRow;
-pub use changes::ChangeRow;
+pub use changes::{ChangeRow, NewChanges};
 pub use channel_accounts::{ChannelAccountRow, ChannelSecretRow};
 pub use channel_pairings::ChannelPairingRow;
 pub use channel_polls::ChannelPollRow;
@@ -155,7 +156,7 @@ pub use delivery_queue::{
 };
 pub use delivery_replays::{ReplayFilter, ReplayableDelivery};
 pub use delivery_retention::{OldDelivery, RefusedGroup};
-pub use delivery_waits::WAITS_FOR_BUDGET;
+pub use delivery_waits::{RELEASED_AT_ONCE, WAITS_FOR_BUDGET};
 pub use devices::DeviceRow;
 pub use dialect::Engine;
 pub use duties::Duty;

@@ -14,6 +14,7 @@ use crate::sql::{FromRow, Row, query};
 use crate::superseded::find_repair;
 use crate::{Conn, OpenError, Store, StoreError};
 use sha2::{Digest, Sha384};
+use std::time::Duration;
 
 /// Records a migration. Parameters: version, name, checksum.
 const NOTE: &str =
@@ -26,6 +27,9 @@ const NOTE_WRITERS: &str = "UPDATE _sqlx_migrations SET oldest_writer = $2 WHERE
 /// Takes the place of a version while [`crate::move_rows`] copies into a database. Every version of Gatehouse
 /// refuses to open the database then.
 const UNFINISHED_MOVE: i64 = i64::MAX;
+
+/// Pause before a migration is repeated that could not lock its tables. Statements of other nodes run in between.
+const LOCK_PAUSE: Duration = Duration::from_secs(5);
 
 /// Returns the versions of all migrations, oldest first.
 pub fn migration_versions() -> Vec<i64> {
@@ -196,11 +200,34 @@ pub(crate) async fn apply(
         let repair = repair.ok_or(OpenError::ChangedMigration { version })?;
         return replace(conn, engine, (version, &checksum, repair)).await;
     }
-    transact(conn, engine, async |conn| {
-        apply_within(conn, migration).await
-    })
-    .await
-    .map_err(OpenError::Migrate)
+    loop {
+        let applied = transact(conn, engine, async |conn| {
+            apply_within(conn, migration).await
+        });
+        let applied = applied.await;
+        if let Some(ended) = unless_locked(applied, conn.is_usable()).await {
+            return ended.map_err(OpenError::Migrate);
+        }
+    }
+}
+
+/// Returns the outcome of a migration. If another transaction, such as that of a backup, has locked a table of it,
+/// pauses and returns `None`: the migration must be repeated.
+async fn unless_locked(
+    outcome: Result<(), StoreError>,
+    is_usable: bool,
+) -> Option<Result<(), StoreError>> {
+    match outcome {
+        Err(error) if is_usable && error.is_lock_conflict() => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "a migration waits for another transaction, such as that of a backup; it is repeated"
+            );
+            tokio::time::sleep(LOCK_PAUSE).await;
+            None
+        }
+        ended => Some(ended),
+    }
 }
 
 /// Applies a migration in the transaction of the caller, unless another node has applied it before the transaction
@@ -229,20 +256,24 @@ async fn replace(
     engine: Engine,
     (version, checksum, repair): (i64, &[u8], &'static str),
 ) -> Result<(), OpenError> {
-    transact(conn, engine, async |conn| {
-        // Another node may have done it after the check.
-        let known = find(conn, version).await?;
-        if known.is_some_and(|known| known.checksum == checksum) {
-            return Ok(());
+    loop {
+        let replaced = transact(conn, engine, async |conn| {
+            // Another node may have done it after the check.
+            let known = find(conn, version).await?;
+            if known.is_some_and(|known| known.checksum == checksum) {
+                return Ok(());
+            }
+            conn.script(repair).await?;
+            let update = query("UPDATE _sqlx_migrations SET checksum = $2 WHERE version = $1");
+            conn.run(update.bind(version).bind(checksum.to_vec()))
+                .await
+                .map(drop)
+        });
+        let replaced = replaced.await;
+        if let Some(ended) = unless_locked(replaced, conn.is_usable()).await {
+            return ended.map_err(OpenError::Migrate);
         }
-        conn.script(repair).await?;
-        let update = query("UPDATE _sqlx_migrations SET checksum = $2 WHERE version = $1");
-        conn.run(update.bind(version).bind(checksum.to_vec()))
-            .await
-            .map(drop)
-    })
-    .await
-    .map_err(OpenError::Migrate)
+    }
 }
 
 async fn find(conn: &mut Conn, version: i64) -> Result<Option<Applied>, StoreError> {
@@ -256,13 +287,16 @@ async fn transact(
     engine: Engine,
     work: impl AsyncFnOnce(&mut Conn) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    conn.script(engine.begin_migration()).await?;
-    let outcome = match work(conn).await {
+    let outcome = match conn.script(engine.begin_migration()).await {
+        Ok(()) => work(conn).await,
+        Err(error) => Err(error),
+    };
+    let outcome = match outcome {
         Ok(()) => conn.plain("COMMIT").await,
         Err(error) => Err(error),
     };
     if outcome.is_err() {
-        // If this fails too, the caller drops the connection.
+        // If this fails too, the caller drops the connection, or its next transaction fails.
         drop(conn.plain("ROLLBACK").await);
     }
     outcome

@@ -1,5 +1,6 @@
 //! Table `session_attachments`: the files of sessions.
 
+use crate::pieces::{PIECE_BYTES, first_within};
 use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
@@ -220,7 +221,7 @@ impl Conn {
             .bind(REMOVED_AT_ONCE);
         let old: Vec<Old> = self.list(old).await?;
         let mut removed = 0;
-        for old in old {
+        for old in first_within(old, PIECE_BYTES, |old| old.stored_size) {
             removed += self.delete_attachment(&old.id).await?;
         }
         Ok(removed)

@@ -1,5 +1,6 @@
 //! Table `session_audio`: spoken messages of users and agents.
 
+use crate::pieces::{PIECE_BYTES, first_within};
 use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
@@ -158,7 +159,7 @@ impl Conn {
         );
         let oldest: Vec<Old> = self.list(oldest.bind(REMOVED_AT_ONCE)).await?;
         let mut removed = 0;
-        for old in oldest {
+        for old in first_within(oldest, PIECE_BYTES, |old| old.size) {
             if Timestamp::from_millis(old.created_at) < before {
                 self.remove(&old).await?;
                 removed += 1;

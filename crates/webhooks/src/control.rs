@@ -63,11 +63,17 @@ impl Webhooks {
     /// Makes the deliveries due that a restored backup holds. Returns their number.
     pub async fn release_deliveries(&self) -> Result<u64, WebhooksError> {
         let now = self.0.now();
-        let write = self.0.store.write_queue(move |conn| {
-            Box::pin(async move { Ok::<_, WebhooksError>(conn.release_deliveries(now).await?) })
-        });
-        let released = write.await?;
-        self.0.wake.notify_one();
+        let mut released = 0;
+        loop {
+            let write = self.0.store.write_queue(move |conn| {
+                Box::pin(async move { Ok::<_, WebhooksError>(conn.release_deliveries(now).await?) })
+            });
+            match write.await? {
+                0 => break,
+                more => released += more,
+            }
+            self.0.wake.notify_one();
+        }
         self.0.held.notify_one();
         Ok(released)
     }

@@ -14,6 +14,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+/// The wait before webhooks that could not be read are read again.
+const AGAIN: Duration = Duration::from_secs(1);
 /// Maximum number of accepted deliveries that the rate limits restore at startup.
 const REMEMBERED: i64 = 100_000;
 
@@ -73,6 +75,15 @@ impl Webhooks {
         self.reload_all().await
     }
 
+    /// Like [`Webhooks::reload`], repeated until it succeeds. Otherwise a webhook that another node disabled, or a
+    /// secret that it replaced, would be accepted here until the next change.
+    pub async fn reload_with_retries(&self) {
+        while let Err(error) = self.reload().await {
+            tracing::warn!(%error, "changed webhooks could not be reloaded; retrying");
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+
     /// Loads the webhook with this public id from the database, if there is one.
     pub(crate) async fn load_by_public_id(&self, public_id: &str) -> Result<(), WebhooksError> {
         let wanted = public_id.to_owned();
@@ -128,7 +139,6 @@ impl Webhooks {
 
     /// Reloads the webhooks whenever the vault is sealed or unsealed, and then processes held deliveries.
     pub(crate) fn follow_vault(&self, stop: &CancellationToken, tasks: &TaskTracker) {
-        const AGAIN: Duration = Duration::from_secs(1);
         /// How often to look for deliveries that a sealed node has held.
         const OTHER_NODES: Duration = Duration::from_secs(30);
         let (webhooks, mut status) = (self.clone(), self.0.secrets.subscribe_status());

@@ -12,6 +12,7 @@ mod message;
 mod preview;
 mod row;
 mod runs;
+mod set_back;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ pub use preview::SchedulePreview;
 pub(crate) use row::{DueChange, set_due};
 pub(crate) use runs::serve;
 
+use caught_up::ON_TIME;
 use croner::Cron;
 use gatehouse_domain::{Timestamp, Zone};
 use jiff::Zoned;

@@ -111,7 +111,7 @@ impl Harness {
     /// Opens the crate again as another process would after this one was killed. Its turns hang.
     pub async fn after_a_kill(&self) -> Agents {
         // On a shared database, a process is gone when it has not renewed its turns for a while.
-        self.clock.advance(Duration::from_hours(1));
+        self.clock.advance(Duration::from_mins(2));
         let parts = AgentsParts {
             models: self.models.clone(),
             store: self.store.clone(),

@@ -4,6 +4,7 @@ use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, TestTool, chat, problem_of, until};
 use crate::speaker::TestSpeaker;
 use gatehouse_agents::{AgentsSettings, Audience, ButtonPlace, PressedCall, Stop};
+use gatehouse_domain::Clock;
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_store::{StoreError, testing};
 use serde_json::json;
@@ -173,6 +174,38 @@ async fn a_node_that_was_frozen_does_not_write_into_a_turn_that_another_ended() 
     here.agents.abort(&session).await.unwrap();
     until(&mut events, "chat.done").await;
     assert_eq!(stops().await, ["interrupted"]);
+}
+
+#[tokio::test]
+async fn a_node_whose_clock_is_a_day_ahead_does_not_end_the_turns_of_others() {
+    let Some((here, there)) = two_nodes(AgentsSettings::default()).await else {
+        return;
+    };
+    here.model.will([Reaction::Hang("So far".to_owned())]);
+    let mut events = here.agents.subscribe();
+    let sent = here.agents.send(chat(None, "one")).await.unwrap();
+    let session = sent.session.as_str().to_owned();
+    until(&mut events, "chat.delta").await;
+    let stops = async || {
+        let page = there.agents.history(&session, 50, None).await.unwrap();
+        let messages = page.messages.iter().filter_map(|message| message.stop);
+        messages.map(Stop::as_str).collect::<Vec<_>>()
+    };
+    let day = Duration::from_hours(24);
+    there.clock.set_wall(there.clock.now().after(day));
+    for _ in 0..3 {
+        there.agents.background().await;
+        assert_eq!(stops().await, [""; 0], "its node renews it");
+        let renew = "UPDATE chat_turns SET alive_until = alive_until + 15000";
+        testing::run_sql(&here.database.location, renew).await;
+        there.clock.advance(Duration::from_secs(40));
+    }
+    there.agents.background().await;
+    there.clock.advance(Duration::from_secs(30));
+    there.agents.background().await;
+    assert_eq!(stops().await, ["interrupted"], "its node is gone");
+    here.agents.abort(&session).await.unwrap();
+    until(&mut events, "chat.done").await;
 }
 
 #[tokio::test]

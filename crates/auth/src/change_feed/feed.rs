@@ -1,6 +1,8 @@
 //! This node's position in the change feed.
 
+use gatehouse_store::NewChanges;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How long memory is valid after the last successful read.
 pub(super) const BELIEVED_MS: u64 = 2_000;
@@ -14,6 +16,8 @@ pub(crate) struct Feed {
     /// Whether the schema was checked after its last known change. At first it was not: another node may have migrated
     /// the database after this one opened it and before it knew its position.
     pub(super) schema_is_checked: AtomicBool,
+    /// The run of the server at the last successful read.
+    server_run: Mutex<Option<String>>,
 }
 
 impl Feed {
@@ -23,6 +27,31 @@ impl Feed {
             last_change: AtomicI64::new(last_change),
             last_look_ms: AtomicU64::new(now_ms),
             schema_is_checked: AtomicBool::new(false),
+            server_run: Mutex::new(None),
+        }
+    }
+
+    fn server_run(&self) -> MutexGuard<'_, Option<String>> {
+        self.server_run
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the changes may be those of another state of the database, such as that of a replica which had not
+    /// received the newest changes when it took over. The numbers do not show what changed since the last read then.
+    pub(super) fn is_of_another_database(&self, new: &NewChanges) -> bool {
+        let is_older = new.last < self.last_change.load(Ordering::Acquire);
+        let known = self.server_run();
+        // It is empty from a crash to the first write, so no change is missed before it is known again.
+        let is_known = known.as_ref().is_some_and(|run| !run.is_empty());
+        is_older || is_known && new.server_run.is_some() && *known != new.server_run
+    }
+
+    /// Moves the position past changes that were applied.
+    pub(super) fn has_read(&self, new: &NewChanges) {
+        self.last_change.store(new.last, Ordering::Release);
+        if new.server_run.is_some() {
+            self.server_run().clone_from(&new.server_run);
         }
     }
 

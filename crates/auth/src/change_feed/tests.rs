@@ -2,6 +2,7 @@
 
 use super::feed::{BELIEVED_MS, Feed};
 use super::*;
+use gatehouse_store::NewChanges;
 
 fn row(seq: i64, subject: &str) -> ChangeRow {
     ChangeRow {
@@ -30,6 +31,57 @@ fn news_are_the_subjects_and_a_gap_is_everything() {
         ChangedSubjects::of(&[row(7, "vault")], 5),
         ChangedSubjects::EVERYTHING
     );
+}
+
+#[test]
+fn a_gap_between_new_rows_is_everything() {
+    let rows = [row(6, "vault"), row(8, "vault")];
+    assert_eq!(ChangedSubjects::of(&rows, 5), ChangedSubjects::EVERYTHING);
+}
+
+fn read(rows: Vec<ChangeRow>, last: i64, server_run: &str) -> NewChanges {
+    NewChanges {
+        rows,
+        last,
+        server_run: Some(server_run.to_owned()),
+    }
+}
+
+#[test]
+fn a_replica_that_took_over_is_another_database_however_far_it_is() {
+    let feed = Feed::new(true, 5, 0);
+    // The first run is not compared.
+    let first = read(vec![], 5, "one");
+    assert!(!feed.is_of_another_database(&first));
+    feed.has_read(&first);
+    let same = read(vec![row(6, "vault")], 6, "one");
+    assert!(!feed.is_of_another_database(&same));
+    feed.has_read(&same);
+    assert_eq!(feed.last_change.load(Ordering::Acquire), 6);
+    // It lacks the newest changes, has as many, or has counted on.
+    for last in [5, 6, 9] {
+        let other = read(vec![], last, "two");
+        assert!(feed.is_of_another_database(&other), "{last}");
+    }
+    let restarted = read(vec![], 6, "");
+    assert!(feed.is_of_another_database(&restarted));
+    feed.has_read(&restarted);
+    let written = read(vec![row(7, "vault")], 7, "two");
+    assert!(
+        !feed.is_of_another_database(&written),
+        "read twice after one crash"
+    );
+}
+
+#[test]
+fn a_feed_that_ends_before_the_position_is_another_database() {
+    let feed = Feed::new(true, 5, 0);
+    assert!(feed.is_of_another_database(&read(vec![], 4, "one")));
+    let empty = NewChanges::default();
+    assert!(feed.is_of_another_database(&empty));
+    feed.has_read(&empty);
+    assert!(!feed.is_of_another_database(&empty));
+    assert_eq!(feed.last_change.load(Ordering::Acquire), 0);
 }
 
 #[test]

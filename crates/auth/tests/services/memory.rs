@@ -150,6 +150,28 @@ async fn another_node_sees_what_was_ended_here() {
 }
 
 #[tokio::test]
+async fn after_a_takeover_by_a_replica_a_node_forgets_what_the_replica_does_not_have() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let location = database.location.clone();
+    let (gate, cookie) = Gate::with_owner(database).await;
+    let key = gate.key(&cookie, &[Scope::Read]).await;
+    let other = gate.second_node().await;
+    let on_key = context(&other, AWAY, &key.key).await;
+    other.look_at_feed().await.unwrap();
+    assert!(other.is_live(on_key.identity().unwrap()));
+    // The replica does not have the key. Its newest change has the same number, but its run is another one.
+    run_sql(
+        &location,
+        "DELETE FROM auth_api_keys; UPDATE _server_run SET id = 'replica'",
+    )
+    .await;
+    other.look_at_feed().await.unwrap();
+    assert!(!other.is_live(on_key.identity().unwrap()));
+}
+
+#[tokio::test]
 async fn a_node_that_is_cut_off_asks_before_it_lets_in_without_a_credential() {
     let Some(database) = postgres().await else {
         return;

@@ -6,16 +6,20 @@ use super::{
     VaultProgressParams, VaultStatusParams, deliveries, kinds, relay, vault_shares,
 };
 use crate::dispatch::Rpc;
-use gatehouse_domain::Scope;
+use gatehouse_domain::{ErrorCode, Scope};
 use gatehouse_secrets::Progress;
 use gatehouse_services::{Services, VaultStatus};
 #[cfg(feature = "voice")]
 use gatehouse_voice::{SttStatus, TtsStatus};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+/// The wait before settings that could not be read are read again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Turns notifications of other crates into events and applies changes made by other nodes, until shutdown.
 pub async fn bridge(rpc: &Rpc, shutdown: &CancellationToken, tasks: &TaskTracker) {
@@ -97,8 +101,13 @@ async fn follow_settings(services: Arc<Services>, bus: EventBus) {
     let mut settings = services.auth.settings_changed();
     while settings.changed().await.is_ok() {
         settings.mark_unchanged();
-        // The failure is logged; the next change retries.
-        drop(services.apply_settings().await);
+        // Settings that conflict are logged, and retried after the next change.
+        while let Err(problem) = services.apply_settings().await
+            && problem.code == ErrorCode::StorageUnavailable
+        {
+            tracing::warn!("changed settings could not be read; retrying");
+            tokio::time::sleep(AGAIN).await;
+        }
         bus.publish_records(Records::Config);
     }
 }
@@ -181,8 +190,8 @@ async fn follow_webhooks(services: Arc<Services>, mut changes: Receiver<Arc<str>
             Err(RecvError::Lagged(_)) => true,
             Err(RecvError::Closed) => return,
         };
-        if concerns && let Err(error) = services.webhooks.reload().await {
-            tracing::warn!(%error, "changed webhooks could not be reloaded");
+        if concerns {
+            services.webhooks.reload_with_retries().await;
         }
     }
 }

@@ -182,6 +182,7 @@ impl State {
     /// one backup. A backup whose process ended before it did is due again, an hour after it began.
     fn advance(&mut self, pattern: &str, zone: &Zone, now: Timestamp) -> bool {
         let is_same = self.pattern == pattern;
+        self.forget_times_ahead(zone, now);
         let passed = |moment: Option<Timestamp>, ms: i64| {
             moment.is_some_and(|at| at.as_millis().saturating_add(ms) <= now.as_millis())
         };
@@ -196,6 +197,20 @@ impl State {
             self.leased_until = Some(now.after(LEASE));
         }
         is_due
+    }
+
+    /// Corrects times that were stored while a clock was ahead. Otherwise no backup would be made until then.
+    fn forget_times_ahead(&mut self, zone: &Zone, now: Timestamp) {
+        let latest = now.as_millis().saturating_add(LATE_MS);
+        let is_ahead = |at: &Timestamp| at.as_millis() > latest;
+        self.started = self.started.filter(|at| !is_ahead(at));
+        self.leased_until = self.leased_until.filter(|at| !is_ahead(at));
+        let next = next_after(&self.pattern, zone, now);
+        if let (Some(stored), Some(next)) = (self.next, next)
+            && next < stored
+        {
+            self.next = Some(next);
+        }
     }
 
     /// Whether the backup that began last is still running, as far as its lease shows.
@@ -325,6 +340,24 @@ mod tests {
         state.end(at("2026-01-05T12:00:00Z"), at("2026-01-05T12:00:20Z"), None);
         assert!(!state.advance("0 * * * *", &zone, at("2026-01-07T00:10:00Z")));
         assert_eq!(state.next, Some(at("2026-01-07T01:00:00Z")));
+    }
+
+    #[test]
+    fn backups_continue_after_the_clock_was_ahead() {
+        let (zone, daily) = (Zone::utc(), "30 3 * * *");
+        let mut state = State::default();
+        state.advance(daily, &zone, at("2026-01-01T00:00:00Z"));
+        let ahead = at("2027-01-01T03:30:00Z");
+        assert!(state.advance(daily, &zone, ahead));
+        // The node ended during the backup.
+        assert!(!state.advance(daily, &zone, at("2026-01-01T01:00:00Z")));
+        assert_eq!(state.next, Some(at("2026-01-01T03:30:00Z")));
+        assert!(state.advance(daily, &zone, at("2026-01-01T03:30:00Z")));
+        // The clock was ahead at a renewal of the lease only.
+        let began = at("2026-01-01T03:30:00Z");
+        assert!(state.renew(began, ahead));
+        assert!(!state.advance(daily, &zone, at("2026-01-01T04:29:59Z")));
+        assert!(state.advance(daily, &zone, at("2026-01-01T04:30:00Z")));
     }
 
     #[test]

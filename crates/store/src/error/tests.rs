@@ -29,6 +29,22 @@ fn codes_are_sorted_by_what_the_caller_can_do() {
 }
 
 #[test]
+fn only_locks_of_others_are_a_lock_conflict() {
+    let timeout = LockTimeout("canceling statement due to lock timeout (55P03)".to_owned());
+    for (error, expected) in [
+        (StoreError::unavailable(timeout), true),
+        (
+            StoreError::Deadlock("deadlock detected (40P01)".into()),
+            true,
+        ),
+        (StoreError::unavailable("connection closed"), false),
+        (StoreError::OutcomeUnknown, false),
+    ] {
+        assert_eq!(error.is_lock_conflict(), expected, "{error:?}");
+    }
+}
+
+#[test]
 fn a_nul_character_is_an_invalid_param_with_its_fields() {
     let problem = Problem::from(StoreError::NulCharacter("refused".into()));
     assert_eq!(problem.code, ErrorCode::InvalidParams);

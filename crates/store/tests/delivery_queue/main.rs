@@ -14,8 +14,9 @@ use gatehouse_store::testing::rows::{at, queued_delivery};
 use gatehouse_store::testing::{databases, run_sql};
 use gatehouse_store::{
     ClaimRequest, Claims, Conn, DeliveryFilter, DeliveryFinish, DeliveryLine, DeliveryPage,
-    DeliveryRequeue, DeliveryResponse, DeliveryRow, Durations, LeaseRow, NewDelivery, Pace, Store,
-    StoreError, Take, WAITS_FOR_RATE, WAITS_FOR_VAULT,
+    DeliveryRequeue, DeliveryResponse, DeliveryRow, Durations, LeaseRow, NewDelivery, Pace,
+    RELEASED_AT_ONCE, Store, StoreError, Take, WAITS_FOR_BUDGET, WAITS_FOR_RATE, WAITS_FOR_RELEASE,
+    WAITS_FOR_VAULT,
 };
 use std::collections::HashSet;
 

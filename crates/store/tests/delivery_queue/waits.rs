@@ -299,3 +299,79 @@ async fn what_waits_for_its_webhooks_rate_keeps_its_place_and_its_session_in_ord
         store.close().await;
     }
 }
+
+/// Inserts deliveries and changes them by `sql`. Calls `release` until nothing is left, and returns the numbers that it
+/// returned, for each engine.
+async fn released_of(
+    many: u64,
+    sql: &str,
+    release: impl AsyncFn(&Store) -> Result<u64, StoreError>,
+) -> Vec<Vec<u64>> {
+    let many = u32::try_from(many).unwrap();
+    let mut all = Vec::new();
+    for database in databases().await {
+        let store = database.open().await;
+        insert(
+            &store,
+            (0..many).map(|n| delivery(n, &n.to_string())).collect(),
+        )
+        .await;
+        run_sql(&database.location, sql).await;
+        let mut calls = Vec::new();
+        while calls.last() != Some(&0) {
+            calls.push(release(&store).await.unwrap());
+        }
+        all.push(calls);
+        store.close().await;
+    }
+    all
+}
+
+async fn release_restored(store: &Store) -> Result<u64, StoreError> {
+    let write =
+        store.write_queue(|conn| Box::pin(async move { conn.release_deliveries(at(9)).await }));
+    write.await
+}
+
+#[tokio::test]
+async fn deliveries_of_a_backup_are_released_in_parts() {
+    let sql = format!(
+        "UPDATE webhook_deliveries SET next_attempt_at = NULL, error = '{WAITS_FOR_RELEASE}'"
+    );
+    for calls in released_of(RELEASED_AT_ONCE, &sql, release_restored).await {
+        assert_eq!(calls, [RELEASED_AT_ONCE, 0], "at the limit");
+    }
+    for calls in released_of(RELEASED_AT_ONCE + 1, &sql, release_restored).await {
+        assert_eq!(calls, [RELEASED_AT_ONCE, 1, 0], "past the limit");
+    }
+}
+
+async fn release_from_budget(store: &Store) -> Result<u64, StoreError> {
+    let write = store.write_queue(|conn| {
+        Box::pin(async move { conn.release_deliveries_from_budget(at(9)).await })
+    });
+    write.await
+}
+
+#[tokio::test]
+async fn deliveries_that_wait_for_a_budget_are_released_in_parts() {
+    let sql = format!("UPDATE webhook_deliveries SET error = '{WAITS_FOR_BUDGET}'");
+    for calls in released_of(RELEASED_AT_ONCE + 1, &sql, release_from_budget).await {
+        assert_eq!(calls, [RELEASED_AT_ONCE, 1, 0]);
+    }
+}
+
+async fn correct_times(store: &Store) -> Result<u64, StoreError> {
+    let write = store.write_queue(|conn| {
+        Box::pin(async move { conn.update_deliveries_too_late(at(9), 100_000).await })
+    });
+    write.await
+}
+
+#[tokio::test]
+async fn deliveries_from_before_the_clock_was_set_back_become_due_in_parts() {
+    let sql = "UPDATE webhook_deliveries SET next_attempt_at = 7200000";
+    for calls in released_of(RELEASED_AT_ONCE + 1, sql, correct_times).await {
+        assert_eq!(calls, [RELEASED_AT_ONCE, 1, 0]);
+    }
+}

@@ -27,6 +27,7 @@ use gatehouse_store::{
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 /// A valid value of a column, in SQL. Ids are equal in all tables, so that references find their rows.
 fn value(engine: Engine, table: &str, (column, kind): (&str, ColumnKind), number: i64) -> String {
@@ -179,6 +180,36 @@ async fn statements_that_were_prepared_before_a_migration_are_prepared_again() {
     for _ in 0..8 {
         assert_eq!(write().await.unwrap(), 0);
     }
+}
+
+/// Migrations that wait for a lock on the table of settings.
+const WAITING: &str = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted
+     AND mode = 'AccessExclusiveLock' AND relation = 'settings'::regclass";
+
+/// On PostgreSQL, every statement on a table waits behind a waiting `ALTER TABLE`.
+#[tokio::test]
+async fn a_migration_that_waits_for_a_backup_lets_other_nodes_work() {
+    let Some(database) = empty_postgres().await else {
+        return;
+    };
+    let store = database.open().await;
+    let mut snapshot = Snapshot::open(&database.location).await.unwrap();
+    let mut tables = snapshot.tables().iter();
+    let settings = tables.find(|table| table.name == "settings").unwrap();
+    let settings = settings.clone();
+    snapshot.count(&settings).await.unwrap();
+    let working = async {
+        while number(&database.location, WAITING).await == 0 {
+            tokio::task::yield_now().await;
+        }
+        let read = store.read(|conn| Box::pin(async move { conn.find_setting("none").await }));
+        let read = tokio::time::timeout(Duration::from_secs(10), read).await;
+        assert_eq!(read.unwrap().unwrap(), None);
+        drop(snapshot);
+    };
+    tokio::join!(migrate_as_newer(&database.location, 9000, EXPAND), working);
+    let applied = "SELECT COUNT(*) FROM _sqlx_migrations WHERE version = 9000";
+    assert_eq!(number(&database.location, applied).await, 1);
 }
 
 /// The migrations that earlier versions must notice.

@@ -5,7 +5,7 @@ use gatehouse_domain::Timestamp;
 use std::time::Duration;
 
 /// A run that starts later than this is missed.
-const ON_TIME: Duration = Duration::from_secs(30);
+pub(super) const ON_TIME: Duration = Duration::from_secs(30);
 /// Maximum number of missed runs of a pattern that are counted.
 pub(crate) const MAX_MISSED: u64 = 10_000;
 

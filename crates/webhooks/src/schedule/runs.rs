@@ -1,6 +1,7 @@
 //! Starts the runs of schedules. One transaction stores a run's delivery and moves the schedule to its next run, so a
 //! run is neither lost nor started twice when a process dies or several nodes share the database.
 
+use super::set_back::ClockWatch;
 use super::{CaughtUp, NoRuns, Schedule};
 use crate::handle::{Inner, Webhooks};
 use crate::ingest::preview;
@@ -35,7 +36,7 @@ struct Due {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum RunError {
+pub(super) enum RunError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -46,8 +47,18 @@ enum RunError {
 
 /// Starts due runs until `stop`.
 pub(crate) async fn serve(inner: Arc<Inner>, stop: CancellationToken) {
+    let mut watch = ClockWatch::new(&*inner.clock);
     let starts = async {
         loop {
+            if watch.was_set_back(&*inner.clock) {
+                match inner.correct_next_runs().await {
+                    Ok(()) => watch.has_corrected(),
+                    Err(error) => {
+                        let error: &dyn std::error::Error = &error;
+                        tracing::warn!(error, "the next runs of schedules were not checked");
+                    }
+                }
+            }
             let rest = match inner.start_due_runs().await {
                 Ok(rest) => rest,
                 Err(error) => {
@@ -142,7 +153,11 @@ impl Inner {
         Ok(self.store_run(due, delivery, runs.next).await?)
     }
 
-    async fn advance(&self, run: &ScheduleRow, next: Option<Timestamp>) -> Result<(), StoreError> {
+    pub(super) async fn advance(
+        &self,
+        run: &ScheduleRow,
+        next: Option<Timestamp>,
+    ) -> Result<(), StoreError> {
         let run = run.clone();
         self.store
             .write(move |conn| {

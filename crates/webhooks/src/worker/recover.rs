@@ -8,7 +8,7 @@ use crate::metrics;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_secrets::Status;
 use gatehouse_store::{
-    Conn, DeliveryFinish, DeliveryRequeue, DeliveryResponse, LeaseRow, StoreError,
+    Conn, DeliveryFinish, DeliveryRequeue, DeliveryResponse, LeaseRow, RELEASED_AT_ONCE, StoreError,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,6 +16,9 @@ use std::time::Duration;
 
 /// Maximum number of deliveries per write that get a target.
 const UNTARGETED: i64 = 200;
+/// Maximum number of writes that release deliveries from a budget. Deliveries that other nodes refuse meanwhile wait
+/// again, and must not be released without an end.
+const BUDGET_WRITES: usize = 1_000;
 
 /// Runs at startup: queues received deliveries and, on SQLite, requeues those that the previous process was
 /// running. In a shared database, leases of a previous process cannot be distinguished from those of other
@@ -219,7 +222,7 @@ pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
         .queue
         .read(|conn| Box::pin(async move { conn.list_stranded_deliveries().await }))
         .await?;
-    inner
+    let mut moved = inner
         .store
         .write_queue(move |conn| {
             Box::pin(async move {
@@ -228,6 +231,14 @@ pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
             })
         })
         .await?;
+    while moved >= RELEASED_AT_ONCE {
+        moved = inner
+            .store
+            .write_queue(move |conn| {
+                Box::pin(async move { conn.update_deliveries_too_late(now, longest_ms).await })
+            })
+            .await?;
+    }
     inner.wake.notify_one();
     Ok(())
 }
@@ -235,14 +246,19 @@ pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
 /// Makes the deliveries due that wait for a budget. Those whose budget is still used up wait again.
 pub(super) async fn release_from_budget(inner: &Inner) -> Result<(), StoreError> {
     let now = inner.now();
-    let released = inner
-        .store
-        .write_queue(move |conn| {
-            Box::pin(async move { conn.release_deliveries_from_budget(now).await })
-        })
-        .await?;
-    if released > 0 {
-        inner.wake.notify_one();
+    for _ in 0..BUDGET_WRITES {
+        let released = inner
+            .store
+            .write_queue(move |conn| {
+                Box::pin(async move { conn.release_deliveries_from_budget(now).await })
+            })
+            .await?;
+        if released > 0 {
+            inner.wake.notify_one();
+        }
+        if released < RELEASED_AT_ONCE {
+            break;
+        }
     }
     Ok(())
 }

@@ -1,8 +1,11 @@
 //! The effects of changing or deleting a webhook.
 
-use crate::requests::{accepted, code, create, post, post_from, rows, secret_of, update};
+use crate::requests::{
+    accepted, code, create, open_webhook, post, post_from, rows, secret_of, update,
+};
 use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Actor, Clock, ErrorCode, Problem};
+use gatehouse_store::testing::run_sql;
 use gatehouse_webhooks::{Webhooks, WebhooksError};
 use serde_json::json;
 use std::time::Duration;
@@ -30,6 +33,28 @@ async fn a_webhook_is_served_by_another_node_as_soon_as_it_exists() {
         accepted(post_from(&second, "192.0.2.67", other, &[], b"{}").await);
         first.stop().await;
         second.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_change_of_another_node_is_read_as_soon_as_the_database_answers() {
+    everywhere(async |database, model| {
+        let harness = Harness::open(&database, &model).await;
+        let webhook = open_webhook(&harness, json!({})).await;
+        accepted(post(&harness, &webhook, &[], "1").await);
+        let change =
+            "UPDATE webhooks SET enabled = 0; ALTER TABLE webhooks RENAME TO webhooks_away";
+        run_sql(&database.location, change).await;
+        drop(harness.webhooks.reload().await.unwrap_err());
+        let back = "ALTER TABLE webhooks_away RENAME TO webhooks";
+        tokio::join!(
+            harness.webhooks.reload_with_retries(),
+            run_sql(&database.location, back)
+        );
+        let refused = post(&harness, &webhook, &[], "2").await;
+        assert_eq!(code(refused), ErrorCode::NotFound);
+        harness.stop().await;
     })
     .await;
 }

@@ -193,6 +193,33 @@ async fn runs_missed_while_the_server_was_down_become_one() {
 }
 
 #[tokio::test]
+async fn a_schedule_runs_again_after_the_clock_was_a_day_ahead() {
+    everywhere(async |database, model| {
+        let harness = Harness::open(&database, &model).await;
+        create(&harness, hourly(json!({}))).await;
+        let every = json!({ "schedule": { "every_seconds": 600 } });
+        create(&harness, hourly(every)).await;
+        harness.work();
+        harness.webhooks.schedules_turn().await;
+        for wall in [START + 24 * 3_600_000, START] {
+            harness.clock.set_wall(at(wall));
+            harness.webhooks.schedules_turn().await;
+        }
+        advance(&harness, HOUR).await;
+        let runs = runs(&harness).await;
+        for expected in [
+            ("2026-11-18T12:00:00.000Z".to_owned(), 1),
+            ("2026-11-18T12:06:40.000Z".to_owned(), 5),
+        ] {
+            assert!(runs.contains(&expected), "{runs:?}");
+        }
+        assert_eq!(runs.len(), 4, "{runs:?}");
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn nodes_start_each_run_once() {
     everywhere(async |database, model| {
         let first = Harness::open(&database, &model).await;

@@ -171,6 +171,13 @@ fn passed(at: Timestamp, ms: i64, now: Timestamp) -> bool {
     at.as_millis().saturating_add(ms) <= now.as_millis()
 }
 
+/// Whether less than this time has passed. A time more than a day ahead was stored while a clock was ahead, and counts
+/// as long ago.
+fn is_recent(at: Timestamp, ms: i64, now: Timestamp) -> bool {
+    let is_ahead = at.as_millis() > now.as_millis().saturating_add(DAY_MS);
+    !passed(at, ms, now) && !is_ahead
+}
+
 impl State {
     /// An unreadable state counts as none.
     pub(super) fn read(stored: Option<serde_json::Value>) -> Self {
@@ -188,7 +195,9 @@ impl State {
     /// Whether a drill is due, with an interval of `days` days. `restores` states whether the newest backup can be
     /// restored.
     pub(super) fn is_due(&self, days: u16, restores: bool, now: Timestamp) -> bool {
-        let is_running = self.started.is_some_and(|at| !passed(at, LONGEST_MS, now));
+        let is_running = self
+            .started
+            .is_some_and(|at| is_recent(at, LONGEST_MS, now));
         let interval = i64::from(days).saturating_mul(DAY_MS);
         // One that failed is repeated sooner: a newer backup may be good.
         // A restore does not wait because the file of another backup was read.
@@ -200,7 +209,7 @@ impl State {
             } else {
                 interval
             };
-            !passed(last.at, pause, now)
+            is_recent(last.at, pause, now)
         });
         !is_running && !was_made
     }
@@ -215,7 +224,7 @@ impl State {
     /// newer one. Otherwise offers this one, and the next calls decide. Returns whether the drill began.
     pub(super) fn begin_with_newest(&mut self, created_at: Timestamp, now: Timestamp) -> bool {
         let offer = self.offer.as_ref();
-        let offer = offer.filter(|offer| !passed(offer.at, OFFER_MS, now));
+        let offer = offer.filter(|offer| is_recent(offer.at, OFFER_MS, now));
         let gather_ms = i64::try_from(GATHER.as_millis()).unwrap_or(i64::MAX);
         let first = offer.map_or(now, |offer| offer.at);
         if offer.is_some_and(|offer| offer.created_at > created_at) {

@@ -35,6 +35,18 @@ fn it_is_due_each_week_and_again_if_its_process_ended() {
 }
 
 #[test]
+fn a_drill_from_while_the_clock_was_ahead_does_not_delay_the_next_one() {
+    let mut state = state(None);
+    assert!(
+        !state.is_due(7, true, at("2025-12-31T00:00:00Z")),
+        "a day ahead"
+    );
+    assert!(state.is_due(7, true, at("2025-12-30T23:59:59Z")));
+    state.started = Some(at("2026-12-01T00:00:00Z"));
+    assert!(state.is_due(7, true, at("2026-01-08T00:00:00Z")));
+}
+
+#[test]
 fn failed_and_late_drills_are_reported() {
     let now = at("2026-01-09T23:59:59Z");
     assert!(State::default().finding(7, false, now).ok);
