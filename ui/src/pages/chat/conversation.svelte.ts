@@ -1,6 +1,6 @@
 // The state of a conversation: stored messages, live events, and messages that are not confirmed yet.
 import { SvelteMap } from 'svelte/reactivity';
-import { isFailure, type Failure } from '../../client/failure';
+import { deleted, isFailure, type Failure } from '../../client/failure';
 import { rpc, type EventParams, type Result } from '../../client/rpc';
 import { awaited } from '../../state/awaited';
 import { Attached, type Attachment } from './attached.svelte';
@@ -239,7 +239,7 @@ export class Conversation {
   /** Deletes a turn: its text and everything that answered it. */
   async delete(turn: Turn): Promise<void> {
     if (this.id === null) return;
-    await rpc('chat.delete', { session: this.id, turn_id: turn.id });
+    await deleted(rpc('chat.delete', { session: this.id, turn_id: turn.id }));
     if (this.editing === turn.id) this.endEdit();
     this.messages = this.messages.filter((message) => message.turn_id !== turn.id);
     this.live.delete(turn.id);
