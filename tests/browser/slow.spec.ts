@@ -1,5 +1,5 @@
 // A slow connection: pages say that they load, nothing moves when the answers come, and a second click does not act twice.
-import type { Page } from '@playwright/test';
+import { hold } from './fixtures/hold';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
 import { dialog, section } from './fixtures/security';
 import { expect } from './fixtures/test';
@@ -7,30 +7,6 @@ import { test } from './fixtures/with-model';
 
 /** What Lighthouse and the Web Vitals call good. */
 const MOST_SHIFT = 0.1;
-const RPC = /\/api\/rpc$/;
-
-/**
- * Holds the page's calls. The returned function waits for a call of a method, if it gets one, lets all calls go, and returns
- * how many of the method there were. The socket is silent, so calls use HTTP.
- */
-async function hold(page: Page, pattern = RPC): Promise<(method?: string) => Promise<number>> {
-  const held: string[] = [];
-  let go = () => {};
-  const gone = new Promise<void>((resolve) => (go = resolve));
-  await page.route(pattern, async (route) => {
-    const request = route.request();
-    const body = request.postDataJSON() as { method?: string } | null;
-    held.push(body?.method ?? request.method());
-    await gone;
-    await route.continue().catch(() => undefined);
-  });
-  return async (method) => {
-    if (method !== undefined) await expect.poll(() => held).toContain(method);
-    go();
-    await page.unroute(pattern);
-    return held.filter((one) => one === method).length;
-  };
-}
 
 test('pages say that they load, and what comes late moves nothing', async ({ home, page }) => {
   test.setTimeout(180_000);

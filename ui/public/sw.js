@@ -90,11 +90,14 @@ self.addEventListener('push', (event) => {
   event.waitUntil(lastPush);
 });
 
+/** Pages of the gateway that are not the app, such as a shared conversation, open nothing. */
+const isApp = ({ url }) => !/^\/(api|share|v1|assets)\//.test(new URL(url).pathname);
+
 self.addEventListener('notificationclick', (event) => {
   const { notification } = event;
   notification.close();
   const open = async () => {
-    const [shown] = await self.clients.matchAll({ type: 'window' });
+    const shown = (await self.clients.matchAll({ type: 'window' })).find(isApp);
     if (!shown) return self.clients.openWindow(notification.data.url);
     shown.postMessage({ open: notification.data.url });
     return shown.focus();

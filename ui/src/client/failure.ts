@@ -35,6 +35,15 @@ export class Failure extends Error {
 export const isFailure = (error: unknown, ...codes: string[]): error is Failure =>
   error instanceof Failure && (codes.length === 0 || codes.includes(error.code));
 
+/** Waits for a deletion. One that another window, or a call whose answer was lost, has already made counts as done. */
+export async function deleted(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isFailure(error, 'NOT_FOUND')) throw error;
+  }
+}
+
 /** Whether no answer arrived, so the request may have taken effect anyway. */
 export const isUnheard = (error: unknown): boolean => isFailure(error, 'OFFLINE', 'LOST', 'TIMED_OUT');
 

@@ -1,5 +1,5 @@
 // Calls to the HTTP API, typed from the gateway's OpenAPI document. Socket calls are in `rpc.ts`.
-import { Failure, notTheGateway, offline, timedOut, type Details } from './failure';
+import { Failure, lost, notTheGateway, offline, timedOut, type Details } from './failure';
 import type { components, paths } from './generated/http';
 import { admitted, askConfirmation, sessionEnded, vaultSealed } from './hooks';
 
@@ -32,7 +32,18 @@ export async function http<V extends Verb, P extends PathsWith<V>>(
   options: HttpOptions<BodyOf<Operation<V, P>>> = {},
 ): Promise<AnswerOf<Operation<V, P>>> {
   const response = await send(verb, fill(path, options), options);
-  return (await response.json()) as AnswerOf<Operation<V, P>>;
+  return (await body(response)) as AnswerOf<Operation<V, P>>;
+}
+
+async function body(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (error) {
+    // A proxy in between sends its own page, or the connection breaks off within the answer.
+    if (error instanceof SyntaxError) throw notTheGateway(response.status);
+    if ((error as Error).name === 'TimeoutError') throw timedOut();
+    throw (error as Error).name === 'AbortError' ? error : lost();
+  }
 }
 
 /** Like `http`, for bodies and answers that are not JSON. */

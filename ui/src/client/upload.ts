@@ -1,5 +1,5 @@
 // Uploads a file and reports the progress, which `fetch` does not.
-import { offline } from './failure';
+import { notTheGateway, offline } from './failure';
 import { admitted, sessionEnded, vaultSealed } from './hooks';
 import { refused } from './http';
 
@@ -21,7 +21,11 @@ export async function upload(
   request.onabort = () => reject(new DOMException('', 'AbortError'));
   request.onload = () => {
     if (request.status === 200) {
-      resolve(JSON.parse(request.responseText));
+      try {
+        resolve(JSON.parse(request.responseText));
+      } catch {
+        reject(notTheGateway(request.status));
+      }
       return;
     }
     const failure = refused(request.status, request.responseText);

@@ -4,6 +4,7 @@
 import { tick } from 'svelte';
 import { Failure, isFailure, isFault } from '../client/failure';
 import { m } from '../paraglide/messages.js';
+import { toast } from '../state/toasts.svelte';
 
 export class Submission {
   busy = $state(false);
@@ -21,6 +22,11 @@ export class Submission {
   reset(): void {
     this.refused = {};
     this.failure = null;
+  }
+
+  /** Shows the error beside the page, because the dialog that sent the action is closed. */
+  toastFailure(): void {
+    if (this.words !== null) toast(this.words, { kind: 'bad' });
   }
 
   /** Runs `work` and returns whether it succeeded; false at once if another call is running. */

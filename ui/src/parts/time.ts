@@ -44,8 +44,9 @@ export const day = (at: string): string => asDay().format(new Date(at));
 export function span(ms: number): string {
   // Durations are stored in whole milliseconds: 0 is less than one.
   if (ms === 0) return '< 1 ms';
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < MINUTE_MS) return `${tenths(ms / 1000)} s`;
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`;
+  // Rounded first: 59.96 seconds are a minute, not 60.0 seconds.
+  if (Math.round(ms / 100) < MINUTE_MS / 100) return `${tenths(ms / 1000)} s`;
   const seconds = Math.round(ms / 1000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
@@ -53,7 +54,11 @@ export function span(ms: number): string {
 /** A size, such as "245 bytes" or "12.3 kB". */
 export function size(bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
-  const at = Math.min(units.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  // Rounded first: 999,960 bytes are 1 MB, not 1,000 kB.
+  const fits = units.findIndex((_, power) =>
+    power === 0 ? bytes < 1000 : Math.round((bytes / 1000 ** power) * 10) < 10_000,
+  );
+  const at = fits < 0 ? units.length - 1 : fits;
   const unitDisplay = at === 0 ? 'long' : 'short';
   const options: Intl.NumberFormatOptions = {
     style: 'unit',

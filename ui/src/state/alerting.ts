@@ -3,6 +3,7 @@
 import { rpc, type EventParams } from '../client/rpc';
 import { socket } from '../client/socket';
 import { m } from '../paraglide/messages.js';
+import { beginningOf } from '../parts/cut';
 import { toldBy } from '../phrases/told.svelte';
 import { go } from './place.svelte';
 import { alerts } from './alerts.svelte';
@@ -52,7 +53,7 @@ export function startAlerting(): () => void {
     if (alerts.pushed !== 'unavailable' && ownPush() !== null) return;
     const { held = [] } = await navigator.locks.query();
     if (held.some(({ name }) => name === IN_VIEW)) return;
-    const options = { body: body.slice(0, MAX_TEXT), tag, icon: '/icons/icon-192.png', data: { url } };
+    const options = { body: beginningOf(body, MAX_TEXT), tag, icon: '/icons/icon-192.png', data: { url } };
     const worker = await navigator.serviceWorker.getRegistration();
     if (worker?.active) return worker.showNotification(title, options);
     const shown = new Notification(title, options);

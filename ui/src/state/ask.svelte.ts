@@ -25,9 +25,10 @@ export const askConfirmation = (): Promise<boolean> => ask('confirmation');
 /** Asks the user to unlock the vault. Returns whether it is unlocked afterwards. */
 export const askUnlock = (): Promise<boolean> => ask('unlock');
 
-/** Settles a question; called by the shell. */
-export function answer(what: 'confirmation' | 'unlock', done: boolean): void {
+/** Settles a question; called by the shell. Returns whether it was still open: the user may have closed its dialog. */
+export function answer(what: 'confirmation' | 'unlock', done: boolean): boolean {
   const waiting = asked[what];
   asked[what] = null;
   waiting?.resolve(done);
+  return waiting !== null;
 }

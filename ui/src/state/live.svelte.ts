@@ -26,6 +26,9 @@ const RECORDS: Record<string, readonly string[]> = {
   webhooks: ['webhooks'],
 };
 
+/** The records that hold or use a secret in the list of all that is stored. */
+const STORED = ['agents', 'channels', 'env', 'providers', 'ssh_keys', 'webhooks'];
+
 /** Limits refetches: a busy sender or many conversations would trigger several per second. */
 export const ASKED_AGAIN_MS = 1000;
 
@@ -64,6 +67,7 @@ export function goLive(queries: QueryClient): () => void {
       stale(RECORDS[what] ?? []);
       // The outcome of a voice provider's last request does not apply to another key.
       if (what === 'providers') stale(keys.voice);
+      if (STORED.includes(what)) stale(keys.stored);
       stale(keys.audit);
     }),
     socket.on('auth.changed', () => {

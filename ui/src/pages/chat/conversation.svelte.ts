@@ -1,9 +1,9 @@
 // The state of a conversation: stored messages, live events, and messages that are not confirmed yet.
 import { SvelteMap } from 'svelte/reactivity';
-import { isFailure, type Failure } from '../../client/failure';
+import { deleted, isFailure, type Failure } from '../../client/failure';
 import { rpc, type EventParams, type Result } from '../../client/rpc';
 import { awaited } from '../../state/awaited';
-import type { Attached, Attachment } from './attached.svelte';
+import { Attached, type Attachment } from './attached.svelte';
 import { draftOf, keepDraft } from './drafts';
 import { LiveTurn } from './liveTurn.svelte';
 import { merge, turnsOf, type Message, type Turn } from './turns';
@@ -35,16 +35,16 @@ export class Pending {
 }
 
 export class Conversation {
-  /** `null` until the first message creates the session. */
-  id = $state<string | null>(null);
+  #id = $state<string | null>(null);
   messages = $state.raw<readonly Message[]>([]);
   pending = $state.raw<readonly Pending[]>([]);
   readonly live = new SvelteMap<string, LiveTurn>();
   #draft = $state('');
   /** The files of the next message. They do not survive a reload of the page. */
   files = $state.raw<readonly Attached[]>([]);
-  /** The turn whose text is being edited; the next message replaces it. */
-  editing = $state<string | null>(null);
+  #editing = $state<string | null>(null);
+  /** What the user had not sent when they began to edit a turn. */
+  #aside: { draft: string; files: readonly Attached[] } | null = null;
   /** The agent for further messages; `null` means the session's agent. */
   agent = $state<string | null>(null);
   /** The model for messages sent from here; `null` means the agent's model. */
@@ -58,6 +58,8 @@ export class Conversation {
   #before = $state<string | null>(null);
   #shown: Turn[] = [];
   #arrived: Set<string> | null = null;
+  /** Another load was asked for while one was running, whose answer may be older. */
+  #again = false;
   #next = 1;
   /** Settles when everything sent so far is accepted or refused. */
   #sending: Promise<unknown> = Promise.resolve();
@@ -66,19 +68,62 @@ export class Conversation {
   readonly busy = $derived([...this.live.values()].some((turn) => turn.running));
 
   constructor(id: string | null) {
-    this.id = id;
+    this.#id = id;
     this.ready = id === null;
     this.#draft = draftOf(id);
   }
 
-  /** Unsent text. It survives a reload of the page. */
+  /** `null` until the first message creates the session. */
+  get id(): string | null {
+    return this.#id;
+  }
+
+  /** The draft of a new conversation becomes the draft of its session. */
+  #become(id: string): void {
+    if (this.#id === id) return;
+    keepDraft(this.#id, '');
+    this.#id = id;
+    this.#keep();
+  }
+
+  /** Unsent text. It survives a reload of the page, except for the text of an edited turn. */
   get draft(): string {
     return this.#draft;
   }
 
   set draft(text: string) {
     this.#draft = text;
-    keepDraft(this.id, text);
+    this.#keep();
+  }
+
+  #keep(): void {
+    keepDraft(this.#id, this.#aside ? this.#aside.draft : this.#draft);
+  }
+
+  /** The turn whose text is being edited; the next message replaces it. */
+  get editing(): string | null {
+    return this.#editing;
+  }
+
+  /** Puts the unsent message aside, and a turn's text and files in its place. */
+  edit(turn: string, text: string, files: readonly Attached[]): void {
+    this.#aside ??= { draft: this.#draft, files: this.files };
+    this.#editing = turn;
+    this.draft = text;
+    this.files = files;
+  }
+
+  /** Brings back the unsent message. Returns the turn that was edited, if any. */
+  endEdit(): string | null {
+    const turn = this.#editing;
+    const aside = this.#aside;
+    this.#editing = null;
+    this.#aside = null;
+    if (aside) {
+      this.draft = aside.draft;
+      this.files = aside.files;
+    }
+    return turn;
   }
 
   get hasOlder(): boolean {
@@ -87,12 +132,19 @@ export class Conversation {
 
   /** Whether discarding the conversation would lose nothing. */
   get idle(): boolean {
-    return !this.busy && this.draft === '' && this.files.length === 0 && this.pending.length === 0;
+    return (
+      !this.busy && this.editing === null && this.draft === '' && this.files.length === 0 && this.pending.length === 0
+    );
   }
 
   /** Loads the newest messages, initially and after a reconnect. */
   async load(): Promise<void> {
-    if (this.id === null || this.#arrived) return;
+    if (this.id === null) return;
+    if (this.#arrived) {
+      this.#again = true;
+      return;
+    }
+    this.#again = false;
     const arrived = (this.#arrived = new Set<string>());
     try {
       const page = await rpc('chat.history', { session: this.id, limit: PAGE });
@@ -109,6 +161,7 @@ export class Conversation {
     } finally {
       this.#arrived = null;
     }
+    if (this.#again) await this.load();
   }
 
   async loadOlder(): Promise<void> {
@@ -130,7 +183,7 @@ export class Conversation {
   /** Creates the session without a message: a recording needs a session to belong to. */
   make(): Promise<void> {
     return this.#inOrder(async () => {
-      if (this.id === null) this.id = (await rpc('sessions.create', { agent: this.agent })).id;
+      if (this.id === null) this.#become((await rpc('sessions.create', { agent: this.agent })).id);
     });
   }
 
@@ -171,7 +224,7 @@ export class Conversation {
         model: this.model,
         replaces: pending.replaces,
       });
-      this.id = sent.session;
+      this.#become(sent.session);
       if (pending.replaces) this.#remove(pending.replaces, sent.turn_id);
       pending.turn = sent.turn_id;
       awaited.add(sent.turn_id);
@@ -186,7 +239,8 @@ export class Conversation {
   /** Deletes a turn: its text and everything that answered it. */
   async delete(turn: Turn): Promise<void> {
     if (this.id === null) return;
-    await rpc('chat.delete', { session: this.id, turn_id: turn.id });
+    await deleted(rpc('chat.delete', { session: this.id, turn_id: turn.id }));
+    if (this.editing === turn.id) this.endEdit();
     this.messages = this.messages.filter((message) => message.turn_id !== turn.id);
     this.live.delete(turn.id);
   }
@@ -201,8 +255,15 @@ export class Conversation {
     for (const id of gone) this.live.delete(id);
   }
 
-  discard(pending: Pending): void {
+  /** Puts a refused message back into the composer, before what the user has typed since. */
+  takeBack(pending: Pending): void {
     this.pending = this.pending.filter((one) => one !== pending);
+    const { text, attachments = [] } = pending.input;
+    const files = attachments.map((file) => Attached.again(this.id ?? '', file));
+    const { replaces } = pending;
+    if (replaces !== null && this.turns.some(({ id }) => id === replaces)) return this.edit(replaces, text, files);
+    this.draft = [text, this.draft].filter((one) => one !== '').join('\n\n');
+    if (this.files.length === 0) this.files = files;
   }
 
   async stop(): Promise<void> {

@@ -47,3 +47,8 @@ class Prompts {
 }
 
 export const prompts = new Prompts();
+
+// Another window changed them. Saving the older list would remove what that window saved.
+addEventListener('storage', ({ key }) => {
+  if (key === KEY) prompts.all = stored();
+});

@@ -68,6 +68,17 @@ describe('turns', () => {
     const spoken = messages.map((one) => ({ ...one, audio: 'aud_1' }));
     expect(turnsOf(spoken, after)[1]).not.toBe(after[1]);
   });
+
+  it('change with any of their messages: the speech before a tool call is recorded after the next message', () => {
+    const [question, first, output] = [
+      message('a', 'user'),
+      message('a', 'assistant', { content: 'Let me see.', tool_calls: [call('1')] }),
+      message('a', 'tool', { tool_call_id: '1' }),
+    ];
+    const before = turnsOf([question, first, output]);
+    const after = turnsOf([question, { ...first, audio: 'aud_1' }, output], before);
+    expect(after[0]?.parts.map((part) => part.kind === 'text' && part.message.audio)).toEqual(['aud_1', false]);
+  });
 });
 
 describe('a page loaded anew', () => {

@@ -28,8 +28,7 @@ export interface Turn {
   /** Why the turn ended, and what failed; `null` while it runs. */
   end: Pick<Message, 'stop' | 'error'> | null;
   began_at: string;
-  /** Number of messages in the turn, and the last of them. */
-  size: number;
+  messages: readonly Message[];
   last: Message | null;
 }
 
@@ -44,9 +43,13 @@ export function turnsOf(messages: readonly Message[], before: readonly Turn[] = 
   const known = new Map(before.map((turn) => [turn.id, turn]));
   return [...groups].map(([id, group]) => {
     const old = known.get(id);
-    return old && old.size === group.length && old.last === (group.at(-1) ?? null) ? old : turnOf(id, group);
+    return old && isSame(old.messages, group) ? old : turnOf(id, group);
   });
 }
+
+/** A message is replaced when its speech was recorded or interrupted, also before the last one of its turn. */
+const isSame = (before: readonly Message[], now: readonly Message[]): boolean =>
+  before.length === now.length && before.every((message, at) => message === now[at]);
 
 function turnOf(id: string, group: Message[]): Turn {
   const question = group.find((message) => message.role === 'user') ?? null;
@@ -74,7 +77,7 @@ function turnOf(id: string, group: Message[]): Turn {
     end: last?.stop ? { stop: last.stop, error: last.error } : null,
     answered: last?.role === 'assistant' && !last.tool_calls?.length,
     began_at: group[0]?.created_at ?? '',
-    size: group.length,
+    messages: group,
     last: last ?? null,
   };
 }

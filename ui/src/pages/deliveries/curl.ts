@@ -3,5 +3,6 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 export function curlOf(url: string, headers: Record<string, string>, body: string): string {
   const lines = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
-  return [`curl -X POST ${quoted(url)}`, ...lines, `--data-binary ${quoted(body)}`].join(' \\\n  ');
+  // With `--data-binary`, a body that begins with `@` would name a file to send.
+  return [`curl -X POST ${quoted(url)}`, ...lines, `--data-raw ${quoted(body)}`].join(' \\\n  ');
 }

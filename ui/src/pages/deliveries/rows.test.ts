@@ -61,6 +61,13 @@ describe('what comes live', () => {
     expect(matches(delivery(1), { ...NO_FILTERS, between: [at, at + 1] })).toBe(true);
     expect(matches(delivery(1), { ...NO_FILTERS, between: [at - 1, at] })).toBe(false);
   });
+
+  it('keeps to the period, also when an older delivery is attempted again', () => {
+    const at = Date.parse('2026-11-21T17:00:00.000Z');
+    const lastHour = { ...NO_FILTERS, within_ms: 3_600_000 };
+    expect(matches(delivery(1), lastHour, at + 3_600_000)).toBe(true);
+    expect(matches(delivery(1), lastHour, at + 3_600_001)).toBe(false);
+  });
 });
 
 it('finds rows by id', () => {

@@ -68,10 +68,13 @@ const isEvent = (filter: string, event: string): boolean =>
   filter.endsWith('*') ? event.startsWith(filter.slice(0, -1)) : event === filter;
 
 /** Whether a delivery matches the filters. A search misses matches in the body, which events lack. */
-export function matches(delivery: Change, { webhook, statuses, event, q, between }: Filters): boolean {
+export function matches(delivery: Change, filters: Filters, now_ms = Date.now()): boolean {
+  const { webhook, statuses, event, q, within_ms, between } = filters;
   if (webhook && delivery.webhook_id !== webhook) return false;
   if (statuses.length > 0 && !statuses.includes(delivery.status)) return false;
   const at = Date.parse(delivery.received_at);
+  // A delivery from before the period changes when it is attempted again.
+  if (within_ms > 0 && at < now_ms - within_ms) return false;
   if (between && (at < between[0] || at >= between[1])) return false;
   if (event && !isEvent(event, delivery.event_type ?? '')) return false;
   if (!q) return true;

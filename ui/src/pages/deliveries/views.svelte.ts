@@ -57,3 +57,8 @@ class Views {
 }
 
 export const views = new Views();
+
+// Another window changed them. Saving the older list would remove what that window saved.
+addEventListener('storage', ({ key }) => {
+  if (key === KEY) views.all = stored();
+});

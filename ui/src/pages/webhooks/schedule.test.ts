@@ -35,6 +35,20 @@ it('keeps a schedule as it is when nothing is changed', () => {
   }
 });
 
+it('shows one run in the local time of its zone, and sends the moment only while it is unchanged', () => {
+  // The second of two half past two, when the clocks are set back.
+  const at = '2026-10-25T01:30:00.500Z';
+  const draft = scheduleDraftOf({ at, timezone: 'Europe/Berlin' });
+  expect(draft.at).toBe('2026-10-25T02:30');
+  expect(scheduleInputOf(draft)).toEqual({ at, timezone: 'Europe/Berlin' });
+  const later = { ...draft, at: '2026-10-25T09:30' };
+  expect(scheduleInputOf(later)).toEqual({ at: '2026-10-25T09:30', timezone: 'Europe/Berlin' });
+  const elsewhere = { ...draft, timezone: 'UTC' };
+  expect(scheduleInputOf(elsewhere)).toEqual({ at: '2026-10-25T02:30', timezone: 'UTC' });
+  expect(scheduleDraftOf({ at: '2026-12-24T17:00:30Z', timezone: 'UTC' }).at).toBe('2026-12-24T17:00:30');
+  expect(scheduleDraftOf({ at, timezone: 'Mars/Olympus' }).at).toBe(at);
+});
+
 it('finds what is missing before the gateway is asked', () => {
   const draft = (said: Partial<ScheduleDraft>) => scheduleError({ ...scheduleDraftOf(null), ...said });
   expect(draft({})).toBeNull();

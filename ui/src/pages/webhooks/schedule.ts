@@ -15,9 +15,11 @@ export interface ScheduleDraft {
   cron: string;
   every: string;
   unit: Unit;
-  /** The value of a `datetime-local` field, or a moment if the record has one. */
+  /** The value of a `datetime-local` field; a moment if the browser does not support the zone of the record. */
   at: string;
   timezone: string;
+  /** The moment of the record, and what `at` and `timezone` are for it. */
+  stored: { moment: string; at: string; timezone: string } | null;
 }
 
 export type ScheduleInput = NonNullable<Params<'webhooks.schedule.preview'>['schedule']>;
@@ -40,6 +42,7 @@ export const emptySchedule = (): ScheduleDraft => ({
   unit: 'hours',
   at: '',
   timezone: localZone(),
+  stored: null,
 });
 
 /** The largest unit of which the interval is a multiple. */
@@ -58,13 +61,31 @@ export function scheduleDraftOf(schedule: Schedule | null | undefined): Schedule
     const { count, unit } = inUnits(every);
     return { ...empty, kind: 'every', every: String(count), unit, timezone };
   }
-  return { ...empty, kind: 'at', at: at ?? '', timezone };
+  if (at == null) return { ...empty, kind: 'at', timezone };
+  const local = localTime(at, timezone);
+  return { ...empty, kind: 'at', at: local, timezone, stored: { moment: at, at: local, timezone } };
+}
+
+/** A moment as the value of a `datetime-local` field in a zone. */
+function localTime(moment: string, timeZone: string): string {
+  try {
+    // Swedish dates are written as in ISO 8601.
+    const format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone });
+    return format.format(new Date(moment)).replace(' ', 'T').replace(/:00$/, '');
+  } catch {
+    // The browser does not support the zone.
+    return moment;
+  }
 }
 
 export function scheduleInputOf(draft: ScheduleDraft): ScheduleInput {
-  const { timezone } = draft;
+  const { timezone, stored } = draft;
   if (draft.kind === 'cron') return { cron: draft.cron.trim(), timezone };
-  if (draft.kind === 'at') return { at: draft.at, timezone };
+  if (draft.kind === 'at') {
+    // The local time leaves out milliseconds, and may occur twice when clocks are set back.
+    const isSame = stored?.at === draft.at && stored.timezone === timezone;
+    return { at: isSame ? stored.moment : draft.at, timezone };
+  }
   return { every_seconds: Math.round(Number(draft.every) * SECONDS[draft.unit]), timezone };
 }
 

@@ -1,6 +1,7 @@
 // Plays the parts of a spoken answer as they arrive, one after the other without gaps.
 import { send } from '../../../client/http';
 import type { EventParams } from '../../../client/rpc';
+import { socket } from '../../../client/socket';
 import { place } from '../../../state/place.svelte';
 import { plays } from '../../../voice/playing';
 import { setSpeechPlayer } from '../speaking';
@@ -59,6 +60,12 @@ export class LiveSpeech {
       this.complete = true;
       this.#endIfOver();
     }
+  }
+
+  /** The connection is lost, and with it the parts that are not announced yet. */
+  cut(): void {
+    this.complete = true;
+    this.#endIfOver();
   }
 
   pause(): void {
@@ -166,6 +173,11 @@ class Live {
     for (const one of this.speeches.toReversed()) one.stop();
   }
 
+  /** Lets what has arrived end: otherwise the next speech would wait for parts that do not come. */
+  cut(): void {
+    for (const one of this.speeches) if (one.state !== 'ended') one.cut();
+  }
+
   hear(part: Part): void {
     const known = this.speeches.find((one) => one.message === part.message_id);
     if (known) return known.add(part);
@@ -181,3 +193,6 @@ class Live {
 
 export const live = new Live();
 setSpeechPlayer(live);
+socket.watch((state) => {
+  if (state === 'lost') live.cut();
+});

@@ -1,0 +1,18 @@
+// The focus of keyboard and screen reader users when the control that they pressed is removed.
+import { tick } from 'svelte';
+
+/**
+ * Call it before a change that removes the focused control. The returned function focuses the heading of the control's
+ * section, dialog or page if the focus was lost.
+ */
+export function keepFocus(): () => Promise<void> {
+  const from = document.activeElement?.closest('section, dialog') ?? null;
+  return async () => {
+    await tick();
+    if ((document.activeElement ?? document.body) !== document.body) return;
+    const near = from?.isConnected ? from.querySelector<HTMLElement>('h2') : null;
+    const heading = near ?? document.querySelector<HTMLElement>('main h1');
+    heading?.setAttribute('tabindex', '-1');
+    heading?.focus({ preventScroll: true });
+  };
+}

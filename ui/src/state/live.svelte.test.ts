@@ -1,0 +1,35 @@
+// @vitest-environment jsdom
+import { QueryClient } from '@tanstack/svelte-query';
+import { beforeEach, expect, test, vi } from 'vitest';
+
+const listeners = vi.hoisted(() => new Map<string, (params: unknown) => void>());
+vi.mock('../client/socket', () => ({
+  socket: {
+    on: (name: string, listener: (params: unknown) => void) => {
+      listeners.set(name, listener);
+      return () => undefined;
+    },
+    watch: () => () => undefined,
+    open: () => undefined,
+    close: () => undefined,
+  },
+}));
+vi.mock('./session.svelte', () => ({ refresh: () => Promise.resolve() }));
+
+import { keys } from '../client/keys';
+import { goLive } from './live.svelte';
+
+const queries = new QueryClient();
+beforeEach(() => queries.clear());
+
+test('the list of stored secrets follows the secrets, and not the traffic', () => {
+  const end = goLive(queries);
+  const isStale = (what: string) => {
+    queries.setQueryData(keys.stored, []);
+    listeners.get('records.changed')?.({ what });
+    return queries.getQueryState(keys.stored)?.isInvalidated;
+  };
+  expect(isStale('deliveries')).toBe(false);
+  expect(isStale('env')).toBe(true);
+  end();
+});
