@@ -38,14 +38,12 @@ impl GoneWatch {
         let at_ms = clock.monotonic_ms();
         let mut all = self.lock();
         let seen = all.get(&turn.id).copied();
-        match seen.filter(|seen| seen.alive_until == turn.alive_until) {
-            Some(seen) => at_ms.saturating_sub(seen.at_ms) >= OBSERVED_MS,
-            None => {
-                let alive_until = turn.alive_until;
-                all.insert(turn.id.clone(), Seen { alive_until, at_ms });
-                false
-            }
+        if let Some(seen) = seen.filter(|seen| seen.alive_until == turn.alive_until) {
+            return at_ms.saturating_sub(seen.at_ms) >= OBSERVED_MS;
         }
+        let alive_until = turn.alive_until;
+        all.insert(turn.id.clone(), Seen { alive_until, at_ms });
+        false
     }
 
     /// Forgets all turns except these.

@@ -93,6 +93,7 @@ mod status_conditions;
 mod stored_bytes;
 mod superseded;
 mod sweep_clock;
+mod take;
 #[cfg(feature = "testing")]
 #[expect(
     clippy::panic,
@@ -100,7 +101,6 @@ mod sweep_clock;
     reason = "a test cannot continue without its database"
 )]
 pub mod testing;
-mod take;
 mod tls_certificates;
 mod transaction;
 mod usage_days;

@@ -1,10 +1,10 @@
 //! PostgreSQL: connections and statements.
 
-use crate::take::{FoundTwo, TakeRow};
 use crate::dialect::{Engine, Role};
 use crate::postgres_answers::{Answer, answers, send, send_each};
 use crate::postgres_tls::TlsPolicy;
 use crate::sql::{Query, Row, Value};
+use crate::take::{FoundTwo, TakeRow};
 use crate::{OpenError, StoreError};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
 use futures_util::{FutureExt, TryStreamExt};

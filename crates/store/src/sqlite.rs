@@ -1,10 +1,10 @@
 //! SQLite: opening connections and running statements. Every call blocks, so callers run on dedicated
 //! threads; see `readers.rs` and `writer.rs`.
 
-use crate::take::{TakeFirst, TakeRow};
 use crate::letter_case::add_contains;
 use crate::postgres::Each;
 use crate::sql::{Query, Row, Value};
+use crate::take::{TakeFirst, TakeRow};
 use crate::{OpenError, StoreError};
 use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, OpenFlags};

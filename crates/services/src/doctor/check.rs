@@ -79,15 +79,13 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Check {
-    pub(crate) fn fine(id: &'static str, message: impl Into<String>) -> Self {
+    /// A check that passed.
+    pub fn fine(id: &'static str, message: impl Into<String>) -> Self {
         Self::new(id, message.into(), None)
     }
 
-    pub(crate) fn bad(
-        id: &'static str,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Self {
+    /// A check that failed, with what to do.
+    pub fn bad(id: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(id, message.into(), Some(hint.into()))
     }
 

@@ -9,7 +9,7 @@ use crate::tts::{Encoding, Speech, TtsCall, TtsId};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream;
-use gatehouse_audio::{Format, Kind, PcmStream, Resampler, WavStream, pcm_of_samples};
+use gatehouse_audio::{AudioError, Format, Kind, PcmStream, Resampler, WavStream, pcm_of_samples};
 use std::sync::Arc;
 use std::vec;
 

@@ -98,12 +98,11 @@ fn body_of(request: &CreateApiKeyRequest) -> Value {
 pub async fn run(globals: &Globals, layers: &Layers, out: &Output, args: CreateKey) -> Result<()> {
     let (store, no_store) = (args.store, args.no_store);
     let request = args.into_request();
-    let gateway = match globals.given_url(layers)? {
-        Some(_) => None,
-        None => {
-            offline::note_new_database(layers)?;
-            offline::gateway(globals).await?
-        }
+    let gateway = if globals.given_url(layers)?.is_some() {
+        None
+    } else {
+        offline::note_new_database(layers)?;
+        offline::gateway(globals).await?
     };
     let created = match gateway {
         Some(gateway) => {

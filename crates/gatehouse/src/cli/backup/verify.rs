@@ -171,23 +171,13 @@ fn check_settings(place: &Path, path: PathBuf) -> doctor::Check {
     };
     let no_variables: [(&str, &str); 0] = [];
     let fault = Layers::load(&Environment::from_pairs(no_variables), &invocation).err();
-    let (message, hint) = match &fault {
-        None => ("The settings file is valid.".to_owned(), None),
-        Some(error) => (
+    match fault {
+        None => doctor::Check::fine("config", "The settings file is valid."),
+        Some(error) => doctor::Check::bad(
+            "config",
             format!("The settings file is not valid on its own: {error}"),
-            Some(
-                "It may need variables of the environment, which a backup does not contain."
-                    .to_owned(),
-            ),
+            "It may need variables of the environment, which a backup does not contain.",
         ),
-    };
-    doctor::Check {
-        id: "config",
-        ok: fault.is_none(),
-        message,
-        hint,
-        urgent: false,
-        subjects: Vec::new(),
     }
 }
 

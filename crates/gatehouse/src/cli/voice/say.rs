@@ -96,15 +96,14 @@ fn format_of(output: Option<&Path>, asked: Option<String>) -> Result<Option<Stri
 }
 
 async fn speak(client: &Client, out: &Output, say: Say) -> Result<()> {
-    let text = match say.text {
-        Some(text) => text,
-        None => {
-            if std::io::stdin().is_terminal() {
-                note("Enter the text; end with Ctrl-D:");
-            }
-            std::io::read_to_string(std::io::stdin())
-                .context("standard input cannot be read as text")?
+    let text = if let Some(text) = say.text {
+        text
+    } else {
+        if std::io::stdin().is_terminal() {
+            note("Enter the text; end with Ctrl-D:");
         }
+        std::io::read_to_string(std::io::stdin())
+            .context("standard input cannot be read as text")?
     };
     let mut made = client
         .rpc(

@@ -76,6 +76,53 @@ async fn a_delivery_that_waits_for_a_retry_is_tried_now() {
     .await;
 }
 
+/// Counts without a replay.
+async fn count_replayed(harness: &Harness, query: ReplayQuery) -> i64 {
+    let dry = ReplayQuery {
+        limit: 10,
+        dry_run: true,
+        ..query
+    };
+    let counted = harness.webhooks.replay_many(dry).await.unwrap();
+    assert_eq!(counted.replayed, 0);
+    counted.matched
+}
+
+fn failed() -> ReplayQuery {
+    ReplayQuery {
+        status: Some(DeliveryStatus::Failed),
+        limit: 10,
+        ..ReplayQuery::default()
+    }
+}
+
+/// Three failed deliveries have the event `push`, one of them since `later_ms`.
+async fn replay_takes_the_events_of_the_list(harness: &Harness, later_ms: i64) {
+    for (filter, expected) in [
+        ("push", 3),
+        ("pull", 0),
+        ("push*", 3),
+        ("pu*", 3),
+        ("*", 3),
+        ("push.*", 0),
+        ("PU*", 0),
+        ("pu", 0),
+    ] {
+        let of_event = || ReplayQuery {
+            event: Some(filter.to_owned()),
+            ..failed()
+        };
+        let found = count_replayed(harness, of_event()).await;
+        assert_eq!(found, expected, "{filter}");
+        let later = ReplayQuery {
+            since: Some(super::harness::at(later_ms)),
+            ..of_event()
+        };
+        let since = i64::from(expected > 0);
+        assert_eq!(count_replayed(harness, later).await, since, "{filter}");
+    }
+}
+
 #[tokio::test]
 async fn what_ended_is_replayed_by_webhook_status_event_and_time() {
     everywhere(|database, model| async move {
@@ -93,21 +140,7 @@ async fn what_ended_is_replayed_by_webhook_status_event_and_time() {
         harness.until(3, DeliveryStatus::Failed).await;
         harness.arrive(&works, &[(4, "c"), (5, "c")]).await;
         harness.until_all(&[4, 5], DeliveryStatus::Completed).await;
-        let count = async |query: ReplayQuery| {
-            let dry = ReplayQuery {
-                limit: 10,
-                dry_run: true,
-                ..query
-            };
-            let counted = harness.webhooks.replay_many(dry).await.unwrap();
-            assert_eq!(counted.replayed, 0);
-            counted.matched
-        };
-        let failed = || ReplayQuery {
-            status: Some(DeliveryStatus::Failed),
-            limit: 10,
-            ..ReplayQuery::default()
-        };
+        let count = async |query: ReplayQuery| count_replayed(&harness, query).await;
         assert_eq!(count(ReplayQuery::default()).await, 5);
         assert_eq!(count(failed()).await, 3);
         let at = Some(super::harness::at(later));
@@ -115,29 +148,7 @@ async fn what_ended_is_replayed_by_webhook_status_event_and_time() {
         (since.since, until.until) = (at, at);
         assert_eq!(count(since).await, 1);
         assert_eq!(count(until).await, 2);
-        let event = |event: &str| ReplayQuery {
-            event: Some(event.to_owned()),
-            ..failed()
-        };
-        assert_eq!(count(event("push")).await, 3);
-        assert_eq!(count(event("pull")).await, 0);
-        // The same filter as in the list.
-        for (filter, expected) in [
-            ("push*", 3),
-            ("pu*", 3),
-            ("*", 3),
-            ("push.*", 0),
-            ("PU*", 0),
-            ("pu", 0),
-        ] {
-            assert_eq!(count(event(filter)).await, expected, "{filter}");
-            let since = ReplayQuery {
-                since: at,
-                ..event(filter)
-            };
-            let later = i64::from(expected > 0);
-            assert_eq!(count(since).await, later, "{filter}");
-        }
+        replay_takes_the_events_of_the_list(&harness, later).await;
         let webhook = |name: &str| ReplayQuery {
             webhook: Some(name.to_owned()),
             ..ReplayQuery::default()
