@@ -2387,7 +2387,8 @@ export interface Interface {
          */
         status?: DeliveryStatus | null;
         /**
-         * Only deliveries with this event type.
+         * Only deliveries with this event type; with `*` at the end, all types that start with the text before
+         * it, such as `issues.*`.
          */
         event?: string | null;
         /**
