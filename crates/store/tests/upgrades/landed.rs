@@ -120,6 +120,13 @@ fn pending(script: &str, name: &str) -> Vec<Step> {
         .collect()
 }
 
+#[test]
+fn every_migration_has_a_file() {
+    let (last, _) = manifest("landed").pop_last().unwrap();
+    let script = Files::read().script(Engine::Sqlite, &last);
+    assert_eq!(pending(&script, &last), [], "landed/README.md describes it");
+}
+
 /// Upgrades the database. The processes that do the first step, and each that is not in `killed`, die at each write.
 async fn upgrade(
     database: &TestDatabase,
