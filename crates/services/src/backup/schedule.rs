@@ -199,17 +199,17 @@ impl State {
         is_due
     }
 
-    /// Corrects times that were stored while a clock was ahead. Otherwise no backup would be made until then.
+    /// Corrects times that were stored while a clock was more than [`LATE_MS`] ahead. Otherwise no backup would be made
+    /// until then. A smaller difference is one between the clocks of nodes, and would repeat the last backup.
     fn forget_times_ahead(&mut self, zone: &Zone, now: Timestamp) {
-        let latest = now.as_millis().saturating_add(LATE_MS);
-        let is_ahead = |at: &Timestamp| at.as_millis() > latest;
-        self.started = self.started.filter(|at| !is_ahead(at));
-        self.leased_until = self.leased_until.filter(|at| !is_ahead(at));
-        let next = next_after(&self.pattern, zone, now);
+        let latest = Timestamp::from_millis(now.as_millis().saturating_add(LATE_MS));
+        self.started = self.started.filter(|at| *at <= latest);
+        self.leased_until = self.leased_until.filter(|at| *at <= latest);
+        let next = next_after(&self.pattern, zone, latest);
         if let (Some(stored), Some(next)) = (self.next, next)
             && next < stored
         {
-            self.next = Some(next);
+            self.next = next_after(&self.pattern, zone, now);
         }
     }
 
@@ -358,6 +358,25 @@ mod tests {
         assert!(state.renew(began, ahead));
         assert!(!state.advance(daily, &zone, at("2026-01-01T04:29:59Z")));
         assert!(state.advance(daily, &zone, at("2026-01-01T04:30:00Z")));
+    }
+
+    #[test]
+    fn a_small_difference_between_clocks_does_not_repeat_a_backup() {
+        let (zone, daily) = (Zone::utc(), "30 3 * * *");
+        let mut state = State::default();
+        state.advance(daily, &zone, at("2026-01-01T00:00:00Z"));
+        let began = at("2026-01-01T03:30:00Z");
+        assert!(state.advance(daily, &zone, began));
+        // Another node, whose clock is behind.
+        assert!(!state.advance(daily, &zone, at("2026-01-01T03:29:59Z")));
+        state.end(began, at("2026-01-01T03:30:10Z"), None);
+        for behind in ["2026-01-01T03:29:59Z", "2026-01-01T02:30:00Z"] {
+            assert!(!state.advance(daily, &zone, at(behind)));
+            assert!(!state.advance(daily, &zone, at("2026-01-01T03:30:20Z")));
+            assert_eq!(state.next, Some(at("2026-01-02T03:30:00Z")), "{behind}");
+        }
+        assert!(!state.advance(daily, &zone, at("2026-01-01T02:29:59Z")));
+        assert_eq!(state.next, Some(at("2026-01-01T03:30:00Z")), "past an hour");
     }
 
     #[test]

@@ -115,7 +115,12 @@ impl Voice {
             return Err(VoiceError::not_configured("voice.stt", hint));
         }
         let speaker: Option<TtsId> = persona.and_then(|persona| persona.provider);
-        if start.tts.is_none() && !self.can_be_tried(speaker).await {
+        let mut can_speak = start.tts.is_some() || self.can_be_tried(speaker).await;
+        if !can_speak && start.persona.is_none() {
+            // The agent's persona may speak instead of the active one.
+            can_speak = self.can_be_tried::<TtsId>(None).await;
+        }
+        if !can_speak {
             let hint = "No provider for speech is configured.";
             return Err(VoiceError::not_configured("voice.tts", hint));
         }

@@ -251,7 +251,8 @@ fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) ->
         note(format!(
             "This is the state of {}. The password, passkeys, API keys, devices, sessions, paired people and share \
              links of that time are valid, also those that were changed or removed since. --revoke-credentials \
-             deletes all but the password and passkeys. Deliveries received since then are unknown, so repeated ones are not recognized.",
+             deletes all but the password and passkeys. Deliveries received since then are unknown, so repeated ones \
+             are not recognized.",
             manifest.created_at
         ));
         note("The vault opens with the password or the recovery key of that time.");
@@ -263,8 +264,8 @@ fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) ->
         }
         if outcome.revoked > 0 {
             note(format!(
-                "{} sessions, API keys, devices, paired people, allowed calls, notifications of browsers and share links were \
-                 deleted.",
+                "{} sessions, API keys, devices, paired people, allowed calls, notifications of browsers and share \
+                 links were deleted.",
                 outcome.revoked
             ));
         }

@@ -144,7 +144,10 @@ impl Look {
             return false;
         }
         if let Some(check) = self.find(key.check) {
-            return !self.failures(check).iter().any(|(other, _)| *other == key);
+            let failures = self.failures(check);
+            // A failure of this node alone hides whether the check of the installation would pass.
+            let is_hidden = key.node.is_none() && failures.iter().any(|(it, _)| it.node.is_some());
+            return !is_hidden && !failures.iter().any(|(other, _)| *other == key);
         }
         // Other nodes may have the setting.
         let is_own = self.node.is_none() || key.node.is_some();

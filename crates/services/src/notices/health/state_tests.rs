@@ -232,6 +232,41 @@ fn a_failure_of_one_node_in_a_check_of_all_is_not_ended_by_the_others() {
 }
 
 #[test]
+fn a_failure_of_all_is_reported_while_one_node_has_a_failure_of_its_own() {
+    let mut state = State::new();
+    let mut look = |name: &'static str, check: Check, ms: i64| {
+        let mut node = Node {
+            state: std::mem::take(&mut state),
+            name: Some(name),
+            targets: vec!["inbox"],
+        };
+        let told = node.told(&[fine("database"), check], ms);
+        state = node.state;
+        told
+    };
+    for minute in 0..5 {
+        assert!(look("n2", bad("backup"), minute * MINUTE).is_empty());
+        assert!(look("n1", bad("backup").of_this_node(), minute * MINUTE).is_empty());
+    }
+    assert_eq!(
+        look("n2", bad("backup"), SETTLED_MS),
+        ["inbox: The health check backup failed. bad hint"]
+    );
+    assert_eq!(
+        look("n1", bad("backup").of_this_node(), SETTLED_MS),
+        ["inbox: The health check backup@n1 failed. bad hint"]
+    );
+    assert_eq!(
+        look("n2", fine("backup"), SETTLED_MS + MINUTE),
+        ["inbox: The health check backup passes again. fine"]
+    );
+    assert_eq!(
+        look("n1", fine("backup"), SETTLED_MS + MINUTE),
+        ["inbox: The health check backup@n1 passes again. fine"]
+    );
+}
+
+#[test]
 fn the_only_node_does_not_name_itself_in_a_failure_of_its_own() {
     let mut node = Node::alone();
     node.told(&[bad("backup").of_this_node()], 0);

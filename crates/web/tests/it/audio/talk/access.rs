@@ -244,3 +244,22 @@ async fn a_provider_without_a_key_needs_a_fallback_or_a_persona_with_another() {
     harness.set("voice.stt.provider", json!("deepgram")).await;
     refused().await;
 }
+
+#[tokio::test]
+async fn an_agent_may_speak_with_another_persona_than_the_active_one_whose_provider_has_no_key() {
+    let harness = Harness::new().await;
+    let persona = json!({ "id": "narrator", "label": "Narrator", "provider": "tts_cloud_1" });
+    let made = harness.owner.rpc("voice.personas.create", persona);
+    made.await.unwrap();
+    let narrator = json!({ "id": "narrator" });
+    let active = harness.owner.rpc("voice.personas.set_active", narrator);
+    active.await.unwrap();
+    let agent = json!({ "id": "b", "name": "B", "voice_persona_id": "none" });
+    harness.owner.rpc("agents.create", agent).await.unwrap();
+    drop(Talking::start(&harness, json!({ "agent": "b" })).await);
+    // A persona of the conversation speaks for every agent.
+    let mut socket = harness.server.socket(&harness.owner, "/ws/talk").await;
+    let start = r#"{"type":"start","agent":"b","persona":"narrator"}"#;
+    socket.send(start).await;
+    ends(&mut socket, "NOT_CONFIGURED", 4400).await;
+}
