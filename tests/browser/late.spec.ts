@@ -83,3 +83,20 @@ test('a late replay does not lead away from the page that was opened since', asy
   await expect(page.getByText('1 delivery queued again').first()).toBeVisible();
   await expect(page).toHaveURL(/\/inbox$/);
 });
+
+test('a late replay does not lead away from another delivery that was opened since', async ({ home, page }) => {
+  await page.routeWebSocket(/\/ws\/chat$/, () => undefined);
+  const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a', deliver_only: true, deliver_to: 'inbox', prompt_template: 'PR {number}' });
+  const older = await deliver(home, hook, pullRequest(1), { event: 'pull_request' });
+  const newer = await deliver(home, hook, pullRequest(2), { event: 'pull_request' });
+  await page.goto(`/deliveries/${newer.body.delivery_id}`);
+  await expect(page.getByText('Sent to Inbox in').first()).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Older delivery' })).toBeEnabled();
+  const release = await hold(page);
+  await page.getByRole('button', { name: 'Replay', exact: true }).click();
+  await page.getByRole('button', { name: 'Older delivery' }).click();
+  await expect(page).toHaveURL(`/deliveries/${older.body.delivery_id}`);
+  await release('webhooks.delivery.replay');
+  await expect(page.getByText('1 delivery queued again').first()).toBeVisible();
+  await expect(page).toHaveURL(`/deliveries/${older.body.delivery_id}`);
+});

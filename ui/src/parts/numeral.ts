@@ -1,20 +1,28 @@
 // Reads a number as the user types it.
 import { regional } from './region';
 
+/** Whole numbers with separated thousands, by decimal mark. In India, only the last group has three digits. */
+const GROUPED = {
+  ',': /^[-+]?[1-9]\d{0,2}([\s'’.])(?:\d{2,3}\1)*\d{3}$/,
+  '.': /^[-+]?[1-9]\d{0,2}([\s'’,])(?:\d{2,3}\1)*\d{3}$/,
+} as const;
+
 /**
- * Reads a number with the separators of the user's region; NaN if it is none. A point is also a decimal point where the
- * region has a comma, unless it separates thousands. Check for NaN: JSON has `null` in its place, which resets a value.
+ * Reads a number with the decimal mark of the user's region; NaN if it is none. The other one of comma and point is
+ * also a decimal mark, unless it separates thousands, as a space and an apostrophe do. Check for NaN: JSON has `null`
+ * in its place, which resets a value.
  */
 export function numberOf(text: string, locale = regional()): number {
-  const parts = new Intl.NumberFormat(locale).formatToParts(1234567.8);
-  const mark = (type: string) => parts.find((part) => part.type === type)?.value ?? '';
-  const [group, decimal] = [mark('group'), mark('decimal')];
-  let plain = text.trim();
-  const whole = (plain.split(decimal)[0] ?? '').replace(/^[-+]/, '').split(group);
-  const [first = '', ...thousands] = whole;
-  const isGrouped =
-    /^[1-9]\d{0,2}$/.test(first) && thousands.length > 0 && thousands.every((one) => /^\d{3}$/.test(one));
-  if (isGrouped) plain = plain.replaceAll(group, '');
-  if (decimal !== '.' || !isGrouped) plain = plain.replace(',', '.');
+  const parts = new Intl.NumberFormat(locale).formatToParts(0.5);
+  const decimal = parts.find(({ type }) => type === 'decimal')?.value === ',' ? ',' : '.';
+  const typed = text.trim();
+  const [whole = '', ...fraction] = typed.split(decimal);
+  const plain = GROUPED[decimal].test(whole)
+    ? [whole.replace(/[\s'’.,]/g, ''), ...fraction].join('.')
+    : typed.replace(',', '.');
   return /^[-+]?(\d+\.?\d*|\.\d+)$/.test(plain) ? Number(plain) : Number.NaN;
 }
+
+/** Writes a number for a field that `numberOf` reads: a German field reads “1.125” as a number above a thousand. */
+export const numeralOf = (value: number, locale = regional()): string =>
+  new Intl.NumberFormat(locale, { useGrouping: false, maximumFractionDigits: 20 }).format(value);

@@ -88,6 +88,21 @@ test('a refused message returns to the composer, and what was typed since stays'
   expect([conversation.pending, conversation.draft]).toEqual([[], 'Refused\n\nTyped since']);
 });
 
+test('a refused message does not get into the edit of another one, and keeps its files', async () => {
+  rpc.mockRejectedValue(new Failure('RATE_LIMITED', 'Too many requests.'));
+  const conversation = new Conversation('ses_1');
+  const plan = { id: 'att_1', name: 'plan.pdf', type: 'application/pdf', size: 3 };
+  await conversation.send({ text: 'Refused', attachments: [plan] });
+  const file = new Attached('notes.txt');
+  conversation.draft = 'Typed since';
+  conversation.files = [file];
+  conversation.edit('turn_1', 'An old question', []);
+  const [pending] = conversation.pending;
+  if (pending) conversation.takeBack(pending);
+  expect([conversation.editing, conversation.draft]).toEqual([null, 'Refused\n\nTyped since']);
+  expect(conversation.files.map(({ name }) => name)).toEqual(['plan.pdf', 'notes.txt']);
+});
+
 test('a refused edit returns as an edit', async () => {
   rpc.mockResolvedValueOnce({ messages: [message('a')] });
   const conversation = new Conversation('ses_1');

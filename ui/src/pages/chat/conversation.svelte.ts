@@ -262,8 +262,10 @@ export class Conversation {
     const files = attachments.map((file) => Attached.again(this.id ?? '', file));
     const { replaces } = pending;
     if (replaces !== null && this.turns.some(({ id }) => id === replaces)) return this.edit(replaces, text, files);
+    // The text of another edit does not belong to this message.
+    this.endEdit();
     this.draft = [text, this.draft].filter((one) => one !== '').join('\n\n');
-    if (this.files.length === 0) this.files = files;
+    this.files = [...files, ...this.files];
   }
 
   async stop(): Promise<void> {

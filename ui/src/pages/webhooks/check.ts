@@ -1,5 +1,6 @@
 // Validates the form before it is sent. Errors use the gateway's field names.
 import { m } from '../../paraglide/messages.js';
+import { numberOf } from '../../parts/numeral';
 import { number } from '../../parts/time';
 import { entries, isNetwork } from './cidr';
 import { inputOf, type Draft } from './draft';
@@ -20,7 +21,6 @@ const isPattern = (entry: string): boolean => {
 
 export function check(draft: Draft): Errors {
   const errors: Record<string, string> = {};
-  const whole = (text: string, most: number) => /^\d+$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= most;
   if (draft.profile === PROFILE) {
     const missing = scheduleError(draft.schedule);
     if (missing !== null) errors.schedule = missing;
@@ -36,9 +36,11 @@ export function check(draft: Draft): Errors {
   const wrong = entries(draft.cidrs).find((entry) => !isNetwork(entry));
   if (wrong !== undefined) errors.allowed_cidrs = m.webhooks_error_cidr({ entry: wrong });
 
-  if (!whole(draft.rate, MAX_RATE)) errors.rate_limit_per_minute = m.webhooks_error_number({ most: number(MAX_RATE) });
-  const kib = Number(draft.maxKib);
-  if (draft.maxKib.trim() === '' || !(kib > 0) || kib > MAX_BODY_KIB) {
+  const rate = numberOf(draft.rate);
+  if (!Number.isInteger(rate) || rate < 1 || rate > MAX_RATE)
+    errors.rate_limit_per_minute = m.webhooks_error_number({ most: number(MAX_RATE) });
+  const kib = numberOf(draft.maxKib);
+  if (!(kib > 0) || kib > MAX_BODY_KIB) {
     errors.max_body_bytes = m.webhooks_error_number({ most: number(MAX_BODY_KIB) });
   }
   if (draft.mode === 'static_header' && draft.header.trim() !== '' && !TOKEN.test(draft.header.trim())) {

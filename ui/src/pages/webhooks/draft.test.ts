@@ -1,6 +1,12 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { ProfileInfo } from '../../client/generated/rpc';
-import { allowedTools, changes, creation, emptyDraft, inputOf, proposedGuard, type Draft } from './draft';
+import { overwriteGetLocale } from '../../paraglide/runtime.js';
+import { check } from './check';
+import { afterSave, allowedTools, changes, creation, emptyDraft, inputOf, proposedGuard, type Draft } from './draft';
+
+afterEach(() => {
+  overwriteGetLocale(() => 'en');
+});
 
 const draft = (said: Partial<Draft>): Draft => ({ ...emptyDraft(), name: 'n', profile: 'generic', ...said });
 
@@ -74,4 +80,37 @@ it('reads tool policies as the gateway does', () => {
   expect(allowedTools({ allow: [], deny: [] })).toEqual(['calc', 'web_search', 'web_fetch']);
   expect(allowedTools({ allow: ['*'], deny: ['web_*'] })).toEqual(['calc']);
   expect(allowedTools({ allow: ['calc', 'shell'], deny: [] })).toEqual(['calc']);
+});
+
+it('keeps what was typed while it was saved, without the secret that is stored', () => {
+  const stored = draft({ name: 'Stored' });
+  const sent = draft({ ownSecret: true, secret: 'whsec_own' });
+  expect(afterSave({ ...sent }, sent, stored)).toBe(stored);
+  const typed = afterSave({ ...sent, name: 'Typed since' }, sent, stored);
+  expect(typed).toEqual(draft({ name: 'Typed since' }));
+  expect(check(typed).secret).toBeUndefined();
+  const other = { ...sent, secret: 'whsec_other' };
+  expect(afterSave(other, sent, stored)).toBe(other);
+  const chosen = draft({ ownSecret: true });
+  expect(afterSave(chosen, draft({}), stored)).toBe(chosen);
+});
+
+it('reads numbers with the separators of the language, as its errors show them', () => {
+  const schedule = { ...emptyDraft().schedule, kind: 'every' as const, unit: 'seconds' as const };
+  for (const [locale, many, part] of [
+    ['en', '25,600', '1.953'],
+    ['de', '25.600', '1,953'],
+  ] as const) {
+    overwriteGetLocale(() => locale);
+    const typed = draft({ rate: many, maxKib: many, profile: 'schedule', schedule: { ...schedule, every: many } });
+    expect(check(typed)).toEqual({});
+    const input = inputOf(typed);
+    expect([input.rate_limit_per_minute, input.max_body_bytes]).toEqual([25_600, 25_600 * 1024]);
+    expect(input.schedule?.every_seconds).toBe(25_600);
+    expect(inputOf(draft({ maxKib: part })).max_body_bytes).toBe(2000);
+    for (const wrong of ['', '0', 'x', '25601']) expect(check(draft({ maxKib: wrong })).max_body_bytes).toBeDefined();
+    for (const wrong of ['', '0', '1.5', '1000001']) {
+      expect(check(draft({ rate: wrong })).rate_limit_per_minute).toBeDefined();
+    }
+  }
 });

@@ -9,6 +9,7 @@ import type {
   Webhook,
 } from '../../client/generated/rpc';
 import type { Params } from '../../client/rpc';
+import { numberOf, numeralOf } from '../../parts/numeral';
 import { entries } from './cidr';
 import { emptySchedule, PROFILE, scheduleDraftOf, scheduleInputOf, type ScheduleDraft } from './schedule';
 
@@ -140,7 +141,7 @@ export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {
     redeliverFailed: webhook.redeliver_failed,
     rate: String(webhook.rate_limit_per_minute),
     onLimit: webhook.on_limit,
-    maxKib: String(Math.round((webhook.max_body_bytes / 1024) * 1000) / 1000),
+    maxKib: numeralOf(Math.round((webhook.max_body_bytes / 1024) * 1000) / 1000),
     cidrs: (webhook.allowed_cidrs ?? []).join('\n'),
     schedule: scheduleDraftOf(webhook.schedule),
   };
@@ -188,9 +189,9 @@ export function inputOf(draft: Draft): Input {
     header: draft.mode === 'static_header' ? text(draft.header.trim()) : null,
     replay_guard: draft.replayGuard,
     redeliver_failed: draft.redeliverFailed,
-    rate_limit_per_minute: Number(draft.rate),
+    rate_limit_per_minute: numberOf(draft.rate),
     on_limit: draft.onLimit,
-    max_body_bytes: Math.round(Number(draft.maxKib) * 1024),
+    max_body_bytes: Math.round(numberOf(draft.maxKib) * 1024),
     allowed_cidrs: cidrs.length > 0 ? cidrs : null,
     schedule: draft.profile === PROFILE ? scheduleInputOf(draft.schedule) : null,
   };
@@ -213,4 +214,12 @@ export function changes(before: Draft, after: Draft): Input | null {
   const input: Input = Object.fromEntries(changed);
   if (after.ownSecret && after.secret !== '' && after.mode !== 'none') input.secret = after.secret;
   return Object.keys(input).length > 0 ? input : null;
+}
+
+/** The form after `sent` was stored as `stored`. What the user has typed since stays, and is not saved yet. */
+export function afterSave(now: Draft, sent: Draft, stored: Draft): Draft {
+  if (JSON.stringify(now) === JSON.stringify(sent)) return stored;
+  const isStored = sent.ownSecret && now.secret === sent.secret;
+  // An empty secret of the user's own would be refused with the next change.
+  return isStored ? { ...now, ownSecret: false, secret: '' } : now;
 }

@@ -3,6 +3,7 @@ import { SCHEDULE_INPUT_EVERY_SECONDS_MAX, SCHEDULE_INPUT_EVERY_SECONDS_MIN } fr
 import type { Schedule } from '../../client/generated/rpc';
 import type { Params } from '../../client/rpc';
 import { m } from '../../paraglide/messages.js';
+import { numberOf } from '../../parts/numeral';
 import { regional } from '../../parts/region';
 import { number } from '../../parts/time';
 
@@ -86,14 +87,14 @@ export function scheduleInputOf(draft: ScheduleDraft): ScheduleInput {
     const isSame = stored?.at === draft.at && stored.timezone === timezone;
     return { at: isSame ? stored.moment : draft.at, timezone };
   }
-  return { every_seconds: Math.round(Number(draft.every) * SECONDS[draft.unit]), timezone };
+  return { every_seconds: Math.round(numberOf(draft.every) * SECONDS[draft.unit]), timezone };
 }
 
 /** What is missing from the form. The gateway checks the rest. */
 export function scheduleError(draft: ScheduleDraft): string | null {
   if (draft.kind === 'cron') return draft.cron.trim() === '' ? m.webhooks_schedule_error_cron() : null;
   if (draft.kind === 'at') return draft.at === '' ? m.webhooks_schedule_error_at() : null;
-  const seconds = Number(draft.every) * SECONDS[draft.unit];
+  const seconds = numberOf(draft.every) * SECONDS[draft.unit];
   const most = Math.floor(SCHEDULE_INPUT_EVERY_SECONDS_MAX / SECONDS[draft.unit]);
   const isValid =
     Number.isInteger(seconds) &&
