@@ -111,15 +111,16 @@ impl Auth {
             self.0.store.check_schema().await?;
             feed.schema_is_checked.store(true, Ordering::Release);
         }
-        if is_other {
-            tracing::warn!(
-                "the database server was restarted after a crash or replaced by a replica; \
-                 everything in memory is read again"
-            );
-        }
         if is_other || !new.rows.is_empty() {
             self.take_in(&news).await?;
             self.pass_on(&new.rows, &news);
+        }
+        // Not before: while the other reads fail, the next read of the feed finds the same.
+        if is_other {
+            tracing::warn!(
+                "the database server was restarted after a crash or replaced by a replica; \
+                 everything in memory was read again"
+            );
         }
         feed.has_read(&new);
         feed.last_look_ms.store(began_ms, Ordering::Release);

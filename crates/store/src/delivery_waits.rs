@@ -88,11 +88,14 @@ impl Conn {
         &mut self,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
+        // A write of the queue may change a delivery at the same time. PostgreSQL then checks only the outer condition
+        // again.
         let query = query(
             "UPDATE webhook_deliveries SET next_attempt_at = $1, error = NULL
              WHERE id IN (SELECT id FROM webhook_deliveries
                  WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
-                     AND error = $2 LIMIT $3)",
+                     AND error = $2 LIMIT $3)
+                 AND status IN ('received', 'queued') AND error = $2",
         );
         let query = query.bind(now.as_millis()).bind(WAITS_FOR_BUDGET);
         self.run(query.bind(LIMIT)).await

@@ -151,13 +151,15 @@ impl Engine {
     }
 
     /// Returns the statements that begin a migration. On PostgreSQL it waits for another migration without a limit, but
-    /// only briefly for the lock of a table: all later statements on the table wait behind it, on every node.
+    /// only briefly for the lock of a table: all later statements on the table wait behind it, on every node. The limit
+    /// is longer than the usual `deadlock_timeout`, because the server ends an autovacuum only for a statement that has
+    /// waited that long.
     pub(crate) const fn begin_migration(self) -> &'static str {
         match self {
             Self::Sqlite => "BEGIN IMMEDIATE",
             Self::Postgres => {
                 "BEGIN; SELECT pg_advisory_xact_lock(7449354530846700915); \
-                 SET LOCAL lock_timeout = '1s'"
+                 SET LOCAL lock_timeout = '2s'"
             }
         }
     }

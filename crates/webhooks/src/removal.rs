@@ -130,7 +130,7 @@ impl Inner {
         }
         if has_removals {
             // Deliveries of other webhooks may have waited behind them in the same session.
-            crate::worker::revive(self).await?;
+            while crate::worker::revive(self).await? {}
         }
         let now = self.sweep_now().await?;
         let expired = self

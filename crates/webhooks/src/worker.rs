@@ -71,6 +71,9 @@ const TIDY_MS: u64 = 15_000;
 const IDLE_TIDY_MS: u64 = 60_000;
 /// How long after a change of the budgets deliveries are released that were refused while it was written.
 const BUDGETS_MS: u64 = 1000;
+/// Maximum number of writes that release deliveries from a budget. Deliveries that other nodes refuse meanwhile wait
+/// again, and must not be released without an end.
+const BUDGET_WRITES: usize = 1_000;
 /// Capacity of the channel for ended runs.
 const ENDED: usize = 2048;
 
@@ -321,7 +324,7 @@ impl Worker {
         self.gauge.expire();
         self.count_queue().await?;
         let has_more = !self.gauge.is_zero() && {
-            recover::revive(&self.inner).await?;
+            self.revive().await?;
             self.release_from_budget(monotonic).await?;
             recover::release_from_vault(&self.inner).await?
         };
@@ -332,12 +335,26 @@ impl Worker {
         Ok(has_more)
     }
 
+    /// Makes deliveries due again that no longer have a reason to wait. A million of them take longer than a lease, so
+    /// leases are renewed in between.
+    async fn revive(&mut self) -> Result<(), StoreError> {
+        while recover::revive(&self.inner).await? {
+            self.keep_leases().await?;
+        }
+        Ok(())
+    }
+
     /// Releases the deliveries that were refused while a budget was changed. The change released those that waited
     /// before; these would wait until the budget resets.
     async fn release_from_budget(&mut self, monotonic: u64) -> Result<(), StoreError> {
         let changed_at = self.budgets_changed_at;
         if changed_at.is_some_and(|at| monotonic >= at.saturating_add(BUDGETS_MS)) {
-            recover::release_from_budget(&self.inner).await?;
+            for _ in 0..BUDGET_WRITES {
+                if !recover::release_from_budget(&self.inner).await? {
+                    break;
+                }
+                self.keep_leases().await?;
+            }
             self.budgets_changed_at = None;
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Waiting deliveries, lookups and sweeps.
 
 use super::*;
+use gatehouse_store::testing::{self, postgres};
 
 #[tokio::test]
 async fn a_delivery_that_lost_the_one_before_it_is_found_again() {
@@ -359,6 +360,38 @@ async fn deliveries_that_wait_for_a_budget_are_released_in_parts() {
     for calls in released_of(RELEASED_AT_ONCE + 1, &sql, release_from_budget).await {
         assert_eq!(calls, [RELEASED_AT_ONCE, 1, 0]);
     }
+}
+
+/// Whether the cancellation below has changed its row.
+const CANCELLING: &str = "SELECT (SELECT COUNT(*) FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event = 'PgSleep')
+     + (SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'failed')";
+
+/// On PostgreSQL, a change of the budgets and a cancellation may run at the same time.
+#[tokio::test]
+async fn a_delivery_that_is_canceled_while_a_budget_changes_stays_canceled() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let store = database.open().await;
+    insert(&store, vec![delivery(1, "a")]).await;
+    let wait = format!("UPDATE webhook_deliveries SET error = '{WAITS_FOR_BUDGET}'");
+    run_sql(&database.location, &wait).await;
+    let cancel = "BEGIN;
+         UPDATE webhook_deliveries SET status = 'failed', error = 'Cancelled.', next_attempt_at = NULL;
+         SELECT pg_sleep(1); COMMIT";
+    let release = async {
+        while testing::number(&database.location, CANCELLING).await == 0 {
+            tokio::task::yield_now().await;
+        }
+        release_from_budget(&store).await
+    };
+    let (released, ()) = tokio::join!(release, run_sql(&database.location, cancel));
+    assert_eq!(released.unwrap(), 0);
+    let cancelled = row(&store, 1).await;
+    assert_eq!(cancelled.error.as_deref(), Some("Cancelled."));
+    assert_eq!(cancelled.next_attempt_at, None);
+    store.close().await;
 }
 
 async fn correct_times(store: &Store) -> Result<u64, StoreError> {

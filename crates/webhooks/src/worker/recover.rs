@@ -16,9 +16,6 @@ use std::time::Duration;
 
 /// Maximum number of deliveries per write that get a target.
 const UNTARGETED: i64 = 200;
-/// Maximum number of writes that release deliveries from a budget. Deliveries that other nodes refuse meanwhile wait
-/// again, and must not be released without an end.
-const BUDGET_WRITES: usize = 1_000;
 
 /// Runs at startup: queues received deliveries and, on SQLite, requeues those that the previous process was
 /// running. In a shared database, leases of a previous process cannot be distinguished from those of other
@@ -39,7 +36,8 @@ pub(super) async fn at_start(inner: &Arc<Inner>) -> Result<(), StoreError> {
         return_lost(inner, leases).await?;
     }
     fill_targets(inner).await?;
-    revive(inner).await
+    while revive(inner).await? {}
+    Ok(())
 }
 
 /// Sets the target of deliveries from earlier versions, based on their configuration. If the configuration
@@ -214,15 +212,15 @@ pub(super) async fn return_unstarted(
         .await
 }
 
-/// Makes deliveries due again that no longer have a reason to wait.
-pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
+/// Makes deliveries due again that no longer have a reason to wait. Returns whether there may be more.
+pub(crate) async fn revive(inner: &Inner) -> Result<bool, StoreError> {
     let now = inner.now();
     let longest_ms = i64::try_from(backoff::LONGEST_WAIT.as_millis()).unwrap_or(i64::MAX);
     let stranded = inner
         .queue
         .read(|conn| Box::pin(async move { conn.list_stranded_deliveries().await }))
         .await?;
-    let mut moved = inner
+    let moved = inner
         .store
         .write_queue(move |conn| {
             Box::pin(async move {
@@ -231,36 +229,24 @@ pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
             })
         })
         .await?;
-    while moved >= RELEASED_AT_ONCE {
-        moved = inner
-            .store
-            .write_queue(move |conn| {
-                Box::pin(async move { conn.update_deliveries_too_late(now, longest_ms).await })
-            })
-            .await?;
-    }
     inner.wake.notify_one();
-    Ok(())
+    Ok(moved >= RELEASED_AT_ONCE)
 }
 
-/// Makes the deliveries due that wait for a budget. Those whose budget is still used up wait again.
-pub(super) async fn release_from_budget(inner: &Inner) -> Result<(), StoreError> {
+/// Makes deliveries due that wait for a budget. Those whose budget is still used up wait again. Returns whether there may
+/// be more.
+pub(super) async fn release_from_budget(inner: &Inner) -> Result<bool, StoreError> {
     let now = inner.now();
-    for _ in 0..BUDGET_WRITES {
-        let released = inner
-            .store
-            .write_queue(move |conn| {
-                Box::pin(async move { conn.release_deliveries_from_budget(now).await })
-            })
-            .await?;
-        if released > 0 {
-            inner.wake.notify_one();
-        }
-        if released < RELEASED_AT_ONCE {
-            break;
-        }
+    let released = inner
+        .store
+        .write_queue(move |conn| {
+            Box::pin(async move { conn.release_deliveries_from_budget(now).await })
+        })
+        .await?;
+    if released > 0 {
+        inner.wake.notify_one();
     }
-    Ok(())
+    Ok(released >= RELEASED_AT_ONCE)
 }
 
 /// Makes some deliveries due that waited for the vault, if it is unlocked. Returns whether there may be more.
