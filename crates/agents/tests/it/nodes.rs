@@ -12,6 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
+/// Why each answer of a session that ended did so, as a node reports it.
+async fn stops_of(node: &Harness, session: &str) -> Vec<&'static str> {
+    let page = node.agents.history(session, 50, None).await.unwrap();
+    let messages = page.messages.iter().filter_map(|message| message.stop);
+    messages.map(Stop::as_str).collect()
+}
+
 /// Two nodes with the same settings.
 async fn two_nodes(settings: AgentsSettings) -> Option<(Harness, Harness)> {
     let database = testing::postgres().await?;
@@ -155,11 +162,7 @@ async fn a_node_that_was_frozen_does_not_write_into_a_turn_that_another_ended() 
     let sent = here.agents.send(chat(None, "one")).await.unwrap();
     let session = sent.session.as_str().to_owned();
     until(&mut events, "chat.delta").await;
-    let stops = async || {
-        let page = there.agents.history(&session, 50, None).await.unwrap();
-        let messages = page.messages.iter().filter_map(|message| message.stop);
-        messages.map(Stop::as_str).collect::<Vec<_>>()
-    };
+    let stops = async || stops_of(&there, &session).await;
     there.clock.advance(Duration::from_mins(1));
     there.agents.background().await;
     assert_eq!(
@@ -186,11 +189,7 @@ async fn a_node_whose_clock_is_a_day_ahead_does_not_end_the_turns_of_others() {
     let sent = here.agents.send(chat(None, "one")).await.unwrap();
     let session = sent.session.as_str().to_owned();
     until(&mut events, "chat.delta").await;
-    let stops = async || {
-        let page = there.agents.history(&session, 50, None).await.unwrap();
-        let messages = page.messages.iter().filter_map(|message| message.stop);
-        messages.map(Stop::as_str).collect::<Vec<_>>()
-    };
+    let stops = async || stops_of(&there, &session).await;
     let day = Duration::from_hours(24);
     there.clock.set_wall(there.clock.now().after(day));
     for _ in 0..3 {

@@ -174,3 +174,11 @@ pub async fn finish_login(actor: &Actor, begun: &Value, credential: &Value) -> R
     let body = json!({ "challenge_id": begun["challenge_id"], "credential": credential });
     actor.post("/api/auth/passkey/auth/finish", body).await
 }
+
+/// The result of a check of `doctor`; null if it is not made.
+pub async fn doctor_check(owner: &Actor, id: &str) -> Value {
+    let report = owner.rpc("system.doctor", json!({})).await.unwrap();
+    let mut checks = report["checks"].as_array().unwrap().iter();
+    let found = checks.find(|check| check["id"] == id);
+    found.cloned().unwrap_or_default()
+}

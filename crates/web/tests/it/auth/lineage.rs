@@ -5,7 +5,7 @@ use crate::steps::{
     stopped_clock,
 };
 use gatehouse_domain::{Clock, ManualClock};
-use gatehouse_testkit::{Actor, Options, SoftAuthenticator, TestServer};
+use gatehouse_testkit::{Actor, Options, Socket, SoftAuthenticator, TestServer};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +29,20 @@ async fn pair(maker: &Actor, more: Value) -> Value {
         params[name] = value.clone();
     }
     maker.rpc("pairing.create", params).await.unwrap()
+}
+
+/// Pairs a device, and another one from its connection. Returns the device, the connection, and the token of the other.
+async fn pair_from_a_device(server: &TestServer, owner: &Actor) -> (Value, Socket, Value) {
+    let device = pair(owner, json!({})).await;
+    let mut socket = server.socket(&server.remote(), "/ws").await;
+    socket
+        .connect(json!({ "device_token": device["token"] }))
+        .await
+        .unwrap();
+    let params = json!({ "label": "next", "scopes": ["operator.pairing"] });
+    let next = socket.call("pairing.create", params).await.unwrap();
+    let next = next["result"]["token"].clone();
+    (device, socket, next)
 }
 
 async fn is_let_in(key: &Actor) -> bool {
@@ -99,15 +113,7 @@ async fn what_a_key_made_ends_when_the_key_is_revoked_down_to_the_last() {
 #[tokio::test]
 async fn what_a_device_paired_ends_with_the_device() {
     let (server, owner) = light_owner(Options::default()).await;
-    let device = pair(&owner, json!({})).await;
-    let mut socket = server.socket(&server.remote(), "/ws").await;
-    socket
-        .connect(json!({ "device_token": device["token"] }))
-        .await
-        .unwrap();
-    let params = json!({ "label": "next", "scopes": ["operator.pairing"] });
-    let next = socket.call("pairing.create", params).await.unwrap();
-    let next = &next["result"]["token"];
+    let (device, _, next) = pair_from_a_device(&server, &owner).await;
     let list = owner.rpc("pairing.list", json!({})).await.unwrap();
     let mut made_by: Vec<_> = list["devices"]
         .as_array()
@@ -121,7 +127,7 @@ async fn what_a_device_paired_ends_with_the_device() {
     assert_eq!(made_by, [parent, "session as_owner".to_owned()]);
     let revoked = json!({ "id": device["id"] });
     owner.rpc("pairing.revoke", revoked).await.unwrap();
-    assert!(!connects(&server, next).await);
+    assert!(!connects(&server, &next).await);
 }
 
 #[tokio::test]
@@ -291,21 +297,13 @@ async fn a_session_may_keep_what_a_revoked_key_created() {
 #[tokio::test]
 async fn a_session_may_keep_what_a_revoked_device_paired() {
     let (server, owner) = light_owner(Options::default()).await;
-    let device = pair(&owner, json!({})).await;
-    let mut socket = server.socket(&server.remote(), "/ws").await;
-    socket
-        .connect(json!({ "device_token": device["token"] }))
-        .await
-        .unwrap();
-    let params = json!({ "label": "next", "scopes": ["operator.pairing"] });
-    let next = socket.call("pairing.create", params).await.unwrap();
-    let next = &next["result"]["token"];
+    let (device, mut socket, next) = pair_from_a_device(&server, &owner).await;
     let revoke = json!({ "id": device["id"], "keep_children": true });
     let refused = socket.call("pairing.revoke", revoke.clone()).await.unwrap();
     assert_eq!(refused["error"]["data"]["code"], "FORBIDDEN", "{refused}");
     owner.rpc("pairing.revoke", revoke).await.unwrap();
     assert!(!connects(&server, &device["token"]).await);
-    assert!(connects(&server, next).await);
+    assert!(connects(&server, &next).await);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! `audit.syslog` with a server on the network.
 
-use crate::steps::stopped_clock;
+use crate::steps::{doctor_check, stopped_clock};
 use gatehouse_auth::audit::verify;
 use gatehouse_testkit::{Options, TestServer};
 use rustls::ServerConfig;
@@ -83,9 +83,7 @@ async fn a_syslog_server_gets_each_record_over_tcp_also_after_it_was_away() {
     let server = TestServer::start(options).await;
     let owner = server.set_up().await;
     export(&server).await;
-    let report = owner.rpc("system.doctor", json!({})).await.unwrap();
-    let mut checks = report["checks"].as_array().unwrap().iter();
-    let check = checks.find(|check| check["id"] == "audit_export").unwrap();
+    let check = doctor_check(&owner, "audit_export").await;
     assert_eq!(check["ok"], false, "{check}");
 
     let listener = socket.listen(8).unwrap();

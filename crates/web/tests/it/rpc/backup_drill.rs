@@ -1,6 +1,6 @@
 //! The drill of backups.
 
-use crate::steps::stopped_clock;
+use crate::steps::{doctor_check, stopped_clock};
 use gatehouse_services::backup::{DrillError, VerifyBackup};
 use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
@@ -49,15 +49,7 @@ async fn drill(server: &TestServer, verifier: &Arc<Verifier>) -> bool {
 }
 
 async fn finding(owner: &Actor) -> Value {
-    check(owner, "backup_drill").await
-}
-
-/// The result of a check of `doctor`; null if it is not made.
-async fn check(owner: &Actor, id: &str) -> Value {
-    let report = owner.rpc("system.doctor", json!({})).await.unwrap();
-    let mut checks = report["checks"].as_array().unwrap().iter();
-    let found = checks.find(|check| check["id"] == id);
-    found.cloned().unwrap_or_default()
+    doctor_check(owner, "backup_drill").await
 }
 
 #[tokio::test]
@@ -136,7 +128,7 @@ async fn of_an_encrypted_backup_only_the_file_is_checked_and_nothing_else_is_cla
     let services = server.app().services();
     let made = services.create_backup(None, None).await.unwrap();
     assert_eq!(finding(&owner).await, Value::Null, "nothing is restored");
-    let waiting = check(&owner, "backup_encrypted").await;
+    let waiting = doctor_check(&owner, "backup_encrypted").await;
     assert!(
         waiting.to_string().contains("cannot restore them"),
         "{waiting}"
@@ -147,7 +139,7 @@ async fn of_an_encrypted_backup_only_the_file_is_checked_and_nothing_else_is_cla
 
     assert!(drill(&server, &verifier).await);
     assert_eq!(finding(&owner).await, Value::Null);
-    let told = check(&owner, "backup_encrypted").await;
+    let told = doctor_check(&owner, "backup_encrypted").await;
     let message = told["message"].as_str().unwrap();
     assert!(message.contains(&made.backup.name), "{message}");
     assert!(
@@ -176,7 +168,7 @@ async fn of_an_encrypted_backup_only_the_file_is_checked_and_nothing_else_is_cla
     tokio::fs::write(&path, bytes).await.unwrap();
     clock.advance(WEEK);
     assert!(drill(&server, &verifier).await);
-    let damaged = check(&owner, "backup_encrypted").await;
+    let damaged = doctor_check(&owner, "backup_encrypted").await;
     assert_eq!(damaged["ok"], false, "{damaged}");
     assert_eq!(rows("backup.unusable").await, 1);
     assert_eq!(listed(&owner).await, "unusable");
@@ -191,7 +183,7 @@ async fn of_an_encrypted_backup_only_the_file_is_checked_and_nothing_else_is_cla
     clock.advance(WEEK);
     assert!(drill(&server, &verifier).await);
     assert_eq!(listed(&owner).await, "header_only");
-    let told = check(&owner, "backup_encrypted").await;
+    let told = doctor_check(&owner, "backup_encrypted").await;
     assert!(told.to_string().contains("was not compared"), "{told}");
     assert!(verifier.asked().is_empty(), "nothing can be restored");
 }

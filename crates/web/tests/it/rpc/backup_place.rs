@@ -1,6 +1,6 @@
 //! The directory of `backup.to`.
 
-use crate::steps::stopped_clock;
+use crate::steps::{doctor_check, stopped_clock};
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -9,10 +9,7 @@ const DAY: Duration = Duration::from_hours(24);
 
 /// What `doctor` reports about scheduled backups.
 async fn finding(owner: &Actor) -> Value {
-    let report = owner.rpc("system.doctor", json!({})).await.unwrap();
-    let mut checks = report["checks"].as_array().unwrap().iter();
-    let found = checks.find(|check| check["id"] == "backup");
-    found.cloned().unwrap_or_default()
+    doctor_check(owner, "backup").await
 }
 
 #[tokio::test]

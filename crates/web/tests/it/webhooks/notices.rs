@@ -1,7 +1,7 @@
 //! Messages to channels by the rules of `notify.*`.
 
 use super::{made, send, until};
-use crate::steps::{light_owner, stopped_clock};
+use crate::steps::{doctor_check, light_owner, stopped_clock};
 use gatehouse_store::StoreError;
 use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, TestServer};
@@ -90,11 +90,7 @@ async fn each_sender_that_stopped_is_told_once_and_so_is_its_return() {
     notify(&owner, "health").await;
     let hook = made(&owner, json!({ "auth_mode": "none", "name": "Builds" })).await;
     let other = made(&owner, json!({ "auth_mode": "none", "name": "Deploys" })).await;
-    let check = async |owner: &Actor| {
-        let report = owner.rpc("system.doctor", json!({})).await.unwrap();
-        let mut checks = report["checks"].as_array().unwrap().iter();
-        checks.find(|it| it["id"] == "senders").unwrap().clone()
-    };
+    let check = async |owner: &Actor| doctor_check(owner, "senders").await;
     for day in 0..13 {
         // One of them stops a day earlier.
         let senders = if day < 12 {

@@ -1,0 +1,319 @@
+//! The stored state of scheduled backups: when one is due, whether one runs, and what `doctor` reports.
+
+use crate::doctor::check::Check;
+use croner::Cron;
+use gatehouse_domain::{Timestamp, Zone};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How late a backup may be before `doctor` reports it: an hour. A backup whose process ended is repeated after the
+/// same time.
+const LATE_MS: i64 = 3_600_000;
+/// How long a backup counts as running after its last sign of life.
+const LEASE: Duration = Duration::from_mins(5);
+/// Wait after a backup that failed.
+const RETRY: Duration = Duration::from_hours(1);
+
+/// The stored state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    /// The pattern that `next` was calculated from.
+    pattern: String,
+    next: Option<Timestamp>,
+    last: Option<Last>,
+    /// When the running backup began.
+    started: Option<Timestamp>,
+    /// Until when the running backup counts as running. Its node extends it. Earlier versions have none, and count
+    /// [`LATE_MS`] from the start.
+    #[serde(default)]
+    leased_until: Option<Timestamp>,
+}
+
+/// The last scheduled backup.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Last {
+    at: Timestamp,
+    /// `None` if it succeeded.
+    error: Option<String>,
+}
+
+/// An unreadable state counts as none.
+pub(super) fn read(stored: Option<serde_json::Value>) -> State {
+    let stored = stored.and_then(|value| serde_json::from_value(value).ok());
+    stored.unwrap_or_default()
+}
+
+impl State {
+    /// Returns whether a backup is due, and calculates the time of the next one. Several missed times result in
+    /// one backup. A backup whose process ended before it did is due again, an hour after it began.
+    pub(super) fn advance(&mut self, pattern: &str, zone: &Zone, now: Timestamp) -> bool {
+        let is_same = self.pattern == pattern;
+        self.forget_times_ahead(zone, now);
+        let passed = |moment: Option<Timestamp>, ms: i64| {
+            moment.is_some_and(|at| at.as_millis().saturating_add(ms) <= now.as_millis())
+        };
+        let ended = passed(self.started, LATE_MS) && !self.is_running(now);
+        let is_due = is_same && (ended || (passed(self.next, 0) && self.started.is_none()));
+        if is_due || !is_same || self.next.is_none() {
+            pattern.clone_into(&mut self.pattern);
+            self.next = next_after(pattern, zone, now);
+        }
+        if is_due {
+            self.started = Some(now);
+            self.leased_until = Some(now.after(LEASE));
+        }
+        is_due
+    }
+
+    /// Corrects times that were stored while a clock was more than [`LATE_MS`] ahead. Otherwise no backup would be made
+    /// until then. A smaller difference is one between the clocks of nodes, and would repeat the last backup.
+    fn forget_times_ahead(&mut self, zone: &Zone, now: Timestamp) {
+        let latest = Timestamp::from_millis(now.as_millis().saturating_add(LATE_MS));
+        self.started = self.started.filter(|at| *at <= latest);
+        self.leased_until = self.leased_until.filter(|at| *at <= latest);
+        let next = next_after(&self.pattern, zone, latest);
+        if let (Some(stored), Some(next)) = (self.next, next)
+            && next < stored
+        {
+            self.next = next_after(&self.pattern, zone, now);
+        }
+    }
+
+    /// Whether the backup that began last is still running, as far as its lease shows.
+    fn is_running(&self, now: Timestamp) -> bool {
+        let Some(started) = self.started else {
+            return false;
+        };
+        let legacy_end = started.as_millis().saturating_add(LATE_MS);
+        let end = self.leased_until.map_or(legacy_end, Timestamp::as_millis);
+        end > now.as_millis()
+    }
+
+    /// Extends the lease of the backup that began at `began`. Returns `false` if another one has begun since.
+    pub(super) fn renew(&mut self, began: Timestamp, now: Timestamp) -> bool {
+        let is_own = self.started == Some(began);
+        if is_own {
+            self.leased_until = Some(now.after(LEASE));
+        }
+        is_own
+    }
+
+    /// Stores that the backup that began at `began` ended at `now`. One that failed is retried in an hour. Another one
+    /// that has begun since stays running.
+    pub(super) fn end(&mut self, began: Timestamp, now: Timestamp, error: Option<String>) {
+        if error.is_some() {
+            let again = now.after(RETRY);
+            self.next = Some(self.next.map_or(again, |next| next.min(again)));
+        }
+        self.last = Some(Last { at: began, error });
+        if self.started == Some(began) {
+            self.started = None;
+            self.leased_until = None;
+        }
+    }
+}
+
+fn next_after(pattern: &str, zone: &Zone, now: Timestamp) -> Option<Timestamp> {
+    let pattern: Cron = pattern.parse().ok()?;
+    let now = jiff::Timestamp::from_millisecond(now.as_millis()).ok()?;
+    let now = now.to_zoned(zone.rules().clone());
+    let next = pattern.find_next_occurrence(&now, false).ok()?;
+    Some(Timestamp::from_millis(next.timestamp().as_millisecond()))
+}
+
+pub(super) fn finding(state: &State, now: Timestamp) -> Check {
+    const HINT: &str =
+        "Check the directory and the recipient in [backup], and run `gatehouse backup create`.";
+    let is_late = |next: Timestamp| next.as_millis().saturating_add(LATE_MS) < now.as_millis();
+    let late = state.started.filter(|started| is_late(*started));
+    if let Some(started) = late {
+        if state.is_running(now) {
+            let message = format!("The backup of {started} is still running.");
+            return Check::fine("backup", message);
+        }
+        let message = format!("The backup of {started} did not end.");
+        return Check::bad("backup", message, HINT);
+    }
+    match (&state.last, state.next) {
+        (
+            Some(Last {
+                at,
+                error: Some(error),
+            }),
+            _,
+        ) => Check::bad(
+            "backup",
+            format!("The backup of {at} failed: {error}"),
+            HINT,
+        ),
+        (_, Some(next)) if is_late(next) => Check::bad(
+            "backup",
+            format!("The backup of {next} was not made."),
+            HINT,
+        ),
+        (Some(Last { at, .. }), _) => {
+            Check::fine("backup", format!("The last scheduled backup is of {at}."))
+        }
+        (None, Some(next)) => Check::fine(
+            "backup",
+            format!("The first scheduled backup is due at {next}."),
+        ),
+        (None, None) => Check::fine("backup", "Backups are scheduled."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn missed_times_are_one_backup_and_a_new_pattern_starts_anew() {
+        let mut state = State::default();
+        let zone = Zone::utc();
+        let daily = "30 3 * * *";
+        assert!(!state.advance(daily, &zone, at("2026-01-01T00:00:00Z")));
+        assert_eq!(state.next, Some(at("2026-01-01T03:30:00Z")));
+        assert!(!state.advance(daily, &zone, at("2026-01-01T03:29:59Z")));
+        assert!(state.advance(daily, &zone, at("2026-01-05T12:00:00Z")));
+        assert_eq!(state.next, Some(at("2026-01-06T03:30:00Z")));
+        assert!(!state.advance(daily, &zone, at("2026-01-05T12:00:20Z")));
+        state.end(at("2026-01-05T12:00:00Z"), at("2026-01-05T12:00:20Z"), None);
+        assert!(!state.advance("0 * * * *", &zone, at("2026-01-07T00:10:00Z")));
+        assert_eq!(state.next, Some(at("2026-01-07T01:00:00Z")));
+    }
+
+    #[test]
+    fn backups_continue_after_the_clock_was_ahead() {
+        let (zone, daily) = (Zone::utc(), "30 3 * * *");
+        let mut state = State::default();
+        state.advance(daily, &zone, at("2026-01-01T00:00:00Z"));
+        let ahead = at("2027-01-01T03:30:00Z");
+        assert!(state.advance(daily, &zone, ahead));
+        // The node ended during the backup.
+        assert!(!state.advance(daily, &zone, at("2026-01-01T01:00:00Z")));
+        assert_eq!(state.next, Some(at("2026-01-01T03:30:00Z")));
+        assert!(state.advance(daily, &zone, at("2026-01-01T03:30:00Z")));
+        // The clock was ahead at a renewal of the lease only.
+        let began = at("2026-01-01T03:30:00Z");
+        assert!(state.renew(began, ahead));
+        assert!(!state.advance(daily, &zone, at("2026-01-01T04:29:59Z")));
+        assert!(state.advance(daily, &zone, at("2026-01-01T04:30:00Z")));
+    }
+
+    #[test]
+    fn a_small_difference_between_clocks_does_not_repeat_a_backup() {
+        let (zone, daily) = (Zone::utc(), "30 3 * * *");
+        let mut state = State::default();
+        state.advance(daily, &zone, at("2026-01-01T00:00:00Z"));
+        let began = at("2026-01-01T03:30:00Z");
+        assert!(state.advance(daily, &zone, began));
+        // Another node, whose clock is behind.
+        assert!(!state.advance(daily, &zone, at("2026-01-01T03:29:59Z")));
+        state.end(began, at("2026-01-01T03:30:10Z"), None);
+        for behind in ["2026-01-01T03:29:59Z", "2026-01-01T02:30:00Z"] {
+            assert!(!state.advance(daily, &zone, at(behind)));
+            assert!(!state.advance(daily, &zone, at("2026-01-01T03:30:20Z")));
+            assert_eq!(state.next, Some(at("2026-01-02T03:30:00Z")), "{behind}");
+        }
+        assert!(!state.advance(daily, &zone, at("2026-01-01T02:29:59Z")));
+        assert_eq!(state.next, Some(at("2026-01-01T03:30:00Z")), "past an hour");
+    }
+
+    #[test]
+    fn a_backup_that_failed_or_did_not_end_is_repeated() {
+        let (zone, weekly) = (Zone::utc(), "0 0 * * 1");
+        let mut state = State::default();
+        state.advance(weekly, &zone, at("2026-01-04T00:00:00Z"));
+        assert!(state.advance(weekly, &zone, at("2026-01-05T00:00:00Z")));
+        state.end(
+            at("2026-01-05T00:00:00Z"),
+            at("2026-01-05T00:00:00Z"),
+            Some("the disk is full".to_owned()),
+        );
+        assert!(!state.advance(weekly, &zone, at("2026-01-05T00:59:59Z")));
+        assert!(state.advance(weekly, &zone, at("2026-01-05T01:00:00Z")));
+        assert!(!state.advance(weekly, &zone, at("2026-01-05T01:59:59Z")));
+        assert!(state.advance(weekly, &zone, at("2026-01-05T02:00:00Z")));
+    }
+
+    #[test]
+    fn failed_and_late_backups_are_reported() {
+        let now = at("2026-01-05T12:00:00Z");
+        let mut state = State {
+            pattern: "30 3 * * *".to_owned(),
+            next: Some(at("2026-01-06T03:30:00Z")),
+            last: Some(Last {
+                at: at("2026-01-05T03:30:00Z"),
+                error: None,
+            }),
+            started: None,
+            leased_until: None,
+        };
+        assert!(finding(&state, now).ok);
+        state.started = Some(at("2026-01-05T10:00:00Z"));
+        assert!(!finding(&state, now).ok);
+        state.leased_until = Some(at("2026-01-05T12:00:00.001Z"));
+        let running = finding(&state, now);
+        assert!(
+            running.ok && running.message.contains("still running"),
+            "{running:?}"
+        );
+        state.leased_until = Some(now);
+        assert!(!finding(&state, now).ok);
+        state.started = None;
+        state.next = Some(at("2026-01-05T10:59:59Z"));
+        assert!(!finding(&state, now).ok);
+        state.next = Some(at("2026-01-05T11:00:00Z"));
+        assert!(finding(&state, now).ok);
+        if let Some(last) = &mut state.last {
+            last.error = Some("the disk is full".to_owned());
+        }
+        assert!(!finding(&state, now).ok);
+    }
+
+    #[test]
+    fn a_backup_that_takes_longer_than_an_hour_is_not_begun_a_second_time() {
+        let (zone, hourly) = (Zone::utc(), "0 * * * *");
+        let mut state = State::default();
+        state.advance(hourly, &zone, at("2026-01-05T00:30:00Z"));
+        let began = at("2026-01-05T01:00:00Z");
+        assert!(state.advance(hourly, &zone, began));
+        for minute in 1..180 {
+            let now = began.after(Duration::from_mins(minute));
+            assert!(state.renew(began, now));
+            assert!(!state.advance(hourly, &zone, now), "minute {minute}");
+        }
+        // The last renewal was at 03:59, and the node is gone.
+        let mut other = state.clone();
+        assert!(!other.advance(hourly, &zone, at("2026-01-05T04:03:59.999Z")));
+        assert!(other.advance(hourly, &zone, at("2026-01-05T04:04:00Z")));
+        // If it is not gone, it neither extends nor ends the lease of the other one.
+        assert!(!other.renew(began, at("2026-01-05T04:05:00Z")));
+        other.end(began, at("2026-01-05T04:05:00Z"), None);
+        assert_eq!(other.started, Some(at("2026-01-05T04:04:00Z")));
+        assert!(!other.advance(hourly, &zone, at("2026-01-05T05:00:00Z")));
+        // The next one begins when the long one has ended.
+        let mut failed = state.clone();
+        state.end(began, at("2026-01-05T03:59:30Z"), None);
+        assert!(state.advance(hourly, &zone, at("2026-01-05T04:00:00Z")));
+        // A failed one is repeated an hour after its end, unless the schedule has an earlier time.
+        failed.next = Some(at("2026-01-06T01:00:00Z"));
+        let why = Some("the disk is full".to_owned());
+        failed.end(began, at("2026-01-05T03:59:30Z"), why);
+        assert_eq!(failed.next, Some(at("2026-01-05T04:59:30Z")));
+    }
+
+    #[test]
+    fn a_backup_that_an_earlier_version_began_counts_as_running_for_an_hour() {
+        let started = json!({ "pattern": "0 * * * *", "next": null, "last": null,
+            "started": at("2026-01-05T01:00:00Z") });
+        let state = read(Some(started));
+        assert!(state.is_running(at("2026-01-05T01:59:59.999Z")));
+        assert!(!state.is_running(at("2026-01-05T02:00:00Z")));
+    }
+}
