@@ -5,7 +5,7 @@ use gatehouse_auth::audit::verify;
 use gatehouse_testkit::{Options, TestServer};
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
