@@ -192,6 +192,8 @@ def in_answer(g):
             return 302, {"Location": f"/plain?k={quote(VALUE)}&{VALUE.replace('<', '%3C')}"}, b""
         if form == "failed":
             return 500, {"Content-Type": "text/plain", "X-Echo": hit.header("x-token")}, hit.header("x-token").encode()
+        if form not in ANSWERS:
+            return 404, {}, b""
         kind, text = ANSWERS[form](hit)
         return 200, {"Content-Type": kind}, text.encode("utf-16le" if "utf-16" in kind else "utf-8")
 
