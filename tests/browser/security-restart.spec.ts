@@ -96,6 +96,8 @@ test('a device: the gateway is down when it is paired, and again while the token
   await dialog(page).getByLabel('Write').uncheck();
   line.cut();
   await home.stop('SIGKILL');
+  // Until the page knows, it would send the request and could not tell whether it was carried out.
+  await expect(page.getByText('Live', { exact: true })).toHaveCount(0);
   const pair = dialog(page).getByRole('button', { name: 'Pair', exact: true });
   await pair.click();
   await expect(dialog(page).getByRole('alert')).toContainText('The gateway is not responding.');
