@@ -211,6 +211,8 @@ async fn a_device_may_be_given_an_end_and_networks() {
     assert!(connects(&server, &device["token"]).await);
     clock.advance(Duration::from_mins(1));
     assert!(!connects(&server, &device["token"]).await);
+    let list = owner.rpc("pairing.list", json!({})).await.unwrap();
+    assert_eq!(list["devices"][0]["id"], device["id"], "still listed");
     for (more, field) in [
         (json!({ "expires_at": clock.now() }), "expires_at"),
         (json!({ "allowed_cidrs": [] }), "allowed_cidrs"),
