@@ -1,5 +1,5 @@
-//! Ends a response that takes long, or that is sent piece by piece, when the credential of its request ends. Sockets are
-//! then closed. Like sockets, it sends nothing while this node cannot see which credentials other nodes have ended.
+//! Ends a response that takes long, or that is sent piece by piece, when the credential of its request ends. Sockets
+//! are then closed. Like sockets, it sends nothing while this node cannot see which credentials other nodes have ended.
 
 use crate::app::App;
 use crate::arrival::Arrival;
@@ -43,8 +43,8 @@ impl Credential {
         })
     }
 
-    /// Fails if the credential has ended. Call it before a result is sent whose work took long. Reads the database while
-    /// this node cannot see which credentials other nodes have ended.
+    /// Fails if the credential has ended. Call it before a result is sent whose work took long. Reads the database
+    /// while this node cannot see which credentials other nodes have ended.
     pub(crate) async fn confirm(&self) -> Result<(), Problem> {
         self.app.auth().require_live(&self.identity).await
     }
