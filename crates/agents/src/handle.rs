@@ -13,6 +13,7 @@ use crate::registry::ToolRegistry;
 use crate::speaker::{AudioParts, Speaker};
 use crate::speeches::Speeches;
 use crate::turn::left_out::LeftOut;
+use crate::usage::ModelLabels;
 use arc_swap::ArcSwap;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::id::{MessageId, SessionId};
@@ -107,6 +108,7 @@ pub(crate) struct Inner {
     pub(crate) speeches: Speeches,
     pub(crate) approvals: Approvals,
     pub(crate) model_calls: ModelCalls,
+    pub(crate) model_labels: ModelLabels,
     pub(crate) tasks: TaskTracker,
     pub(crate) sweep_clock: SweepClock,
     /// Cancelled once no more turns are accepted.
@@ -161,6 +163,7 @@ impl Agents {
             speeches: Speeches::default(),
             approvals: Approvals::default(),
             model_calls: ModelCalls::default(),
+            model_labels: ModelLabels::default(),
             tasks: TaskTracker::new(),
             sweep_clock: SweepClock::default(),
             stopping: CancellationToken::new(),

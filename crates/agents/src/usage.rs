@@ -1,7 +1,9 @@
 //! The use of models: the row that a call counts in, its cost, and sums over the rows.
 
+mod labels;
 mod used;
 
+pub(crate) use labels::ModelLabels;
 pub(crate) use used::Used;
 
 use crate::budget_values::{NANOS, cost_of};
@@ -92,7 +94,8 @@ fn cost_nanos(usage: Usage, facts: &ModelFacts) -> Option<i64> {
 }
 
 /// Adds a call to the metrics.
-pub(crate) fn count(row: &UsageRow) {
+pub(crate) fn count(row: &UsageRow, labels: &ModelLabels) {
+    let model = labels.of(row);
     let kinds = [
         ("input", row.input_tokens),
         ("output", row.output_tokens),
@@ -101,11 +104,11 @@ pub(crate) fn count(row: &UsageRow) {
         ("estimated", row.estimated_tokens),
     ];
     for (kind, tokens) in kinds {
-        metrics::counter!("model_tokens_total", "model" => row.model.clone(), "kind" => kind)
+        metrics::counter!("model_tokens_total", "model" => model.clone(), "kind" => kind)
             .increment(tokens.unsigned_abs());
     }
     if let Some(nanos) = row.cost_nanos {
-        metrics::counter!("model_cost_nanos_total", "model" => row.model.clone())
+        metrics::counter!("model_cost_nanos_total", "model" => model)
             .increment(nanos.unsigned_abs());
     }
 }

@@ -4,7 +4,7 @@ use crate::api::{ApiKeyCreated, ApiKeyItem, ApiKeyList, CreateApiKeyRequest, Don
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
-use crate::lineage::{Descendants, Limits, may_keep_children};
+use crate::lineage::{Descendants, Limits, maker_name, may_keep_children};
 use crate::live::{KEY_PREFIX, LiveKey, hash_of, to_hex};
 use crate::only::{Only, TargetKinds};
 use crate::request_context::Caller;
@@ -94,7 +94,7 @@ impl Auth {
         let inner = &self.0;
         let secret = BASE64URL_NOPAD.encode(&inner.random.bytes::<32>());
         let key = SecretString::from(format!("{KEY_PREFIX}{secret}"));
-        let row = ApiKeyRow {
+        let mut row = ApiKeyRow {
             id: ApiKeyId::generate(&*inner.clock, &*inner.random),
             key_hash: to_hex(&hash_of(key.expose_secret())),
             prefix: key.expose_secret().chars().take(PREFIX_CHARS).collect(),
@@ -104,11 +104,7 @@ impl Auth {
             created_at: inner.now(),
             expires_at: limits.expires_at,
             last_used_at: None,
-            made_by: Some(
-                maker
-                    .as_ref()
-                    .map_or_else(|| actor.name.clone(), AuthIdentity::maker_name),
-            ),
+            made_by: Some(actor.name.clone()),
             only: limits.only.as_ref().map(Only::to_texts),
             dies_at_setup: maker.as_ref().is_some_and(dies_at_setup),
         };
@@ -126,6 +122,7 @@ impl Auth {
                 Box::pin(async move {
                     if let Some(maker) = &maker {
                         auth.require_live_row(conn, maker).await?;
+                        row.made_by = Some(maker_name(conn, maker).await?);
                     }
                     conn.insert_api_key(&row).await?;
                     let entry = AuditEntry {
@@ -196,17 +193,19 @@ impl Auth {
         self.change(
             move |conn| {
                 Box::pin(async move {
-                    // Read the label before the row is deleted.
+                    // Read the row before it is deleted.
                     let all = conn.list_api_keys().await?;
-                    let label = all.into_iter().find(|row| row.id == in_job);
-                    let label = label.map(|row| row.label);
+                    let row = all.into_iter().find(|row| row.id == in_job);
+                    let made_by = row.as_ref().and_then(|row| row.made_by.clone());
+                    let label = row.map(|row| row.label);
                     if !conn.delete_api_key(&in_job).await? {
                         return Err(AuthError::NotFound("API key"));
                     }
+                    let name = format!("api_key {in_job}");
                     let below = if keep_children {
-                        Descendants::default()
+                        Descendants::keep(conn, &name, made_by.as_deref()).await?
                     } else {
-                        Descendants::delete(conn, &format!("api_key {in_job}"), now).await?
+                        Descendants::delete(conn, &name, now).await?
                     };
                     let entry = AuditEntry {
                         kind: kinds::API_KEY_REVOKED,

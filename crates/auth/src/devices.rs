@@ -10,7 +10,7 @@ use crate::api_keys::{check_label, dies_at_setup};
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::identity::AuthIdentity;
-use crate::lineage::{Descendants, Limits, may_keep_children};
+use crate::lineage::{Descendants, Limits, maker_name, may_keep_children};
 use crate::live::{Live, TOKEN_PREFIX, hash_of, to_hex};
 use crate::only::{Only, TargetKinds};
 use crate::request_context::RequestContext;
@@ -67,7 +67,8 @@ impl Auth {
             last_seen_at: None,
             expires_at: limits.expires_at,
             allowed_cidrs: limits.allowed_cidrs,
-            made_by: Some(creator.maker_name()),
+            // The transaction sets it.
+            made_by: None,
             only: limits.only.as_ref().map(Only::to_texts),
             dies_at_setup: dies_at_setup(&creator),
         };
@@ -80,7 +81,7 @@ impl Auth {
         &self,
         actor: Actor,
         creator: AuthIdentity,
-        row: DeviceRow,
+        mut row: DeviceRow,
     ) -> Result<(), AuthError> {
         let live = LiveDevice::from_row(&row)?;
         let (auth, now) = (self.clone(), self.0.now());
@@ -89,6 +90,7 @@ impl Auth {
             move |conn| {
                 Box::pin(async move {
                     auth.require_live_row(conn, &creator).await?;
+                    row.made_by = Some(maker_name(conn, &creator).await?);
                     conn.insert_device(&row).await?;
                     let entry = AuditEntry {
                         kind: kinds::DEVICE_PAIRED,
@@ -168,17 +170,19 @@ impl Auth {
         self.change(
             move |conn| {
                 Box::pin(async move {
-                    // Read the label before the row is deleted.
+                    // Read the row before it is deleted.
                     let all = conn.list_devices().await?;
-                    let label = all.into_iter().find(|row| row.id == in_job);
-                    let label = label.map(|row| row.label);
+                    let row = all.into_iter().find(|row| row.id == in_job);
+                    let made_by = row.as_ref().and_then(|row| row.made_by.clone());
+                    let label = row.map(|row| row.label);
                     if !conn.delete_device(&in_job).await? {
                         return Err(AuthError::NotFound("device"));
                     }
+                    let name = format!("device {in_job}");
                     let below = if keep_children {
-                        Descendants::default()
+                        Descendants::keep(conn, &name, made_by.as_deref()).await?
                     } else {
-                        Descendants::delete(conn, &format!("device {in_job}"), now).await?
+                        Descendants::delete(conn, &name, now).await?
                     };
                     let entry = AuditEntry {
                         kind: kinds::DEVICE_REVOKED,

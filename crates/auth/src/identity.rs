@@ -150,11 +150,6 @@ impl AuthIdentity {
         }
     }
 
-    /// The value of `made_by` in the API keys and devices that this identity creates.
-    pub(crate) fn maker_name(&self) -> String {
-        self.lasting_maker().unwrap_or_else(|| self.actor_name())
-    }
-
     /// The name in audit rows and logs: an ID, never a secret.
     pub fn actor_name(&self) -> String {
         match &self.subject {

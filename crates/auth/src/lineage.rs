@@ -2,10 +2,11 @@
 
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
+use crate::live::{Live, to_hex};
 use crate::only::Only;
 use crate::state::{AuthInner, Settled};
 use gatehouse_domain::{Cidr, ScopeSet, Timestamp};
-use gatehouse_store::{Conn, CreatedCredentialRow};
+use gatehouse_store::{Conn, CreatedCredentialRow, StoreError};
 use std::collections::{BTreeSet, HashSet};
 
 /// The maximum number of networks per credential.
@@ -127,6 +128,28 @@ pub(crate) fn may_keep_children(
     }
 }
 
+/// Reads [`AuthIdentity::lasting_maker`] in the transaction that creates something. Memory keeps the maker with which a
+/// session was loaded, but the session may have got another one since ([`Descendants::keep`]).
+pub(crate) async fn lasting_maker(
+    conn: &mut Conn,
+    identity: &AuthIdentity,
+) -> Result<Option<String>, StoreError> {
+    let Subject::Session(session) = &identity.subject else {
+        return Ok(identity.lasting_maker());
+    };
+    let row = conn.find_auth_session(&to_hex(session.hash())).await?;
+    Ok(row.and_then(|row| row.made_by))
+}
+
+/// Reads the value of `made_by` in the API keys and devices that this identity creates.
+pub(crate) async fn maker_name(
+    conn: &mut Conn,
+    identity: &AuthIdentity,
+) -> Result<String, StoreError> {
+    let lasting = lasting_maker(conn, identity).await?;
+    Ok(lasting.unwrap_or_else(|| identity.actor_name()))
+}
+
 /// The credentials that ended together with their maker.
 #[derive(Default)]
 pub(crate) struct Descendants {
@@ -171,6 +194,20 @@ impl Descendants {
             settled = Some(state);
         }
         Ok(Self { rows, settled })
+    }
+
+    /// Keeps everything that this maker created. Runs in the transaction that ends the maker. The maker's own maker
+    /// becomes the maker of its children, so that they still end with that one. `made_by` is `None` for makers from
+    /// before there was a lineage.
+    pub(crate) async fn keep(
+        conn: &mut Conn,
+        maker: &str,
+        made_by: Option<&str>,
+    ) -> Result<Self, AuthError> {
+        if let Some(new_maker) = made_by {
+            conn.update_made_by(maker, new_maker).await?;
+        }
+        Ok(Self::default())
     }
 
     pub(crate) fn extend(&mut self, more: Self) {

@@ -180,7 +180,8 @@ impl LiveSession {
         &self.id
     }
 
-    /// The API key or device that registered the passkey of this session.
+    /// The API key or device that registered the passkey of this session, or its maker if it was revoked with
+    /// `keep_children` before this session was loaded.
     pub(crate) fn made_by(&self) -> Option<&str> {
         self.made_by.as_deref()
     }

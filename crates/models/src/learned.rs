@@ -57,6 +57,9 @@ impl Learned {
     }
 }
 
+/// How many models have learned parameters. Callers of `/v1/*` can name any number of models.
+const MAX_MODELS: usize = 1000;
+
 /// Learned parameters, by model.
 #[derive(Debug, Default)]
 pub(crate) struct LearnedFacts(Mutex<HashMap<ModelRef, Learned>>);
@@ -69,11 +72,40 @@ impl LearnedFacts {
 
     pub(crate) fn put(&self, model: &ModelRef, learned: Learned) {
         let mut learned_facts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if learned_facts.len() >= MAX_MODELS && !learned_facts.contains_key(model) {
+            learned_facts.clear();
+        }
         learned_facts.insert(model.clone(), learned);
     }
 
     pub(crate) fn forget(&self) {
         let mut learned_facts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         learned_facts.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_of_a_thousand_models_are_remembered_and_no_more() {
+        let facts = LearnedFacts::default();
+        let model = |number: usize| ModelRef {
+            provider: "p".to_owned(),
+            model: number.to_string(),
+        };
+        let learned = Learned {
+            no_tools: true,
+            ..Learned::default()
+        };
+        for number in 0..MAX_MODELS {
+            facts.put(&model(number), learned);
+        }
+        facts.put(&model(0), learned);
+        assert!((0..MAX_MODELS).all(|number| facts.of(&model(number)) == learned));
+        facts.put(&model(MAX_MODELS), learned);
+        assert_eq!(facts.of(&model(MAX_MODELS)), learned);
+        assert_eq!(facts.of(&model(0)), Learned::default());
     }
 }

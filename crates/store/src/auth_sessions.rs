@@ -44,11 +44,14 @@ impl FromRow for KnownHash {
 }
 
 impl Conn {
+    /// Stores a login. The current `made_by` of its passkey replaces that of the row: the passkey may have got
+    /// another one since it was read.
     pub async fn insert_auth_session(&mut self, row: &AuthSessionRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO auth_sessions (id, token_hash, login_method, user_agent, client_ip,
                  created_at, last_seen_at, expires_at, confirmed_at, made_by, passkey_id)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
+                 COALESCE((SELECT made_by FROM auth_passkeys WHERE id = $11), $10), $11)",
         );
         self.run(
             query

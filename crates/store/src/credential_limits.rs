@@ -67,4 +67,17 @@ impl Conn {
         );
         self.list(query.bind(maker)).await
     }
+
+    /// Makes `new_maker` the creator of everything that `maker` created itself. Both are names in `made_by`.
+    pub async fn update_made_by(&mut self, maker: &str, new_maker: &str) -> Result<(), StoreError> {
+        for sql in [
+            "UPDATE auth_api_keys SET made_by = $2 WHERE made_by = $1",
+            "UPDATE auth_devices SET made_by = $2 WHERE made_by = $1",
+            "UPDATE auth_passkeys SET made_by = $2 WHERE made_by = $1",
+            "UPDATE auth_sessions SET made_by = $2 WHERE made_by = $1",
+        ] {
+            self.run(query(sql).bind(maker).bind(new_maker)).await?;
+        }
+        Ok(())
+    }
 }

@@ -79,9 +79,20 @@ pub struct Spent {
 
 columns! { Spent: tokens, cost_nanos }
 
+/// How many models have rows of their own on a day. Callers can name any number of models, and rows are kept.
+const MAX_MODELS_A_DAY: i64 = 1_000;
+
+/// `$13` replaces a model that is new on its day when there are `$14` others. A model with a budget keeps its name,
+/// because the budget sums its rows.
 const ADD: &str = "INSERT INTO usage_days (day, agent, model, webhook, api_key, input_tokens,
          output_tokens, cached_tokens, reasoning_tokens, estimated_tokens, cost_nanos, turns)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+     VALUES ($1, $2,
+         CASE WHEN EXISTS (SELECT 1 FROM usage_days WHERE day = $1 AND agent = $2 AND model = $3)
+             OR EXISTS (SELECT 1 FROM budgets WHERE scope = 'model:' || $3)
+             OR EXISTS (SELECT 1 FROM usage_days WHERE day = $1 AND model = $3)
+             OR (SELECT COUNT(DISTINCT model) FROM usage_days WHERE day = $1) < $14
+             THEN $3 ELSE $13 END,
+         $4, $5, $6, $7, $8, $9, $10, $11, $12)
      ON CONFLICT (day, agent, model, webhook, api_key) DO UPDATE SET
          input_tokens = usage_days.input_tokens + excluded.input_tokens,
          output_tokens = usage_days.output_tokens + excluded.output_tokens,
@@ -93,8 +104,10 @@ const ADD: &str = "INSERT INTO usage_days (day, agent, model, webhook, api_key, 
          turns = usage_days.turns + excluded.turns";
 
 impl Conn {
-    /// Adds use to its row.
+    /// Adds use to its row. A model beyond the first 1,000 of a day counts as `<provider>/other`, unless a budget names
+    /// it.
     pub async fn add_usage(&mut self, row: &UsageRow) -> Result<(), StoreError> {
+        let provider = row.model.split_once('/').map_or("", |(id, _)| id);
         let query = query(ADD)
             .bind(row.day)
             .bind(&row.agent)
@@ -107,7 +120,9 @@ impl Conn {
             .bind(row.reasoning_tokens)
             .bind(row.estimated_tokens)
             .bind(row.cost_nanos)
-            .bind(row.turns);
+            .bind(row.turns)
+            .bind(format!("{provider}/other"))
+            .bind(MAX_MODELS_A_DAY);
         self.run(query).await.map(drop)
     }
 

@@ -1,5 +1,5 @@
-//! Ends a response that is sent piece by piece when the credential of its request ends. Sockets are then closed.
-//! Like sockets, it sends nothing while this node cannot see which credentials other nodes have ended.
+//! Ends a response that takes long, or that is sent piece by piece, when the credential of its request ends. Sockets
+//! are then closed. Like sockets, it sends nothing while this node cannot see which credentials other nodes have ended.
 
 use crate::app::App;
 use crate::arrival::Arrival;
@@ -41,6 +41,12 @@ impl Credential {
             app: app.clone(),
             identity: identity.clone(),
         })
+    }
+
+    /// Fails if the credential has ended. Call it before a result is sent whose work took long. Reads the database
+    /// while this node cannot see which credentials other nodes have ended.
+    pub(crate) async fn confirm(&self) -> Result<(), Problem> {
+        self.app.auth().require_live(&self.identity).await
     }
 
     /// The body of a response that breaks off when the credential ends. The client detects that it is incomplete.

@@ -252,7 +252,8 @@ impl Running<'_> {
         self.is_out_of_steps = true;
         let mut reply = self.ask(&mut setup).await?;
         reply.calls.clear();
-        if !reply.stop.is_withheld() {
+        // That the answer was cut or withheld matters more.
+        if reply.stop == Stop::End {
             reply.stop = Stop::ToolLimit;
         }
         self.conclude(setup, reply).await

@@ -97,7 +97,7 @@ impl Running<'_> {
         let mut row = cause.row(day, &name, used, &self.inner.models.facts(model));
         row.turns = i64::from(!self.spending.is_counted);
         self.spending.is_counted = true;
-        count(&row);
+        count(&row, &self.inner.model_labels);
         self.spending.unstored().push(row);
     }
 

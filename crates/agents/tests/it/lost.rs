@@ -1,9 +1,11 @@
 //! Turns of a process that was killed.
 
-use crate::fake_model::{Reaction, say};
-use crate::harness::{Harness, chat, harnesses, until, webhook};
-use gatehouse_agents::{AgentsError, Message, Stop};
+use crate::fake_model::{Reaction, call, say};
+use crate::harness::{Harness, TestTool, chat, harnesses, until, webhook};
+use gatehouse_agents::{AgentsError, Audience, Message, Stop};
 use gatehouse_domain::Fence;
+use gatehouse_store::testing::run_sql;
+use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -133,5 +135,31 @@ async fn a_turn_of_work_that_another_node_may_have_taken_over_is_not_stored_or_a
         }
         assert!(checks.load(Ordering::Relaxed) > permitted);
         assert!(harness.model.seen().is_empty(), "{permitted}");
+    }
+}
+
+/// A node that is cut off from its database must not act.
+#[tokio::test]
+async fn a_node_that_cannot_store_an_answer_makes_none_of_its_calls() {
+    for harness in harnesses().await {
+        let made = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&made);
+        let tool = TestTool::new("double", Audience::Public, move |_, _| {
+            count.fetch_add(1, Ordering::Relaxed);
+            Box::pin(async { Ok("2".to_owned()) })
+        });
+        harness.agents.tools().register(tool);
+        harness.model.hold();
+        harness.model.will([call("double", &json!({ "x": 1 }))]);
+        let location = &harness.database.location;
+        let cut_off = async {
+            harness.model.until(1).await;
+            run_sql(location, "ALTER TABLE chat_messages RENAME TO away").await;
+            harness.model.release(10);
+        };
+        let (report, ()) = tokio::join!(harness.say(None, "Twice 1?"), cut_off);
+        assert!(report.error.is_some());
+        assert_eq!(made.load(Ordering::Relaxed), 0);
+        assert_eq!(harness.model.seen().len(), 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, TestTool, chat, harnesses, until, until_done, webhook};
-use gatehouse_agents::{Audience, Stop};
+use gatehouse_agents::{Audience, NewAgent, Stop};
 use serde_json::json;
 use std::time::Duration;
 
@@ -67,6 +67,33 @@ async fn a_call_that_was_cut_before_its_arguments_is_not_made() {
     let told = harness.model.messages(1);
     let answer = told.last().unwrap()["content"].as_str().unwrap();
     assert!(answer.contains("not a JSON object"), "{answer}");
+}
+
+#[tokio::test]
+async fn the_last_answer_of_a_turn_without_more_steps_says_that_it_was_cut() {
+    let harness = Harness::new().await;
+    let tool = TestTool::double("double", Audience::Public);
+    harness.agents.tools().register(tool);
+    let new = NewAgent {
+        name: "Short".to_owned(),
+        max_turns: Some(1),
+        ..NewAgent::default()
+    };
+    harness.agents.create_agent(new).await.unwrap();
+    for (reason, stop) in [
+        ("stop", Stop::ToolLimit),
+        ("length", Stop::Length),
+        ("content_filter", Stop::Filtered),
+    ] {
+        let last = Reaction::Finish("As far".to_owned(), reason.to_owned());
+        harness
+            .model
+            .will([call("double", &json!({ "x": 1 })), last]);
+        let mut request = chat(None, "go");
+        request.agent = Some("short".to_owned());
+        let report = harness.agents.send_sync(request).await.unwrap();
+        assert_eq!((report.text.as_str(), report.stop), ("As far", stop));
+    }
 }
 
 #[tokio::test]

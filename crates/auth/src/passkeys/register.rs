@@ -6,7 +6,7 @@ use super::list::check_name;
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::identity::AuthIdentity;
-use crate::lineage::require_no_limits;
+use crate::lineage::{lasting_maker, require_no_limits};
 use crate::live::LoginMethod;
 use crate::request_context::{Caller, Outcome};
 use crate::sessions::{NewSession, UsedPasskey};
@@ -79,7 +79,8 @@ impl Auth {
             rp_id: challenge.rp_id,
             created_at: self.0.now(),
             last_used_at: None,
-            made_by: maker.and_then(AuthIdentity::lasting_maker),
+            // The transaction sets it.
+            made_by: None,
         };
         self.store_passkey(caller, row, maker.cloned(), needed)
             .await
@@ -107,7 +108,7 @@ impl Auth {
     async fn store_passkey(
         &self,
         caller: &Caller<'_>,
-        row: PasskeyRow,
+        mut row: PasskeyRow,
         maker: Option<AuthIdentity>,
         code: NeededCode,
     ) -> Result<Outcome<PasskeyMade>, AuthError> {
@@ -143,6 +144,7 @@ impl Auth {
                             // setup, which has other rules.
                             return Err(AuthError::NotAuthenticated);
                         }
+                        row.made_by = lasting_maker(conn, maker).await?;
                     }
                 }
                 insert(conn, &row).await?;

@@ -6,6 +6,7 @@ use crate::app::App;
 use crate::arrival::Arrival;
 use crate::body::{self, Requester};
 use crate::respond::Refusal;
+use crate::while_live::Credential;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -46,7 +47,11 @@ pub(super) async fn post(
     };
     // The params have been read and are charged separately.
     drop(bytes);
-    Ok(match work.await {
+    let credential = Credential::of_context(&app, &requester.context)?;
+    let reply = work.await;
+    // The tools may have run for minutes. A credential that ended meanwhile does not get their results.
+    credential.confirm().await?;
+    Ok(match reply {
         Some(reply) => json(StatusCode::OK, Body::from(Bytes::from_owner(reply))),
         // There were only notifications.
         None => respond(StatusCode::ACCEPTED, Body::empty()),

@@ -22,8 +22,20 @@ pub(super) fn unknown_model() -> Problem {
     Problem::new(ErrorCode::NotFound, message).with("field", "model")
 }
 
-/// Answers a conversation. Fails if the answer cannot begin.
+/// Answers a conversation. Fails if the answer cannot begin. When the credential of the request ends, the work stops,
+/// and the answer ends with an error.
 pub(super) async fn answer(
+    app: &App,
+    model: &str,
+    request: ChatRequest,
+    actor: Actor,
+    credential: Credential,
+) -> Result<AnswerStream, Problem> {
+    let answer = start(app, model, request, actor).await?;
+    Ok(credential.limit(answer, not_authenticated))
+}
+
+async fn start(
     app: &App,
     model: &str,
     request: ChatRequest,
@@ -58,13 +70,9 @@ pub(super) async fn answer(
     })
 }
 
-/// Waits a moment for the first piece of an answer. Fails if it is an error. The answer ends with an error when the
-/// credential of its request ends.
-pub(super) async fn begun(
-    answer: AnswerStream,
-    credential: Credential,
-) -> Result<AnswerStream, Problem> {
-    let mut answer = credential.limit(answer, not_authenticated).peekable();
+/// Waits a moment for the first piece of an answer. Fails if it is an error.
+pub(super) async fn begun(answer: AnswerStream) -> Result<AnswerStream, Problem> {
+    let mut answer = answer.peekable();
     let first = tokio::time::timeout(FIRST_PIECE, Pin::new(&mut answer).peek()).await;
     match first {
         Ok(Some(Err(problem))) => Err(problem.clone()),

@@ -211,6 +211,8 @@ async fn a_device_may_be_given_an_end_and_networks() {
     assert!(connects(&server, &device["token"]).await);
     clock.advance(Duration::from_mins(1));
     assert!(!connects(&server, &device["token"]).await);
+    let list = owner.rpc("pairing.list", json!({})).await.unwrap();
+    assert_eq!(list["devices"][0]["id"], device["id"], "still listed");
     for (more, field) in [
         (json!({ "expires_at": clock.now() }), "expires_at"),
         (json!({ "allowed_cidrs": [] }), "allowed_cidrs"),
@@ -290,8 +292,66 @@ async fn a_session_may_keep_what_a_revoked_key_created() {
     assert!(is_let_in(&key).await && is_let_in(&child).await);
     owner.send("DELETE", &path, Some(keep)).await.expect(200);
     assert!(!is_let_in(&key).await && is_let_in(&child).await);
+    // The child descends from the key's maker now.
     let item = listed(&owner, &child_id).await;
-    assert_eq!(item["made_by"], format!("api_key {key_id}"));
+    assert_eq!(item["made_by"], "session as_owner");
+}
+
+/// Revokes a key or a session without what it created.
+async fn end_but_keep(owner: &Actor, path: &str) {
+    let keep = json!({ "keep_children": true });
+    owner.send("DELETE", path, Some(keep)).await.expect(200);
+}
+
+#[tokio::test]
+async fn what_outlived_its_maker_ends_with_the_maker_of_that_one() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let here = server.local().with("host", "localhost:8420");
+    let (first, first_id) = make(&server, &owner, json!({})).await;
+    let (second, second_id) = make(&server, &first, json!({})).await;
+    let (third, third_id) = make(&server, &second, json!({})).await;
+    let device = pair(&second, json!({})).await;
+    let (mut authenticator, _) = passkey_of(&second.clone().with("host", "localhost:8420")).await;
+    let session = session_of(&here, &mut authenticator).await;
+    passkey_of(&owner.clone().with("host", "localhost:8420")).await;
+    end_but_keep(&owner, &format!("{KEYS}/{second_id}")).await;
+    assert!(!is_let_in(&second).await);
+    // The session was loaded while its passkey belonged to the second key.
+    let (late, late_id) = make(&server, &session, json!({})).await;
+    let of_first = format!("api_key {first_id}");
+    for id in [&third_id, &late_id] {
+        assert_eq!(listed(&owner, id).await["made_by"], of_first);
+    }
+    let later = session_of(&here, &mut authenticator).await;
+    for actor in [&third, &session, &late, &later] {
+        assert!(is_let_in(actor).await);
+    }
+    assert!(connects(&server, &device["token"]).await);
+
+    let path = format!("{KEYS}/{first_id}");
+    owner.delete(&path).await.expect(200);
+    for actor in [&third, &session, &late, &later] {
+        assert!(!is_let_in(actor).await);
+    }
+    assert!(!connects(&server, &device["token"]).await);
+    let reply = log_in_by_passkey(&here, &mut authenticator).await;
+    reply.refused(401, "INVALID_CREDENTIALS");
+}
+
+#[tokio::test]
+async fn a_key_that_outlived_two_makers_ends_with_their_session() {
+    let (server, owner) = TestServer::with_owner().await;
+    let session = new_session(&server).await;
+    let (first, first_id) = make(&server, &session, json!({})).await;
+    let (second, second_id) = make(&server, &first, json!({})).await;
+    let (third, _) = make(&server, &second, json!({})).await;
+    for id in [first_id, second_id] {
+        end_but_keep(&owner, &format!("{KEYS}/{id}")).await;
+    }
+    assert!(!is_let_in(&first).await && !is_let_in(&second).await);
+    assert!(is_let_in(&third).await);
+    owner.delete("/api/auth/sessions").await.expect(200);
+    assert!(!is_let_in(&third).await);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use super::{Client, MCP, client};
 use crate::steps::light_owner;
+use gatehouse_doubles::openai::FakeModel;
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 
@@ -50,6 +51,28 @@ async fn without_a_credential_mcp_is_closed() {
     owner.post(MCP, ping()).await.expect(200);
     let key = server.api_key(&owner, &["operator.read"]).await;
     key.post(MCP, ping()).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_key_that_ended_during_a_call_gets_no_result() {
+    let model = FakeModel::start().await;
+    model.hold();
+    let server = TestServer::start(Options::default().model(&model.url, "m1")).await;
+    let owner = server.set_up().await;
+    let keys = "/api/auth/api-keys";
+    let body = json!({ "label": "mcp", "scopes": ["operator.write"] });
+    let made = owner.post(keys, body).await.expect(200);
+    let client = Client::of(&server.local().bearer(made["key"].as_str().unwrap()));
+    let ask = json!({ "name": "ask_agent", "arguments": { "agent": "default", "text": "Hi." } });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ask });
+    let ending = async {
+        model.until(1).await;
+        let path = format!("{keys}/{}", made["id"].as_str().unwrap());
+        owner.delete(&path).await.expect(200);
+        model.release(10);
+    };
+    let (reply, ()) = tokio::join!(client.send(call), ending);
+    reply.refused(401, "AUTH_NOT_AUTHENTICATED");
 }
 
 #[tokio::test]

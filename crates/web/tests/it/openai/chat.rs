@@ -1,7 +1,7 @@
 //! Answers of agents and of models.
 
 use super::{CHAT, Harness, events};
-use gatehouse_doubles::openai::{call, says};
+use gatehouse_doubles::openai::{Reaction, call, says};
 use serde_json::{Value, json};
 
 fn text_of(events: &[Value]) -> String {
@@ -145,6 +145,35 @@ async fn an_answer_is_streamed() {
         "messages": [{ "role": "user", "content": "Hi." }] });
     let events = events(&harness.client.post(CHAT, body).await);
     assert!(events.iter().all(|event| event.get("usage").is_none()));
+}
+
+#[tokio::test]
+async fn the_finish_reason_of_an_answer_that_was_cut_or_filtered_is_passed_on() {
+    let harness = Harness::new().await;
+    for reason in ["length", "content_filter"] {
+        for model in ["agent/default", "fake/m1"] {
+            let half = || Reaction::Finish("It is".to_owned(), reason.to_owned());
+            harness.model.will([half(), half()]);
+            let got = harness.ask(model, "The weather?").await.expect(200);
+            let choice = &got["choices"][0];
+            assert_eq!(choice["finish_reason"], reason, "{model}");
+            assert_eq!(choice["message"]["content"], "It is");
+            let body = json!({ "model": model, "stream": true,
+                "messages": [{ "role": "user", "content": "The weather?" }] });
+            let events = events(&harness.client.post(CHAT, body).await);
+            assert_eq!(text_of(&events), "It is");
+            let reasons = events
+                .iter()
+                .filter_map(|event| event["choices"][0]["finish_reason"].as_str());
+            assert_eq!(reasons.collect::<Vec<_>>(), [reason], "{model}");
+        }
+    }
+    // A call that was cut is no reason to make it.
+    let calls = vec![("weather".to_owned(), "{\"ci".to_owned())];
+    let cut = Reaction::CallThen(calls, "length".to_owned());
+    harness.model.will([cut]);
+    let got = harness.ask("fake/m1", "The weather?").await.expect(200);
+    assert_eq!(got["choices"][0]["finish_reason"], "length");
 }
 
 #[tokio::test]

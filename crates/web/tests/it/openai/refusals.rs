@@ -207,6 +207,39 @@ async fn a_caller_that_leaves_stops_the_work() {
 }
 
 #[tokio::test]
+async fn a_whole_answer_ends_with_the_key_of_its_request() {
+    let harness = Harness::new().await;
+    let keys = "/api/auth/api-keys";
+    for (number, model) in ["agent/default", "fake/m1"].into_iter().enumerate() {
+        let key = json!({ "label": "x", "scopes": ["operator.write"] });
+        let made = harness.owner.post(keys, key).await.expect(200);
+        let client = harness.server.local();
+        let client = client.bearer(made["key"].as_str().unwrap());
+        let hang = || Reaction::Hang("It is".to_owned());
+        harness.model.will([hang(), hang()]);
+        let ending = async {
+            harness.model.until(2 * number + 2).await;
+            let path = format!("{keys}/{}", made["id"].as_str().unwrap());
+            harness.owner.delete(&path).await.expect(200);
+        };
+        let response = json!({ "model": model, "input": "Hi." });
+        let answers = async {
+            tokio::join!(
+                client.post(CHAT, body(&json!({ "model": model }))),
+                client.post("/v1/responses", response),
+                ending,
+            )
+        };
+        let answers = tokio::time::timeout(Duration::from_secs(20), answers);
+        let (chat, response, ()) = answers.await.expect("both end");
+        for reply in [chat, response] {
+            let told = error(&reply, 401, "AUTH_NOT_AUTHENTICATED");
+            assert_eq!(told["type"], "authentication_error");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_streamed_answer_ends_with_the_key_of_its_request() {
     let harness = Harness::new().await;
     let keys = "/api/auth/api-keys";

@@ -1,7 +1,7 @@
 //! `/v1/responses`.
 
 use super::{Harness, events};
-use gatehouse_doubles::openai::{Reaction, call, says};
+use gatehouse_doubles::openai::{Part, Reaction, call, says};
 use serde_json::{Value, json};
 
 const RESPONSES: &str = "/v1/responses";
@@ -150,6 +150,91 @@ async fn a_response_is_streamed() {
         .unwrap();
     assert_eq!(last["type"], "response.failed");
     assert_eq!(last["response"]["error"]["code"], "PROVIDER_FAILED");
+}
+
+#[tokio::test]
+async fn an_answer_that_was_cut_or_filtered_is_incomplete() {
+    let harness = Harness::new().await;
+    for (finish, reason) in [
+        ("length", "max_output_tokens"),
+        ("content_filter", "content_filter"),
+    ] {
+        for model in ["agent/default", "fake/m1"] {
+            let half = || Reaction::Finish("It is".to_owned(), finish.to_owned());
+            harness.model.will([half(), half()]);
+            let body = json!({ "model": model, "input": "The weather?" });
+            let whole = harness.client.post(RESPONSES, body).await.expect(200);
+            let body = json!({ "model": model, "input": "The weather?", "stream": true });
+            let mut events = events(&harness.client.post(RESPONSES, body).await);
+            let last = events.pop().unwrap();
+            assert_eq!(last["type"], "response.incomplete", "{model} {finish}");
+            let done = events.pop().unwrap();
+            assert_eq!(
+                (&done["type"], &done["item"]["status"]),
+                (&json!("response.output_item.done"), &json!("incomplete"))
+            );
+            for response in [&whole, &last["response"]] {
+                assert_eq!(response["status"], "incomplete", "{response}");
+                assert_eq!(response["incomplete_details"], json!({ "reason": reason }));
+                assert_eq!(response["error"], Value::Null);
+                let item = &response["output"][0];
+                assert_eq!(item["status"], "incomplete", "{response}");
+                assert_eq!(item["content"][0]["text"], "It is");
+                assert_eq!(response["usage"]["total_tokens"], 13);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_the_call_that_was_cut_is_incomplete() {
+    let harness = Harness::new().await;
+    let called = |id: &str, arguments: &str| {
+        Part::Call(id.to_owned(), "weather".to_owned(), arguments.to_owned())
+    };
+    let answer = || {
+        let whole = called("call_0", "{\"city\":\"Rome\"}");
+        let parts = vec![Part::text("Let me see."), whole, called("call_1", "{\"ci")];
+        Reaction::Parts(parts, "length".to_owned())
+    };
+    harness.model.will([answer(), answer()]);
+    let mut body = json!({ "model": "fake/m1", "input": "The weather?", "tools": weather() });
+    let whole = harness
+        .client
+        .post(RESPONSES, body.clone())
+        .await
+        .expect(200);
+    body["stream"] = json!(true);
+    let mut events = events(&harness.client.post(RESPONSES, body).await);
+    let last = events.pop().unwrap();
+    assert_eq!(last["type"], "response.incomplete");
+    let ended = events
+        .iter()
+        .filter(|event| event["type"] == "response.output_item.done")
+        .map(|event| event["item"].clone());
+    let ended: Vec<Value> = ended.collect();
+    assert_eq!(last["response"]["output"], json!(ended));
+    for response in [&whole, &last["response"]] {
+        let output = response["output"].as_array().unwrap();
+        let items: Vec<_> = output
+            .iter()
+            .map(|item| {
+                (
+                    item["type"].as_str().unwrap(),
+                    item["status"].as_str().unwrap(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            items,
+            [
+                ("message", "completed"),
+                ("function_call", "completed"),
+                ("function_call", "incomplete"),
+            ]
+        );
+        assert_eq!(output[2]["arguments"], "{\"ci");
+    }
 }
 
 #[tokio::test]

@@ -39,12 +39,12 @@ pub(in crate::routes) async fn post(
         created: origin.created,
         model: model.clone(),
     };
-    let answer = target::answer(&app, &model, request, origin.actor).await?;
+    let answer = target::answer(&app, &model, request, origin.actor, credential).await?;
     match shown {
         body::Shown::Whole => Ok(json(&Completion::collect(head, answer).await?)),
         body::Shown::Stream { with_usage } => Ok(stream::respond(
             head,
-            target::begun(answer, credential).await?,
+            target::begun(answer).await?,
             with_usage,
         )),
     }

@@ -27,12 +27,9 @@ pub(in crate::routes) async fn post(
     let is_streamed = body.is_streamed();
     let head = Head::of(&origin, &body);
     let request = body.read()?;
-    let answer = target::answer(&app, &head.model, request, origin.actor).await?;
+    let answer = target::answer(&app, &head.model, request, origin.actor, credential).await?;
     if is_streamed {
-        Ok(stream::respond(
-            head,
-            target::begun(answer, credential).await?,
-        ))
+        Ok(stream::respond(head, target::begun(answer).await?))
     } else {
         Ok(json(&ResponseObject::collect(head, answer).await?))
     }

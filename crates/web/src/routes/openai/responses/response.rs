@@ -228,26 +228,54 @@ pub(super) const fn status_of(stop: StopReason) -> &'static str {
     }
 }
 
+/// The pieces of an answer that were received.
+#[derive(Default)]
+struct Collected {
+    text: String,
+    calls: Vec<ToolCall>,
+    /// Whether the last piece was a call.
+    ends_with_call: bool,
+}
+
+impl Collected {
+    /// The items of the answer. Only the item of the last piece can be incomplete: the others had ended.
+    fn items(&self, head: &Head, stop: StopReason) -> Vec<OutputItem> {
+        let (of_text, of_call) = if self.ends_with_call {
+            (COMPLETED, status_of(stop))
+        } else {
+            (status_of(stop), COMPLETED)
+        };
+        let mut items = Vec::new();
+        if !self.text.is_empty() || self.calls.is_empty() {
+            items.push(head.message(0, &self.text, of_text));
+        }
+        for (number, call) in self.calls.iter().enumerate() {
+            let is_last = number + 1 == self.calls.len();
+            let status = if is_last { of_call } else { COMPLETED };
+            items.push(head.call(items.len(), call, status));
+        }
+        items
+    }
+}
+
 impl ResponseObject {
     /// Waits for the end of an answer.
     pub(super) async fn collect(head: Head, mut answer: AnswerStream) -> Result<Self, Problem> {
-        let (mut text, mut calls) = (String::new(), Vec::new());
+        let mut collected = Collected::default();
         while let Some(piece) = answer.next().await {
             match piece? {
-                AnswerPiece::Text(more) => text.push_str(&more),
-                AnswerPiece::NextStep => text.clear(),
-                AnswerPiece::ToolCall(call) => calls.push(call),
+                AnswerPiece::Text(more) => {
+                    collected.text.push_str(&more);
+                    collected.ends_with_call = false;
+                }
+                AnswerPiece::NextStep => collected.text.clear(),
+                AnswerPiece::ToolCall(call) => {
+                    collected.calls.push(call);
+                    collected.ends_with_call = true;
+                }
                 AnswerPiece::End { usage, stop } => {
                     let mut response = head.response();
-                    if !text.is_empty() || calls.is_empty() {
-                        response
-                            .output
-                            .push(head.message(0, &text, status_of(stop)));
-                    }
-                    for call in calls {
-                        let index = response.output.len();
-                        response.output.push(head.call(index, &call, COMPLETED));
-                    }
+                    response.output = collected.items(&head, stop);
                     response.end(usage, stop);
                     return Ok(response);
                 }

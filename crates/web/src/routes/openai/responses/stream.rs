@@ -17,7 +17,7 @@ pub(super) fn respond(head: Head, answer: AnswerStream) -> Response {
     let mut events = Events {
         response: head.response(),
         head,
-        text: None,
+        open: None,
         sent: 0,
         ready: Vec::new(),
     };
@@ -32,13 +32,21 @@ pub(super) fn respond(head: Head, answer: AnswerStream) -> Response {
         .into_response()
 }
 
+/// The item that is being sent.
+enum OpenItem {
+    /// A message, with its text so far.
+    Message(String),
+    /// A call whose arguments were sent.
+    Call(ToolCall),
+}
+
 /// Converts the pieces of an answer to events.
 struct Events {
     head: Head,
     /// The response so far.
     response: ResponseObject,
-    /// The text of the message that is being sent.
-    text: Option<String>,
+    /// The last item stays open until the next piece: a token limit may have cut it.
+    open: Option<OpenItem>,
     /// How many events were made.
     sent: u64,
     ready: Vec<Event>,
@@ -71,22 +79,25 @@ impl Events {
         match piece {
             Ok(AnswerPiece::Text(text)) => self.take_text(&text),
             // The answer of an agent in steps is one text.
-            Ok(AnswerPiece::NextStep) if self.text.is_some() => self.take_text("\n\n"),
+            Ok(AnswerPiece::NextStep) if self.has_open_text() => self.take_text("\n\n"),
             Ok(AnswerPiece::NextStep) => {}
             Ok(AnswerPiece::ToolCall(call)) => {
-                self.end_text(COMPLETED);
-                self.take_call(&call);
+                self.end_item(COMPLETED);
+                self.begin_call(call);
             }
             Ok(AnswerPiece::End { usage, stop }) => {
-                if self.response.output.is_empty() && self.text.is_none() {
+                if self.response.output.is_empty() && self.open.is_none() {
                     self.begin_text();
                 }
-                self.end_text(status_of(stop));
+                self.end_item(status_of(stop));
                 self.response.end(usage, stop);
                 let kind = format!("response.{}", self.response.status);
                 self.push_response(&kind);
             }
             Err(problem) => {
+                if !self.has_open_text() {
+                    self.end_item(COMPLETED);
+                }
                 self.response.fail(&problem);
                 self.push_response("response.failed");
             }
@@ -96,6 +107,10 @@ impl Events {
     /// The index of the item that is being sent.
     fn index(&self) -> usize {
         self.response.output.len()
+    }
+
+    const fn has_open_text(&self) -> bool {
+        matches!(self.open, Some(OpenItem::Message(_)))
     }
 
     fn begin_text(&mut self) {
@@ -110,11 +125,12 @@ impl Events {
             json!({ "item_id": item.id(), "output_index": index, "content_index": 0,
                 "part": TextPart::of("") }),
         );
-        self.text = Some(String::new());
+        self.open = Some(OpenItem::Message(String::new()));
     }
 
     fn take_text(&mut self, text: &str) {
-        if self.text.is_none() {
+        if !self.has_open_text() {
+            self.end_item(COMPLETED);
             self.begin_text();
         }
         let index = self.index();
@@ -124,17 +140,28 @@ impl Events {
             json!({ "item_id": item.id(), "output_index": index, "content_index": 0, "delta": text,
                 "logprobs": [] }),
         );
-        if let Some(whole) = &mut self.text {
+        if let Some(OpenItem::Message(whole)) = &mut self.open {
             whole.push_str(text);
         }
     }
 
-    fn end_text(&mut self, status: &'static str) {
-        let Some(text) = self.text.take() else {
-            return;
-        };
+    /// Ends the open item, if there is one.
+    fn end_item(&mut self, status: &'static str) {
         let index = self.index();
-        let item = self.head.message(index, &text, status);
+        let item = match self.open.take() {
+            None => return,
+            Some(OpenItem::Message(text)) => self.end_text(&text, status),
+            Some(OpenItem::Call(call)) => self.head.call(index, &call, status),
+        };
+        let members = json!({ "output_index": index, "item": item });
+        self.push("response.output_item.done", members);
+        self.response.output.push(item);
+    }
+
+    /// Sends the end of a text. Returns its item.
+    fn end_text(&mut self, text: &str, status: &'static str) -> OutputItem {
+        let index = self.index();
+        let item = self.head.message(index, text, status);
         let place = json!({ "item_id": item.id(), "output_index": index, "content_index": 0 });
         let with = |name: &str, value: Value| {
             let mut members = place.clone();
@@ -143,19 +170,19 @@ impl Events {
             }
             members
         };
-        let mut done = with("text", text.as_str().into());
+        let mut done = with("text", text.into());
         if let Some(members) = done.as_object_mut() {
             members.insert("logprobs".to_owned(), json!([]));
         }
         self.push("response.output_text.done", done);
-        let part = json!(TextPart::of(&text));
+        let part = json!(TextPart::of(text));
         self.push("response.content_part.done", with("part", part));
-        self.end_item(item);
+        item
     }
 
-    fn take_call(&mut self, call: &ToolCall) {
+    fn begin_call(&mut self, call: ToolCall) {
         let index = self.index();
-        let item = self.head.call(index, call, IN_PROGRESS);
+        let item = self.head.call(index, &call, IN_PROGRESS);
         self.push(
             "response.output_item.added",
             json!({ "output_index": index, "item": item }),
@@ -170,13 +197,6 @@ impl Events {
             json!({ "item_id": item.id(), "output_index": index, "name": call.name,
                 "arguments": arguments }),
         );
-        let item = self.head.call(index, call, COMPLETED);
-        self.end_item(item);
-    }
-
-    fn end_item(&mut self, item: OutputItem) {
-        let members = json!({ "output_index": self.index(), "item": item });
-        self.push("response.output_item.done", members);
-        self.response.output.push(item);
+        self.open = Some(OpenItem::Call(call));
     }
 }

@@ -71,6 +71,7 @@ pub(in crate::routes) async fn post(
     }
     let heard = voice.transcribe(request).await;
     let transcript = heard.map_err(|error| renamed(error, &NAMES))?;
+    credential.confirm().await?;
     Ok(recognition::respond(&wanted, transcript))
 }
 

@@ -5,6 +5,7 @@ use super::super::renamed;
 use super::recognition::{self, NAMES, Wanted};
 use crate::app::App;
 use crate::respond::Refusal;
+use crate::while_live::Credential;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use gatehouse_voice::TranscribeRequest;
@@ -34,6 +35,7 @@ pub(in crate::routes) async fn post(
     State(app): State<App>,
     request: Request,
 ) -> Result<Response, Refusal> {
+    let credential = Credential::of(&app, &request)?;
     let mut received = recognition::receive(&app, request).await?;
     let wanted = Wanted {
         task: "translate",
@@ -48,5 +50,6 @@ pub(in crate::routes) async fn post(
     };
     let heard = app.services().voice.transcribe(request).await;
     let transcript = heard.map_err(|error| renamed(error, &NAMES))?;
+    credential.confirm().await?;
     Ok(recognition::respond(&wanted, transcript))
 }
