@@ -19,8 +19,8 @@ use tokio::time::{Instant, timeout_at};
 
 /// Maximum number of writes per commit.
 const GROUP_LIMIT: usize = 512;
-/// After this time, no further write of a group begins. On PostgreSQL, other nodes wait at most 10 seconds for the lock
-/// that a group holds.
+/// When a transaction has lasted this long after its first write, no further write of its group begins. On PostgreSQL,
+/// other nodes wait at most 10 seconds for the lock that a group holds.
 const GROUP_TIME: Duration = Duration::from_secs(3);
 /// How long to look up the outcome of an unanswered commit before reporting it as unknown.
 const LOOK_UP: Duration = Duration::from_secs(15);
@@ -138,9 +138,9 @@ impl GroupWriter {
             }
         };
         let mut acknowledgements = Vec::with_capacity(group.len());
-        let until = Instant::now() + self.group_time;
         let mut left = Vec::new();
-        let outcome = match run_jobs(&mut conn, (group, until), &mut acknowledgements).await {
+        let work = (group, self.group_time);
+        let outcome = match run_jobs(&mut conn, work, &mut acknowledgements).await {
             Ok(End::Commit(remaining)) => {
                 left = remaining;
                 Some(commit(&self.source, &mut conn).await)
@@ -335,21 +335,20 @@ enum End {
     RollBack,
 }
 
-/// Runs the jobs of a group, and begins none after `until` except the first. A failed job is undone alone. An error
+/// Runs the jobs of a group, and begins none if `time` has passed since the first. A failed job is undone alone. An error
 /// returned here concerns the transaction and fails the whole group.
 async fn run_jobs(
     conn: &mut Conn,
-    (group, until): (Vec<Job>, Instant),
+    (group, time): (Vec<Job>, Duration),
     acknowledgements: &mut Vec<Acknowledge>,
 ) -> Result<End, StoreError> {
     let is_alone = group.len() == 1;
     let mut jobs = group.into_iter();
-    let mut is_first = true;
-    while is_first || Instant::now() < until {
+    let mut until: Option<Instant> = None;
+    while until.is_none_or(|until| Instant::now() < until) {
         let Some(job) = jobs.next() else {
             break;
         };
-        is_first = false;
         if !is_alone {
             conn.begin_job()?;
         }
@@ -357,6 +356,10 @@ async fn run_jobs(
         // A panic in a job must not end the writer. Its caller's channel closes, which reports "not
         // committed".
         let ran = AssertUnwindSafe(job(conn)).catch_unwind().await;
+        // The first job also waits for the lock, which other nodes may hold for long.
+        if until.is_none() && conn.has_begun() {
+            until = Some(Instant::now() + time);
+        }
         match ran {
             Ok(Ran::Keep(acknowledge)) if is_alone => {
                 acknowledgements.push(acknowledge);
