@@ -1,5 +1,6 @@
-//! Locks of files, within a limited time. On NFS, even an attempt that does not wait for the lock needs an answer of the
-//! server's lock service. If a firewall drops the request or the service does not run, the kernel may repeat it forever.
+//! Locks of files, within a limited time. On NFS, even an attempt that does not wait for the lock needs an answer of
+//! the server's lock service. If a firewall drops the request or the service does not run, the kernel may repeat it
+//! forever.
 
 use std::fs::{File, TryLockError};
 use std::io;

@@ -1,6 +1,6 @@
 //! Group commit. Waiting jobs run one after another in one transaction, each with its own savepoint, and are
-//! acknowledged after the commit. Up to [`GROUP_LIMIT`] writes share one fsync. If they take longer than [`GROUP_TIME`],
-//! the remaining ones run in further transactions.
+//! acknowledged after the commit. Up to [`GROUP_LIMIT`] writes share one fsync. If they take longer than
+//! [`GROUP_TIME`], the remaining ones run in further transactions.
 
 use crate::dialect::{BUSY_TIMEOUT, Engine, Lane};
 use crate::location::Source;
@@ -335,8 +335,8 @@ enum End {
     RollBack,
 }
 
-/// Runs the jobs of a group, and begins none if `time` has passed since the first. A failed job is undone alone. An error
-/// returned here concerns the transaction and fails the whole group.
+/// Runs the jobs of a group, and begins none if `time` has passed since the first. A failed job is undone alone. An
+/// error returned here concerns the transaction and fails the whole group.
 async fn run_jobs(
     conn: &mut Conn,
     (group, time): (Vec<Job>, Duration),
