@@ -13,8 +13,8 @@ use std::path::Path;
 const NOT_BEFORE_MS: i64 = 1_767_225_600_000;
 /// Maximum difference by which the newest audit row may be ahead of the clock, in milliseconds.
 const CLOCK_SLACK_MS: i64 = 60_000;
-/// Maximum difference between the clocks of this node and of the database server, in milliseconds. Two nodes then differ
-/// by at most 40 seconds. From 45 seconds on, one may end the agent turns of the other.
+/// Maximum difference between the clocks of this node and of the database server, in milliseconds. Two nodes then
+/// differ by at most 40 seconds. From 45 seconds on, one may end the agent turns of the other.
 const NODE_SLACK_MS: u64 = 20_000;
 
 pub(super) async fn database(services: &Services) -> Check {
@@ -263,8 +263,8 @@ fn clock_of_node(ahead_ms: i64) -> Option<Check> {
     Some(Check::bad(
         "clock",
         message,
-        "Set the clocks of all nodes and of the database server with NTP. Logins, signatures and the times of deliveries \
-         depend on them.",
+        "Set the clocks of all nodes and of the database server with NTP. Logins, signatures and the times of \
+         deliveries depend on them.",
     ))
 }
 
