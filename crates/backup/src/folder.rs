@@ -1,5 +1,6 @@
 //! Backups in a directory: their names, and which of them are deleted. These functions block.
 
+use crate::file_lock::try_lock;
 use gatehouse_domain::Timestamp;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -145,7 +146,9 @@ impl NewFile {
             .suffix(PARTIAL)
             .tempfile_in(directory)?;
         // Without locks, the file counts as abandoned later.
-        drop(file.as_file().try_lock());
+        if let Err(TryLockError::Error(error)) = try_lock(file.as_file()) {
+            tracing::warn!(%error, "a file is written without a lock");
+        }
         Ok(Self {
             file,
             path: path.to_owned(),
@@ -219,7 +222,7 @@ fn is_abandoned(path: &Path) -> io::Result<bool> {
     if quiet <= QUIET {
         return Ok(false);
     }
-    Ok(match file.try_lock() {
+    Ok(match try_lock(&file) {
         Ok(()) => true,
         Err(TryLockError::WouldBlock) => false,
         Err(TryLockError::Error(_)) => quiet > QUIET_WITHOUT_LOCKS,

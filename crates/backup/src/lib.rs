@@ -10,6 +10,7 @@ mod archive;
 mod create;
 mod error;
 mod file_check;
+mod file_lock;
 pub mod folder;
 mod restore;
 

@@ -138,6 +138,10 @@ impl App {
         let process = services.config.layers().process();
         let manager = Arc::new(ServiceManager::connect(process));
         manager.watch(services, process.watchdog, &shutdown, &tasks);
+        // Before requests count under limits that nodes share.
+        services
+            .follow_database_clock(shutdown.clone(), &tasks)
+            .await;
         // Subscribes before the first poll for changes of other nodes. Ends after everything else, so that
         // other nodes receive the events of this node's last turns.
         let events_end = CancellationToken::new();

@@ -199,8 +199,7 @@ impl Services {
             source,
         } = self.begin_backup(&self.backup_turn, recipient, now)?;
         let place = self.backup_place().await?;
-        let found = self.examine(&place).await.map_err(failed)?;
-        let found = found.map_err(failed)?;
+        let found = self.examine_in_time(&place).await.map_err(failed)?;
         let directory = place.directory.clone();
         let random = Arc::clone(&self.random);
         let runtime = Handle::current();
@@ -264,7 +263,7 @@ impl Services {
     pub async fn list_backups(&self) -> Result<Vec<BackupInfo>, Problem> {
         let place = self.backup_place().await?;
         // The list of a disk that is missing would be empty.
-        let examined = self.examine(&place).await.map_err(not_listed)?;
+        let examined = self.examine_in_time(&place).await;
         examined.map_err(not_listed)?;
         let list = tokio::task::spawn_blocking(move || folder::list(&place.directory));
         let found = list.await.map_err(not_listed)?.map_err(not_listed)?;

@@ -20,6 +20,7 @@ pub mod push;
 mod reach;
 mod retry_after;
 mod services;
+mod shared_clock;
 mod telemetry;
 mod vault_status;
 

@@ -309,6 +309,17 @@ impl Engine {
         }
     }
 
+    /// Returns the query for the current time of a database server, in Unix milliseconds. Unlike `now()`, it is not the
+    /// time at which a transaction began.
+    pub(crate) const fn read_clock(self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => {
+                Some("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
+            }
+        }
+    }
+
     /// Returns the statement that empties the write-ahead log, if the engine offers one. The first column of its row
     /// is 0 if it did.
     pub(crate) const fn checkpoint(self) -> Option<&'static str> {

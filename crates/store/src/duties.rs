@@ -15,8 +15,9 @@ struct DutyRow {
 
 columns! { DutyRow: node, until }
 
-/// A duty that recurs. The node that claims it keeps it as long as it claims it again in time. If the clocks of two
-/// nodes differ by more than the lease, both may have it.
+/// A duty that recurs. The node that claims it keeps it as long as it claims it again in time. While a node has not
+/// measured the clock of the database, its own clock counts: if it is wrong by more than the lease, two nodes may have
+/// the duty.
 #[derive(Debug)]
 pub struct Duty {
     name: &'static str,
@@ -53,7 +54,7 @@ impl Duty {
         if begun_ms.saturating_add(lease_ms / 2) < *self.held() {
             return Ok(true);
         }
-        let (name, node, now) = (self.name, node.to_owned(), clock.now());
+        let (name, node, now) = (self.name, node.to_owned(), store.shared_now(clock));
         let held_by = store.read(move |conn| Box::pin(async move { conn.find_duty(name).await }));
         let held_by: Option<DutyRow> = held_by.await?;
         let until = now.after(self.lease);

@@ -26,6 +26,7 @@ mod compatibility;
 mod conn;
 mod copy;
 mod credential_limits;
+mod database_clock;
 mod deliveries;
 mod delivery_answers;
 mod delivery_attempts;
@@ -196,6 +197,7 @@ pub use webhook_schedules::ScheduleRow;
 pub use webhooks::{WebhookRow, WebhookSecretRow};
 
 use compatibility::Outdated;
+use database_clock::DatabaseClock;
 use dialect::Lane;
 use futures_util::future::BoxFuture;
 use readers::Readers;
@@ -213,6 +215,7 @@ pub struct Store {
     readers: Readers,
     writers: Writers,
     outdated: Outdated,
+    database_clock: Arc<DatabaseClock>,
     changed: broadcast::Sender<Arc<str>>,
     /// Counts notifications from a database that other processes may write to.
     heard: watch::Receiver<u64>,

@@ -8,6 +8,7 @@ use crate::postgres_link::{self, NodeLink};
 use crate::readers::Readers;
 use crate::writer::Writers;
 use crate::{CHANGES, MESSAGES, OpenError, Store, migrate};
+use std::sync::Arc;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -48,6 +49,7 @@ impl Store {
             readers: Readers::open(location).await?,
             writers: Writers::open(location, &changed, &outdated)?,
             outdated,
+            database_clock: Arc::default(),
             changed,
             heard,
             to_nodes,

@@ -1,6 +1,7 @@
 //! Rate limits that all nodes of a database share. A node takes permits from the database in batches, so that few
 //! events wait for it. The size of a batch follows the rate, up to a fortieth of the limit. Unused permits expire soon
-//! and are then returned. This bounds how much a node can hold back, or use after the database has freed it.
+//! and are then returned. This bounds how much a node can hold back, or use after the database has freed it. The times
+//! of permits are those of the database's clock, because the clocks of the nodes may differ.
 
 use crate::rate_permits::{RateLease, RateRequest};
 use crate::{Store, StoreError};
@@ -57,7 +58,7 @@ struct Pool {
     /// The size of the last batch, and when it was taken.
     batch: u32,
     taken_at_ms: u64,
-    /// When the last batch was taken, by the wall clock.
+    /// When the last batch was taken, by the clock of the database.
     leased_at: Timestamp,
     refusal: Option<Refusal>,
     /// Held while a batch is taken from the database.
@@ -171,7 +172,7 @@ impl Pool {
     }
 }
 
-/// The same moment on both clocks.
+/// The same moment on the monotonic clock and on the clock of the database.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     monotonic_ms: u64,
@@ -243,6 +244,11 @@ impl<K: RateKey> RateLeases<K> {
     fn lock(&self) -> MutexGuard<'_, Pools<K>> {
         // The counts remain usable even if a thread panicked while it held the lock.
         self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The time by which the permits of all nodes expire.
+    fn shared_now(&self) -> Timestamp {
+        self.store.shared_now(&*self.clock)
     }
 
     /// Is ready when an undecided permit has been used or returned since the call.
@@ -322,7 +328,7 @@ impl<K: RateKey> RateLeases<K> {
             let pool = pools.by_key.entry(key.clone()).or_default();
             pool.begin_batch(count, limit, now_ms)
         };
-        let (name, window_ms, time) = (key.name(), self.window_ms, self.clock.now());
+        let (name, window_ms, time) = (key.name(), self.window_ms, self.shared_now());
         let write = self.store.write_limits(move |conn| {
             Box::pin(async move {
                 if unused.count > 0 {
@@ -338,7 +344,7 @@ impl<K: RateKey> RateLeases<K> {
             })
         });
         let lease = write.await?;
-        let wait = self.clock.now().until(lease.next_at);
+        let wait = self.shared_now().until(lease.next_at);
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(1).max(1);
         let at = Moment {
             monotonic_ms: self.clock.monotonic_ms(),

@@ -33,6 +33,14 @@ impl Conn {
             .ok_or_else(|| StoreError::unavailable("the transaction did not begin"))
     }
 
+    /// Whether the database has begun the transaction. PostgreSQL begins it with its first statement.
+    pub(crate) const fn has_begun(&self) -> bool {
+        match self.raw {
+            Raw::Sqlite(_) => true,
+            Raw::Postgres(_) => self.pipeline.is_sent(),
+        }
+    }
+
     /// Whether PostgreSQL has run nothing in this transaction, and no statement of a job waits.
     pub(crate) fn is_untouched(&self) -> bool {
         self.pipeline.is_untouched()

@@ -1,5 +1,6 @@
 //! Group commit. Waiting jobs run one after another in one transaction, each with its own savepoint, and are
-//! acknowledged after the commit. Up to [`GROUP_LIMIT`] writes share one fsync.
+//! acknowledged after the commit. Up to [`GROUP_LIMIT`] writes share one fsync. If they take longer than
+//! [`GROUP_TIME`], the remaining ones run in further transactions.
 
 use crate::dialect::{BUSY_TIMEOUT, Engine, Lane};
 use crate::location::Source;
@@ -18,6 +19,9 @@ use tokio::time::{Instant, timeout_at};
 
 /// Maximum number of writes per commit.
 const GROUP_LIMIT: usize = 512;
+/// When a transaction has lasted this long after its first write, no further write of its group begins. On PostgreSQL,
+/// other nodes wait at most 10 seconds for the lock that a group holds.
+const GROUP_TIME: Duration = Duration::from_secs(3);
 /// How long to look up the outcome of an unanswered commit before reporting it as unknown.
 const LOOK_UP: Duration = Duration::from_secs(15);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
@@ -54,6 +58,8 @@ pub(crate) struct GroupWriter {
     lane: Lane,
     source: Source,
     shared: Shared,
+    /// [`GROUP_TIME`], except in tests.
+    group_time: Duration,
     /// Absent before the first write, and after an error that leaves the connection in an unknown state.
     conn: Option<Conn>,
 }
@@ -65,6 +71,7 @@ impl GroupWriter {
             lane,
             source,
             shared,
+            group_time: GROUP_TIME,
             conn: None,
         }
     }
@@ -90,8 +97,14 @@ impl GroupWriter {
     ) -> ControlFlow<()> {
         let next = match order {
             Order::Run(first) => {
-                let (group, next) = gather(first, inbox);
-                self.run_group(group).await;
+                let (mut group, next) = gather(first, inbox);
+                loop {
+                    group = self.run_group(group).await;
+                    if group.is_empty() {
+                        break;
+                    }
+                    self.shared.busy.restart();
+                }
                 next
             }
             other => Some(other),
@@ -111,7 +124,8 @@ impl GroupWriter {
         }
     }
 
-    async fn run_group(&mut self, group: Vec<Job>) {
+    /// Runs jobs in one transaction. Returns those that did not begin in time.
+    async fn run_group(&mut self, group: Vec<Job>) -> Vec<Job> {
         metrics::histogram!("store_group_size")
             .record(u32::try_from(group.len()).unwrap_or(u32::MAX));
         let is_alone = group.len() == 1;
@@ -119,12 +133,18 @@ impl GroupWriter {
             Ok(begun) => begun,
             Err(error) => {
                 self.shared.health.note(&error);
-                return refuse(group, &error);
+                refuse(group, &error);
+                return Vec::new();
             }
         };
         let mut acknowledgements = Vec::with_capacity(group.len());
-        let outcome = match run_jobs(&mut conn, group, &mut acknowledgements).await {
-            Ok(End::Commit) => Some(commit(&self.source, &mut conn).await),
+        let mut left = Vec::new();
+        let work = (group, self.group_time);
+        let outcome = match run_jobs(&mut conn, work, &mut acknowledgements).await {
+            Ok(End::Commit(remaining)) => {
+                left = remaining;
+                Some(commit(&self.source, &mut conn).await)
+            }
             // The only caller already has its result.
             Ok(End::RollBack) => {
                 roll_back(&mut conn).await;
@@ -149,6 +169,7 @@ impl GroupWriter {
             self.announce(&outcome, changed);
             acknowledge_all(outcome, acknowledgements, is_alone);
         }
+        left
     }
 
     /// Announces the changes of a group, or logs why there are none.
@@ -309,19 +330,25 @@ fn gather(first: Job, inbox: &mut mpsc::Receiver<Order>) -> (Vec<Job>, Option<Or
 
 /// How to end the transaction of a group.
 enum End {
-    Commit,
+    /// With the jobs that have not begun.
+    Commit(Vec<Job>),
     RollBack,
 }
 
-/// Runs the jobs of a group. A failed job is undone alone. An error returned here concerns the transaction
-/// and fails the whole group.
+/// Runs the jobs of a group, and begins none if `time` has passed since the first. A failed job is undone alone. An
+/// error returned here concerns the transaction and fails the whole group.
 async fn run_jobs(
     conn: &mut Conn,
-    group: Vec<Job>,
+    (group, time): (Vec<Job>, Duration),
     acknowledgements: &mut Vec<Acknowledge>,
 ) -> Result<End, StoreError> {
     let is_alone = group.len() == 1;
-    for job in group {
+    let mut jobs = group.into_iter();
+    let mut until: Option<Instant> = None;
+    while until.is_none_or(|until| Instant::now() < until) {
+        let Some(job) = jobs.next() else {
+            break;
+        };
         if !is_alone {
             conn.begin_job()?;
         }
@@ -329,6 +356,10 @@ async fn run_jobs(
         // A panic in a job must not end the writer. Its caller's channel closes, which reports "not
         // committed".
         let ran = AssertUnwindSafe(job(conn)).catch_unwind().await;
+        // The first job also waits for the lock, which other nodes may hold for long.
+        if until.is_none() && conn.has_begun() {
+            until = Some(Instant::now() + time);
+        }
         match ran {
             Ok(Ran::Keep(acknowledge)) if is_alone => {
                 acknowledgements.push(acknowledge);
@@ -353,7 +384,7 @@ async fn run_jobs(
         conn.roll_back_job().await?;
     }
     conn.write_delivery_counts()?;
-    Ok(End::Commit)
+    Ok(End::Commit(jobs.collect()))
 }
 
 /// Reports that the transaction could not begin. Dropping the jobs closes their callers' channels, which
@@ -365,3 +396,6 @@ fn refuse(group: Vec<Job>, error: &StoreError) {
     );
     drop(group);
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,6 +43,11 @@ impl Busy {
         done
     }
 
+    /// Begins the next part of the writer's work.
+    pub(crate) fn restart(&self) {
+        self.set(Some(Instant::now()));
+    }
+
     pub(crate) fn duration(&self) -> Duration {
         let since = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         since.map_or(Duration::ZERO, |since| since.elapsed())

@@ -21,6 +21,8 @@ use tokio::task::JoinError;
 pub const KEY: &str = "backup_place";
 /// How long the file system may take to answer `doctor`.
 const LONGEST_READ: Duration = Duration::from_secs(5);
+/// The same for a backup and for a list. A disk may have to start.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Why no backup is written to the directory.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +34,10 @@ pub enum PlaceError {
          its disk, or use `gatehouse backup create --to` for the first backup there"
     )]
     NotMounted,
+    #[error(
+        "the directory of backup.to does not respond: check the disk or the server that it is on"
+    )]
+    NoAnswer,
     #[error("the directory of backup.to cannot be read")]
     Io(#[from] io::Error),
 }
@@ -143,12 +149,26 @@ async fn examine(
     check.await
 }
 
+/// Waits for an examination for a limited time.
+async fn within(
+    limit: Duration,
+    examination: impl Future<Output = Result<Result<Found, PlaceError>, JoinError>>,
+) -> Result<Found, PlaceError> {
+    match tokio::time::timeout(limit, examination).await {
+        Ok(Ok(examined)) => examined,
+        Ok(Err(failed)) => Err(PlaceError::Io(io::Error::other(failed))),
+        Err(_) => Err(PlaceError::NoAnswer),
+    }
+}
+
 impl Services {
+    /// Examines the directory, after other examinations, for a limited time.
+    pub(super) async fn examine_in_time(&self, place: &Place) -> Result<Found, PlaceError> {
+        within(LONGEST_WAIT, self.examine(place)).await
+    }
+
     /// Examines the directory, after other examinations.
-    pub(super) async fn examine(
-        &self,
-        place: &Place,
-    ) -> Result<Result<Found, PlaceError>, JoinError> {
+    async fn examine(&self, place: &Place) -> Result<Result<Found, PlaceError>, JoinError> {
         examine(&self.backup_place_turn, place.clone()).await
     }
 
@@ -228,7 +248,7 @@ fn with_place(check: Check, examined: &Result<Found, PlaceError>) -> Check {
         )
         .of_this_node(),
         // The next backup reports an error.
-        Ok(_) | Err(PlaceError::Io(_)) => check,
+        Ok(_) | Err(PlaceError::Io(_) | PlaceError::NoAnswer) => check,
     }
 }
 
@@ -307,6 +327,19 @@ mod tests {
         assert!(examine(&turn, place.clone()).now_or_never().is_none());
         drop(unending);
         examine(&turn, place).await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_examination_without_an_answer_is_given_up() {
+        let data = tempfile::tempdir().unwrap();
+        let place = place(data.path(), data.path(), State::default());
+        let turn: Arc<Mutex<()>> = Arc::default();
+        let unending = Arc::clone(&turn).lock_owned().await;
+        let ended = within(Duration::ZERO, examine(&turn, place.clone())).await;
+        assert!(matches!(ended, Err(PlaceError::NoAnswer)), "{ended:?}");
+        drop(unending);
+        let ended = within(LONGEST_WAIT, examine(&turn, place)).await;
+        assert!(ended.unwrap().is_with_data);
     }
 
     #[test]

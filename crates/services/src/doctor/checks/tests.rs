@@ -14,6 +14,25 @@ fn the_clock_is_compared_with_the_version_and_the_audit_log() {
 }
 
 #[test]
+fn a_clock_that_differs_from_the_database_by_more_than_twenty_seconds_is_reported() {
+    let limit = 20_000;
+    for close in [0, 1, limit, -limit] {
+        assert_eq!(clock_of_node(close), None, "{close}");
+    }
+    for (ahead_ms, words) in [
+        (limit + 1, "21 seconds ahead of the"),
+        (30_000, "30 seconds ahead of the"),
+        (-limit - 1, "21 seconds behind the"),
+        (i64::MIN, "seconds behind the"),
+    ] {
+        let check = clock_of_node(ahead_ms).unwrap();
+        assert_eq!((check.id, check.ok), ("clock", false));
+        assert!(check.message.contains(words), "{}", check.message);
+        assert!(check.hint.unwrap().contains("NTP"));
+    }
+}
+
+#[test]
 fn a_disabled_vault_is_reported() {
     assert!(vault(Status::Unsealed).ok);
     for status in [Status::Sealed, Status::Disabled] {

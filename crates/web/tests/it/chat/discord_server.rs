@@ -39,6 +39,8 @@ struct Gateway {
     is_intent_off: bool,
     has_typed: bool,
     sent: Vec<(String, Value)>,
+    /// How many requests repeated a nonce.
+    repeated: usize,
     /// The same messages as they are shown now.
     shown: Vec<Value>,
     /// When buttons were pressed, by the tokens of their interactions, until they are answered.
@@ -228,6 +230,12 @@ impl Discord {
             ))
         })
         .await
+    }
+
+    /// Waits until this many requests have repeated a nonce.
+    pub async fn repeated(&self, count: usize) {
+        self.until(|gateway| (gateway.repeated >= count).then_some(()))
+            .await;
     }
 
     /// Waits until sessions began and were resumed this often.

@@ -46,6 +46,8 @@ struct Home {
     sent: Vec<(String, Value)>,
     /// The events of transactions.
     transactions: BTreeMap<String, String>,
+    /// How many requests repeated a transaction.
+    repeated: usize,
     /// The events of the bot.
     events: Vec<reactions::BotEvent>,
     /// Questions lose their digits.

@@ -13,6 +13,7 @@ mod events;
 #[path = "../../../../channels/tests/it/imap.rs"]
 mod imap;
 mod inbound;
+mod inbound_crash;
 mod inbound_discord;
 mod inbound_email;
 mod inbound_files;

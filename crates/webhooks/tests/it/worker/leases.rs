@@ -1,11 +1,16 @@
 //! Tests for which node may record the end of a delivery.
 
-use super::harness::{Harness, everywhere, leave_in_work, settings};
+use super::harness::{Harness, everywhere, id, leave_in_work, settings};
+use super::model::FakeModel;
+use gatehouse_agents::{AgentEvent, Agents, Stop};
 use gatehouse_domain::DeliveryStatus;
-use gatehouse_store::testing::run_sql;
-use gatehouse_webhooks::WebhooksSettings;
+use gatehouse_doubles::openai::{call, say};
+use gatehouse_store::testing::{TestDatabase, postgres, run_sql};
+use gatehouse_store::{Store, StoreError};
+use gatehouse_webhooks::{Delivery, WebhooksSettings};
 use serde_json::json;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 #[tokio::test]
 async fn a_lease_is_renewed_while_the_run_goes_on() {
@@ -140,4 +145,157 @@ async fn a_lease_that_is_renewed_elsewhere_holds() {
         harness.stop().await;
     })
     .await;
+}
+
+/// What a run stores that was refused its next request, because its lease may have expired.
+const EXPIRED: &str = "could not renew its lease";
+
+/// Keeps every node from changing the queue, as a slow database does, until `meanwhile` has ended. PostgreSQL ends such
+/// a transaction after three seconds.
+async fn without_queue_writes(store: &Store, meanwhile: impl Future<Output = ()>) {
+    let (hold, is_held) = oneshot::channel();
+    let (release, released) = oneshot::channel::<()>();
+    let holding = store.write_queue(move |conn| {
+        Box::pin(async move {
+            // Takes the lock of the queue.
+            conn.find_last_change().await?;
+            hold.send(()).unwrap();
+            drop(released.await);
+            Ok::<_, StoreError>(())
+        })
+    });
+    let work = async {
+        is_held.await.unwrap();
+        meanwhile.await;
+        drop(release);
+    };
+    let (held, ()) = tokio::join!(holding, work);
+    held.unwrap();
+}
+
+/// Waits until a turn of this node ends.
+async fn end_of_turn(agents: &Agents, begin: impl FnOnce()) -> Stop {
+    let mut events = agents.subscribe();
+    begin();
+    loop {
+        if let AgentEvent::Done(done) = events.recv().await.unwrap() {
+            return done.stop;
+        }
+    }
+}
+
+/// A node whose delivery 1 waits for the model, which will call a tool. The next request of the run is its second.
+async fn waiting_for_the_model(database: &TestDatabase, max_attempts: u32) -> (Harness, FakeModel) {
+    let model = FakeModel::answering(|_| say("done")).await;
+    model.will([call("nothing", &json!({}))]);
+    model.hold();
+    let wanted = WebhooksSettings {
+        section: gatehouse_config::Webhooks {
+            max_attempts,
+            ..gatehouse_config::Webhooks::default()
+        },
+        ..settings()
+    };
+    let harness = Harness::open_with(database, &model, wanted).await;
+    let webhook = harness.webhook("a", json!({})).await;
+    harness.work();
+    harness.arrive(&webhook, &[(1, "a")]).await;
+    model.until(1).await;
+    (harness, model)
+}
+
+/// Lets the lease expire while the node cannot renew it, then runs `take_over`. The run ends at its second request,
+/// which is not sent.
+async fn end_without_lease(
+    database: &TestDatabase,
+    (harness, model): (&Harness, &FakeModel),
+    take_over: Option<&str>,
+) {
+    let other = database.open().await;
+    let ending = async {
+        harness.clock.advance(Duration::from_secs(61));
+        if let Some(sql) = take_over {
+            run_sql(&database.location, sql).await;
+        }
+        let stop = end_of_turn(&harness.agents, || model.release(1)).await;
+        assert_eq!(stop, Stop::Interrupted);
+    };
+    without_queue_writes(&other, ending).await;
+    other.close().await;
+    assert_eq!(model.seen().len(), 1, "the second request was sent");
+}
+
+async fn shown(harness: &Harness) -> Delivery {
+    let found = harness.webhooks.delivery(id(1).as_str()).await;
+    found.unwrap()
+}
+
+#[tokio::test]
+async fn a_run_without_its_lease_is_recorded_and_repeated() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let (harness, model) = waiting_for_the_model(&database, 2).await;
+    end_without_lease(&database, (&harness, &model), None).await;
+    let queued = harness.until(1, DeliveryStatus::Queued).await;
+    assert_eq!(queued.attempts, 1);
+    assert!(queued.error.unwrap().contains(EXPIRED));
+    let waiting = shown(&harness).await;
+    let [failed] = waiting.failed_attempts.as_slice() else {
+        panic!("{waiting:?}");
+    };
+    assert_eq!(failed.attempt, 1);
+    assert!(failed.error.contains(EXPIRED), "{}", failed.error);
+
+    model.release(10);
+    harness.advance(Duration::from_secs(12));
+    let done = harness.until(1, DeliveryStatus::Completed).await;
+    assert_eq!((done.attempts, done.error), (2, None));
+    assert_eq!(model.seen().len(), 2);
+    harness.stop().await;
+}
+
+#[tokio::test]
+async fn the_last_run_of_a_delivery_that_ends_without_its_lease_fails_it() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let (harness, model) = waiting_for_the_model(&database, 1).await;
+    end_without_lease(&database, (&harness, &model), None).await;
+    let failed = harness.until(1, DeliveryStatus::Failed).await;
+    assert_eq!(failed.attempts, 1);
+    assert!(failed.error.unwrap().contains(EXPIRED));
+    harness.stop().await;
+}
+
+/// The other node has taken the lease over before this run ends.
+#[tokio::test]
+async fn a_run_that_ends_after_its_lease_was_taken_over_changes_nothing() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let (harness, model) = waiting_for_the_model(&database, 12).await;
+    let take_over = "UPDATE webhook_deliveries SET lease_owner = 'another node', attempts = 2";
+    end_without_lease(&database, (&harness, &model), Some(take_over)).await;
+    // The node looks at the leases of others at most once per second.
+    harness.advance(Duration::from_secs(2));
+    harness.worker_has_looked().await;
+    let row = harness.row(1).await;
+    assert_eq!(
+        (row.status, row.attempts, row.error),
+        (DeliveryStatus::Processing, 2, None)
+    );
+    assert_eq!(row.lease_owner.as_deref(), Some("another node"));
+    assert!(shown(&harness).await.failed_attempts.is_empty());
+
+    // The other node dies as well. The delivery is not lost, and completes once.
+    model.release(10);
+    harness.advance(Duration::from_mins(1));
+    let queued = harness.until(1, DeliveryStatus::Queued).await;
+    assert_eq!(queued.attempts, 2);
+    harness.advance(Duration::from_secs(12));
+    let done = harness.until(1, DeliveryStatus::Completed).await;
+    assert_eq!(done.attempts, 3);
+    assert_eq!(model.seen().len(), 2);
+    harness.stop().await;
 }

@@ -101,6 +101,8 @@ pub(super) async fn send(
             "components": body["components"] });
         gateway.shown.push(shown);
         gateway.sent.push((channel, body));
+    } else {
+        gateway.repeated += 1;
     }
     let answer = gateway.shown[at].clone();
     drop(gateway);

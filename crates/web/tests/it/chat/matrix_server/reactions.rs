@@ -95,7 +95,10 @@ pub(super) async fn send(
     if !home.is_joined(&room) {
         return refuse(403, "M_FORBIDDEN");
     }
-    if let Some(id) = home.transactions.get(&transaction) {
+    if let Some(id) = home.transactions.get(&transaction).cloned() {
+        home.repeated += 1;
+        drop(home);
+        shared.changed.send_replace(());
         return Json(json!({ "event_id": id })).into_response();
     }
     if let Err((status, code)) = home.check(&kind, &body) {
@@ -222,6 +225,12 @@ pub(super) async fn redact(
 }
 
 impl Matrix {
+    /// Waits until this many requests have repeated a transaction.
+    pub async fn repeated(&self, count: usize) {
+        self.until(|home| (home.repeated >= count).then_some(()))
+            .await;
+    }
+
     /// The ID of a message of the bot, by its number from 1.
     pub fn event_id(&self, number: usize) -> String {
         let home = self.shared.home.lock().unwrap();
