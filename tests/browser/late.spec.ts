@@ -66,7 +66,7 @@ test('a late refusal of one name or tag is not shown for another conversation', 
     await dialog.getByRole('button', { name: save, exact: true }).click();
     await page.keyboard.press('Escape');
     await act(page, 'Newest', action);
-    await expect(entry).toHaveValue(action === 'Tags' ? '' : /Newest/);
+    await expect(entry).toBeVisible();
     await release(method);
     await expect(page.locator('.toasts').getByText(reason)).toBeVisible();
     await expect(dialog.getByText(reason)).toHaveCount(0);
