@@ -51,6 +51,31 @@ test('a late deletion does not close the question about another conversation', a
   await expect(dialog).toHaveCount(0);
 });
 
+test('a late refusal of one name or tag is not shown for another conversation', async ({ home, page }) => {
+  await openTwo(home, page);
+  const cases = [
+    { action: 'Rename', title: 'Rename conversation', field: 'Name', save: 'Rename', method: 'sessions.rename', wrong: ' ', reason: /200 characters/ },
+    { action: 'Tags', title: 'Tags of the conversation', field: 'Tags', save: 'Save', method: 'sessions.update', wrong: 'x'.repeat(41), reason: /40 characters/ },
+  ];
+  for (const { action, title, field, save, method, wrong, reason } of cases) {
+    const dialog = page.getByRole('dialog', { name: title });
+    const entry = dialog.getByLabel(field, { exact: true });
+    await act(page, 'Oldest', action);
+    await entry.fill(wrong);
+    const release = await hold(page);
+    await dialog.getByRole('button', { name: save, exact: true }).click();
+    await page.keyboard.press('Escape');
+    await act(page, 'Newest', action);
+    await expect(entry).toBeVisible();
+    await release(method);
+    await expect(page.locator('.toasts').getByText(reason)).toBeVisible();
+    await expect(dialog.getByText(reason)).toHaveCount(0);
+    await expect(dialog.getByRole('button', { name: save, exact: true })).not.toHaveAttribute('aria-busy');
+    await page.keyboard.press('Escape');
+    await page.locator('.toasts').getByRole('button', { name: 'Dismiss' }).click();
+  }
+});
+
 test('what is typed while a conversation begins stays in it', async ({ home: _, page }) => {
   await page.routeWebSocket(/\/ws\/chat$/, () => undefined);
   await page.goto('/chat');

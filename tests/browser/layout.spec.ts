@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test';
 import { cuttable } from './fixtures/downtime';
 import { isLive } from './fixtures/entering';
+import { overflows } from './fixtures/overflow';
 import { expect, test } from './fixtures/test';
 
 const scrollsSideways = (page: Page) =>
@@ -21,6 +22,17 @@ test.describe('in German', () => {
       expect(await scrollsSideways(page), `${width} px`).toBe(false);
     }
     await expect(page.getByRole('status').filter({ hasText: 'Neu verbinden…' })).toHaveCount(1);
+  });
+
+  test('the icon of a result stays beside a text that wraps', async ({ home: _, page }) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto('/channels');
+    await page.getByRole('button', { name: 'Test senden über Posteingang' }).click();
+    await expect(page.getByText('Gesendet. Prüfen Sie')).toBeVisible();
+    for (const width of [390, 320]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect((await overflows(page)).filter((one) => one.startsWith('alone')), `${width} px`).toEqual([]);
+    }
   });
 
   test('tabs are one row on a phone, with the selected one in view', async ({ home: _, page }) => {

@@ -36,6 +36,16 @@ export function periodOf(
   return { from: text(from), until: text(until) };
 }
 
+/** Whether one of the times is in the period: not before its begin, and before its end. */
+export function isIn(period: Chosen, now_ms: number, times: readonly (string | null | undefined)[]): boolean {
+  if (!isChosen(period)) return true;
+  const [from, until] = period.between ?? [now_ms - period.within_ms, Infinity];
+  return times.some((time) => {
+    const ms = Date.parse(time ?? '');
+    return ms >= from && ms < until;
+  });
+}
+
 export const WITHIN: Record<string, number> = {
   hour: HOUR_MS,
   day: DAY_MS,

@@ -5,16 +5,60 @@ import { Submission } from './submission.svelte';
 
 beforeEach(() => void toasts.splice(0));
 
-test('an error that arrives after its dialog was closed is shown beside the page', async () => {
+const taken = () => new Failure('CONFLICT', 'The name is taken.');
+
+/** A call that the test answers. */
+function held() {
+  let answer: (() => void) | undefined;
+  let refuse: ((error: unknown) => void) | undefined;
+  const work = new Promise<void>((resolve, reject) => ([answer, refuse] = [resolve, reject]));
+  return { work, answer: () => answer?.(), refuse: (error: unknown) => refuse?.(error) };
+}
+
+test('a failure is shown in the dialog that sent the action', async () => {
   const submission = new Submission();
-  await submission.run(() => Promise.reject(new Failure('CONFLICT', 'The name is taken.')));
-  submission.toastFailure();
-  expect(toasts.map(({ kind, text }) => [kind, text])).toEqual([['bad', 'The name is taken.']]);
+  expect(await submission.run(() => Promise.reject(taken()))).toBe(false);
+  expect(submission.words).toBe('The name is taken.');
+  expect(submission.busy).toBe(false);
+  expect(toasts).toEqual([]);
 });
 
-test('success shows no error', async () => {
+test('a failure that arrives after its dialog was closed is a toast, and not in the next dialog', async () => {
   const submission = new Submission();
-  await submission.run(() => Promise.resolve());
-  submission.toastFailure();
+  const first = held();
+  const late = submission.run(() => first.work);
+  submission.leave();
+  expect(submission.busy).toBe(false);
+  const second = held();
+  const next = submission.run(() => second.work);
+  first.refuse(taken());
+  expect(await late).toBe(false);
+  expect(toasts.map(({ kind, text }) => [kind, text])).toEqual([['bad', 'The name is taken.']]);
+  expect(submission.words).toBeNull();
+  expect(submission.busy).toBe(true);
+  second.answer();
+  expect(await next).toBe(true);
+  expect(submission.busy).toBe(false);
+});
+
+test('a success that arrives after its dialog was closed does not close the next one', async () => {
+  const submission = new Submission();
+  const first = held();
+  const closes: boolean[] = [];
+  const late = submission.run(async (isShown) => {
+    await first.work;
+    closes.push(isShown());
+  });
+  submission.leave();
+  await submission.run(async (isShown) => closes.push(isShown()));
+  first.answer();
+  expect(await late).toBe(true);
+  expect(closes).toEqual([true, false]);
   expect(toasts).toEqual([]);
+});
+
+test('an error that does not come from the gateway has the text of its component', async () => {
+  const submission = new Submission((error) => (error instanceof DOMException ? 'The passkey was refused.' : null));
+  await submission.run(() => Promise.reject(new DOMException('', 'NotAllowedError')));
+  expect(submission.words).toBe('The passkey was refused.');
 });

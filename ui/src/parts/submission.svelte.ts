@@ -6,17 +6,26 @@ import { Failure, isFailure, isFault } from '../client/failure';
 import { m } from '../paraglide/messages.js';
 import { toast } from '../state/toasts.svelte';
 
+type Work = (isShown: () => boolean) => Promise<unknown>;
+
 export class Submission {
   busy = $state(false);
   /** Reasons for refused fields, by field name. */
   refused = $state<Record<string, string>>({});
   /** Any other error; for `ErrorNote`. */
   failure = $state<unknown>(null);
+  readonly #other: (error: unknown) => string | null;
+  /** The call whose outcome is shown; null after `leave`. */
+  #call: symbol | null = null;
+
+  /** `other` returns the text of an error that does not come from the gateway. */
+  constructor(other: (error: unknown) => string | null = () => null) {
+    this.#other = other;
+  }
 
   /** The other error as text, for components that show it at a field. */
   get words(): string | null {
-    if (this.failure === null) return null;
-    return isFailure(this.failure) ? this.failure.message : m.parts_error_unknown();
+    return this.failure === null ? null : this.#wordsOf(this.failure);
   }
 
   reset(): void {
@@ -24,29 +33,41 @@ export class Submission {
     this.failure = null;
   }
 
-  /** Shows the error beside the page, because the dialog that sent the action is closed. */
-  toastFailure(): void {
-    if (this.words !== null) toast(this.words, { kind: 'bad' });
+  /**
+   * Resets everything because the dialog was closed. A call that is still running neither blocks the next opening of
+   * the dialog nor changes it: if the call fails, a toast shows the error.
+   */
+  leave(): void {
+    this.#call = null;
+    this.busy = false;
+    this.reset();
   }
 
-  /** Runs `work` and returns whether it succeeded; false at once if another call is running. */
-  async run(work: () => Promise<unknown>, form?: HTMLFormElement): Promise<boolean> {
+  /**
+   * Runs `work` and returns whether it succeeded; false at once if another call is running. `work` may close the dialog
+   * only while `isShown` returns true: later, the dialog may have been opened for something else.
+   */
+  async run(work: Work, form?: HTMLFormElement): Promise<boolean> {
     if (this.busy) return false;
+    const own = Symbol();
+    this.#call = own;
+    const isShown = () => this.#call === own;
     this.busy = true;
     this.reset();
     try {
-      await work();
+      await work(isShown);
       return true;
     } catch (error) {
-      await this.refuse(error, form);
+      if (isShown()) await this.refuse(error, form);
+      else this.#refuseLate(error);
       return false;
     } finally {
-      this.busy = false;
+      if (isShown()) this.busy = false;
     }
   }
 
   /** Handles a form's submit event by running `work`. */
-  send(event: SubmitEvent, work: () => Promise<unknown>): Promise<boolean> {
+  send(event: SubmitEvent, work: Work): Promise<boolean> {
     event.preventDefault();
     return this.run(work, event.currentTarget as HTMLFormElement);
   }
@@ -68,6 +89,15 @@ export class Submission {
     } else {
       this.failure = error;
     }
+  }
+
+  #refuseLate(error: unknown): void {
+    if (isFault(error)) reportError(error);
+    toast(this.#wordsOf(error), { kind: 'bad' });
+  }
+
+  #wordsOf(error: unknown): string {
+    return isFailure(error) ? error.message : (this.#other(error) ?? m.parts_error_unknown());
   }
 }
 

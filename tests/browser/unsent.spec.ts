@@ -1,0 +1,86 @@
+// What is typed in a form is still there after the login if the session ended meanwhile; a user who leaves the form discards it.
+import type { Page } from '@playwright/test';
+import { logInByPassword } from './fixtures/entering';
+import { receiver } from './fixtures/receiver';
+import { expect, type Gateway, test } from './fixtures/test';
+import { make } from './fixtures/webhook';
+
+/** Logs the page in with a session of its own, which `endSession` can end. */
+async function logIn(page: Page, path: string): Promise<void> {
+  await page.context().clearCookies();
+  await page.goto(path);
+  await logInByPassword(page);
+}
+
+async function endSession(gateway: Gateway, page: Page): Promise<void> {
+  await gateway.call('DELETE', '/api/auth/sessions');
+  await expect(page.getByText('You were logged out.')).toBeVisible();
+}
+
+/** What the browser stores, as text. */
+const stores = (page: Page) => page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+
+test('a new agent is still in its form after the session ended', async ({ home, page }) => {
+  await logIn(page, '/agents?new');
+  await page.getByLabel('Name').fill('Careful');
+  await page.getByLabel('Instructions').fill('Do no harm.');
+  await page.getByRole('radio', { name: /^Only selected tools/ }).check();
+  await page.getByRole('checkbox', { name: 'calc', exact: true }).uncheck();
+  await endSession(home, page);
+  await logInByPassword(page);
+  await expect(page.getByLabel('Name')).toHaveValue('Careful');
+  await expect(page.getByLabel('Instructions')).toHaveValue('Do no harm.');
+  await expect(page.getByRole('checkbox', { name: 'calc', exact: true })).not.toBeChecked();
+  // It still counts as unsaved. A user who leaves the form discards it.
+  let asked = '';
+  page.once('dialog', (dialog) => {
+    asked = dialog.message();
+    void dialog.accept();
+  });
+  await page.getByRole('link', { name: 'Cancel', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Agents', level: 1 })).toBeVisible();
+  expect(asked).toContain('unsaved changes');
+  await page.getByRole('link', { name: 'New agent' }).click();
+  await expect(page.getByLabel('Name')).toHaveValue('');
+});
+
+test('an edited agent and an edited webhook keep their changes when the session ends', async ({ home, page }) => {
+  const { id } = await make(home, { name: 'Before', source_profile: 'github', deliver_only: true });
+  await logIn(page, '/agents/default');
+  await page.getByLabel('Instructions').fill('Answer in verse.');
+  await endSession(home, page);
+  await logInByPassword(page);
+  await expect(page.getByLabel('Instructions')).toHaveValue('Answer in verse.');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect.poll(async () => (await home.rpc<{ system_prompt?: string }>('agents.get', { id: 'default' })).system_prompt).toBe('Answer in verse.');
+
+  await page.goto(`/webhooks/${id}?tab=settings`);
+  await page.getByLabel('Name', { exact: true }).fill('After');
+  await endSession(home, page);
+  await logInByPassword(page);
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('After');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await expect(page.getByRole('heading', { name: 'After', level: 1 })).toBeVisible();
+});
+
+test('a new channel and its secret are still in the form after the session ended, and the secret is not stored', async ({ home, page }) => {
+  const there = await receiver();
+  await logIn(page, '/channels?new=http');
+  await page.getByLabel('Label').fill('Ops');
+  await page.getByLabel('URL', { exact: true }).fill(there.url);
+  await page.getByRole('textbox', { name: 'Headers' }).fill('X-Token: hidden-987');
+  expect(await stores(page)).not.toContain('hidden-987');
+  await endSession(home, page);
+  expect(await stores(page)).not.toContain('hidden-987');
+  await logInByPassword(page);
+  await expect(page.getByLabel('Label')).toHaveValue('Ops');
+  await expect(page.getByRole('textbox', { name: 'Headers' })).toHaveValue('X-Token: hidden-987');
+  await page.getByRole('button', { name: 'Add channel' }).click();
+  await expect(page.getByRole('heading', { name: 'Ops', level: 1 })).toBeVisible();
+  // The next form is empty.
+  await page.getByRole('link', { name: 'Back', exact: true }).click();
+  await page.getByRole('link', { name: 'New channel' }).click();
+  await page.getByRole('link', { name: /^HTTP receiver/ }).click();
+  await expect(page.getByLabel('Label')).toHaveValue('');
+  await there.close();
+});
