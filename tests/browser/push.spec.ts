@@ -53,7 +53,7 @@ async function subscribed(page: Page): Promise<void> {
   await page.goto('/settings/notifications');
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await choice(page).click();
-  await expect(page.getByText('You are also notified while no page of Gatehouse is open.')).toBeVisible();
+  await expect(page.getByText('You are also notified while no Gatehouse page is open.')).toBeVisible();
 }
 
 test.describe('with the permission', () => {
@@ -225,7 +225,7 @@ test.describe('with the permission', () => {
     complaints.allow(INCOGNITO);
     await page.goto('/settings/notifications');
     await choice(page).click();
-    await expect(page.getByText('You are notified only while a page of Gatehouse is open')).toBeVisible();
+    await expect(page.getByText('You are notified only while a Gatehouse page is open')).toBeVisible();
     await expect(choice(page)).toBeChecked();
     expect(await listed(home)).toEqual([]);
   });

@@ -318,7 +318,7 @@ impl Services {
             tracing::warn!(
                 setting = target.setting(),
                 through,
-                "another node took over rows of the audit log that this one wrote; they may be there twice"
+                "another node took over rows of the audit log that this node wrote; the copy may contain them twice"
             );
         }
         Ok(())

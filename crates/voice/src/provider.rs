@@ -125,7 +125,7 @@ pub(crate) const BASE_URL: ProviderSetting =
     setting("base_url", "Address").hint("Only for a compatible server or your own proxy.");
 pub(crate) const ENDPOINT: ProviderSetting = setting("endpoint", "Server address");
 pub(crate) const BINARY_PATH: ProviderSetting =
-    setting("binary_path", "Program").hint("Looked up on the gateway’s PATH if empty.");
+    setting("binary_path", "Program").hint("If empty, it is looked up in the gateway’s PATH.");
 
 /// The ID of a provider of one kind.
 pub trait ProviderId: Copy + Ord + Send + Sync + 'static {

@@ -252,12 +252,14 @@ fn verdict(error: &smtp::Error) -> Failure {
         )),
         None if error.is_tls() => Failure::refused("The mail server's certificate is not trusted."),
         None if error.is_client() => Failure::refused(
-            "The mail server does not offer what is needed: STARTTLS, or a way to log in.",
+            "The mail server lacks a required feature: STARTTLS, or a supported way to log in.",
         ),
         None if error.is_timeout() => {
             Failure::unreachable("The mail server gave no answer in time.")
         }
-        None => Failure::unreachable("The mail server could not be reached, or broke off."),
+        None => Failure::unreachable(
+            "The mail server could not be reached, or closed the connection early.",
+        ),
     }
 }
 

@@ -174,7 +174,7 @@ fn checked(backup: &Value) -> String {
         return "-".to_owned();
     };
     let result = match field(checked, "result").as_str() {
-        "restored" => "restored on trial",
+        "restored" => "trial restore succeeded",
         "file_unchanged" => "file unchanged, not restored",
         "header_only" => "header only, not restored",
         "unusable" => "DAMAGED",

@@ -9,14 +9,14 @@ use gatehouse_webhooks::WebhooksError;
 
 pub const LIST: Method = method!(
     "budgets.list",
-    "Lists the budgets with what is used of them in the current period.",
+    "Lists the budgets and how much of each is used in the current period.",
     Some(Scope::Read),
     list(PageParams) -> BudgetList
 );
 
 pub const SET: Method = method!(
     "budgets.set",
-    "Limits the tokens or the cost of model calls per UTC day or month. What was already used counts.",
+    "Limits the tokens or the cost of model calls per UTC day or month. Earlier use in the current period counts.",
     Some(Scope::Admin),
     set(NewBudget) -> Budget,
     audit: Audit::row("budget.set", &["scope", "period", "tokens", "cost"], &[])

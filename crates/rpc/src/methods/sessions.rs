@@ -68,8 +68,8 @@ pub const TAGS: Method = method!(
 
 pub const CLEAR_TAINT: Method = method!(
     "sessions.clear_taint",
-    "Clears the taint of a session after a person has looked at it: calls with an effect no longer \
-     need approval until the session reads a stranger's text again.",
+    "Clears the taint of a session after a person has reviewed it: calls with an effect no longer need approval \
+     until the session reads untrusted text again.",
     Some(Scope::Approvals),
     clear_taint(NameParams) -> Session,
     errors: [NotFound, Conflict],

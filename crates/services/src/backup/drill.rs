@@ -95,7 +95,7 @@ const SUCCEEDED: &str = "backup_drill_last_success_timestamp_seconds";
 pub(super) fn describe_metrics() {
     describe_counter!(
         DRILLS,
-        "Backups that this node restored on trial, or of which it checked the file, by outcome."
+        "Trial restores and file checks of backups by this node, by outcome."
     );
     // From the start, because Prometheus sees no increase in the first value of a series.
     for outcome in ["ok", "file_only", "error", "not_made"] {
@@ -103,7 +103,7 @@ pub(super) fn describe_metrics() {
     }
     describe_gauge!(
         SUCCEEDED,
-        "When a node last restored a backup on trial and found it intact, in seconds since 1970; absent if never."
+        "The time of the last successful trial restore on any node, in seconds since 1970; absent if there was none."
     );
 }
 
@@ -216,23 +216,23 @@ impl Services {
         let took_ms = self.clock.monotonic_ms().saturating_sub(begun_ms);
         let (outcome, kind, detail) = match &verified {
             Ok(Extent::Restored) => {
-                tracing::info!(name, "a backup was restored on trial and is intact");
+                tracing::info!(name, "the trial restore of a backup succeeded");
                 let detail = json!({ "name": name, "took_ms": took_ms });
                 ("ok", kinds::BACKUP_VERIFIED, detail)
             }
             Ok(extent) => {
                 let reason = file::reason(*extent);
-                tracing::info!(name, reason, "a backup was not restored on trial");
+                tracing::info!(name, reason, "the trial restore of a backup did not run");
                 let detail = json!({ "name": name, "error": reason });
                 ("file_only", kinds::BACKUP_NOT_VERIFIED, detail)
             }
             Err(DrillError::Unusable(reason)) => {
-                tracing::error!(name, reason, "a backup could not be restored on trial");
+                tracing::error!(name, reason, "the trial restore of a backup failed");
                 let detail = json!({ "name": name, "error": reason });
                 ("error", kinds::BACKUP_UNUSABLE, detail)
             }
             Err(DrillError::NotMade(reason)) => {
-                tracing::error!(name, reason, "a backup was not restored on trial");
+                tracing::error!(name, reason, "the trial restore of a backup did not run");
                 let detail = json!({ "name": name, "error": reason });
                 ("not_made", kinds::BACKUP_NOT_VERIFIED, detail)
             }
@@ -295,7 +295,7 @@ impl Services {
         match read.await {
             Ok(Ok(free)) if free >= needed => Ok(()),
             Ok(Ok(free)) => Err(format!(
-                "restoring it on trial may need {}, and only {} are free in the data directory",
+                "its trial restore may need {}, and only {} are free in the data directory",
                 binary_size(needed),
                 binary_size(free)
             )),

@@ -28,8 +28,8 @@ pub enum PlaceError {
     #[error("the directory of backup.to does not exist: mount its disk, or create the directory")]
     Missing,
     #[error(
-        "the directory of backup.to was a mount point at the last backup, and now it is none and has no backups: mount \
-         its disk, or use `gatehouse backup create --to` for the first backup there"
+        "the directory of backup.to was a mount point at the last backup; it no longer is, and it contains no \
+         backups: mount its disk, or use `gatehouse backup create --to` for the first backup there"
     )]
     NotMounted,
     #[error("the directory of backup.to cannot be read")]
@@ -224,7 +224,7 @@ fn with_place(check: Check, examined: &Result<Found, PlaceError>) -> Check {
         Err(error @ (PlaceError::Missing | PlaceError::NotMounted)) => Check::bad(
             "backup",
             format!("The next backup will fail: {}.", reasons(error)),
-            "Look at the directory of backup.to. No backup is written to another place.",
+            "Check the directory of backup.to. No backup is written anywhere else.",
         )
         .of_this_node(),
         // The next backup reports an error.

@@ -337,7 +337,7 @@ impl TalkSocket {
             return Err(End::Refused(problem, "no start in time"));
         }
         if self.opened.elapsed() >= MAX_DURATION {
-            let problem = timeout("The conversation has reached its longest duration.");
+            let problem = timeout("The conversation has reached its maximum duration.");
             return Err(End::Refused(problem, "too long"));
         }
         if self.heard.elapsed() >= GONE_AFTER {
@@ -405,7 +405,7 @@ fn slow() -> Problem {
 }
 
 fn out_of_order() -> End {
-    let message = "The first message must be `start`, and there is only one.";
+    let message = "The first message must be `start`, and it can be sent only once.";
     let problem = Problem::new(ErrorCode::InvalidRequest, message);
     End::Refused(problem, "not started")
 }

@@ -217,7 +217,7 @@ impl Buttons for SlackButtons {
             // The response may omit the blocks.
             match stored.as_ref().and_then(|it| it.pointer("/message/blocks")) {
                 Some(stored) if !are_stored(&blocks, stored) => {
-                    Err(Failure::refused("Slack shows another text."))
+                    Err(Failure::refused("Slack shows a different text."))
                 }
                 _ => Ok(()),
             }

@@ -151,9 +151,10 @@ pub(super) fn finding(state: &State, now: Timestamp) -> Check {
             format!("The backup of {next} was not made."),
             HINT,
         ),
-        (Some(Last { at, .. }), _) => {
-            Check::fine("backup", format!("The last scheduled backup is of {at}."))
-        }
+        (Some(Last { at, .. }), _) => Check::fine(
+            "backup",
+            format!("The last scheduled backup was made at {at}."),
+        ),
         (None, Some(next)) => Check::fine(
             "backup",
             format!("The first scheduled backup is due at {next}."),
