@@ -203,7 +203,7 @@ impl Conversation {
     }
 
     /// The messages that replace omitted turns. A summary is not the user's text, so it is sent as a message of the
-    /// model, between marks that contain the ID of a later message and so cannot be forged in the summarized text.
+    /// model. The marks around it contain the ID of a later message, so the summarized text cannot forge them.
     fn lead(&self) -> Vec<ChatMessage> {
         let user = |text: &str| ChatMessage::user(text);
         let Some(summary) = &self.summary else {

@@ -121,7 +121,7 @@ pub(crate) struct AuthInner {
     pub(crate) shared_throttle: SharedCounts<Bucket>,
     /// The clock for sweeping rows.
     pub(crate) sweep_clock: SweepClock,
-    /// Reads the facts from the database while memory cannot be trusted.
+    /// Reads the facts from the database when those in memory may be outdated.
     pub(crate) facts_read: SharedRead<AuthFacts>,
     pub(crate) wrong_passwords: WrongPasswords,
     pub(crate) shared_wrong_passwords: SharedCounts<Credential>,

@@ -20,7 +20,7 @@ const MAX_NUMBER: u32 = 1000;
 /// A partial file that has no lock and was not changed for this long was left by a process that was killed. Processes
 /// of earlier versions, and of other machines on some network file systems, write without a visible lock.
 const QUIET: Duration = Duration::from_mins(1);
-/// The same for files that cannot be locked: on file systems without locks, or of other users.
+/// Like [`QUIET`], for files that cannot be locked: those on file systems without locks, and those of other users.
 const QUIET_WITHOUT_LOCKS: Duration = Duration::from_hours(24);
 
 /// A backup in a directory.

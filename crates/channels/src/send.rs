@@ -242,8 +242,9 @@ impl Inner {
                 }
             }
         }
-        // The end of the delivery is stored after this. If the process ends in between, the delivery is attempted
-        // again, but its parts must not be sent again.
+        // The caller stores the result of a delivery afterward. If the process ends before that, the delivery is
+        // attempted again, but the parts that were sent must not be sent again. A delivery therefore keeps the record
+        // of its sent parts.
         if several && message.delivery.is_none() {
             self.forget_parts(id).await;
         }

@@ -125,9 +125,9 @@ impl AuditExport {
 struct Progress {
     /// Rows up to this one were written, by any node.
     done: i64,
-    /// Nothing is tried before this monotonic time.
+    /// No attempt is made before this monotonic time.
     retry_at_ms: u64,
-    /// A claim of another node, and since when this process has seen it.
+    /// A claim of another node, and the time when this process first saw it.
     other: Option<(String, u64)>,
     /// A claim whose rows were written up to this one, which is not stored yet.
     unstored: Option<(String, i64)>,

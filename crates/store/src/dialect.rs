@@ -44,8 +44,8 @@ impl Engine {
         matches!(self, Self::Postgres)
     }
 
-    /// Returns the options with which a connection starts. Unlike `SET`, they are no state of the server's session,
-    /// which a connection pooler may pass on to another client.
+    /// Returns the startup options of a connection. Unlike `SET`, they are not part of the server's session, which a
+    /// connection pooler may hand to another client.
     pub(crate) const fn startup_options(self, role: Role) -> Option<&'static str> {
         match (self, role) {
             // So that a write that is sent behind a `BEGIN` which fails is refused.

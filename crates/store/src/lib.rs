@@ -225,7 +225,7 @@ pub struct Store {
 
 /// Changes buffered for each subscriber.
 const CHANGES: usize = 256;
-/// How often [`Store::checkpoint`] is repeated while readers need the log, and how long it pauses in between.
+/// The maximum number of attempts of [`Store::checkpoint`] while readers need the log, and the pause between them.
 const CHECKPOINT_TRIES: u32 = 20;
 const CHECKPOINT_PAUSE: Duration = Duration::from_millis(50);
 /// Messages between nodes buffered in each direction.

@@ -141,8 +141,8 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// Reads in a task of its own, which ends even if the caller does not wait for it. Otherwise a connection that no
-    /// longer answers would return to the pool whenever its callers give up before its timeout.
+    /// Reads in a separate task, which completes even if the caller stops waiting. Otherwise a connection that no
+    /// longer answers would return to the pool whenever a caller gives up before the connection's timeout.
     async fn start_reading(&self, job: Job) -> Result<(), StoreError> {
         let mut conn = self.source.connect().await?;
         let pool = self.pool.clone();

@@ -149,7 +149,7 @@ impl VoiceError {
         }
     }
 
-    /// The same error with the vendor's sentence.
+    /// Adds the vendor's sentence to the error.
     pub(crate) fn saying(mut self, sentence: Option<String>) -> Self {
         if let Self::Provider { said, .. } = &mut self {
             *said = sentence.map(Words);
@@ -157,7 +157,7 @@ impl VoiceError {
         self
     }
 
-    /// The same error for another caller who waited for the same work.
+    /// Copies the error for another caller that waited for the same work.
     pub(crate) fn copied(&self) -> Self {
         match self {
             Self::Invalid { field, reason } => Self::invalid(field.clone(), reason.clone()),

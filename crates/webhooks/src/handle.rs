@@ -115,7 +115,7 @@ impl Cancels {
 /// The shared state behind [`Webhooks`].
 pub(crate) struct Inner {
     pub(crate) store: Store,
-    /// The same with a reserved connection, for the worker.
+    /// The same database with a reserved connection, for the worker.
     pub(crate) queue: Store,
     pub(crate) secrets: Secrets,
     pub(crate) agents: Agents,

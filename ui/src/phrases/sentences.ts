@@ -1,5 +1,5 @@
-// Translates the sentences that the gateway makes of deliveries. A sentence is stored as text, so it is compared with the
-// English templates of its sender, and its parts are put into the template of the other language. Pure functions.
+// Translates the gateway's sentences about deliveries. A sentence is stored as text, so it is compared with the English
+// templates of its sender, and its parts are put into the template of the other language. Pure functions.
 
 /** `{1}` in a template is a part. In the translation, `{1!}` also looks the part up in `verbs`. */
 export interface Sentences {

@@ -2,7 +2,7 @@
 
 export interface Kept {
   id: string;
-  /** The credential that the subscription ends with. */
+  /** The credential of the subscription. Both end together. */
   credential: string;
   endpoint: string;
 }

@@ -279,7 +279,7 @@ async fn the_owner_allows_a_call_beforehand_in_three_ways() {
     assert_eq!(run(trusting("webhook"), &[]).await, ["ok", "ok"]);
     assert_eq!(run(trusting("speak"), &[]).await, ["ok", "denied"]);
     assert_eq!(run(nobody(), &["web_fetch", "webhook"]).await, ["ok", "ok"]);
-    // A pattern does not name a tool one by one.
+    // A tool that matches only a pattern still needs approval.
     assert_eq!(run(nobody(), &["web*", "webhook*"]).await, ["ok", "denied"]);
     let off = AgentsSettings {
         taint: false,

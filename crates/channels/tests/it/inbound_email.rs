@@ -428,7 +428,7 @@ async fn news_end_idle_and_a_long_idle_is_begun_again() {
     let clock = std::sync::Arc::clone(&mailbox.harness.clock);
     let watched = async {
         server.seen("IDLE", 1).await;
-        // The client may not have noted yet when IDLE began.
+        // The client may not have stored the start time of IDLE yet.
         while server.count("IDLE") < 2 {
             clock.advance(Duration::from_mins(10));
             server.still_here();

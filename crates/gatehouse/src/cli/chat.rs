@@ -91,7 +91,7 @@ struct Chat {
     /// The files of the next message.
     files: Vec<PathBuf>,
     input: Input,
-    /// Ids of the approvals that were shown.
+    /// IDs of the approvals that were shown.
     asked: HashSet<String>,
     is_typed: bool,
 }

@@ -62,7 +62,7 @@ pub struct CheckedBackup {
 pub enum CheckResult {
     /// It was restored in a temporary place and is intact.
     Restored,
-    /// It is encrypted to a key that the server does not have. Its file is as it was written.
+    /// It is encrypted to a key that the server does not have. Its file is unchanged.
     FileUnchanged,
     /// It is encrypted to a key that the server does not have. Only its header was read.
     HeaderOnly,
@@ -264,7 +264,7 @@ impl Services {
     }
 
     /// The newest backup in the directory; `None` if there is none or if the directory cannot be read. An older backup
-    /// would say nothing about those that are made now.
+    /// would say nothing about the current ones.
     async fn newest_backup(&self) -> Option<Entry> {
         let directory = self.backup_directory();
         let list = tokio::task::spawn_blocking(move || folder::list(&directory));

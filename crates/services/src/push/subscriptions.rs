@@ -133,7 +133,7 @@ impl From<PushError> for Problem {
     }
 }
 
-/// The credential that a subscription ends with.
+/// The credential of a subscription. Both end together.
 type Owner = (Option<AuthSessionId>, Option<DeviceId>);
 
 fn owner_of(identity: &AuthIdentity) -> Result<Owner, PushError> {

@@ -20,7 +20,7 @@ use url::Url;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of attempts per request.
 const TRIES: u32 = 5;
-/// The first wait, which doubles. A random part of it is left out.
+/// The delay before the first retry. It doubles with each retry, and a random part is subtracted as jitter.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest wait that a collector may ask for.
 const MAX_WAIT: Duration = Duration::from_mins(10);

@@ -36,7 +36,7 @@ use tokio::time::Instant;
 const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 /// How long a client may take to send `start`.
 const START_WITHIN: Duration = Duration::from_secs(10);
-/// When a client that sends nothing is pinged, and when its socket is closed.
+/// The time without a message after which the client is pinged. After [`GONE_AFTER`], its socket is closed.
 const PING_AFTER: Duration = Duration::from_secs(30);
 const GONE_AFTER: Duration = Duration::from_secs(90);
 /// When to check again whether credentials can be confirmed.

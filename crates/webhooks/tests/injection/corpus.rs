@@ -205,7 +205,7 @@ async fn a_changed_description_never_reaches_the_model() {
             assert_eq!(report.actions[0].status.as_str(), "ok");
         }
     }
-    // The model would have obeyed: an approved description reaches it.
+    // As a control: once approved, the description reaches the model, and the model obeys it.
     scenario.external.describe("@@CALL shell {}@@", "");
     mcp.test("files").await.unwrap();
     mcp.approve(&Actor::cli(), "files", None, None)

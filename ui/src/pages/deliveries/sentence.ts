@@ -36,8 +36,8 @@ export function eventOf({ summary, event_type, entity_key }: Told, webhook: Rece
 }
 
 /**
- * The outcome; empty if there is none yet. `agent` is the name of the webhook's agent; without one, the text went to
- * a channel as it is, and `channel` is the name that the channel had then.
+ * The outcome; empty if there is none yet. `agent` is the name of the webhook's agent; without one, the text was sent
+ * to a channel unchanged, and `channel` is the name of the channel at that time.
  */
 export function outcomeOf(delivery: Told, agent: string | null): string {
   const { status, outcome, error } = delivery;

@@ -1,4 +1,4 @@
-//! The same with a real mail server: Dovecot.
+//! Receives mails from a real mail server, Dovecot.
 
 use super::{fields_at, mail, why, with};
 use crate::dovecot::Dovecot;

@@ -26,7 +26,7 @@ const DAY_MS: i64 = 24 * 3_600_000;
 const RETRY_MS: i64 = DAY_MS;
 /// How late a drill may be before `doctor` reports it.
 const LATE_MS: i64 = 2 * DAY_MS;
-/// A drill that takes longer was ended with its process.
+/// A drill that has run for longer than this is over: its process has ended.
 const LONGEST_MS: i64 = 6 * 3_600_000;
 /// How long nodes wait for another one with a newer backup. Longer than the interval between two checks of
 /// the state.
@@ -275,7 +275,7 @@ impl State {
             let message = format!("The trial restore that began at {began} did not end.");
             return Check::bad(RESTORED, message, HINT);
         }
-        // A restore from before backups were encrypted shows nothing about those of today.
+        // A restore of an unencrypted backup says nothing about the encrypted ones.
         let is_of_today =
             |last: &&Last| !is_locked || last.error.is_some() || last.extent != Extent::Restored;
         let Some(last) = self.last.as_ref().filter(is_of_today) else {

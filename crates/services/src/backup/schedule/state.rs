@@ -23,8 +23,8 @@ pub(super) struct State {
     last: Option<Last>,
     /// When the running backup began.
     started: Option<Timestamp>,
-    /// Until when the running backup counts as running. Its node extends it. Earlier versions have none, and count
-    /// [`LATE_MS`] from the start.
+    /// The time until which the running backup counts as running. Its node extends it. Earlier versions do not store
+    /// it; their backups count as running for [`LATE_MS`] from the start.
     #[serde(default)]
     leased_until: Option<Timestamp>,
 }

@@ -24,7 +24,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// The same rules with a line before each part of the document.
+    /// Returns these rules with a line before each part of the document.
     pub(super) const fn with_heading(self, element: &'static str, label: &'static str) -> Self {
         Self {
             heading: Some((element, label)),

@@ -39,7 +39,7 @@ struct Gateway {
     is_intent_off: bool,
     has_typed: bool,
     sent: Vec<(String, Value)>,
-    /// The same messages as they are shown now.
+    /// The messages as they are currently shown.
     shown: Vec<Value>,
     /// When buttons were pressed, by the tokens of their interactions, until they are answered.
     presses: Vec<(String, Instant)>,
