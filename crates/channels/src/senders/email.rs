@@ -100,7 +100,7 @@ struct Mail {
 
 /// The library encodes header values. This function additionally ensures that each is a single line.
 fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
-    let wrong = |field| Failure::incomplete(field, "it is not a mail address");
+    let wrong = |field| Failure::incomplete(field, "it is not an email address");
     // The sender is always the account's; a message cannot override it.
     let from = part.field("from").unwrap_or_default();
     let from: Mailbox = from.parse().map_err(|_| wrong("from"))?;
@@ -120,7 +120,7 @@ fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
         .subject(subject)
         .date(UNIX_EPOCH + Duration::from_millis(millis))
         .message_id(Some(id))
-        // RFC 3834: prevents automatic replies to this mail.
+        // RFC 3834: prevents automatic replies to this email.
         .raw_header(HeaderValue::new(
             HeaderName::new_from_ascii_str("Auto-Submitted"),
             submitted.to_owned(),

@@ -1,4 +1,4 @@
-//! Mail from a local IMAP server: logins, positions, which senders are believed, and which parts of a mail are read.
+//! Mail from a local IMAP server: logins, positions, which senders are believed, and which parts of an email are read.
 
 mod answers;
 mod dovecot;
@@ -82,7 +82,7 @@ impl Mailbox {
         all.remove(0)
     }
 
-    /// Delivers a mail and returns its message, if it has one.
+    /// Delivers an email and returns its message, if it has one.
     async fn of_mail(&mut self, mail: &str) -> Option<ReceivedMessage> {
         self.server.deliver(mail);
         self.messages().await.pop()
@@ -165,7 +165,7 @@ async fn old_mail_is_not_answered_and_a_position_survives_a_restart() {
         mailbox.position = mailbox.position.map(|it| it.replace(" 7 2", " 7 1"));
         mailbox.restart();
         assert_eq!(mailbox.message().await.message_id, message.message_id);
-        // With other UIDs, the existing mails count as old.
+        // With other UIDs, the existing emails count as old.
         mailbox.server.renumber(8);
         mailbox.restart();
         let renumbered = mailbox.receive().await;
@@ -208,7 +208,7 @@ const FROM: &str = "From: ann@a.example\n";
 const OTHER: &str = "other.example; dmarc=pass header.from=a.example";
 const FAILED: &str = "mx.example.com; dmarc=fail header.from=a.example";
 
-/// Headers of mails that are not answered, and why.
+/// Headers of emails that are not answered, and why.
 fn ignored() -> impl Iterator<Item = (&'static str, String)> {
     let from = FROM;
     [

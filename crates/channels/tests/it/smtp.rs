@@ -1,5 +1,5 @@
-//! A small SMTP server (RFC 5321, 3207, 4954). It records its input and accepts every mail unless the test
-//! sets a different reply for a command.
+//! A small SMTP server (RFC 5321, 3207, 4954). It records its input and accepts every email unless the test sets a
+//! different reply for a command.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

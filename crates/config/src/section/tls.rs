@@ -215,7 +215,7 @@ pub(crate) fn check_email(text: &str) -> Result<String, InvalidValue> {
             Ok(text.to_owned())
         }
         _ => Err(InvalidValue::new(
-            "expected an e-mail address, such as admin@example.com",
+            "expected an email address, such as admin@example.com",
         )),
     }
 }

@@ -325,7 +325,7 @@ async fn messages_of_people_from_before_a_backup_are_not_answered() {
         let to = Installation::new();
         from.restore(&to, text(&backup), more).ok();
         assert_eq!(number(&location(&to), open).await, 0, "{more:?}");
-        // A mail that arrives again must not be answered again.
+        // An email that arrives again must not be answered again.
         assert_eq!(number(&location(&to), all).await, 1, "{more:?}");
     }
 }

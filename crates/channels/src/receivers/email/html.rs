@@ -1,4 +1,4 @@
-//! The text of the HTML of a mail, with marks before quoted lines.
+//! The text of the HTML of an email, with marks before quoted lines.
 
 use mail_parser::decoders::html::html_to_text;
 

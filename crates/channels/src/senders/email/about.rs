@@ -41,7 +41,7 @@ pub(super) static ABOUT: About = About {
             "The sender, such as Gatehouse <gatehouse@example.com>.",
         )
         .required()
-        // A mail counts only if it is addressed to one of the channel's own addresses, and this is one.
+        // An email counts only if it is addressed to one of the channel's own addresses, and this is one.
         .decides_senders(),
         FieldSpec::new(
             "to",

@@ -206,7 +206,7 @@ async fn a_password_goes_only_to_the_server_that_it_was_entered_for() {
     assert_eq!(changed.enter_again, ["password"]);
 }
 
-/// A mail of a trusted person counts as the owner's.
+/// An email of a trusted person counts as the owner's.
 #[tokio::test]
 async fn only_an_administrator_changes_what_decides_whose_mail_counts() {
     let (harness, server) = (harness().await, ImapServer::start(Offers::default()).await);
