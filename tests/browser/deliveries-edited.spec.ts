@@ -1,4 +1,5 @@
-// Deliveries: replay with an edited payload, or for another agent or channel. The new delivery is marked, the original stays.
+// Deliveries: replay with an edited payload, or for another agent or channel. The new delivery is marked, the original
+// stays.
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';

@@ -1,4 +1,5 @@
-// Notifications through a push service. Chromium has none here: a stub takes its place, and the test delivers the messages.
+// Notifications through a push service. Chromium has none here: a stub takes its place, and the test delivers the
+// messages.
 import type { BrowserContext, CDPSession, Page, Worker } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import type { Gateway } from './fixtures/gateway';

@@ -1,5 +1,5 @@
-// Settings → Voice: text to speech, speech to text, tests of both, and personas. Audio is compared byte for byte with what the
-// provider sent.
+// Settings → Voice: text to speech, speech to text, tests of both, and personas. Audio is compared byte for byte with
+// what the provider sent.
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
@@ -330,7 +330,8 @@ test.describe('a key in the vault', () => {
     environment: async ({ vendor }, use) => 
       use({
         SERVICE_VOICE__TTS__OPENAI__BASE_URL: vendor.url,
-        // By default the specification keeps the plaintext file next to the encrypted copy, so nothing would be missing while sealed.
+        // By default the specification keeps the plaintext file next to the encrypted copy, so nothing would be missing
+        // while sealed.
         SERVICE_VAULT__KEEP_PLAINTEXT_PROVIDER_KEYS: 'false',
       }),
   });

@@ -88,14 +88,14 @@ pub struct Delta {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolState {
-    /// It waits for approval.
+    /// The call waits for approval.
     Waiting,
     Running,
-    /// It succeeded.
+    /// The call succeeded.
     Ok,
-    /// It failed.
+    /// The call failed.
     Error,
-    /// It was not allowed.
+    /// The call was not allowed.
     Denied,
 }
 

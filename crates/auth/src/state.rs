@@ -164,7 +164,7 @@ impl AuthInner {
         self.changed
             .send_modify(|count| *count = count.wrapping_add(1));
         for name in what {
-            // It is not an error if there is no receiver.
+            // Having no receiver is not an error.
             drop(self.events.send(name));
         }
     }

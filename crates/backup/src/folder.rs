@@ -208,7 +208,7 @@ fn delete_partial(directory: &Path) -> io::Result<()> {
 fn is_abandoned(path: &Path) -> io::Result<bool> {
     // Some network file systems lock only files that are open for writing.
     let file = match File::options().write(true).open(path) {
-        // It belongs to another user, for example to an administrator.
+        // The file belongs to another user, for example an administrator.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return Ok(quiet_for(&path.symlink_metadata()?)? > QUIET_WITHOUT_LOCKS);
         }

@@ -130,7 +130,7 @@ impl Channels {
         let sent = async {
             live.found.require_enabled()?;
             let account = live.open(inner).await?;
-            // It is not retried, so each call is a new message even if the text is the same.
+            // The message is not retried, so each call is a new message even if the text is the same.
             let id = HEXLOWER.encode(&inner.random.bytes::<16>());
             let response = LastResponse::default();
             inner.deliver(&account, &message, &id, &response).await

@@ -1,4 +1,4 @@
-//! Whether the database responds and takes writes, for probes and metrics.
+//! Whether the database responds and accepts writes, for probes and metrics.
 
 use crate::Services;
 use gatehouse_store::unguarded;

@@ -114,8 +114,9 @@ impl Engine {
         }
     }
 
-    /// Returns the query for the status of a transaction, by the run of the server and the number. The status is NULL if
-    /// the server has crashed since: it then gives the numbers of transactions that it had not written to disk to others.
+    /// Returns the query for the status of a transaction, by the run of the server and the number. The status is NULL
+    /// if the server has crashed since: it then gives the numbers of transactions that it had not written to disk to
+    /// others.
     pub(crate) const fn outcome(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,

@@ -363,7 +363,7 @@ impl Store {
 
     /// Returns whether the database responds.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        // It must not wait for lists.
+        // The check must not wait for long list queries.
         let readers = self.readers.with_reserved();
         readers
             .read(|conn| Box::pin(async move { conn.ping().await }))

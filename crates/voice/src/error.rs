@@ -83,7 +83,7 @@ pub enum VoiceError {
     /// The object does not exist. The text is a noun.
     #[error("the {0} does not exist")]
     NotFound(&'static str),
-    /// The object exists already. The text is a sentence.
+    /// The object already exists. The text is a sentence.
     #[error("{0}")]
     Conflict(String),
     /// The key is in the vault, and the vault is sealed.

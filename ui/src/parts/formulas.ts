@@ -1,6 +1,5 @@
-// Mathematics in Markdown: `$…$` and `\(…\)` in a line, `$$…$$` and `\[…\]` as a block. A dollar
-// sign opens a formula only before a character, and closes it only after one and not before a letter or digit, so prices
-// stay prices.
+// Mathematics in Markdown: `$…$` and `\(…\)` in a line, `$$…$$` and `\[…\]` as a block. A dollar sign opens a formula
+// only before a character, and closes it only after one and not before a letter or digit, so prices stay prices.
 import type { TokenizerAndRendererExtension } from 'marked';
 
 /** The limits keep the search short in a text with many unclosed marks. */

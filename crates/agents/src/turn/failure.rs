@@ -13,7 +13,7 @@ pub(crate) enum TurnFailure {
     /// A caller stopped it, or Gatehouse is shutting down.
     #[error("stopped")]
     Stopped,
-    /// It exceeded the turn timeout.
+    /// The turn exceeded its timeout.
     #[error("the turn took longer than {} seconds", .0.as_secs())]
     TimedOut(Duration),
     /// Its session was deleted during the turn.

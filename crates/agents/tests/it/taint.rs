@@ -1,4 +1,4 @@
-//! Once a session has read a stranger's text, calls with an effect wait for the owner.
+//! Once a session has read untrusted text, calls with an effect wait for the owner.
 
 use crate::fake_model::{Reaction, call, say, too_long};
 use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until};

@@ -1,8 +1,8 @@
 //! `email`: emails of an IMAP mailbox, reported by IDLE (RFC 2177) or requested every half minute.
 //!
 //! An email is read only if the owner's mail server has authenticated the domain of its sender ([`results`]), and if a
-//! person wrote it. The position is the UID of the last email that was examined, together with the server, user, mailbox
-//! and UIDVALIDITY for which that UID is valid.
+//! person wrote it. The position is the UID of the last email that was examined, together with the server, user,
+//! mailbox and UIDVALIDITY for which that UID is valid.
 
 mod connection;
 mod content;

@@ -92,7 +92,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
 pub struct Tools {
     /// The tools whose calls wait for a person's approval.
     pub require_approval: Vec<String>,
-    /// Whether calls with an effect wait for approval in a session that contains a stranger's text.
+    /// Whether calls with an effect wait for approval in a session that contains untrusted text.
     pub taint: bool,
     /// The calls that need no such approval.
     pub trust: Vec<String>,

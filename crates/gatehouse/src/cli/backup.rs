@@ -123,8 +123,8 @@ async fn own_directory(layers: &Layers) -> Result<(PathBuf, Checks)> {
     Ok((backup::directory(layers, &settings), checks))
 }
 
-/// The stored checks of the backups in this directory, if it is that of `backup.to`. Does not wait for a database server
-/// if the settings file and the environment name another directory.
+/// The stored checks of the backups in this directory, if it is that of `backup.to`. Does not wait for a database
+/// server if the settings file and the environment name another directory.
 async fn checks_in(layers: &Layers, directory: &Path) -> Checks {
     let fixed = layers.resolve(&BTreeMap::new());
     let named = fixed.map(|fixed| backup::directory(layers, &fixed.settings.backup));

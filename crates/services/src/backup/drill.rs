@@ -60,15 +60,15 @@ pub struct CheckedBackup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckResult {
-    /// It was restored in a temporary place and is intact.
+    /// The backup was restored to a temporary directory and is intact.
     Restored,
-    /// It is encrypted to a key that the server does not have. Its file is unchanged.
+    /// The backup is encrypted to a key that the server does not have. Its file is unchanged.
     FileUnchanged,
-    /// It is encrypted to a key that the server does not have. Only its header was read.
+    /// The backup is encrypted to a key that the server does not have. Only its header was read.
     HeaderOnly,
-    /// It is damaged.
+    /// The backup is damaged.
     Unusable,
-    /// It could not be checked, for example for lack of disk space.
+    /// The backup could not be checked, for example for lack of disk space.
     NotChecked,
 }
 

@@ -1,4 +1,4 @@
-//! The directory for backups: whether it exists, and whether its disk is mounted. A directory outside of the data
+//! The directory for backups: whether it exists, and whether its disk is mounted. A directory outside the data
 //! directory is never created, because a backup in the mount point of a missing disk would be lost with the machine.
 
 use super::reasons;
@@ -197,7 +197,7 @@ pub(super) async fn add_to(check: Check, services: &Services) -> Check {
     };
     match tokio::time::timeout(LONGEST_READ, services.examine(&place)).await {
         Ok(Ok(examined)) => with_place(check, &examined),
-        // It ended without a result.
+        // The examination ended without a result.
         Ok(Err(_)) => check,
         Err(_) => Check::bad(
             "backup",

@@ -45,7 +45,7 @@ pub(super) struct Accepted {
 
 /// Why a request was refused.
 enum Refused {
-    /// It may be sent again, after this wait if the collector asked for one.
+    /// The request may be sent again, after this delay if the collector asked for one.
     ForNow(Option<Duration>, String),
     Finally(String),
 }

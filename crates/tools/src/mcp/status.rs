@@ -65,13 +65,13 @@ impl ToolForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum McpReview {
-    /// It is offered in this form.
+    /// The tool is offered in this form.
     Approved,
     /// The server offers it in another form. It is not offered to agents.
     Changed,
-    /// It was never approved. It is not offered to agents.
+    /// The tool was never approved and is not offered to agents.
     New,
-    /// It was approved, but the server no longer has it.
+    /// The tool was approved, but the server no longer has it.
     Gone,
 }
 
@@ -94,13 +94,13 @@ pub struct McpToolStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum McpState {
-    /// It is starting or connecting.
+    /// The server is starting or connecting.
     Starting,
-    /// It needs environment variables from the sealed vault.
+    /// The server needs environment variables from the sealed vault.
     WaitingForVault,
     /// Its tools are available.
     Connected,
-    /// It failed and will be retried.
+    /// The server failed and will be retried.
     Failed,
     /// This build has no MCP support.
     NotBuilt,

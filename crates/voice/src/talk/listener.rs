@@ -97,7 +97,7 @@ impl Listener {
         self.is_speaking
     }
 
-    /// Takes the next bytes: 16-bit little-endian samples. A piece may end inside of a sample.
+    /// Takes the next bytes: 16-bit little-endian samples. A piece may end inside a sample.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Vec<Noticed>, VoiceError> {
         let samples = self.bytes.push(bytes);
         let broken = |_| VoiceError::Internal("the samples of a microphone could not be resampled");

@@ -51,7 +51,7 @@ async fn run(scenario: &Scenario, case: Case) -> Outcome {
     }
 }
 
-/// The turn in which the stranger's text arrives.
+/// The turn in which the untrusted text arrives.
 async fn begin(scenario: &Scenario, case: &Case) -> TurnReport {
     let number = case.number;
     let path = json!({ "path": number.to_string() });

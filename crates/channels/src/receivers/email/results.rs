@@ -81,7 +81,7 @@ fn is_aligned(signer: &str, domain: &str) -> bool {
 enum Field {
     /// Written by another server.
     Others,
-    /// It may be the server's own field, but it cannot be parsed.
+    /// A field that may be the server's own, but cannot be parsed.
     Unreadable,
     Own(Vec<Outcome>),
 }

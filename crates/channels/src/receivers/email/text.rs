@@ -54,9 +54,9 @@ pub(super) struct OwnText {
 /// Properties of a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Form {
-    /// It was HTML. Only some programs mark quotes in it.
+    /// The text was HTML. Only some programs mark quotes in HTML.
     pub(super) is_html: bool,
-    /// It answers another email, and forwards none.
+    /// The email answers another one, and forwards none.
     pub(super) is_reply: bool,
 }
 

@@ -281,7 +281,7 @@ fn transaction(parts: &[&str]) -> String {
     HEXLOWER.encode(&Sha256::digest(json!(parts).to_string()))
 }
 
-/// Reacts with each label. The server refuses a reaction that is there already.
+/// Reacts with each label. The server refuses a reaction that is already there.
 async fn react(
     source: Source<'_>,
     (room, message_id): (&str, &str),

@@ -58,10 +58,10 @@ pub(super) struct State {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Extent {
-    /// It was restored. Earlier versions did nothing else.
+    /// The backup was restored. Earlier versions did nothing else.
     #[default]
     Restored,
-    /// It is encrypted to a key that this server does not have. Its file was compared with its checksum.
+    /// The backup is encrypted to a key that this server does not have. Its file was compared with its checksum.
     Unchanged,
     /// As [`Self::Unchanged`], without a checksum: only the header was read.
     Header,
