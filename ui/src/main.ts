@@ -31,7 +31,7 @@ function show(): void {
   if (page) mount(Root, { target: page });
 }
 
-/** How long the page waits for its typeface. Text that is drawn in another one first would move. */
+/** How long the page waits for its typeface. Text that is first drawn in a fallback font would move. */
 const TYPEFACE_MS = 400;
 
 function typeface(): Promise<unknown> {

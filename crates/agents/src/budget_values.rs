@@ -1,4 +1,4 @@
-//! Budgets as values: the period, the limits and the use so far.
+//! Budgets as values: the period, the limits and the usage so far.
 
 use gatehouse_domain::{ErrorCode, Problem, Timestamp, UtcDay};
 use gatehouse_store::BudgetRow;
@@ -78,7 +78,7 @@ pub struct AgentBudget {
     pub cost: Option<f64>,
 }
 
-/// A budget and the use counted against it in the current period.
+/// A budget and the usage counted against it in the current period.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Budget {
     pub scope: String,

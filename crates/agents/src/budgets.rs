@@ -74,7 +74,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Whether use with this cause counts. Without a model, budgets of models do not apply.
+    /// Whether usage with this cause counts. Without a model, budgets of models do not apply.
     fn applies(&self, cause: &Cause, model: Option<&str>) -> bool {
         match self {
             Self::All => true,
@@ -162,7 +162,7 @@ pub(crate) async fn find_exhausted(
 }
 
 impl Inner {
-    /// Stores use in the caller's transaction. Adds a row to the audit log for each budget that now warns, and
+    /// Stores usage in the caller's transaction. Adds a row to the audit log for each budget that now warns, and
     /// returns these budgets.
     pub(crate) async fn store_usage(
         conn: &mut Conn,

@@ -185,7 +185,7 @@ impl Services {
                 text: &text.question,
                 buttons: &buttons,
             };
-            // Their trust may have ended while the request was repeated.
+            // The person's trust may have ended while the request was repeated.
             match self.is_trusted(place).await {
                 Ok(true) => {}
                 Ok(false) => return None,

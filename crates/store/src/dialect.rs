@@ -48,7 +48,7 @@ impl Engine {
     /// connection pooler may hand to another client.
     pub(crate) const fn startup_options(self, role: Role) -> Option<&'static str> {
         match (self, role) {
-            // So that a write that is sent behind a `BEGIN` which fails is refused.
+            // Refuses a write that is sent behind a failed `BEGIN`.
             (Self::Postgres, Role::Writer | Role::Reader) => {
                 Some("-c default_transaction_read_only=on")
             }

@@ -149,7 +149,7 @@ impl Sessions {
         self.running.spawn(async move {
             let reply = job(&mut conn).await;
             if conn.is_silent() {
-                // The others were probably lost with it. Each would cost a caller its whole timeout.
+                // The other connections were probably lost too. Each would cost a caller its whole timeout.
                 drop(pool.retain(|_, _| false));
             }
             conn.give_back();

@@ -21,7 +21,7 @@ pub struct About {
     /// A description with the requirements, for the owner.
     pub about: &'static str,
     pub(crate) service: Service,
-    /// Its settings except the key, in the order of a form. `config` has their types and bounds.
+    /// The provider's settings except the key, in the order of a form. `config` has their types and bounds.
     pub settings: &'static [ProviderSetting],
 }
 

@@ -16,7 +16,7 @@ pub(crate) enum TurnFailure {
     /// The turn exceeded its timeout.
     #[error("the turn took longer than {} seconds", .0.as_secs())]
     TimedOut(Duration),
-    /// Its session was deleted during the turn.
+    /// The session was deleted during the turn.
     #[error("the session was deleted")]
     SessionGone,
     /// This process did not renew it or the lease of its work, so another node has taken it over or may do so.

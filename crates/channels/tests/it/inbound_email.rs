@@ -481,7 +481,7 @@ async fn a_broken_connection_loses_nothing() {
         .map(|it| it.text.unwrap())
         .collect();
     assert_eq!(texts, ["one", "two"]);
-    // The end of a connection that has worked is no error.
+    // The end of a connection that has worked is not an error.
     let server = mailbox.server.clone();
     mailbox.harness.clock.advance(Duration::from_mins(1));
     let ended = async {

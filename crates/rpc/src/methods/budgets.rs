@@ -1,4 +1,4 @@
-//! `budgets.*`: limits on the use of models.
+//! `budgets.*`: limits on the usage of models.
 
 use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
@@ -49,8 +49,8 @@ async fn list(call: Call, params: PageParams) -> Result<BudgetList, Problem> {
     })
 }
 
-/// The scope with a webhook's internal ID, by which use is counted, in place of its public ID. `None` if the agent, the
-/// webhook or the API key does not exist.
+/// The scope with a webhook's internal ID, by which usage is counted, in place of its public ID. `None` if the agent,
+/// the webhook or the API key does not exist.
 async fn known(call: &Call, scope: &str) -> Result<Option<String>, Problem> {
     let services = &call.services;
     let Some((kind, id)) = scope.split_once(':') else {

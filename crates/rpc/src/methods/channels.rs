@@ -180,7 +180,7 @@ async fn may_name_addresses(call: &Call) -> Result<(), Problem> {
     auth.require_step_up(&call.identity).await
 }
 
-/// An administrator is only refused an address because the recent confirmation is missing.
+/// Maps the error. If an administrator is refused, the reason is always a missing confirmation.
 fn refused(call: &Call, allowed: Result<(), Problem>, error: ChannelsError) -> Problem {
     match (error, allowed) {
         (ChannelsError::NeedsAdmin, Err(problem)) if call.identity.allows(Scope::Admin) => problem,

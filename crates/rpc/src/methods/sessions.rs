@@ -206,7 +206,7 @@ pub struct UpdateParams {
     pinned: Option<bool>,
     /// Whether to keep it out of the list.
     archived: Option<bool>,
-    /// Its tags, which replace the present ones: at most 10, each one line of at most 40 characters without a
+    /// The new tags, which replace the current ones: at most 10, each one line of at most 40 characters without a
     /// comma. Tags that differ only in the case of letters are one tag.
     tags: Option<Vec<String>>,
 }

@@ -1,6 +1,6 @@
-//! The drill, every `backup.drill_days` days: the newest backup is restored in a temporary place and
-//! checked, as `gatehouse backup verify` does. Of an encrypted backup, only the file is checked, because the server has
-//! no key. The state is in the database. If there are several nodes, the one with the newest backup makes the drill.
+//! The drill, every `backup.drill_days` days: the newest backup is restored to a temporary directory and checked, as
+//! `gatehouse backup verify` does. If the backup is encrypted, only its file is checked, because the server has no key.
+//! The state is in the database. If there are several nodes, the one with the newest backup makes the drill.
 
 mod file;
 mod state;

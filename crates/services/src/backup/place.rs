@@ -85,7 +85,7 @@ impl Place {
                 });
             }
         };
-        // Of a symbolic link, this is the directory above its target.
+        // For a symbolic link, this is the directory that contains its target.
         let above = self.directory.join("..").metadata()?;
         let is_mount_point = directory.dev() != above.dev();
         if was_mount_point && !is_mount_point && folder::list(&self.directory)?.is_empty() {

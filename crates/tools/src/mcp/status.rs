@@ -21,7 +21,7 @@ pub struct McpStatus {
     pub listed: Vec<McpToolStatus>,
     /// Identifies the server's present tools, for an approval of exactly these.
     pub digest: String,
-    /// Its resources and prompts; none while it is not connected.
+    /// The resources and prompts; none while the server is not connected.
     #[serde(skip)]
     pub offers: Arc<McpOffers>,
     /// Counts the reports of this server.
@@ -98,7 +98,7 @@ pub enum McpState {
     Starting,
     /// The server needs environment variables from the sealed vault.
     WaitingForVault,
-    /// Its tools are available.
+    /// The server's tools are available.
     Connected,
     /// The server failed and will be retried.
     Failed,

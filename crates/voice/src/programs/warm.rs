@@ -165,7 +165,7 @@ impl Warm {
         }
         let process = pool.start(command).await?;
         let (requests, receiver) = mpsc::channel(MAX_WAITING);
-        // There is space for it.
+        // The queue has space for the request.
         let _ = requests.try_send(request);
         let stop = pool.stop.clone();
         pool.tasks.spawn(serve(process, receiver, pool.keep, stop));

@@ -267,7 +267,7 @@ impl TalkSocket {
         self.pass_on(TalkInput::Audio(audio.into())).await
     }
 
-    /// Waits until the conversation takes the input, so that a client cannot send faster than it is processed.
+    /// Waits until the conversation accepts the input, so that a client cannot send faster than it is processed.
     async fn pass_on(&mut self, input: TalkInput) -> Result<(), End> {
         let ended = || End::Refused(slow(), "too much at once");
         let (talk, _) = self.talk.as_mut().ok_or_else(ended)?;

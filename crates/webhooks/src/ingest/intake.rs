@@ -1,4 +1,4 @@
-//! A request on its way into the queue.
+//! A request that is being queued.
 
 use crate::handle::Inner;
 use crate::live::LiveWebhook;

@@ -228,7 +228,7 @@ async fn only_an_administrator_changes_what_decides_whose_mail_counts() {
         let refused = update(false, json!({ (field): value })).await;
         assert_eq!(blame(refused).0, ErrorCode::Forbidden, "{field}");
     }
-    // Equal values are no change, and other fields need no administrator.
+    // Equal values are not a change, and other fields do not require an administrator.
     let same = json!({ "authserv_id": "mx.example.com", "imap_user": USER, "to": "a@example.com" });
     update(false, same).await.unwrap();
     let moved = json!({ "authserv_id": "mx.other.example" });

@@ -293,7 +293,7 @@ mod tests {
         let mut other = state.clone();
         assert!(!other.advance(hourly, &zone, at("2026-01-05T04:03:59.999Z")));
         assert!(other.advance(hourly, &zone, at("2026-01-05T04:04:00Z")));
-        // If it is not gone, it neither extends nor ends the lease of the other one.
+        // If the node is not gone after all, it neither extends nor ends the lease of the other node.
         assert!(!other.renew(began, at("2026-01-05T04:05:00Z")));
         other.end(began, at("2026-01-05T04:05:00Z"), None);
         assert_eq!(other.started, Some(at("2026-01-05T04:04:00Z")));

@@ -322,7 +322,7 @@ fn is_refused(gateway: &mut Gateway, first: &Value) -> bool {
     is_refused
 }
 
-/// The first message that is no heartbeat; `None` at the end of the connection.
+/// The first message that is not a heartbeat; `None` at the end of the connection.
 async fn first_but_heartbeats(client: &mut Client) -> Option<Value> {
     loop {
         let read = client.read().await?;

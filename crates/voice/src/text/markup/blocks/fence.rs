@@ -31,7 +31,7 @@ pub(super) struct Fence {
     length: usize,
     /// The content column of its list item.
     base: usize,
-    /// Its quote depth.
+    /// The quote depth of the block.
     depth: usize,
     line: Line,
     column: usize,
