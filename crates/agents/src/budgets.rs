@@ -121,8 +121,8 @@ async fn spent_of(conn: &mut Conn, row: &BudgetRow, now: Timestamp) -> Result<Sp
     }
 }
 
-/// Finds a used-up budget that applies to a call: of several, the one that resets last. `unstored` is use with the same
-/// cause that is not stored yet.
+/// Finds a used-up budget that applies to a call. If there are several, returns the one that resets last. `unstored` is
+/// usage with the same cause that is not stored yet.
 pub(crate) async fn find_exhausted(
     conn: &mut Conn,
     cause: &Cause,
@@ -225,7 +225,7 @@ impl Agents {
         read.await
     }
 
-    /// Stores a budget, replacing the one with the same scope and period. Use earlier in the current period counts.
+    /// Stores a budget, replacing the one with the same scope and period. Earlier usage in the current period counts.
     /// Deliveries that wait for a budget are retried.
     pub async fn set_budget(&self, new: NewBudget) -> Result<Budget, AgentsError> {
         let row = checked(new)?;

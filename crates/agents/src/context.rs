@@ -109,8 +109,8 @@ impl Conversation {
         self.summary.as_ref()
     }
 
-    /// The origin of a summary of everything up to and including the turn `through`. It is a stranger's if it covers
-    /// untrusted text, or if the model that writes it has read one.
+    /// The origin of a summary of everything up to and including the turn `through`. The origin is `stranger` if the
+    /// summary covers untrusted text, or if the model that writes it has read untrusted text.
     pub(crate) fn origin_of(&self, through: i64, is_tainted: bool) -> MessageOrigin {
         let is_strangers = |origin| origin == MessageOrigin::Stranger;
         let mut rows = self.older(through).iter();

@@ -34,8 +34,9 @@ struct Decided {
 }
 
 impl Channels {
-    /// Stores the messages of paired people, the requests of others to be paired, and where receiving continues, in one
-    /// transaction, unless another node receives now. Writes nothing if there is nothing to store.
+    /// Stores the messages of paired people, the pairing requests of others, and the position at which receiving
+    /// continues, in one transaction. Stores nothing if another node is the receiver. Writes nothing if there is
+    /// nothing to store.
     pub async fn store_received(
         &self,
         account_id: &str,

@@ -115,8 +115,8 @@ impl Engine {
     }
 
     /// Returns the query for the status of a transaction, by the run of the server and the number. The status is NULL
-    /// if the server has crashed since: it then gives the numbers of transactions that it had not written to disk to
-    /// others.
+    /// if the server has crashed since. After a crash, the server reuses the numbers of transactions that were not on
+    /// disk.
     pub(crate) const fn outcome(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,

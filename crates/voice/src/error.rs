@@ -1,6 +1,7 @@
 //! Errors of speech and transcription, and their public form. Only the status of a vendor's response is kept, because
 //! the rest may repeat the text or the key. A test of a provider, whose text is ours, also keeps the sentence of a
-//! refusal. It and the words of a Wyoming program, which has no key, reach the caller but no log.
+//! refusal. That sentence, and the messages of a Wyoming program, which has no key, reach the caller but are not
+//! logged.
 
 use crate::attempt::Attempt;
 use gatehouse_agents::AgentsError;

@@ -130,7 +130,7 @@ pub(crate) struct Inner {
     pub(crate) events: broadcast::Sender<Arc<DeliveryChange>>,
     /// Notified when the worker may have work to do.
     pub(crate) wake: Arc<Notify>,
-    /// The lines that the worker cannot serve at present.
+    /// The lines that the worker cannot serve currently.
     pub(crate) blocked: Arc<BlockedLines>,
     /// Notified when a delivery was held although the vault may have been unsealed in between.
     pub(crate) held: Notify,

@@ -99,8 +99,8 @@ impl Place {
         })
     }
 
-    /// Whether the directory, which does not exist, would be created below the data directory, and not where a symbolic
-    /// link leads out of it.
+    /// Whether the directory, which does not exist yet, would be created in the data directory. It would not if a
+    /// symbolic link in its path leads out of the data directory.
     fn is_below_data(&self) -> bool {
         let Ok(data_dir) = self.data_dir.canonicalize() else {
             return descends(&self.data_dir, &self.directory);

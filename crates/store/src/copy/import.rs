@@ -107,8 +107,8 @@ impl Import {
         })
     }
 
-    /// Whether rows of this table are not imported: they describe the old server. Backups of versions that did not know
-    /// the table contain it.
+    /// Whether the rows of this table are not imported, because they describe the old server. Backups of versions that
+    /// did not yet exclude this table contain it.
     pub fn ignores(name: &str) -> bool {
         SERVER_TABLES.contains(&name)
     }

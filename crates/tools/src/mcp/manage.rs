@@ -76,7 +76,7 @@ impl Mcp {
             .ok_or(McpError::NotFound)
     }
 
-    /// Approves tools of a connected server in their present form, and withdraws the approval of tools that it no
+    /// Approves tools of a connected server in their current form, and withdraws the approval of tools that it no
     /// longer offers. `tools` contains the server's or the agents' names; all tools by default. `digest` comes from the
     /// status that the caller saw.
     pub async fn approve(

@@ -19,7 +19,7 @@ pub struct McpStatus {
     pub tools: usize,
     /// Every tool that the server offers or that was approved, by name; empty while it is not connected.
     pub listed: Vec<McpToolStatus>,
-    /// Identifies the server's present tools, for an approval of exactly these.
+    /// Identifies the server's current tools, for an approval of exactly these.
     pub digest: String,
     /// The resources and prompts; none while the server is not connected.
     #[serde(skip)]

@@ -200,8 +200,8 @@ impl State {
             .started
             .is_some_and(|at| is_recent(at, LONGEST_MS, now));
         let interval = i64::from(days).saturating_mul(DAY_MS);
-        // One that failed is repeated sooner: a newer backup may be good.
-        // A restore does not wait because the file of another backup was read.
+        // A failed drill is repeated sooner, because a newer backup may be intact. A check of only the file does not
+        // delay the next restore.
         let known = self.last.as_ref();
         let known = known.filter(|last| !restores || last.extent == Extent::Restored);
         let was_made = known.is_some_and(|last| {

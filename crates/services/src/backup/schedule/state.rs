@@ -44,8 +44,8 @@ pub(super) fn read(stored: Option<serde_json::Value>) -> State {
 }
 
 impl State {
-    /// Returns whether a backup is due, and calculates the time of the next one. Several missed times result in
-    /// one backup. A backup whose process ended before it did is due again, an hour after it began.
+    /// Returns whether a backup is due, and calculates the time of the next one. Several missed times result in one
+    /// backup. If the process ended during a backup, the backup is due again an hour after it began.
     pub(super) fn advance(&mut self, pattern: &str, zone: &Zone, now: Timestamp) -> bool {
         let is_same = self.pattern == pattern;
         self.forget_times_ahead(zone, now);
