@@ -130,7 +130,7 @@ impl Intake {
         crate::metrics::rejected("incomplete_body");
     }
 
-    /// Counts a body for which there is no memory currently and returns the error with the time to wait.
+    /// Counts a body for which there is currently no memory and returns the error with the time to wait.
     pub fn no_room(&self, wait_ms: u64) -> IngestError {
         crate::metrics::rate_limited(&self.webhook.id);
         IngestError::RateLimited { wait_ms }

@@ -9,7 +9,10 @@ export interface Kept {
 
 const KEY = 'gatehouse.push';
 
-/** Ends the subscription of this browser at its push service and closes the notifications. The gateway may still have it. */
+/**
+ * Ends the subscription of this browser at its push service and closes the notifications. The gateway may still store
+ * the subscription.
+ */
 export async function endPush(): Promise<void> {
   write(null);
   const worker = await navigator.serviceWorker?.getRegistration();

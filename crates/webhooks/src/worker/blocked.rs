@@ -1,4 +1,4 @@
-//! The lines of the queue that the worker cannot serve currently. A further delivery in such a line changes nothing, so
+//! The lines of the queue that the worker currently cannot serve. A further delivery in such a line changes nothing, so
 //! it need not wake the worker.
 
 use super::fair::LineKey;

@@ -25,8 +25,8 @@ interface Receiver {
 }
 
 /**
- * What happened: the sentence that the gateway made of the payload, or else the event and its subject. `webhook` is null
- * if it is not known.
+ * What happened: the gateway's sentence about the payload, or else the event and its subject. `webhook` is null if it
+ * is not known.
  */
 export function eventOf({ summary, event_type, entity_key }: Told, webhook: Receiver | null): string {
   if (summary) return told(summary, webhook?.source_profile ?? null);
