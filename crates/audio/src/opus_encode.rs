@@ -43,7 +43,7 @@ pub struct OpusEncode {
     /// Samples pushed so far.
     taken: u64,
     packets_on_page: u32,
-    /// Packets per page: of the current page, then of those after it.
+    /// Packets of the current page. `further_pages` applies to the pages after it.
     page: u32,
     further_pages: u32,
     packet: Vec<u8>,

@@ -99,7 +99,7 @@ impl Place {
 pub(crate) struct AuditExport {
     progress: Mutex<[Progress; 2]>,
     health: Health,
-    /// A write to the file that did not end in time. It keeps a thread, so no other one begins before its end.
+    /// A write to the file that did not end in time. It occupies a thread, so no other write begins before it ends.
     hung: std::sync::Mutex<Option<AbortHandle>>,
 }
 

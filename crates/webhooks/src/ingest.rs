@@ -233,7 +233,7 @@ impl Intake {
 
     /// Returns the response that the sender requires for this event, if any.
     fn reply(&self, event: Option<&str>) -> Option<serde_json::Value> {
-        // The sender of a held delivery has got its response.
+        // The sender of a held delivery has already received its response.
         if matches!(self.phase, Phase::Release(_)) {
             return None;
         }

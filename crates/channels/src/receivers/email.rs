@@ -171,7 +171,7 @@ impl Watching {
         let mut new = session
             .search(&format!("{}:*", handled.saturating_add(1)))
             .await?;
-        // A set that begins after the last mail contains the last mail (RFC 9051, section 9, seq-range).
+        // A set that begins after the last email contains the last email (RFC 9051, section 9, seq-range).
         new.retain(|uid| *uid > handled);
         session.has_news |= new.len() > BATCH;
         new.truncate(BATCH);
@@ -245,7 +245,7 @@ impl Watching {
     }
 }
 
-/// Whether the server answers a request for another email. If not, the problem is not limited to a single mail.
+/// Whether the server answers a request for another email. If not, the problem is not limited to a single email.
 async fn returns(source: Source<'_>, settings: &Settings<'_>, other: u32) -> bool {
     if other == 0 {
         return false;

@@ -92,7 +92,7 @@ impl Sender for Email {
     }
 }
 
-/// A composed mail.
+/// A composed email.
 struct Mail {
     envelope: Envelope,
     bytes: Vec<u8>,

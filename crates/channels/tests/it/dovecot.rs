@@ -186,7 +186,7 @@ userdb {{
         }
     }
 
-    /// The names of the files in the mailbox. A name ends with the flags of its mail.
+    /// The names of the files in the mailbox. A name ends with the flags of its email.
     pub fn mails(&self) -> Vec<String> {
         let folders = ["mails/new", "mails/cur"].map(|name| self.path(name));
         let entries = folders.iter().flat_map(|path| fs::read_dir(path).unwrap());

@@ -75,7 +75,7 @@ impl Mailbox {
         self.receive().await.messages
     }
 
-    /// The message of the only mail.
+    /// The message of the only email.
     async fn message(&mut self) -> ReceivedMessage {
         let mut all = self.messages().await;
         assert_eq!(all.len(), 1, "{all:?}");
@@ -161,7 +161,7 @@ async fn old_mail_is_not_answered_and_a_position_survives_a_restart() {
             .deliver(&mail("ann@a.example", "", "meanwhile"));
         let message = mailbox.message().await;
         assert_eq!(message.text.as_deref(), Some("meanwhile"));
-        // The same mail has the same ID.
+        // The same email has the same ID.
         mailbox.position = mailbox.position.map(|it| it.replace(" 7 2", " 7 1"));
         mailbox.restart();
         assert_eq!(mailbox.message().await.message_id, message.message_id);

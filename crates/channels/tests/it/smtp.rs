@@ -12,7 +12,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio_util::task::TaskTracker;
 
-/// A received mail.
+/// A received email.
 #[derive(Clone, Debug, Default)]
 pub struct Mail {
     /// The argument of EHLO.

@@ -38,7 +38,7 @@ pub(super) struct Sender {
 /// The collector's remarks about data that it accepted (`partial_success` in OTLP).
 #[derive(Debug, Default)]
 pub(super) struct Accepted {
-    /// How many spans or points it rejected.
+    /// The number of spans or points that the collector rejected.
     pub(super) rejected: u64,
     pub(super) message: String,
 }

@@ -10,7 +10,7 @@ use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
 pub(super) const MAX_MAIL: u32 = 25 * 1024 * 1024;
 /// How much of an email is read for its text, in bytes.
 pub(super) const MAX_READ: usize = 256 * 1024;
-/// The maximum length of a text in bytes, without the quoted mail.
+/// The maximum length of a text in bytes, without the quoted email.
 const MAX_TEXT: usize = 64 * 1024;
 /// Each part has its own type. The limit also bounds how deeply parts are nested.
 const MAX_PARTS: usize = 100;

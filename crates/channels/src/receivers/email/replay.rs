@@ -1,4 +1,4 @@
-//! Whether an email was written to this account, and recently. A recipient of a genuine mail can send it unchanged to
+//! Whether an email was written to this account, and recently. A recipient of a genuine email can send it unchanged to
 //! the mailbox, with a valid signature. An email must therefore name the account and have a recent date, and it is
 //! accepted once.
 

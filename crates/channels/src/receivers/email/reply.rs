@@ -14,7 +14,7 @@ const MAX_REFERENCES: usize = 6;
 /// The fields of an answer (RFC 5322, section 3.6.4).
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reply {
-    /// The ID of the answered mail.
+    /// The ID of the answered email.
     pub(crate) to: Option<String>,
     pub(crate) references: Vec<String>,
     /// With `Re:`.

@@ -20,7 +20,7 @@ const TOO_MUCH: &str = "The mail server sent more than was requested.";
 pub(super) struct Mailbox {
     /// Changes when UIDs lose their meaning.
     pub(super) validity: u32,
-    /// The UID of the next mail; `None` if the server does not report it.
+    /// The UID of the next email; `None` if the server does not report it.
     pub(super) next: Option<u32>,
 }
 

@@ -13,7 +13,7 @@ const ORIGINAL: [&str; 2] = [
     "-----ursprüngliche nachricht-----",
 ];
 /// The first field of an email header inside a text, and a field that must follow soon. Outlook inserts such a header
-/// before the quoted mail.
+/// before the quoted email.
 const FROM: [&str; 5] = ["from", "von", "de", "da", "van"];
 const SENT: [&str; 10] = [
     "sent",
@@ -60,7 +60,7 @@ pub(super) struct Form {
     pub(super) is_reply: bool,
 }
 
-/// Removes the text after the line that introduces the answered mail, quoted lines at the end, and the signature.
+/// Removes the text after the line that introduces the answered email, quoted lines at the end, and the signature.
 /// Quoted lines between a person's own stay, because the answers would make no sense without them.
 pub(super) fn own_text(text: &str, form: Form) -> OwnText {
     let mut lines: Vec<&str> = text
@@ -196,7 +196,8 @@ fn has_name(line: &str, names: &[&str]) -> bool {
     names.contains(&name.as_str())
 }
 
-/// The line that introduces the answered mail, if only that email follows. `is_unmarked` if quoted lines have no marks.
+/// The line that introduces the answered email, if only that email follows. `is_unmarked` if quoted lines have no
+/// marks.
 fn introduction(lines: &[&str], is_unmarked: bool) -> Option<usize> {
     (0..lines.len()).find(|&at| {
         let one = lines.get(at).map_or("", |line| line.trim());
