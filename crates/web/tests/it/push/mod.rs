@@ -282,8 +282,7 @@ async fn a_slow_push_service_does_not_delay_the_next_message_to_others() {
     second.await.expect("the second message within 7 seconds");
 }
 
-/// Sends two messages to the inbox and returns when `pushed` got both. The second is sent after the attempts for the
-/// first.
+/// Sends two messages to the inbox, the second after the push of the first, and returns when `pushed` got both.
 async fn two_messages(server: &TestServer, owner: &Actor, pushed: &mut Receiver<Pushed>) {
     for text in ["1", "2"] {
         message(server, owner, text).await;
