@@ -175,7 +175,7 @@ test('a browser that blocks notifications says so', async ({ home: _, page, cont
   await context.grantPermissions([]);
   await page.goto('/settings/notifications');
   const part = page.getByRole('region', { name: 'In this browser' });
-  await expect(part.getByText('This browser blocks notifications of this site.')).toBeVisible();
+  await expect(part.getByText('This browser blocks notifications from this site.')).toBeVisible();
   await expect(part.getByRole('switch')).toHaveCount(0);
   expect(await violations(page)).toEqual([]);
 });

@@ -1,4 +1,5 @@
-// Deliveries: replay with an edited payload, or for another agent or channel. The new delivery is marked, the original stays.
+// Deliveries: replay with an edited payload, or for another agent or channel. The new delivery is marked, the original
+// stays.
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
@@ -58,7 +59,7 @@ test('a delivery is replayed for a channel and for another agent', async ({ home
   await page.getByRole('button', { name: 'Run with changes' }).click();
   await dialog(page).getByLabel('Target').selectOption({ label: 'Channel: Inbox' });
   await dialog(page).getByRole('button', { name: 'Replay' }).click();
-  await expect(page.getByText('This replay had a different target than the webhook.')).toBeVisible();
+  await expect(page.getByText('The target of this replay differs from the target of the webhook.')).toBeVisible();
   await expect(page.getByText('Sent to Inbox in')).toBeVisible();
   expect((await inbox(home)).map((text) => JSON.parse(text) as unknown)).toEqual([pullRequest(7)]);
 

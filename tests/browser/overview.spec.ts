@@ -159,7 +159,7 @@ test.describe('scheduled backups', () => {
     await page.goto('/overview');
     await isLive(page);
     await expect(banner).toBeHidden();
-    await needs(page).getByRole('link', { name: 'The last scheduled backup failed or was not made' }).click();
+    await needs(page).getByRole('link', { name: 'The last scheduled backup failed or did not run' }).click();
     const checks = page.getByRole('list', { name: 'Health checks' });
     await expect(checks.getByRole('listitem').filter({ hasText: /The backup of .+ failed/ })).toBeVisible();
   });

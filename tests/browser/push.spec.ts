@@ -1,4 +1,5 @@
-// Notifications through a push service. Chromium has none here: a stub takes its place, and the test delivers the messages.
+// Notifications through a push service. Chromium has none here: a stub takes its place, and the test delivers the
+// messages.
 import type { BrowserContext, CDPSession, Page, Worker } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import type { Gateway } from './fixtures/gateway';
@@ -53,7 +54,7 @@ async function subscribed(page: Page): Promise<void> {
   await page.goto('/settings/notifications');
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await choice(page).click();
-  await expect(page.getByText('You are also notified while no page of Gatehouse is open.')).toBeVisible();
+  await expect(page.getByText('You are also notified while no Gatehouse page is open.')).toBeVisible();
 }
 
 test.describe('with the permission', () => {
@@ -225,7 +226,7 @@ test.describe('with the permission', () => {
     complaints.allow(INCOGNITO);
     await page.goto('/settings/notifications');
     await choice(page).click();
-    await expect(page.getByText('You are notified only while a page of Gatehouse is open')).toBeVisible();
+    await expect(page.getByText('You are notified only while a Gatehouse page is open')).toBeVisible();
     await expect(choice(page)).toBeChecked();
     expect(await listed(home)).toEqual([]);
   });

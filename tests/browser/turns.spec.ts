@@ -49,9 +49,9 @@ test('a failed turn says why in the words of the provider, also after a reload, 
   // 429 names the time, 401 leads to the providers.
   for (let tries = 0; tries < 4; tries++) model.next({ refuse: 429, message: 'Rate limit reached for requests.', retryAfter: 38 });
   await ask(page, 'Too fast');
-  await expect(messages(page).getByText('The provider asks to wait 38 s before the next request.')).toBeVisible();
+  await expect(messages(page).getByText('The provider asks you to wait 38 s before the next request.')).toBeVisible();
   await page.reload();
-  await expect(messages(page).getByText('The provider asks to wait 38 s before the next request.')).toBeVisible();
+  await expect(messages(page).getByText('The provider asks you to wait 38 s before the next request.')).toBeVisible();
   model.reset();
   model.next({ refuse: 401, message: 'Incorrect API key provided: sk-test.' });
   await ask(page, 'With a wrong key');

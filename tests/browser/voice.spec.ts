@@ -1,5 +1,5 @@
-// Settings → Voice: text to speech, speech to text, tests of both, and personas. Audio is compared byte for byte with what the
-// provider sent.
+// Settings → Voice: text to speech, speech to text, tests of both, and personas. Audio is compared byte for byte with
+// what the provider sent.
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
@@ -275,7 +275,7 @@ test('a transcription provider is tested with a second of silence; a refusal sho
   await page.goto(`${home.origin}/settings/voice/listening`);
   const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'OpenAI' }) }).first();
   await expect(row.getByText('Set up, not tested', { exact: true })).toBeVisible();
-  await expect(page.getByText('A test sends a second of silence to the provider.')).toBeVisible();
+  await expect(page.getByText('A test sends one second of silence to the provider')).toBeVisible();
   await page.getByRole('button', { name: 'Test OpenAI' }).click();
   await expect(row.getByText('Works', { exact: true })).toBeVisible();
   await expect(row.getByText(/^Tested .*: transcribed a second of silence$/)).toBeVisible();
@@ -330,7 +330,8 @@ test.describe('a key in the vault', () => {
     environment: async ({ vendor }, use) => 
       use({
         SERVICE_VOICE__TTS__OPENAI__BASE_URL: vendor.url,
-        // By default the specification keeps the plaintext file next to the encrypted copy, so nothing would be missing while sealed.
+        // By default the specification keeps the plaintext file next to the encrypted copy, so nothing would be missing
+        // while sealed.
         SERVICE_VAULT__KEEP_PLAINTEXT_PROVIDER_KEYS: 'false',
       }),
   });

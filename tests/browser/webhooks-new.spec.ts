@@ -221,7 +221,7 @@ test('validation errors are shown at their fields', async ({ home, page }) => {
   await page.getByRole('textbox', { name: /^Secret header/ }).fill('X-Event-Type');
   await create.click();
   await expect(page.getByRole('textbox', { name: /^Secret header/ })).toHaveAccessibleDescription(
-    /choose one for the secret alone/,
+    /choose a header for the secret alone/,
   );
   await expect(page.getByRole('textbox', { name: /^Secret header/ })).toBeFocused();
   await page.getByRole('textbox', { name: /^Secret header/ }).fill('X-Key');

@@ -31,7 +31,7 @@ function show(): void {
   if (page) mount(Root, { target: page });
 }
 
-/** How long the page waits for its typeface. Text that is drawn in another one first would move. */
+/** How long the page waits for its typeface. Text that is first drawn in a fallback font would move. */
 const TYPEFACE_MS = 400;
 
 function typeface(): Promise<unknown> {
@@ -41,7 +41,7 @@ function typeface(): Promise<unknown> {
 
 watchStyles();
 void begin();
-// In a task of its own, because evaluating this file and its imports is a long one on phones.
+// Runs in a separate task, because evaluating this file and its imports already takes long on phones.
 void Promise.all([nextTask().then(load), typeface()]).then(show);
 
 if ('serviceWorker' in navigator && window.isSecureContext) {

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::process::{find_program, is_root, run};
 
-/// Whether the lists of packages were updated by this process. The lock also keeps two threads from running apt-get
-/// at the same time, which it refuses.
+/// Whether this process has updated the package lists. The lock also prevents two threads from running apt-get at the
+/// same time, which fails.
 static UPDATED: Mutex<bool> = Mutex::new(false);
 
 /// Installs packages. If that is not allowed, the error gives instructions.

@@ -130,7 +130,7 @@ pub struct NewAgent {
     /// The longest answer in tokens. When absent, the provider's limit applies.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_output_tokens: Option<u32>,
-    /// Its own budget, as with `budgets.set`; requires `operator.admin`.
+    /// The agent's budget, as with `budgets.set`; requires `operator.admin`.
     pub budget: Option<AgentBudget>,
 }
 
@@ -187,7 +187,8 @@ pub struct AgentChanges {
     #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<u32>", range(min = 1, max = 1_000_000))]
     pub max_output_tokens: Option<Option<u32>>,
-    /// Its own budget for this period, as with `budgets.set`. `null` deletes its budgets. Requires `operator.admin`.
+    /// The agent's budget for this period, as with `budgets.set`. `null` deletes all budgets of the agent. Requires
+    /// `operator.admin`.
     #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<AgentBudget>")]
     pub budget: Option<Option<AgentBudget>>,

@@ -30,7 +30,7 @@ impl AgentBudget {
     }
 }
 
-/// Fills in the budgets of agents. Of a daily and a monthly budget, the daily one is shown.
+/// Fills in the budgets of agents. If an agent has both a daily and a monthly budget, the daily one is shown.
 pub(crate) async fn fill_in(conn: &mut Conn, agents: &mut [Agent]) -> Result<(), StoreError> {
     // Sorted by scope and period, `day` before `month`.
     let rows = conn.list_budgets().await?;

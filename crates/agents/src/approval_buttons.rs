@@ -1,10 +1,9 @@
 //! The tokens in buttons that answer a waiting tool call from a chat.
 //!
-//! A token is derived from the call's link token, the button's choice, and the person and chat that may
-//! press it. Together with the choice it fits into 64 bytes. It needs no table: every node can check it
-//! with the data that the nodes share about the call. It becomes invalid when the call ends. Reading the
-//! database is enough to compute a token, but not to use it, because the vendor reports who pressed the
-//! button.
+//! A token is derived from the call's link token, the button's choice, the person who may press it, and the chat in
+//! which it is shown. Together with the choice it fits into 64 bytes. It needs no table: every node can check it with
+//! the data that the nodes share about the call. It becomes invalid when the call ends. Reading the database is enough
+//! to compute a token, but not to use it, because the vendor reports who pressed the button.
 
 use crate::error::AgentsError;
 use crate::event::Approval;

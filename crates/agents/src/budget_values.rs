@@ -1,4 +1,4 @@
-//! Budgets as values: the period, the limits and the use so far.
+//! Budgets as values: the period, the limits and the usage so far.
 
 use gatehouse_domain::{ErrorCode, Problem, Timestamp, UtcDay};
 use gatehouse_store::BudgetRow;
@@ -78,7 +78,7 @@ pub struct AgentBudget {
     pub cost: Option<f64>,
 }
 
-/// A budget and the use counted against it in the current period.
+/// A budget and the usage counted against it in the current period.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Budget {
     pub scope: String,
@@ -124,7 +124,7 @@ impl From<Exhausted> for Problem {
         } = exhausted;
         let period = period.as_str();
         let text = format!(
-            "The budget `{scope}` per {period} is used up, so no model was asked. It resets at {resets_at}. \
+            "The budget `{scope}` per {period} is used up, so no model was called. It resets at {resets_at}. \
              Raise or delete the budget to continue now."
         );
         Self::new(ErrorCode::BudgetExhausted, text)

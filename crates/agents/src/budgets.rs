@@ -74,7 +74,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Whether use with this cause counts. Without a model, budgets of models do not apply.
+    /// Whether usage with this cause counts. Without a model, budgets of models do not apply.
     fn applies(&self, cause: &Cause, model: Option<&str>) -> bool {
         match self {
             Self::All => true,
@@ -121,8 +121,8 @@ async fn spent_of(conn: &mut Conn, row: &BudgetRow, now: Timestamp) -> Result<Sp
     }
 }
 
-/// Finds a used-up budget that applies to a call: of several, the one that resets last. `unstored` is use with the same
-/// cause that is not stored yet.
+/// Finds a used-up budget that applies to a call. If there are several, returns the one that resets last. `unstored` is
+/// usage with the same cause that is not stored yet.
 pub(crate) async fn find_exhausted(
     conn: &mut Conn,
     cause: &Cause,
@@ -162,7 +162,7 @@ pub(crate) async fn find_exhausted(
 }
 
 impl Inner {
-    /// Stores use in the caller's transaction. Adds a row to the audit log for each budget that now warns, and
+    /// Stores usage in the caller's transaction. Adds a row to the audit log for each budget that now warns, and
     /// returns these budgets.
     pub(crate) async fn store_usage(
         conn: &mut Conn,
@@ -225,7 +225,7 @@ impl Agents {
         read.await
     }
 
-    /// Stores a budget, replacing the one with the same scope and period. Use earlier in the current period counts.
+    /// Stores a budget, replacing the one with the same scope and period. Earlier usage in the current period counts.
     /// Deliveries that wait for a budget are retried.
     pub async fn set_budget(&self, new: NewBudget) -> Result<Budget, AgentsError> {
         let row = checked(new)?;

@@ -109,8 +109,8 @@ impl Conversation {
         self.summary.as_ref()
     }
 
-    /// The origin of a summary of everything up to and including the turn `through`. It is a stranger's if it
-    /// covers one stranger's text, or if the model that writes it has read one.
+    /// The origin of a summary of everything up to and including the turn `through`. The origin is `stranger` if the
+    /// summary covers untrusted text, or if the model that writes it has read untrusted text.
     pub(crate) fn origin_of(&self, through: i64, is_tainted: bool) -> MessageOrigin {
         let is_strangers = |origin| origin == MessageOrigin::Stranger;
         let mut rows = self.older(through).iter();
@@ -203,7 +203,7 @@ impl Conversation {
     }
 
     /// The messages that replace omitted turns. A summary is not the user's text, so it is sent as a message of the
-    /// model, between marks that contain the ID of a later message and so cannot be forged in the summarized text.
+    /// model. The marks around it contain the ID of a later message, so the summarized text cannot forge them.
     fn lead(&self) -> Vec<ChatMessage> {
         let user = |text: &str| ChatMessage::user(text);
         let Some(summary) = &self.summary else {

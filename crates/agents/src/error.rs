@@ -17,7 +17,7 @@ pub enum AgentsError {
     FileTooLarge(u64),
     #[error("the ID is already in use")]
     IdTaken,
-    #[error("a turn waits or runs in the session")]
+    #[error("a turn is waiting or running in the session")]
     TurnRunning,
     #[error("the agent `default` cannot be deleted")]
     DefaultAgent,
@@ -62,8 +62,8 @@ impl From<AgentsError> for Problem {
             AgentsError::IdTaken => Self::new(ErrorCode::Conflict, "This ID is already in use."),
             AgentsError::TurnRunning => Self::new(
                 ErrorCode::Conflict,
-                "A turn waits or runs in this session. Nothing was changed. Wait for its end or stop it, \
-                 and look at its messages first.",
+                "A turn is waiting or running in this session. Nothing was changed. Wait until it ends or stop it, and \
+                 check its messages first.",
             ),
             AgentsError::DefaultAgent => Self::new(
                 ErrorCode::Conflict,

@@ -80,7 +80,7 @@ pub struct Delta {
     pub turn_id: TurnId,
     /// The next piece of text.
     pub text: String,
-    /// Its offset in the current answer, in UTF-16 code units (as JavaScript counts).
+    /// The offset of the text in the current answer, in UTF-16 code units (as JavaScript counts).
     pub at: u64,
 }
 
@@ -88,14 +88,14 @@ pub struct Delta {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolState {
-    /// It waits for approval.
+    /// The call waits for approval.
     Waiting,
     Running,
-    /// It succeeded.
+    /// The call succeeded.
     Ok,
-    /// It failed.
+    /// The call failed.
     Error,
-    /// It was not allowed.
+    /// The call was not allowed.
     Denied,
 }
 
@@ -153,7 +153,7 @@ pub struct AudioPart {
     /// before its first part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio_id: Option<String>,
-    /// Its number, from 0. The last event repeats a part that was sent before if nothing followed it.
+    /// The number of the part, from 0. If nothing follows the last part that was sent, the last event repeats it.
     pub part: u32,
     /// Whether the speech has ended.
     pub last: bool,

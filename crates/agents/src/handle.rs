@@ -45,7 +45,7 @@ pub struct AgentsParts {
 pub struct AgentsSettings {
     /// Tools that need approval; names as in a [`crate::ToolPolicy`].
     pub require_approval: Vec<String>,
-    /// `tools.taint`: whether calls with an effect need approval in a session that contains a stranger's text.
+    /// `tools.taint`: whether calls with an effect need approval in a session that contains untrusted text.
     pub taint: bool,
     /// `tools.trust`: calls that need no such approval, as `tool`, `tool:target` or `tool:*`.
     pub trust: Vec<String>,

@@ -48,7 +48,7 @@ struct Running {
 /// A turn that waits for turns on other nodes.
 pub(crate) struct WaitingTurn {
     pub(crate) session: SessionId,
-    /// Its number in the session.
+    /// The number of the turn in the session.
     pub(crate) number: i64,
     pub(crate) cancel: CancellationToken,
 }

@@ -1,5 +1,5 @@
 //! Calls to a model without an agent. The caller brings the whole conversation and the tools, and makes the calls
-//! itself. Budgets apply and the use is stored, as in turns.
+//! itself. Budgets apply and the usage is stored, as in turns.
 
 pub(crate) mod running;
 
@@ -190,7 +190,7 @@ impl RunningCall {
         }
     }
 
-    /// Forwards the chunks of the answer. Stores the use of the call before it forwards the last chunk.
+    /// Forwards the chunks of the answer. Stores the usage of the call before it forwards the last chunk.
     async fn pass_on(
         mut self,
         mut chunks: BoxStream<'static, Result<Chunk, ModelError>>,
@@ -247,7 +247,7 @@ impl RunningCall {
         drop(tokio::time::timeout(STALLED, pieces.send(last)).await);
     }
 
-    /// Stores the use of a call that ended early.
+    /// Stores the usage of a call that ended early.
     async fn store_part(&self) {
         if let Some(used) = Used::by_part(&self.progress, self.sent_tokens) {
             self.store_usage(used).await;

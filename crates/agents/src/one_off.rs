@@ -227,7 +227,7 @@ impl Inner {
         let row = |(number, message): (usize, &EarlierMessage)| {
             let (role, origin, text) = match message {
                 EarlierMessage::User(text) => (Role::User, request.origin.written_by(), text),
-                // The answer of a turn that has read strangers' text may repeat it.
+                // The answer of a turn that has read untrusted text may repeat it.
                 EarlierMessage::Assistant(text) => (Role::Assistant, MessageOrigin::Stranger, text),
             };
             if number > 0 && role == Role::User {

@@ -76,7 +76,7 @@ pub(crate) fn messages(
         model,
         taken: HashSet::new(),
     };
-    // Some providers need the reasoning of turns that called tools, also in later turns.
+    // Some providers need the reasoning of turns that called tools, even in later turns.
     let with_calls = |row: &&ChatMessageRow| row.tool_calls.is_some();
     let with_calls: HashSet<i64> = rows
         .iter()

@@ -60,8 +60,8 @@ pub struct Session {
     pub message_count: u64,
     /// What created it.
     pub source: Source,
-    /// Whether it contains a stranger's text that no person has cleared. Calls with an effect then need
-    /// approval, and the turns of a webhook's session can use only public tools.
+    /// Whether it contains untrusted text that no person has cleared. Calls with an effect then need approval, and the
+    /// turns of a webhook's session can use only public tools.
     pub tainted: bool,
     /// The ID of its share, when it is shared.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,7 @@ use gatehouse_domain::id::{ApprovalId, TurnId};
 use gatehouse_store::{StoreError, WaitingApprovalRow};
 use std::time::Duration;
 
-/// How often answers are read if that fails, and the pause in between.
+/// The number of attempts to read answers, and the pause between them.
 const READS: u32 = 5;
 const BETWEEN_READS: Duration = Duration::from_secs(1);
 

@@ -33,9 +33,9 @@ pub trait Speaker: Send + Sync + fmt::Debug {
     /// `start` is set only for answers that may be spoken.
     fn begin(&self, start: Option<AnswerStart>) -> Box<dyn AnswerFilter>;
 
-    /// Ends the speech of a turn's final answer, which may have begun while the model wrote. Returns the ID of
-    /// the whole audio, or `None` when it is not to be spoken. The turn has ended by then. The future is dropped
-    /// when the speech is stopped.
+    /// Completes the speech of a turn's final answer, which may have begun while the model wrote. Returns the ID of the
+    /// whole audio, or `None` if the answer is not spoken. Called after the end of the turn. The future is dropped when
+    /// the speech is stopped.
     fn spoken<'a>(&'a self, answer: &'a Answer) -> BoxFuture<'a, Result<Option<String>, Problem>>;
 
     /// A line for the system prompt that explains the speaker's markup, if there is any.

@@ -1,5 +1,5 @@
-//! Decides which tool calls need the owner's approval because a stranger's text may have caused them. Pure: the input
-//! is the name, target and effect of a call, and the taint and privacy of the turn.
+//! Decides which tool calls need the owner's approval because untrusted text may have caused them. Pure: the input is
+//! the name, target and effect of a call, and the taint and privacy of the turn.
 
 use crate::origin::MessageOrigin;
 use schemars::JsonSchema;
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub enum Effect {
     /// The call only returns a result.
     None,
-    /// It sends a message to someone.
+    /// The call sends a message to someone.
     Send,
-    /// It changes or deletes something.
+    /// The call changes or deletes something.
     Change,
-    /// It sends private data to a destination from its input.
+    /// The call sends private data to a destination from its input.
     Reveal,
-    /// It costs money.
+    /// The call costs money.
     Spend,
 }
 
@@ -27,14 +27,14 @@ pub enum Effect {
 pub enum AskReason {
     /// `tools.require_approval` lists the tool.
     Required,
-    /// The turn has read a stranger's text, and the call has an effect.
+    /// The turn has read untrusted text, and the call has an effect.
     Tainted,
 }
 
 /// The kinds of data that a session has read, in this turn and earlier ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HasRead {
-    /// A stranger's text that no person has cleared.
+    /// Untrusted text that no person has cleared.
     pub(crate) strangers: bool,
     /// Private data that a tool returned.
     pub(crate) private: bool,

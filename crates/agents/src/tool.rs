@@ -121,8 +121,8 @@ pub trait Tool: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Whether the turn of a webhook may use the tool although it is trusted: for targets that the webhook names, and
-    /// if the webhook's policy contains its exact name.
+    /// Whether the turn of a webhook may use this trusted tool. The webhook's policy must contain the exact name of the
+    /// tool, and the webhook must name the target.
     fn serves_named_targets(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! The use of models: the row that a call counts in, its cost, and sums over the rows.
+//! Usage of models: the row in which a call is counted, its cost, and sums over the rows.
 
 mod labels;
 mod used;
@@ -124,7 +124,7 @@ pub enum UsageBy {
     Key,
 }
 
-/// Which use is summed.
+/// Which usage is summed.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UsageQuery {
@@ -206,7 +206,7 @@ impl UsageStat {
 }
 
 impl Agents {
-    /// Sums the use of models.
+    /// Sums the usage of models.
     pub async fn usage_stats(&self, query: UsageQuery) -> Result<UsageStats, AgentsError> {
         let by = match query.by {
             UsageBy::Day => UsageColumn::Day,

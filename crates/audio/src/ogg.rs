@@ -38,7 +38,7 @@ pub(crate) fn duration_ms(bytes: &[u8]) -> Result<u64, AudioError> {
     Ok(total)
 }
 
-/// Decodes the streams one after the other.
+/// Decodes the streams in sequence.
 pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioError> {
     let mut lengths = measure(bytes)?.into_iter();
     let mut current: Option<(Decoder, Trim)> = None;

@@ -19,7 +19,7 @@ const PACKETS_A_SECOND: u32 = 50;
 const BITS_A_SECOND: i32 = 40_000;
 /// A higher complexity costs more time than it gains for speech.
 const COMPLEXITY: i32 = 5;
-/// Packets per page of a live stream: 100 ms. The packet after a page ends it.
+/// Packets per page of a live stream: 100 ms. A page is written when the first packet of the next page arrives.
 const LIVE_PAGE: u32 = 5;
 /// Packets on the first page of a live stream: as few as possible, to start playback at once.
 const FIRST_LIVE_PAGE: u32 = 1;
@@ -43,7 +43,7 @@ pub struct OpusEncode {
     /// Samples pushed so far.
     taken: u64,
     packets_on_page: u32,
-    /// Packets per page: of the current page, then of those after it.
+    /// Packets of the current page. `further_pages` applies to the pages after it.
     page: u32,
     further_pages: u32,
     packet: Vec<u8>,

@@ -42,8 +42,8 @@ fn marked(bytes: &[u8]) -> Option<Kind> {
     }
 }
 
-/// The kind of an Ogg file by its first packet, which follows the header of the first page (RFC 3533, 6; RFC
-/// 7845, 5.1).
+/// The kind of an Ogg file. Determined by the first packet, which follows the header of the first page (RFC 3533, 6;
+/// RFC 7845, 5.1).
 fn ogg(bytes: &[u8]) -> Kind {
     let segments = bytes.get(26).copied().map_or(0, usize::from);
     let packet = bytes.get(27 + segments..).unwrap_or_default();

@@ -168,7 +168,7 @@ impl Auth {
 
     /// Notifies other crates of changes to their subjects.
     fn pass_on(&self, rows: &[ChangeRow], news: &ChangedSubjects) {
-        // It is not an error if there is no receiver.
+        // Having no receiver is not an error.
         if *news == ChangedSubjects::EVERYTHING {
             drop(self.0.foreign.send(Arc::from("*")));
             return;

@@ -34,7 +34,7 @@ type ReadRecord<T> =
 pub struct CheckInput<'a> {
     /// Whether the connection is local.
     pub locality: Locality,
-    /// The client for rate limits.
+    /// The client that rate limits apply to.
     pub client: &'a Client,
     /// The request's rate limit. A request over its limit costs no database read.
     pub class: Option<ThrottleClass>,

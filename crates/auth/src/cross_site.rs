@@ -103,7 +103,7 @@ pub struct CrossSiteRequest<'a> {
 /// from a browser, unless Sec-Fetch-Site says otherwise.
 pub fn check(request: &CrossSiteRequest<'_>, settings: &OriginSettings) -> OriginVerdict {
     let path = request.uri.path();
-    // MCP requires servers to check the Origin of every request, also of those with a token
+    // MCP requires servers to check the Origin of every request, including those with a token
     // (<https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#security-warning>).
     let exempt = (request.has_bearer && !request.has_session_cookie && path != "/mcp")
         || is_ingest(request.method, path);

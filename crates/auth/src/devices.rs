@@ -142,8 +142,8 @@ impl Auth {
         })
     }
 
-    /// Whether a device may receive through a push service what `method` returns to callers with `scope`. A device that
-    /// may connect from some networks only receives nothing, because a push service is outside of them.
+    /// Whether a device may receive, through a push service, the data that `method` returns to callers with `scope`. A
+    /// device that is limited to certain networks receives nothing, because the push service is outside those networks.
     pub fn device_may_receive(&self, id: &DeviceId, scope: Scope, method: &str) -> bool {
         let now = self.0.now();
         self.0.devices.all().iter().any(|device| {

@@ -167,9 +167,9 @@ impl AuthIdentity {
 #[derive(Clone, Debug)]
 pub enum Decision {
     Allowed(AuthIdentity),
-    /// Row 3.
+    /// Row 3 of the decision table: setup is not complete.
     SetupRequired,
-    /// Row 6.
+    /// Row 6 of the decision table: no valid credential.
     Unauthorized,
 }
 

@@ -46,8 +46,8 @@ pub(crate) struct UsedPasskey {
     pub(crate) made_by: Option<String>,
 }
 
-/// Ends the sessions that the passkey opened, except `kept`. A session of an earlier version does not name its
-/// passkey, so it ends with each. Runs in the transaction that removes the passkey. Returns the sessions.
+/// Ends the sessions that the passkey opened, except `kept`. Sessions of earlier versions do not record their passkey,
+/// so they end with any passkey. Runs in the transaction that removes the passkey. Returns the sessions.
 pub(crate) async fn end_sessions_of(
     conn: &mut Conn,
     passkey: &PasskeyId,

@@ -1,5 +1,5 @@
-//! Setup: the first password or passkey. Both call [`complete_setup`] in the transaction that
-//! stores them. Of two concurrent requests, one finds setup complete and is refused.
+//! Setup: the first password or passkey. Both call [`complete_setup`] in the transaction that stores them. If two
+//! requests run concurrently, the second one finds setup complete and is refused.
 
 use crate::api::{SetupAnswer, SetupRequest};
 use crate::audit::kinds;

@@ -59,7 +59,8 @@ impl Auth {
                 }
                 Ok(Some(hash)) => {
                     place.give_back();
-                    // Bound to the verified hash: a replaced password does not log in.
+                    // The login is bound to the hash that was verified. It is refused if the password has been replaced
+                    // since.
                     let mark = password_mark(&hash);
                     let identity = AuthIdentity::socket_password(mark, self.0.now());
                     self.note_socket_login(context).await?;

@@ -121,7 +121,7 @@ pub(crate) struct AuthInner {
     pub(crate) shared_throttle: SharedCounts<Bucket>,
     /// The clock for sweeping rows.
     pub(crate) sweep_clock: SweepClock,
-    /// Reads the facts from the database while memory cannot be trusted.
+    /// Reads the facts from the database when those in memory may be outdated.
     pub(crate) facts_read: SharedRead<AuthFacts>,
     pub(crate) wrong_passwords: WrongPasswords,
     pub(crate) shared_wrong_passwords: SharedCounts<Credential>,
@@ -164,7 +164,7 @@ impl AuthInner {
         self.changed
             .send_modify(|count| *count = count.wrapping_add(1));
         for name in what {
-            // It is not an error if there is no receiver.
+            // Having no receiver is not an error.
             drop(self.events.send(name));
         }
     }

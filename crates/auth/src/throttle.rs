@@ -40,7 +40,7 @@ impl From<RetryAfter> for Problem {
     }
 }
 
-/// The key of a window. A proxy has a separate window, also if a client has the same address.
+/// The key of a window. A proxy has its own window, even if a client has the same address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Bucket {
     class: ThrottleClass,

@@ -36,7 +36,7 @@ impl Reverted {
         Ok(())
     }
 
-    /// Takes the keys, after the commit.
+    /// Takes the keys of the restored settings. Call it after the commit.
     pub(crate) fn keys(&self) -> Vec<String> {
         let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut keys)

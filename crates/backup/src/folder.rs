@@ -21,7 +21,7 @@ const MAX_NUMBER: u32 = 1000;
 /// A partial file that has no lock and was not changed for this long was left by a process that was killed. Processes
 /// of earlier versions, and of other machines on some network file systems, write without a visible lock.
 const QUIET: Duration = Duration::from_mins(1);
-/// The same for files that cannot be locked: on file systems without locks, or of other users.
+/// Like [`QUIET`], for files that cannot be locked: those on file systems without locks, and those of other users.
 const QUIET_WITHOUT_LOCKS: Duration = Duration::from_hours(24);
 
 /// A backup in a directory.
@@ -211,7 +211,7 @@ fn delete_partial(directory: &Path) -> io::Result<()> {
 fn is_abandoned(path: &Path) -> io::Result<bool> {
     // Some network file systems lock only files that are open for writing.
     let file = match File::options().write(true).open(path) {
-        // It belongs to another user, for example to an administrator.
+        // The file belongs to another user, for example an administrator.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return Ok(quiet_for(&path.symlink_metadata()?)? > QUIET_WITHOUT_LOCKS);
         }

@@ -196,7 +196,8 @@ impl Archive<'_> {
     }
 }
 
-/// Whether a name, or the name of a directory and one of a file in it, stays in the directory that it is joined to.
+/// Whether a relative path is a file name, or a directory name and a file name. Such a path cannot leave the directory
+/// that it is joined to.
 fn is_file_name(name: &str) -> bool {
     let is_one = |name: &str| Path::new(name).file_name() == Some(OsStr::new(name));
     match name.split_once('/') {

@@ -61,7 +61,7 @@ impl From<ChannelsError> for Problem {
             ChannelsError::NotFound(what) => Self::not_found(what),
             ChannelsError::IdTaken => Self::new(
                 ErrorCode::Conflict,
-                "A channel with this id exists already.",
+                "A channel with this ID already exists.",
             ),
             ChannelsError::BuiltIn => Self::new(
                 ErrorCode::Conflict,
@@ -70,8 +70,8 @@ impl From<ChannelsError> for Problem {
             ChannelsError::InUse(problem) => problem,
             ChannelsError::NeedsAdmin => Self::new(
                 ErrorCode::Forbidden,
-                "Setting an address that Gatehouse calls, or what decides whose messages count, needs the scope \
-                 operator.admin.",
+                "Setting an address that Gatehouse calls, or a field that decides which messages are accepted, \
+                 needs the scope operator.admin.",
             )
             .with("required_scope", Scope::Admin.name()),
             ChannelsError::NotSent {

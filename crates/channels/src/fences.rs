@@ -1,5 +1,5 @@
-//! Finds the fenced code blocks of a Markdown text (<https://spec.commonmark.org/0.31.2/#fenced-code-blocks>), also those
-//! in lists and quotes.
+//! Finds the fenced code blocks of a Markdown text (<https://spec.commonmark.org/0.31.2/#fenced-code-blocks>),
+//! including those in lists and quotes.
 
 const MIN_FENCE: usize = 3;
 /// A longer info string is not repeated when a block is opened again.

@@ -31,7 +31,7 @@ pub(crate) enum FieldKind {
     Host,
     /// A URL to call. Setting it needs `operator.admin`.
     Url,
-    /// One mail address.
+    /// One email address.
     Mailbox,
     /// Mail addresses separated by commas.
     Mailboxes,

@@ -37,7 +37,7 @@ impl FileLimits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FetchedFile {
     Data(Vec<u8>),
-    /// It is larger than a file may be.
+    /// The file is larger than the limit.
     TooLarge,
     /// Together with the files before it, it exceeds the limit for all files of a message.
     TooMuch,

@@ -1,7 +1,7 @@
-//! Which node receives the messages of an account, and the received messages until their answers are sent.
+//! Decides which node receives the messages of an account, and holds received messages until their answers are sent.
 //!
-//! If several nodes share a database, one of them receives. It changes the lease before each request. Another node
-//! takes over when it has seen the same lease for longer than a request can take, on its own monotonic clock.
+//! If several nodes share a database, one of them receives. That node changes the lease before each request. Another
+//! node takes over when it has seen the same lease for longer than a request can take, on its own monotonic clock.
 
 use crate::handle::Channels;
 use crate::pairings::CHANGED;

@@ -26,7 +26,7 @@ impl fmt::Debug for QuestionForm {
 }
 
 impl QuestionForm {
-    /// Escapes characters of a part of the call that the vendor would remove, replace or interpret.
+    /// Escapes a part of the call: the characters that the vendor would remove, replace or interpret.
     pub fn escape<'a>(&self, text: &'a str) -> Visible<'a> {
         self.0.escape(text)
     }

@@ -101,7 +101,7 @@ pub struct StoredMessages {
     pub has_messages: bool,
     /// The codes to send.
     pub requests: Vec<PairingRequest>,
-    /// The conversations whose invitations are to be accepted.
+    /// The conversations whose invitations are accepted.
     pub accepted: Vec<String>,
     /// Whether another node receives now, so that nothing was stored.
     pub is_lease_lost: bool,

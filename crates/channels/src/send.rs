@@ -130,7 +130,7 @@ impl Channels {
         let sent = async {
             live.found.require_enabled()?;
             let account = live.open(inner).await?;
-            // It is not retried, so each call is a new message even if the text is the same.
+            // The message is not retried, so each call is a new message even if the text is the same.
             let id = HEXLOWER.encode(&inner.random.bytes::<16>());
             let response = LastResponse::default();
             inner.deliver(&account, &message, &id, &response).await
@@ -242,8 +242,9 @@ impl Inner {
                 }
             }
         }
-        // The end of the delivery is stored after this. If the process ends in between, the delivery is attempted
-        // again, but its parts must not be sent again.
+        // The caller stores the result of a delivery afterward. If the process ends before that, the delivery is
+        // attempted again, but the parts that were sent must not be sent again. A delivery therefore keeps the record
+        // of its sent parts.
         if several && message.delivery.is_none() {
             self.forget_parts(id).await;
         }

@@ -14,9 +14,9 @@ use std::time::Duration;
 const MAX_WAITING: i64 = 50;
 /// The answer to a message without text and file.
 const NO_TEXT: &str = "Only text, voice messages, pictures and files can be received here.";
-/// How long the ID of an answered message is kept, in milliseconds. Vendors do not deliver a message again later. A
-/// mail that is sent again is refused after four days: its date may be two days ahead when it is answered, and two days
-/// old later.
+/// How long the ID of an answered message is kept, in milliseconds. Vendors do not deliver a message again later. An
+/// email that is sent again is refused after four days: its date may be two days ahead when it is answered, and two
+/// days old later.
 const KEPT_MS: i64 = 5 * 24 * 3_600_000;
 /// How often a changed position is stored if no message is, in milliseconds.
 const SAVE_MS: i64 = 5 * 60_000;
@@ -34,8 +34,9 @@ struct Decided {
 }
 
 impl Channels {
-    /// Stores the messages of paired people, the requests of others to be paired, and where receiving continues, in one
-    /// transaction, unless another node receives now. Writes nothing if there is nothing to store.
+    /// Stores the messages of paired people, the pairing requests of others, and the position at which receiving
+    /// continues, in one transaction. Stores nothing if another node is the receiver. Writes nothing if there is
+    /// nothing to store.
     pub async fn store_received(
         &self,
         account_id: &str,

@@ -141,7 +141,7 @@ impl Answer {
             }
             408 | 425 | 429 | 500..=599 => return Err(self.later(vendor, after)),
             401 | 403 => format!("{first} refused the credentials ({status})."),
-            404 | 410 => format!("{first} does not know this address or recipient ({status})."),
+            404 | 410 => format!("{first} did not find this address or recipient ({status})."),
             413 => format!("{first} refused the message as too large (413)."),
             _ => format!("{first} refused the message ({status})."),
         };

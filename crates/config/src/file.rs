@@ -54,7 +54,7 @@ fn line_at(text: &str, offset: usize) -> usize {
         + 1
 }
 
-/// The kind of entry that a path names in the table of settings.
+/// What a path refers to in the table of settings.
 enum PathTarget {
     Setting(&'static KeySpec),
     Section,

@@ -100,7 +100,7 @@ pub enum Rule {
     Line,
     /// A public DNS name. Stored in lower case.
     DomainName,
-    /// An e-mail address.
+    /// An email address.
     Email,
     /// A program, by name or path: any text.
     Argument,

@@ -64,7 +64,7 @@ impl Bad {
     }
 }
 
-/// Reads typed values from the merged ones.
+/// Reads merged values as their types.
 pub(crate) struct Reader<'a> {
     merged: &'a Merged,
     data_dir: &'a Path,

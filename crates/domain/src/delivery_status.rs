@@ -35,7 +35,7 @@ statuses! {
     Filtered = "filtered";
     /// A delivery with the same idempotency key already exists.
     Deduplicated = "deduplicated";
-    /// It failed verification or broke a rule.
+    /// The delivery failed verification or broke a rule.
     Rejected = "rejected";
     /// Waiting for a worker.
     Queued = "queued";

@@ -1,4 +1,4 @@
-//! A condition that must hold whenever a task acts outside of the database. A process that was suspended may continue
+//! A condition that must hold whenever a task acts outside the database. A process that was suspended may continue
 //! after another one has taken over its work; it must then not send what it was about to send. The fence belongs to the
 //! task, so that functions in between need no parameter for it.
 

@@ -32,7 +32,7 @@ impl SlidingWindow {
         self.moments.push_back(low_bits(now_ms));
     }
 
-    /// Removes an event counted at `at_ms` that did not happen after all.
+    /// Removes an event that was counted at `at_ms` but did not happen.
     pub fn take_back(&mut self, at_ms: u64) {
         let at = low_bits(at_ms);
         if let Some(place) = self.moments.iter().rposition(|moment| *moment == at) {

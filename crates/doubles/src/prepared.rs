@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The path in this environment variable. `what` names it in the notice.
+/// Returns the path in this environment variable. The notice about a missing path calls it `what`.
 pub fn prepared(variable: &str, what: &str) -> Option<PathBuf> {
     prepared_if(variable, what, |_| true)
 }

@@ -17,7 +17,7 @@ const DATABASE: &str = "gatehouse.db";
 /// Why the data directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DataDirError {
-    /// It cannot be created or read.
+    /// The directory cannot be created or read.
     #[error("cannot use the data directory {}", path.display())]
     Directory { path: PathBuf, source: io::Error },
     /// A file in it cannot be created or opened.

@@ -126,7 +126,8 @@ pub struct ToolCall {
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// JSON text as the model wrote it; `{}` when it wrote nothing. Empty if the answer was cut before them.
+    /// The arguments as JSON text, as the model wrote them; `{}` if it wrote none. Empty if the answer was cut off
+    /// before the arguments.
     pub arguments: String,
 }
 

@@ -13,9 +13,9 @@ use serde::de::DeserializeOwned;
 pub enum ReadError {
     /// Not valid for the family.
     Garbage,
-    /// It exceeds a limit.
+    /// The stream exceeds a limit.
     TooLarge,
-    /// It stopped before its end.
+    /// The stream stopped before its end.
     Cut,
     /// The provider reported a failure within the answer.
     Vendor(Refusal),

@@ -1,5 +1,5 @@
-//! The model to use when none is specified. A choice among several belongs to a person: then this is an error
-//! that names the setting.
+//! The model to use when none is specified. If there are several, a person must choose: the result is an error that
+//! names the setting.
 
 use crate::ModelError;
 use crate::candidates::Endpoint;

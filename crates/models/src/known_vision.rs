@@ -1,7 +1,7 @@
 //! Which models read images, for providers whose model list does not report it. The list contains only models whose
-//! vendors publish it; any other model counts as unknown and is sent no images.
+//! vendors publish it; any other model counts as unknown, and images are not sent to it.
 
-/// Single models. A snapshot of one, whose name continues with its date, reads images as well.
+/// Models by name. Their snapshots, whose names end with a date, read images as well.
 const MODELS: &[&str] = &[
     // <https://developers.openai.com/api/docs/models>: "all latest OpenAI models support text and image input".
     "gpt-5.6-sol",

@@ -14,19 +14,19 @@ use std::sync::{Mutex, PoisonError};
     reason = "each is an independent property of a model"
 )]
 pub(crate) struct Learned {
-    /// It does not accept `stream_options`.
+    /// The model does not accept `stream_options`.
     pub(crate) no_usage: bool,
-    /// It cannot call tools.
+    /// The model cannot call tools.
     pub(crate) no_tools: bool,
-    /// It accepts only its default temperature.
+    /// The model accepts only its default temperature.
     pub(crate) no_temperature: bool,
-    /// It does not accept the reasoning of earlier steps.
+    /// The model does not accept the reasoning of earlier steps.
     pub(crate) no_state: bool,
-    /// It does not accept a reasoning effort.
+    /// The model does not accept a reasoning effort.
     pub(crate) no_effort: bool,
-    /// It uses the other name for the limit of an answer, `max_tokens` or `max_completion_tokens`.
+    /// The model uses the other name for the maximum length of an answer: `max_tokens` or `max_completion_tokens`.
     pub(crate) other_limit: bool,
-    /// It uses the other form of thinking, with a budget or adaptive.
+    /// The model uses the other form of thinking: with a budget, or adaptive.
     pub(crate) other_thinking: bool,
 }
 

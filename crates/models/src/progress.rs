@@ -1,4 +1,4 @@
-//! The progress of a call. A caller that ends a call early reads the use from it.
+//! The progress of a call. A caller that ends a call early reads the usage from it.
 
 use crate::chat::Usage;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -155,7 +155,7 @@ impl Outbound {
     #[cfg(feature = "testing")]
     pub(crate) fn set_tls_config(&self, config: Arc<ClientConfig>) -> Result<(), OutboundError> {
         let set = self.inner.tls.set(config);
-        set.map_err(|_| OutboundError::Other("TLS is set up already"))
+        set.map_err(|_| OutboundError::Other("TLS is already set up"))
     }
 
     /// Resolves a host to its permitted addresses, for protocols other than HTTP. Connect to one of them

@@ -82,7 +82,7 @@ impl Audit {
         }
     }
 
-    /// The same row for a change outside of the call's own transactions, such as a message to a channel.
+    /// Marks the change as made outside the call's own transactions, such as a message to a channel.
     pub(crate) const fn outside(self) -> Self {
         match self {
             Self::Row {

@@ -20,8 +20,8 @@ pub struct Revealed {
 }
 
 impl Secrets {
-    /// Returns the values of all variables, or of the named ones. The names, and the program that
-    /// the caller states, are written to the audit log first.
+    /// Returns the values of all variables, or of the named ones. The names and the program that the caller reports are
+    /// written to the audit log first.
     pub async fn reveal_env_variables(
         &self,
         actor: &Actor,

@@ -16,7 +16,7 @@ const UNLOCKS: &str = "vault_unlocks";
 /// The number of unlocks at the last seal by an owner.
 const SEALED_AFTER: &str = "vault_sealed_after";
 
-/// A number of unlocks that no database can have: only an unlock of this node ends the seal.
+/// A number of unlocks that no database can reach. With it, only an unlock on this node ends the seal.
 pub(crate) const UNKNOWN: i64 = i64::MAX;
 
 /// The database's state of seals and unlocks.

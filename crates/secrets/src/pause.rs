@@ -29,7 +29,7 @@ mod armed {
         pub(crate) async fn point(&self) {
             let armed = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some((arrive, wait)) = armed {
-                // It is not an error if there is no waiter.
+                // Having no waiter is not an error.
                 let _ = arrive.send(());
                 drop(wait.await);
             }

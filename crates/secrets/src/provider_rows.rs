@@ -178,8 +178,9 @@ impl Inner {
     }
 
     /// Moves keys to the location that this installation uses: from the files into the rows, or back if the
-    /// installation moved to SQLite. A key that is there already wins, and one that was deleted there is not moved.
-    /// Repeated after an interruption. The caller must hold the gate, and `dek` is the key of an unsealed vault.
+    /// installation moved to SQLite. A key that the database already has takes precedence, and one that was deleted in
+    /// the database is not moved. Repeated after an interruption. The caller must hold the gate, and `dek` is the key
+    /// of an unsealed vault.
     pub(crate) async fn carry_provider_keys(
         self: &Arc<Self>,
         dek: Option<&Arc<Dek>>,

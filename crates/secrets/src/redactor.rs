@@ -37,7 +37,7 @@ impl Redactor {
         Self(sorted([self.0.clone(), other.0.clone()].concat()))
     }
 
-    /// Redacts the texts of a JSON value, also the names of members.
+    /// Redacts the texts of a JSON value, including the names of members.
     pub fn redact_json(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.redact(text)),

@@ -53,7 +53,7 @@ impl Secrets {
         self.0.sharing.cluster.get().is_some()
     }
 
-    /// Deletes old requests and answers of nodes, also if this node does not share. They contain the data key,
+    /// Deletes old requests and answers of nodes, even if this node does not share. They contain the data key,
     /// encrypted, and nodes that stopped sharing leave them behind.
     pub async fn sweep_shares(&self) -> Result<(), StoreError> {
         let store = &self.0.store;

@@ -99,7 +99,7 @@ impl Place {
 pub(crate) struct AuditExport {
     progress: Mutex<[Progress; 2]>,
     health: Health,
-    /// A write to the file that did not end in time. It keeps a thread, so no other one begins before its end.
+    /// A write to the file that did not end in time. It occupies a thread, so no other write begins before it ends.
     hung: std::sync::Mutex<Option<AbortHandle>>,
 }
 
@@ -125,9 +125,9 @@ impl AuditExport {
 struct Progress {
     /// Rows up to this one were written, by any node.
     done: i64,
-    /// Nothing is tried before this monotonic time.
+    /// No attempt is made before this monotonic time.
     retry_at_ms: u64,
-    /// A claim of another node, and since when this process has seen it.
+    /// A claim of another node, and the time when this process first saw it.
     other: Option<(String, u64)>,
     /// A claim whose rows were written up to this one, which is not stored yet.
     unstored: Option<(String, i64)>,
@@ -318,7 +318,7 @@ impl Services {
             tracing::warn!(
                 setting = target.setting(),
                 through,
-                "another node took over rows of the audit log that this one wrote; they may be there twice"
+                "another node took over rows of the audit log that this node wrote; the copy may contain them twice"
             );
         }
         Ok(())

@@ -240,7 +240,7 @@ impl Services {
         now: Timestamp,
     ) -> Result<Begun, Problem> {
         let Ok(turn) = Arc::clone(turn).try_lock_owned() else {
-            let message = "A backup is being made already. Try again when it is complete.";
+            let message = "A backup is already being made. Try again when it is complete.";
             return Err(Problem::new(ErrorCode::Conflict, message));
         };
         let resolved = self.config.resolved();

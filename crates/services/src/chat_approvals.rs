@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The wait before a failed request is made again, unless the vendor asks for another one.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
-/// How often the result is sent.
+/// The maximum number of attempts to send the result.
 const RESULT_TRIES: u32 = 5;
 /// After the shutdown began: how long a question waits for the end of its call.
 const LAST_WAIT: Duration = Duration::from_secs(5);
@@ -168,9 +168,9 @@ impl Services {
         true
     }
 
-    /// Sends the question until the channel accepts it; `None` if it never will, the person may no longer answer, or
-    /// the call no longer waits. The call can be allowed only after [`Self::offer_answers`], which checks the text that
-    /// the vendor shows.
+    /// Sends the question until the channel accepts it; `None` if the channel will never accept it, the person may no
+    /// longer answer, or the call no longer waits. The call can be allowed only after [`Self::offer_answers`], which
+    /// checks the text that the vendor shows.
     async fn send_question(
         &self,
         asked: &Approval,
@@ -185,7 +185,7 @@ impl Services {
                 text: &text.question,
                 buttons: &buttons,
             };
-            // Their trust may have ended while the request was repeated.
+            // The person's trust may have ended while the request was repeated.
             match self.is_trusted(place).await {
                 Ok(true) => {}
                 Ok(false) => return None,

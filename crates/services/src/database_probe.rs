@@ -1,4 +1,4 @@
-//! Whether the database responds and takes writes, for probes and metrics.
+//! Whether the database responds and accepts writes, for probes and metrics.
 
 use crate::Services;
 use gatehouse_store::unguarded;
@@ -18,7 +18,7 @@ const BETWEEN_TRIALS: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub(crate) struct DatabaseProbe(Mutex<Option<(Instant, bool)>>);
 
-/// The writes on trial.
+/// The test writes.
 #[derive(Debug, Default)]
 pub(crate) struct WriteProbe {
     /// When the last one began; `None` if it succeeded.
@@ -43,8 +43,8 @@ impl Services {
         responds
     }
 
-    /// Whether the database takes writes. After it has refused one, writes on trial find out when it takes them again,
-    /// at most one in two seconds.
+    /// Whether the database accepts writes. After it has refused one, test writes check whether it accepts writes
+    /// again, at most once every two seconds.
     pub async fn database_takes_writes(&self) -> bool {
         if !self.store.has_failed_to_write() {
             return true;

@@ -108,7 +108,7 @@ impl Services {
         }
     }
 
-    /// Counts failures and refusals, for which a channel is set. Returns the messages that are due now.
+    /// Counts the failures and refusals for which a channel is set. Returns the messages that are due now.
     async fn note(&self, changes: &[Arc<DeliveryChange>]) -> Vec<Notice> {
         let counted = changes.iter().filter_map(|delivery| {
             let kind = Kind::of(delivery.status, delivery.error.as_deref())?;

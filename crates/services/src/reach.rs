@@ -169,7 +169,7 @@ impl Services {
     /// Follows no redirects. Fails with `CONFLICT` while another test runs.
     pub async fn test_reach(&self) -> Result<Reached, Problem> {
         let Ok(_turn) = self.reach.turn.try_lock() else {
-            let message = "The public URL is being tested already.";
+            let message = "The public URL is already being tested.";
             return Err(Problem::new(ErrorCode::Conflict, message));
         };
         let url = base_url(&self.config.resolved().settings);

@@ -104,7 +104,7 @@ pub struct Services {
     pub(crate) audit_export: AuditExport,
     /// Whether the database responds.
     pub(crate) database: DatabaseProbe,
-    /// Whether the database takes writes again.
+    /// Whether the database accepts writes again.
     pub(crate) write_probe: WriteProbe,
     /// When metrics of the database were measured.
     pub(crate) database_measured: DatabaseMeasured,

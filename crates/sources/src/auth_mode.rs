@@ -22,8 +22,8 @@ pub(crate) struct Mode {
     pub label: &'static str,
     /// How the secret or signature is sent, for the API's schema.
     pub description: &'static str,
-    /// The same for a person or agent that configures a sender. `{header}` and `{secret}` are placeholders
-    /// for the webhook's values.
+    /// How the secret or signature is sent, for a person or agent that configures a sender. `{header}` and `{secret}`
+    /// are placeholders for the webhook's values.
     pub proof: &'static str,
     /// Whether the vendor generates the secret, so that it has to be copied into the webhook.
     pub secret_from_sender: bool,

@@ -99,7 +99,7 @@ pub struct EventSource {
 #[derive(Clone, Copy, Debug)]
 pub struct Notice {
     pub when: When,
-    /// Its event type.
+    /// The type of the event.
     pub event: &'static str,
 }
 

@@ -67,8 +67,9 @@ impl FromRow for AllowedCallRow {
 }
 
 impl Conn {
-    /// Allows these calls from now on. `by` is the key of the person on a channel who allows them, or the name of a caller
-    /// whose permissions end. Allowing them again without it means that they no longer end with these.
+    /// Allows these calls from now on. `by` is the key of the person on a channel who allows them, or the name of a
+    /// caller whose permissions end. If the calls are allowed again without `by`, they no longer end with those
+    /// permissions.
     pub async fn insert_allowed_call(
         &mut self,
         call: &AllowedCall,
@@ -110,8 +111,8 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Withdraws everything that was allowed in the session with this key, or by this key or name, and the same for those
-    /// that continue it with `:`.
+    /// Withdraws everything that was allowed in the session with this key, or by this key or name, and the same for
+    /// those that continue it with `:`.
     pub async fn delete_allowed_calls_under(&mut self, key: &str) -> Result<(), StoreError> {
         let prefix = format!("{key}:");
         let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);

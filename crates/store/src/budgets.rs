@@ -1,4 +1,4 @@
-//! Table `budgets`: limits on the use of models.
+//! Table `budgets`: limits on the usage of models.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};

@@ -33,7 +33,7 @@ pub struct ChatSessionRow {
     pub summary: Option<String>,
     /// The last turn that the summary covers; 0 if there is no summary.
     pub summary_turn: i64,
-    /// `stranger` if the summary covers a stranger's text, otherwise `model`.
+    /// `stranger` if the summary covers untrusted text, otherwise `model`.
     pub summary_origin: String,
     pub share_id: Option<String>,
     /// Whether the owner keeps it at the top of the list.

@@ -7,7 +7,7 @@ use gatehouse_domain::{DeliveryId, Timestamp};
 /// An attempt that failed and was repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryAttempt {
-    /// Its number, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: i64,
     pub started_at: Timestamp,
     pub ended_at: Timestamp,

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub const WAITS_FOR_RATE: &str = "Waits for the webhook's rate limit.";
 
 const WINDOW: Duration = Duration::from_mins(1);
-/// Maximum number of windows that a delivery is postponed by; after that its rate limit is checked again.
+/// Maximum number of windows by which a delivery is postponed. After that its rate limit is checked again.
 const MAX_WINDOWS: u32 = 10;
 
 /// The current rate limit of a webhook.

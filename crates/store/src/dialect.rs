@@ -44,11 +44,11 @@ impl Engine {
         matches!(self, Self::Postgres)
     }
 
-    /// Returns the options with which a connection starts. Unlike `SET`, they are no state of the server's session,
-    /// which a connection pooler may pass on to another client.
+    /// Returns the startup options of a connection. Unlike `SET`, they are not part of the server's session, which a
+    /// connection pooler may hand to another client.
     pub(crate) const fn startup_options(self, role: Role) -> Option<&'static str> {
         match (self, role) {
-            // So that a write that is sent behind a `BEGIN` which fails is refused.
+            // Refuses a write that is sent behind a failed `BEGIN`.
             (Self::Postgres, Role::Writer | Role::Reader) => {
                 Some("-c default_transaction_read_only=on")
             }
@@ -114,8 +114,9 @@ impl Engine {
         }
     }
 
-    /// Returns the query for the status of a transaction, by the run of the server and the number. The status is NULL if
-    /// the server has crashed since: it then gives the numbers of transactions that it had not written to disk to others.
+    /// Returns the query for the status of a transaction, by the run of the server and the number. The status is NULL
+    /// if the server has crashed since. After a crash, the server reuses the numbers of transactions that were not on
+    /// disk.
     pub(crate) const fn outcome(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,

@@ -20,7 +20,7 @@ pub enum StoreError {
     #[error("the write and another one waited for each other")]
     Deadlock(#[source] Cause),
     /// A row with this key already exists.
-    #[error("a row with this key exists already")]
+    #[error("a row with this key already exists")]
     Duplicate(#[source] Cause),
     /// A text contains a NUL character, which PostgreSQL cannot store or compare. Nothing was changed.
     #[error("a text contains a NUL character")]
@@ -37,7 +37,7 @@ pub enum StoreError {
     /// A newer version of Gatehouse has migrated the database while this process used it; nothing was written. Only a
     /// restart with that version helps.
     #[error(
-        "a newer version of Gatehouse has migrated the database, and this one may not write to it"
+        "a newer version of Gatehouse has migrated the database, and this version may not write to it"
     )]
     Outdated,
     /// The guard of the calling task refused the write; nothing was written. The problem is returned to the
@@ -225,7 +225,7 @@ impl From<StoreError> for Problem {
             // The database does not report which text it is.
             .with("field", "")
             .with("reason", "contains a NUL character"),
-            StoreError::Duplicate(_) => Self::new(ErrorCode::Conflict, "It exists already."),
+            StoreError::Duplicate(_) => Self::new(ErrorCode::Conflict, "It already exists."),
             StoreError::Unexpected(_) | StoreError::Damaged { .. } => Self::internal(),
         }
     }

@@ -228,7 +228,7 @@ pub struct Store {
 
 /// Changes buffered for each subscriber.
 const CHANGES: usize = 256;
-/// How often [`Store::checkpoint`] is repeated while readers need the log, and how long it pauses in between.
+/// The maximum number of attempts of [`Store::checkpoint`] while readers need the log, and the pause between them.
 const CHECKPOINT_TRIES: u32 = 20;
 const CHECKPOINT_PAUSE: Duration = Duration::from_millis(50);
 /// Messages between nodes buffered in each direction.
@@ -366,7 +366,7 @@ impl Store {
 
     /// Returns whether the database responds.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        // It must not wait for lists.
+        // The check must not wait for long list queries.
         let readers = self.readers.with_reserved();
         readers
             .read(|conn| Box::pin(async move { conn.ping().await }))

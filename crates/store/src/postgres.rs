@@ -23,8 +23,8 @@ const KEEPALIVE_RETRIES: u32 = 3;
 /// How long sent data may remain unacknowledged.
 const UNANSWERED: Duration = Duration::from_secs(10);
 
-/// Changes the default of the session if the database, the role or the server has another one. At other levels, a
-/// transaction would read what was there before it had its lock.
+/// Sets the isolation level of the session if the database, the role or the server has a different default. At other
+/// levels, a transaction would read a state from before it acquired its lock.
 const READ_COMMITTED: &str =
     "; SELECT set_config('default_transaction_isolation', 'read committed', false)
      WHERE current_setting('default_transaction_isolation') <> 'read committed'";
@@ -298,8 +298,8 @@ pub(crate) fn list<'a>(
     })
 }
 
-/// Begins a transaction with `sql`, whose last result is the run of the server and the transaction's number. Every error is one of
-/// the database: no statement of a caller was refused.
+/// Begins a transaction with `sql`, whose last result is the run of the server and the transaction's number. Every
+/// error is one of the database: no statement of a caller was refused.
 pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, StoreError> {
     let answers = client.simple_query(sql).await;
     let answers = answers.map_err(StoreError::unavailable)?;

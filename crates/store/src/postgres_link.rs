@@ -1,4 +1,4 @@
-//! The connection to PostgreSQL by which the nodes of a database reach each other: notifications of changes, and
+//! The connection to PostgreSQL through which the nodes of a database communicate: notifications of changes, and
 //! messages that are not stored.
 
 use crate::StoreError;

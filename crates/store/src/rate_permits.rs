@@ -95,8 +95,8 @@ impl Conn {
         self.run_later(add, vec![name.into(), slot.into(), count.into()])
     }
 
-    /// Returns the permits that count now. After the clock was set back, permits from before would count until it has
-    /// caught up. They count for a window from now on instead.
+    /// Returns the permits that currently count. If the clock was set back, earlier permits would count until the clock
+    /// has caught up. Instead, they count for one window from now.
     async fn find_taken(&mut self, name: &str, slot: i64) -> Result<Taken, StoreError> {
         let future =
             query("DELETE FROM rate_permits WHERE name = $1 AND slot > $2 RETURNING taken")

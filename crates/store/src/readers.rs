@@ -141,15 +141,15 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// Reads in a task of its own, which ends even if the caller does not wait for it. Otherwise a connection that no
-    /// longer answers would return to the pool whenever its callers give up before its timeout.
+    /// Reads in a separate task, which completes even if the caller stops waiting. Otherwise a connection that no
+    /// longer answers would return to the pool whenever a caller gives up before the connection's timeout.
     async fn start_reading(&self, job: Job) -> Result<(), StoreError> {
         let mut conn = self.source.connect().await?;
         let pool = self.pool.clone();
         self.running.spawn(async move {
             let reply = job(&mut conn).await;
             if conn.is_silent() {
-                // The others were probably lost with it. Each would cost a caller its whole timeout.
+                // The other connections were probably lost too. Each would cost a caller its whole timeout.
                 drop(pool.retain(|_, _| false));
             }
             conn.give_back();

@@ -29,7 +29,8 @@ const SECRETS: [(&str, &str, &str); 4] = [
 ];
 const PROVIDER: &str = "provider";
 
-/// The statement for the last use of a secret. If the secret is a row, it must still exist, and since before the use.
+/// The statement that stores the last use of a secret. If the secret is a row, the row must still exist and be older
+/// than the use.
 fn set(table: Option<(&str, &str)>) -> String {
     let condition = match table {
         Some((table, name)) => {

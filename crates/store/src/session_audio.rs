@@ -153,7 +153,7 @@ impl Conn {
 
     /// Removes some of the recordings made before a time. Returns their number.
     pub async fn delete_old_session_audio(&mut self, before: Timestamp) -> Result<u64, StoreError> {
-        // Ids sort by time.
+        // IDs sort by time.
         let oldest = query(
             "SELECT id, size, message_id, created_at FROM session_audio ORDER BY id LIMIT $1",
         );

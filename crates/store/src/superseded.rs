@@ -1,5 +1,5 @@
 //! Migrations whose files changed after they had landed on the main branch, before `migrations/SHA256SUMS` prevented
-//! that. A database that was migrated by an earlier file is changed to the schema of the present one.
+//! that. A database that was migrated by an earlier file is changed to the schema of the current one.
 
 use data_encoding::HEXLOWER;
 
@@ -8,7 +8,7 @@ struct Superseded {
     version: i64,
     /// SHA-384 of the file, as hexadecimal digits.
     checksum: &'static str,
-    /// Changes its schema to the schema of the present file.
+    /// Changes its schema to the schema of the current file.
     repair: &'static str,
 }
 
@@ -50,7 +50,7 @@ const SUPERSEDED: [Superseded; 6] = [
     },
 ];
 
-/// Returns the statements that change the schema of an earlier file to the schema of the present one. `None` if there
+/// Returns the statements that change the schema of an earlier file to the schema of the current one. `None` if there
 /// was no such file.
 pub(crate) fn find_repair(version: i64, checksum: &[u8]) -> Option<&'static str> {
     let checksum = HEXLOWER.encode(checksum);

@@ -28,7 +28,7 @@ pub struct UsageRow {
     pub turns: i64,
 }
 
-/// The column by which use is summed or selected.
+/// The column by which usage is summed or selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageColumn {
     Day,
@@ -126,7 +126,7 @@ impl Conn {
         self.run(query).await.map(drop)
     }
 
-    /// Sums the use of the days `from..=until` by a column, ordered by its value. Use without a value, for example
+    /// Sums the usage of the days `from..=until` by a column, ordered by its value. Usage without a value, for example
     /// without a webhook, is omitted.
     pub async fn list_usage(
         &mut self,
@@ -156,7 +156,7 @@ impl Conn {
         self.list(query(sql).bind(from).bind(until)).await
     }
 
-    /// Sums the use since a day, of everything or of one value of a column.
+    /// Sums the usage since a day, in total or for one value of a column.
     pub async fn find_spent(
         &mut self,
         of: Option<(UsageColumn, &str)>,

@@ -42,7 +42,7 @@ impl Conn {
         self.find(query("SELECT * FROM vault WHERE id = 1")).await
     }
 
-    /// Stores the first record; `false` if one exists already.
+    /// Stores the first record; `false` if one already exists.
     pub async fn insert_vault(&mut self, row: &VaultRow) -> Result<bool, StoreError> {
         let query = query(
             "INSERT INTO vault (id, version, kdf_salt, kdf_params, wrapped_dek,

@@ -90,7 +90,7 @@ impl Conn {
         self.list(query(list).bind(mode).bind(limit)).await
     }
 
-    /// The condition that a webhook is enabled, is no schedule, and has the mode of verification `$1`.
+    /// The condition that a webhook is enabled, is not a schedule, and has the verification mode `$1`.
     fn is_enabled_with_mode(&self) -> String {
         let engine = self.engine();
         let mode = engine.json_text("config", (&["auth"], "mode"));

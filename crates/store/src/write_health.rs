@@ -1,4 +1,4 @@
-//! Whether the database takes writes. A failed write is remembered until a write on trial succeeds.
+//! Whether the database accepts writes. A failed write is remembered until a test write succeeds.
 
 use crate::{Conn, Store, StoreError};
 use gatehouse_domain::Timestamp;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The key of the row that is written on trial, in the table `settings`.
+/// The key of the row for test writes, in the table `settings`.
 const KEY: &str = "write_probe";
 /// The size of a usual delivery, because a full disk may still accept a few bytes.
 const TRIAL_BYTES: usize = 256 * 1024;

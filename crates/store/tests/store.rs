@@ -376,7 +376,7 @@ async fn an_intent_is_stored_with_the_writes_of_its_task_and_undone_with_them() 
     for database in empty_databases().await {
         let store = database.open().await;
         let intent = intent();
-        // Refused, failed, and outside of the task.
+        // Refused, failed, and outside the task.
         let refused = async { intending(intent.clone(), insert(&store, 1)).await };
         assert!(is_refused(&while_there(1).over(refused).await));
         insert(&store, 1).await.unwrap();

@@ -1,6 +1,6 @@
 //! The built-in tools (`calc`, `web_fetch`, `web_search`) and the tools of MCP servers.
 //!
-//! A tool's input comes from a model that may have read untrusted text, and its output may be a stranger's text. Every
+//! A tool's input comes from a model that may have read untrusted text, and its output may be untrusted text. Every
 //! tool therefore limits time, memory and output, makes requests only through [`gatehouse_outbound`], and puts no
 //! secret into an answer or an error. This crate does not decide who may use which tool; the policy of
 //! `gatehouse_agents` does.

@@ -110,7 +110,7 @@ impl ToolsHandle {
             .or_else(|| self.mcp.service_of_variable(variable))
     }
 
-    /// Reads a file that is to be attached to a message.
+    /// Reads a file for attaching it to a message.
     pub async fn read_file(&self, name: String, data: Bytes) -> Result<NewAttachment, FileError> {
         self.files.read(name, data).await
     }

@@ -110,7 +110,7 @@ struct Live {
 /// The speech of a complete answer. Dropping it without taking the result stops the speech.
 struct Complete {
     steps: UnboundedSender<Step>,
-    /// The last steps. They are taken only if the answer is not withheld.
+    /// The last steps. They run only if the answer is not withheld.
     end: Vec<Step>,
     ended: oneshot::Receiver<Result<Option<String>, VoiceError>>,
 }

@@ -1,6 +1,7 @@
-//! Errors of speech and transcription, and their public form. Of a vendor's response only the status is kept,
-//! because the rest may repeat the text or the key. A test of a provider, whose text is ours, also keeps the sentence
-//! of a refusal. It and the words of a Wyoming program, which has no key, reach the caller but no log.
+//! Errors of speech and transcription, and their public form. Only the status of a vendor's response is kept, because
+//! the rest may repeat the text or the key. A test of a provider, whose text is ours, also keeps the sentence of a
+//! refusal. That sentence, and the messages of a Wyoming program, which has no key, reach the caller but are not
+//! logged.
 
 use crate::attempt::Attempt;
 use gatehouse_agents::AgentsError;
@@ -83,7 +84,7 @@ pub enum VoiceError {
     /// The object does not exist. The text is a noun.
     #[error("the {0} does not exist")]
     NotFound(&'static str),
-    /// The object exists already. The text is a sentence.
+    /// The object already exists. The text is a sentence.
     #[error("{0}")]
     Conflict(String),
     /// The key is in the vault, and the vault is sealed.
@@ -149,7 +150,7 @@ impl VoiceError {
         }
     }
 
-    /// The same error with the vendor's sentence.
+    /// Adds the vendor's sentence to the error.
     pub(crate) fn saying(mut self, sentence: Option<String>) -> Self {
         if let Self::Provider { said, .. } = &mut self {
             *said = sentence.map(Words);
@@ -157,7 +158,7 @@ impl VoiceError {
         self
     }
 
-    /// The same error for another caller who waited for the same work.
+    /// Copies the error for another caller that waited for the same work.
     pub(crate) fn copied(&self) -> Self {
         match self {
             Self::Invalid { field, reason } => Self::invalid(field.clone(), reason.clone()),

@@ -186,7 +186,7 @@ impl State {
             && same::<SttId>(old, settings)
     }
 
-    /// The same settings and limits, for a test of a provider.
+    /// Returns a handle with the same settings and limits for testing a provider.
     pub(crate) fn for_test(&self) -> Self {
         let mut resources = self.resources.clone();
         resources.is_test = true;

@@ -128,7 +128,7 @@ impl Programs {
         }
     }
 
-    /// The same limits, without the processes that are kept. These end after their current requests.
+    /// Keeps the limits, but not the warm processes, which end after their current requests.
     pub(crate) fn without_kept(&self, settings: &VoiceSettings) -> Self {
         Self {
             warm: self.warm.renewed(settings.keep_warm),

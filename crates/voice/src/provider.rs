@@ -21,7 +21,7 @@ pub struct About {
     /// A description with the requirements, for the owner.
     pub about: &'static str,
     pub(crate) service: Service,
-    /// Its settings except the key, in the order of a form. `config` has their types and bounds.
+    /// The provider's settings except the key, in the order of a form. `config` has their types and bounds.
     pub settings: &'static [ProviderSetting],
 }
 
@@ -125,7 +125,7 @@ pub(crate) const BASE_URL: ProviderSetting =
     setting("base_url", "Address").hint("Only for a compatible server or your own proxy.");
 pub(crate) const ENDPOINT: ProviderSetting = setting("endpoint", "Server address");
 pub(crate) const BINARY_PATH: ProviderSetting =
-    setting("binary_path", "Program").hint("Looked up on the gateway’s PATH if empty.");
+    setting("binary_path", "Program").hint("If empty, it is looked up in the gateway’s PATH.");
 
 /// The ID of a provider of one kind.
 pub trait ProviderId: Copy + Ord + Send + Sync + 'static {

@@ -64,7 +64,7 @@ pub struct ProviderDetails {
     pub about: &'static str,
     /// The setting that it cannot work without: `api_key`, `endpoint`, or the file of a program's model.
     pub needs: &'static str,
-    /// Its settings except the key, in the order of a form. `config.describe` has their types and bounds.
+    /// The provider's settings except the key, in the order of a form. `config.describe` has their types and bounds.
     pub settings: &'static [ProviderSetting],
     /// The fields of a persona's binding that it supports; empty if it does not speak.
     pub binding: Vec<&'static str>,

@@ -49,7 +49,7 @@ impl EditedPart {
 /// An attempt that failed and was repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FailedAttempt {
-    /// Its number, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: i64,
     pub started_at: Timestamp,
     pub ended_at: Timestamp,

@@ -140,7 +140,7 @@ mod tests {
         }
         assert!(all.is_sorted_by(|one, other| one < other), "{all:?}");
         assert_eq!(ids.ahead_of(clock.now()), 5_000 + 86_400_000 - 3_600_000);
-        // Ids that were not generated here are ignored.
+        // IDs that were not generated here are ignored.
         ids.go_on_after(&DeliveryId::from_text("del_zzzz"));
         ids.go_on_after(&DeliveryId::from_text(format!("del_{}", "z".repeat(32))));
         assert!(ids.next(&clock, &random) > all[all.len() - 1]);

@@ -1,8 +1,8 @@
 //! A replay with another payload, or for another agent or channel. The original stays as it is.
 //!
-//! An edited payload did not come from the sender: no signature covers it, so the replay is marked, its event is
-//! read again, and it has no key of the sender. An agent still treats it as a stranger's text, because most of it
-//! is. Such a replay has a session of its own, so it adds nothing to the conversation about the real event.
+//! An edited payload did not come from the sender: no signature covers it, so the replay is marked, its event is read
+//! again, and it has no key of the sender. An agent still treats it as untrusted text, because most of it is. Such a
+//! replay has a session of its own, so it adds nothing to the conversation about the real event.
 
 use crate::delivery::{Delivery, EditedPart};
 use crate::error::WebhooksError;

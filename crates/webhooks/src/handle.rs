@@ -115,7 +115,7 @@ impl Cancels {
 /// The shared state behind [`Webhooks`].
 pub(crate) struct Inner {
     pub(crate) store: Store,
-    /// The same with a reserved connection, for the worker.
+    /// The same database with a reserved connection, for the worker.
     pub(crate) queue: Store,
     pub(crate) secrets: Secrets,
     pub(crate) agents: Agents,
@@ -130,7 +130,7 @@ pub(crate) struct Inner {
     pub(crate) events: broadcast::Sender<Arc<DeliveryChange>>,
     /// Notified when the worker may have work to do.
     pub(crate) wake: Arc<Notify>,
-    /// The lines that the worker cannot serve at present.
+    /// The lines that the worker currently cannot serve.
     pub(crate) blocked: Arc<BlockedLines>,
     /// Notified when a delivery was held although the vault may have been unsealed in between.
     pub(crate) held: Notify,

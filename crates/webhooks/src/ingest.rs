@@ -1,8 +1,8 @@
 //! Ingest: turns a request into a stored delivery. The order of the steps is part of the API contract. This
 //! module does not depend on an HTTP server: the web crate passes headers and body.
 //!
-//! Only the batches access the database, and one lookup if a limit would refuse the request or another node may have just
-//! created the webhook.
+//! Only the batches access the database, and one lookup if a limit would refuse the request or another node may have
+//! just created the webhook.
 
 pub(crate) mod batch;
 mod gather;
@@ -130,7 +130,7 @@ impl Intake {
         crate::metrics::rejected("incomplete_body");
     }
 
-    /// Counts a body for which there is no memory at present and returns the error with the time to wait.
+    /// Counts a body for which there is currently no memory and returns the error with the time to wait.
     pub fn no_room(&self, wait_ms: u64) -> IngestError {
         crate::metrics::rate_limited(&self.webhook.id);
         IngestError::RateLimited { wait_ms }
@@ -233,7 +233,7 @@ impl Intake {
 
     /// Returns the response that the sender requires for this event, if any.
     fn reply(&self, event: Option<&str>) -> Option<serde_json::Value> {
-        // The sender of a held delivery has got its response.
+        // The sender of a held delivery has already received its response.
         if matches!(self.phase, Phase::Release(_)) {
             return None;
         }

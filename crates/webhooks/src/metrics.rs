@@ -75,7 +75,7 @@ pub fn describe() {
     );
     describe_counter!(
         LEASE_TAKEOVERS,
-        "Deliveries whose leases their process no longer renewed, so that another one took over."
+        "Deliveries that another process took over because their lease was not renewed."
     );
     // Initialize the series without labels, so that each metric exists with value 0.
     for name in [

@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The wait before webhooks that could not be read are read again.
+/// The delay before another attempt to read webhooks.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Maximum number of accepted deliveries that the rate limits restore at startup.
 const REMEMBERED: i64 = 100_000;

@@ -53,7 +53,7 @@ impl Webhooks {
         let inner = deleted.await?;
         self.0.tasks.spawn(async move {
             if let Err(error) = inner.purge().await {
-                tracing::warn!(%error, "deliveries of a deleted webhook are still there");
+                tracing::warn!(%error, "deliveries of a deleted webhook are not deleted yet");
             }
         });
         Ok(())
@@ -66,7 +66,7 @@ impl Webhooks {
         let sweep = async move {
             loop {
                 if let Err(error) = inner.purge_once(&duty).await {
-                    tracing::warn!(%error, "deliveries of deleted webhooks are still there");
+                    tracing::warn!(%error, "deliveries of deleted webhooks are not deleted yet");
                 }
                 tokio::time::sleep(SWEEP).await;
             }

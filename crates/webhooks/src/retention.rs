@@ -1,6 +1,6 @@
-//! Deletes ended deliveries after the configured retention time. Of refused deliveries it also keeps only the
-//! newest [`REFUSED_KEPT`] per webhook and status, and per reason for rejected ones. It works in small
-//! batches because other writes may have to wait. `removal` deletes the deliveries of deleted webhooks.
+//! Deletes ended deliveries after the configured retention time. It also limits refused deliveries to the newest
+//! [`REFUSED_KEPT`] per webhook and status, and rejected ones also per reason. It works in small batches because other
+//! writes may have to wait. `removal` deletes the deliveries of deleted webhooks.
 
 use crate::batch_size::BatchSize;
 use crate::handle::{Inner, Webhooks};

@@ -26,7 +26,7 @@ pub const DEFAULT_TEMPLATE: &str = "{__raw__}";
 pub const ANSWER_TEMPLATE: &str = "{answer}";
 /// The default JSON template: the payload, unchanged.
 pub const JSON_TEMPLATE: &str = "\"{__raw__}\"";
-/// The same for an agent's answer to a channel.
+/// The default JSON template of an agent's answer to a channel.
 pub const JSON_ANSWER_TEMPLATE: &str = "{\"answer\":\"{answer}\"}";
 /// Default target for webhooks that send to a channel.
 pub const DEFAULT_TARGET: &str = "inbox";

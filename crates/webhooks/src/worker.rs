@@ -59,7 +59,7 @@ const LAST_WRITES: Duration = Duration::from_millis(1500);
 /// How often to poll a database that other nodes share.
 const SHARED_POLL_MS: u64 = 1000;
 const SHARED_POLL: Duration = Duration::from_millis(SHARED_POLL_MS);
-/// The same while the queue is empty. A node with more work than slots notifies the others.
+/// How often to poll a shared database while the queue is empty. A node with more work than slots notifies the others.
 const IDLE_POLL: Duration = Duration::from_secs(20);
 /// How often to poll a database of a single node. This corrects the effects of clock changes.
 const LONE_POLL: Duration = Duration::from_secs(15);
@@ -67,12 +67,12 @@ const LONE_POLL: Duration = Duration::from_secs(15);
 const AFTER_ERROR: Duration = Duration::from_secs(1);
 /// How often waiting deliveries are checked.
 const TIDY_MS: u64 = 15_000;
-/// The same while the queue is empty.
+/// How often waiting deliveries are checked while the queue is empty.
 const IDLE_TIDY_MS: u64 = 60_000;
-/// How long after a change of the budgets deliveries are released that were refused while it was written.
+/// The time after a change of the budgets in which deliveries that were refused during the write are released.
 const BUDGETS_MS: u64 = 1000;
-/// Maximum number of writes that release deliveries from a budget. Deliveries that other nodes refuse meanwhile wait
-/// again, and must not be released without an end.
+/// Maximum number of writes that release deliveries from a budget. Deliveries that other nodes refuse in the meantime
+/// wait again. The limit prevents an endless loop.
 const BUDGET_WRITES: usize = 1_000;
 /// Capacity of the channel for ended runs.
 const ENDED: usize = 2048;

@@ -47,7 +47,7 @@ class RequestSecrets:
             return "The secret may not be sent to this host."
         url, headers, has_secrets = filled
         if has_secrets and from_stranger and not self.weak("secret-for-a-stranger"):
-            return "Secrets cannot be used in a conversation with a stranger's text."
+            return "Secrets cannot be used in a conversation that contains untrusted text."
         if self.weak("secret-in-answer") or (self.weak("secret-in-later-answer") and not has_secrets):
             return self.part(outbound.web_fetch(self, url, headers), arguments)
         stays = has_secrets and not self.weak("secret-follows-redirect")

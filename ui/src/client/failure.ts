@@ -35,7 +35,10 @@ export class Failure extends Error {
 export const isFailure = (error: unknown, ...codes: string[]): error is Failure =>
   error instanceof Failure && (codes.length === 0 || codes.includes(error.code));
 
-/** Waits for a deletion. One that another window, or a call whose answer was lost, has already made counts as done. */
+/**
+ * Waits for a deletion. If the record is already gone, for example because another window deleted it or an earlier
+ * answer was lost, the deletion counts as done.
+ */
 export async function deleted(work: Promise<unknown>): Promise<void> {
   try {
     await work;

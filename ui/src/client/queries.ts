@@ -3,8 +3,8 @@ import { QueryClient, type InvalidateOptions, type InvalidateQueryFilters } from
 
 export class Queries extends QueryClient {
   /**
-   * Repeats the queries that match. TanStack's client ignores a query whose first answer is still on its way, although that answer
-   * may be older than the change.
+   * Repeats the queries that match. TanStack's client ignores a query whose first answer has not arrived yet, although
+   * that answer may be older than the change.
    */
   override async invalidateQueries(filters?: InvalidateQueryFilters, options?: InvalidateOptions): Promise<void> {
     const all = this.getQueryCache().findAll(filters);

@@ -1,15 +1,14 @@
-// Mathematics in Markdown: `$…$` and `\(…\)` in a line, `$$…$$` and `\[…\]` as a block. A dollar
-// sign opens a formula only before a character, and closes it only after one and not before a letter or digit, so prices
-// stay prices.
+// Mathematics in Markdown: `$…$` and `\(…\)` in a line, `$$…$$` and `\[…\]` as a block. A dollar sign opens a formula
+// only before a character, and closes it only after one and not before a letter or digit, so prices stay prices.
 import type { TokenizerAndRendererExtension } from 'marked';
 
-/** The limits keep the search short in a text of many marks without an end. */
+/** The limits keep the search short in a text with many unclosed marks. */
 const INLINE = [/^\$(?![\s$])((?:\\[^\n]|[^\\\n$`]){1,1000}?)(?<!\s)\$(?![\w$])/, /^\\\(([^\n]{1,1000}?)\\\)/];
 const BLOCK = [
   /^ {0,3}\$\$((?:\\[^]|[^\\$]){1,5000}?)\$\$[ \t]*(?:\n+|$)/,
   /^ {0,3}\\\[([^]{1,5000}?)\\\][ \t]*(?:\n+|$)/,
 ];
-/** How many marks of a line are looked at; the text is read in pieces up to the next one. */
+/** The number of marks of a line that are examined. The text is read in pieces, each up to the next mark. */
 const MARKS = 3;
 
 const escape = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');

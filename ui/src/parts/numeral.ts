@@ -8,9 +8,9 @@ const GROUPED = {
 } as const;
 
 /**
- * Reads a number with the decimal mark of the user's region; NaN if it is none. The other one of comma and point is
- * also a decimal mark, unless it separates thousands, as a space and an apostrophe do. Check for NaN: JSON has `null`
- * in its place, which resets a value.
+ * Parses a number with the decimal separator of the user's region, comma or point. The other one also counts as a
+ * decimal separator, unless it separates thousands. Spaces and apostrophes separate thousands too. Returns NaN if the
+ * text is not a number. Check for NaN: JSON turns it into `null`, which resets a value.
  */
 export function numberOf(text: string, locale = regional()): number {
   const parts = new Intl.NumberFormat(locale).formatToParts(0.5);

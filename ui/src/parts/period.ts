@@ -11,7 +11,7 @@ export interface Chosen {
 /** Any time. */
 export const ALWAYS: Chosen = { within_ms: 0, between: null };
 
-/** The parts of the address that hold a period, cleared. */
+/** The query parameters of a period, cleared. */
 export const ANY_TIME = { time: null, from: null, until: null };
 
 /** Reads the parts of an address. */

@@ -2,9 +2,9 @@
 import { getLocale } from '../paraglide/runtime.js';
 
 /**
- * The language of the texts in the user's region, such as `en-GB`. It is the browser's own entry for that
- * language. If the browser has none, the region comes from the browser's first language that names one: English
- * texts in a browser set to `de-AT` show dates and numbers as in `en-AT`.
+ * The language of the texts in the user's region, such as `en-GB`. This is the browser's own entry for that language.
+ * If the browser has none, the region comes from the browser's first language that names one: English texts in a
+ * browser set to `de-AT` show dates and numbers as in `en-AT`.
  */
 export const regional = (): string => regionalOf(getLocale(), globalThis.navigator?.languages ?? []);
 

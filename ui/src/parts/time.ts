@@ -20,7 +20,7 @@ const asTenths = kept(
   (locale) => new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
 );
 
-/** Makes a format. A page's first one takes about 20 ms, so make it in a task of its own, before there is something to format. */
+/** Creates a format in advance. The first one of a page takes about 20 ms, so call this in a separate task. */
 export const prepareFormats = (): void => void inWords();
 
 /** Time relative to `now_ms`, such as "yesterday" or "in 3 hours"; "just now" within 45 seconds. */

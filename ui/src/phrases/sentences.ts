@@ -1,5 +1,5 @@
-// Translates the sentences that the gateway makes of deliveries. A sentence is stored as text, so it is compared with the
-// English templates of its sender, and its parts are put into the template of the other language. Pure functions.
+// Translates the gateway's sentences about deliveries. A sentence is stored as text, so it is compared with the English
+// templates of its sender, and its parts are put into the template of the other language. Pure functions.
 
 /** `{1}` in a template is a part. In the translation, `{1!}` also looks the part up in `verbs`. */
 export interface Sentences {
@@ -63,9 +63,9 @@ interface Match {
 }
 
 /**
- * The template that a sentence was made of. What follows the first `: ` can be a title that a stranger chose, so the
- * template with the most text of its own before it wins; then one without `: ` in a part; then the one with the most text.
- * `templates` begin with the most text.
+ * The template of a sentence. The text after the first `: ` can be a title that anyone chose, so the template with the
+ * most literal text before it wins. Next comes a template without `: ` in a part, then the one with the most literal
+ * text. `templates` are sorted by their amount of text, longest first.
  */
 function bestOf(templates: readonly Template[], sentence: string): Match | null {
   const colon = sentence.indexOf(': ');

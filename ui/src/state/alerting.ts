@@ -1,5 +1,5 @@
-// Shows notifications of the browser while no window of the app is in view. Of several windows, one shows them. If the
-// browser gets them from its push service, the service worker shows them instead.
+// Shows notifications of the browser while no window of the app is in view. If several windows are open, one of them
+// shows the notifications. If the browser receives them from its push service, the service worker shows them instead.
 import { rpc, type EventParams } from '../client/rpc';
 import { socket } from '../client/socket';
 import { m } from '../paraglide/messages.js';
@@ -76,7 +76,8 @@ export function startAlerting(): () => void {
     for (const shown of (await worker?.getNotifications({ tag })) ?? []) shown.close();
   }
 
-  // The browser loads the icon before it shows a notification, so an approval can be resolved before its notification is open.
+  // The browser loads the icon before it shows a notification, so an approval can be resolved before its notification
+  // is open.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (step: () => Promise<void>) => {
     last = last.then(step).catch(() => undefined);

@@ -2,14 +2,17 @@
 
 export interface Kept {
   id: string;
-  /** The credential that the subscription ends with. */
+  /** The credential of the subscription. Both end together. */
   credential: string;
   endpoint: string;
 }
 
 const KEY = 'gatehouse.push';
 
-/** Ends the subscription of this browser at its push service and closes the notifications. The gateway may still have it. */
+/**
+ * Ends the subscription of this browser at its push service and closes the notifications. The gateway may still store
+ * the subscription.
+ */
 export async function endPush(): Promise<void> {
   write(null);
   const worker = await navigator.serviceWorker?.getRegistration();

@@ -52,7 +52,7 @@ export function holdCalls(painted: Promise<unknown>): void {
 setHooks({
   isSealed: () => facts.vault_status === 'sealed',
   async admitted() {
-    // It may have its answer before the calls are let go.
+    // The answer may arrive before the held calls are released.
     const asked = asking;
     await Promise.all([held, asked]);
     if (asked && session.face === 'login') throw new Failure('AUTH_NOT_AUTHENTICATED', '');
@@ -79,7 +79,7 @@ async function ask(): Promise<void> {
 }
 
 function faceOf(status: Shape<'AuthStatus'>): Face {
-  // While authentication is disabled everyone is admitted and may set it up again at any time.
+  // While authentication is disabled, everyone is admitted, and can set it up again at any time.
   if (status.setup_required && !status.auth_disabled) return 'onboarding';
   if (!status.authenticated) return 'login';
   // An admitted user continues with the later setup steps if the URL asks for them.

@@ -68,7 +68,7 @@ export class Talking {
     this.#stream = stream;
     try {
       const id = await session();
-      // It was ended and released in between.
+      // The conversation was ended and its stream released in the meantime.
       if (attempt !== this.#attempt) return;
       await this.#connect(id, stream);
     } catch (error) {

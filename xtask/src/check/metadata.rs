@@ -12,7 +12,7 @@ use crate::process::{capture, cargo};
 pub struct Metadata {
     /// All packages, including third-party ones.
     pub packages: Vec<Package>,
-    /// The package ids of the workspace crates.
+    /// The package IDs of the workspace crates.
     pub workspace_members: Vec<String>,
     pub target_directory: PathBuf,
 }

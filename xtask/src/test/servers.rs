@@ -19,7 +19,7 @@ const SSHD_FOLDER: &str = "/run/sshd";
 const SYSTEMD: &str = "/run/systemd/system";
 
 impl Session<'_> {
-    /// Prepares the mail server that the tests of `crates/channels` read mails from.
+    /// Prepares the mail server that the tests of `crates/channels` read emails from.
     pub(super) fn prepare_dovecot(&mut self) {
         match dovecot() {
             Ok((program, version)) => {

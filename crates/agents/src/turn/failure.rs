@@ -13,10 +13,10 @@ pub(crate) enum TurnFailure {
     /// A caller stopped it, or Gatehouse is shutting down.
     #[error("stopped")]
     Stopped,
-    /// It exceeded the turn timeout.
+    /// The turn exceeded its timeout.
     #[error("the turn took longer than {} seconds", .0.as_secs())]
     TimedOut(Duration),
-    /// Its session was deleted during the turn.
+    /// The session was deleted during the turn.
     #[error("the session was deleted")]
     SessionGone,
     /// This process did not renew it or the lease of its work, so another node has taken it over or may do so.

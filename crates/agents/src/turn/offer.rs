@@ -19,7 +19,7 @@ const CAUTIOUS_CONTEXT: u64 = 32_768;
 #[derive(Default)]
 pub(super) struct Offer {
     pub(super) specs: Vec<ToolSpec>,
-    /// Their estimated tokens.
+    /// The estimated tokens of the tools.
     pub(super) tokens: u64,
 }
 

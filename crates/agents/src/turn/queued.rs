@@ -14,7 +14,7 @@ pub(crate) struct Turn {
     pub(crate) session: SessionId,
     pub(crate) session_key: String,
     pub(crate) id: TurnId,
-    /// Its number in the session.
+    /// The number of the turn in the session.
     pub(crate) number: i64,
     /// Number of earlier turns of the session on other nodes at the time of storing.
     pub(crate) behind_other_nodes: usize,

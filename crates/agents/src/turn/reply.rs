@@ -18,7 +18,7 @@ pub(super) struct Reply {
     pub(super) text: String,
     /// The marks of the speaker's filter.
     pub(super) marks: Option<Marks>,
-    /// Its speech, if it may be spoken.
+    /// The speech of the answer, if it may be spoken.
     pub(super) speech: Option<Speech>,
     pub(super) calls: Vec<ToolCallRecord>,
     pub(super) usage: Usage,
@@ -32,7 +32,7 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    /// Estimates the use of the answer, for providers that do not report it.
+    /// Estimates the usage of the answer, for providers that do not report it.
     pub(super) fn estimate(&self, sent_tokens: u64) -> Usage {
         let calls = self.calls.iter().map(|call| tokens_of(&call.arguments));
         Usage {

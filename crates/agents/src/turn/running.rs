@@ -68,7 +68,7 @@ pub(super) struct Setup {
 #[derive(Debug, Default)]
 pub(super) struct Spending {
     pub(super) cause: Option<Cause>,
-    /// Use that is not stored yet.
+    /// Usage that is not stored yet.
     pub(super) unstored: Mutex<Vec<UsageRow>>,
     /// Whether a row counts the turn.
     pub(super) is_counted: bool,

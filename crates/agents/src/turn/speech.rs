@@ -139,7 +139,7 @@ async fn speak(
     let speaking = AssertUnwindSafe(async { speaker.spoken(answer).await }).catch_unwind();
     let limited = tokio::time::timeout(speaker.time_limit(), speaking);
     let audio = match speech.cancel.run_until_cancelled(limited).await {
-        // It was stopped: say nothing more.
+        // Speech was stopped.
         None => return Ok(None),
         Some(Err(_elapsed)) => {
             let message = "Speaking the answer took too long.";

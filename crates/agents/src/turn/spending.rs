@@ -1,4 +1,5 @@
-//! The use of a turn: checks the budgets before each model call, and stores the use with the next message of the turn.
+//! The usage of a turn: checks the budgets before each model call, and stores the usage with the next message of the
+//! turn.
 
 use super::failure::TurnFailure;
 use super::running::Running;
@@ -22,7 +23,7 @@ pub(super) struct Unstored {
 }
 
 impl Unstored {
-    /// Stores the use. Returns the budgets that warn because of it.
+    /// Stores the usage. Returns the budgets that warn because of it.
     pub(super) async fn store(&self, conn: &mut Conn) -> Result<Vec<BudgetWarning>, StoreError> {
         let Some(cause) = &self.cause else {
             return Ok(Vec::new());
@@ -70,13 +71,13 @@ impl Running<'_> {
         })
     }
 
-    /// Records the use of a call whose answer is complete.
+    /// Records the usage of a call whose answer is complete.
     pub(super) fn spend(&mut self, model: &ModelRef, reported: Usage, estimate: Usage) {
         self.add_usage(reported);
         self.count(model, Used::by_whole(reported, estimate));
     }
 
-    /// Records the use of a call that ended early.
+    /// Records the usage of a call that ended early.
     pub(super) fn spend_part(
         &mut self,
         model: &ModelRef,
@@ -101,7 +102,7 @@ impl Running<'_> {
         self.spending.unstored().push(row);
     }
 
-    /// Takes the use to store with a message.
+    /// Takes the usage to store with a message.
     pub(super) fn take_unstored(&self) -> Unstored {
         Unstored {
             cause: self.spending.cause.clone(),

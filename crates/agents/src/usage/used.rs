@@ -1,4 +1,4 @@
-//! The use counted for one call, from the provider's report and from estimates.
+//! The usage that is counted for one call, from the provider's report and from estimates.
 
 use gatehouse_models::{CallProgress, Usage};
 

@@ -168,7 +168,7 @@ async fn a_call_that_returns_eleven_pictures_keeps_four() {
     assert_eq!(report.text, "Ten.", "{:?}", report.error);
     let history = json!(harness.history(report.session.as_str()).await);
     assert_eq!(history[2]["attachments"].as_array().unwrap().len(), 4);
-    // Of twelve, the request has the newest ten.
+    // The request has the newest ten of twelve.
     let last = harness.model.last().to_string();
     assert_eq!(last.matches("image_url\":{").count(), 10);
 }

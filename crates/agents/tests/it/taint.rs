@@ -1,4 +1,4 @@
-//! Once a session has read a stranger's text, calls with an effect wait for the owner.
+//! Once a session has read untrusted text, calls with an effect wait for the owner.
 
 use crate::fake_model::{Reaction, call, say, too_long};
 use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until};
@@ -224,7 +224,7 @@ async fn a_summary_keeps_the_taint_and_never_speaks_as_the_user() {
         let report = harness.say(Some(&session), "and now").await;
         assert_eq!(statuses(&report), ["denied"]);
 
-        // The summarizing model learns what is a stranger's.
+        // The summarizing model is informed which text is untrusted.
         let asked = harness.model.messages(before + 1);
         let asked = asked.last().unwrap()["content"].as_str().unwrap();
         assert!(
@@ -279,7 +279,7 @@ async fn the_owner_allows_a_call_beforehand_in_three_ways() {
     assert_eq!(run(trusting("webhook"), &[]).await, ["ok", "ok"]);
     assert_eq!(run(trusting("speak"), &[]).await, ["ok", "denied"]);
     assert_eq!(run(nobody(), &["web_fetch", "webhook"]).await, ["ok", "ok"]);
-    // A pattern does not name a tool one by one.
+    // A tool that matches only a pattern still needs approval.
     assert_eq!(run(nobody(), &["web*", "webhook*"]).await, ["ok", "denied"]);
     let off = AgentsSettings {
         taint: false,

@@ -17,11 +17,11 @@ const BATCH: i64 = 500;
 /// How a change with an intent ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Concluded {
-    /// It was made. The members are added to the row.
+    /// The change was made. The members are added to the row.
     Done(Map<String, Value>),
-    /// It failed with this error. A row is written if a part of it was committed.
+    /// The change failed with this error. A row is written if a part of it was committed.
     Failed(&'static str),
-    /// It was not made. No row is written.
+    /// The change was not made. No row is written.
     Withdrawn,
 }
 

@@ -58,11 +58,11 @@ pub const BACKUP_CREATED: &str = "backup.created";
 pub const BACKUP_DOWNLOADED: &str = "backup.downloaded";
 /// A scheduled backup failed.
 pub const BACKUP_FAILED: &str = "backup.failed";
-/// A backup was restored on trial and is intact.
+/// The trial restore of a backup succeeded.
 pub const BACKUP_VERIFIED: &str = "backup.verified";
-/// A backup could not be restored on trial.
+/// The trial restore of a backup failed.
 pub const BACKUP_UNUSABLE: &str = "backup.unusable";
-/// A backup was not restored on trial, for example for lack of disk space.
+/// The trial restore of a backup did not run, for example for lack of disk space.
 pub const BACKUP_NOT_VERIFIED: &str = "backup.not_verified";
 /// The database was restored from a backup.
 pub const BACKUP_RESTORED: &str = "backup.restored";

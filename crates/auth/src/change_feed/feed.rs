@@ -37,12 +37,13 @@ impl Feed {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the changes may be those of another state of the database, such as that of a replica which had not
-    /// received the newest changes when it took over. The numbers do not show what changed since the last read then.
+    /// Whether the changes may belong to a different state of the database, such as that of a replica that took over
+    /// before it had received the newest changes. In that case the numbers do not show what changed since the last
+    /// read.
     pub(super) fn is_of_another_database(&self, new: &NewChanges) -> bool {
         let is_older = new.last < self.last_change.load(Ordering::Acquire);
         let known = self.server_run();
-        // It is empty from a crash to the first write, so no change is missed before it is known again.
+        // The run is empty after a crash until the first write. No change can be missed in that time.
         let is_known = known.as_ref().is_some_and(|run| !run.is_empty());
         is_older || is_known && new.server_run.is_some() && *known != new.server_run
     }

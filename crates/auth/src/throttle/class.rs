@@ -17,9 +17,8 @@ pub enum ThrottleClass {
     WebSocket,
     /// A wrong `connect` message on a WebSocket. [`class_of`] never returns this class.
     Connect,
-    /// A database look-up of a credential that is not in memory, or a question to `/health`, by a request without a
-    /// rate limit.
-    /// [`class_of`] never returns this class.
+    /// A database look-up of a credential that is not in memory, or a request to `/health`, by a request without a rate
+    /// limit. [`class_of`] never returns this class.
     LookUp,
 }
 

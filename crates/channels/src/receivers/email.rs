@@ -1,8 +1,8 @@
-//! `email`: mails of an IMAP mailbox, reported by IDLE (RFC 2177) or requested every half minute.
+//! `email`: emails of an IMAP mailbox, reported by IDLE (RFC 2177) or requested every half minute.
 //!
-//! A mail is read only if the owner's mail server has authenticated the domain of its sender ([`results`]), and if a
-//! person wrote it. The position is the UID of the last mail that was examined, together with the server, user, mailbox
-//! and UIDVALIDITY for which that UID is valid.
+//! An email is read only if the owner's mail server has authenticated the domain of its sender ([`results`]), and if a
+//! person wrote it. The position is the UID of the last email that was examined, together with the server, user,
+//! mailbox and UIDVALIDITY for which that UID is valid.
 
 mod connection;
 mod content;
@@ -34,24 +34,24 @@ use crate::receive::{ReceiveError, Received};
 use futures_util::future::BoxFuture;
 use std::time::Duration;
 
-/// How long one check for mails waits.
+/// How long one check for emails waits.
 const WAIT: Duration = Duration::from_secs(30);
 /// An IDLE command is renewed after this time. Servers may end it after 29 minutes; networks drop idle
 /// connections earlier.
 const LONGEST_IDLE_MS: u64 = 10 * 60_000;
 /// A connection that ends earlier is not replaced at once.
 const SHORT_MS: u64 = 60_000;
-/// How many mails are examined before the result is stored.
+/// How many emails are examined before the result is stored.
 const BATCH: usize = 10;
-/// A mail that fails to be fetched this often is skipped, if the server returns another mail.
+/// An email that fails to be fetched this often is skipped, if the server returns another email.
 const MAX_FAILURES: u32 = 3;
-/// How long the request for another mail may take. It fits into the time for receiving.
+/// How long the request for another email may take. It fits into the time for receiving.
 const PROBE: Duration = Duration::from_secs(5);
-/// How long the account shows that a mail was skipped.
+/// How long the account shows that an email was skipped.
 const SHOWN_MS: u64 = 24 * 3_600_000;
-const SKIPPED: &str = "A mail was skipped, because the mail server did not return it in three attempts. \
-                       It is still in the mailbox. Later mails are received.";
-/// Maximum number of answers to a person's mails per period. The limit ends a loop with a program that does not mark
+const SKIPPED: &str = "An email was skipped, because the mail server did not return it in three attempts. It is \
+                       still in the mailbox. Later emails are received.";
+/// Maximum number of answers to a person's emails per period. The limit ends a loop with a program that does not mark
 /// its answers.
 const AT_MOST: &[(Duration, i64)] = &[
     (Duration::from_hours(1), 20),
@@ -71,11 +71,11 @@ struct Watching {
     /// When the current IDLE began.
     idle_since: u64,
     failing: Option<Failing>,
-    /// When a mail was skipped.
+    /// When an email was skipped.
     skipped_at: Option<u64>,
 }
 
-/// A mail that could not be fetched.
+/// An email that could not be fetched.
 struct Failing {
     place: String,
     uid: u32,
@@ -148,7 +148,7 @@ impl Watching {
                     "the mail server has renumbered the mailbox; mail that arrived before is not answered"
                 );
             }
-            // Mails that arrived earlier are not answered.
+            // Emails that arrived earlier are not answered.
             let last = match session.mailbox.next {
                 Some(next) => next.saturating_sub(1),
                 None => session.search("*").await?.pop().unwrap_or(0),
@@ -171,7 +171,7 @@ impl Watching {
         let mut new = session
             .search(&format!("{}:*", handled.saturating_add(1)))
             .await?;
-        // A set that begins after the last mail contains the last mail (RFC 9051, section 9, seq-range).
+        // A set that begins after the last email contains the last email (RFC 9051, section 9, seq-range).
         new.retain(|uid| *uid > handled);
         session.has_news |= new.len() > BATCH;
         new.truncate(BATCH);
@@ -206,7 +206,7 @@ impl Watching {
         })
     }
 
-    /// Counts a failure to fetch a mail. Returns whether it has failed often.
+    /// Counts a failure to fetch an email. Returns whether it has failed often.
     fn fails_often(
         &mut self,
         source: Source<'_>,
@@ -218,7 +218,7 @@ impl Watching {
         let known = known.filter(|known| known.uid == uid && known.place == place);
         let times = known.map_or(1, |known| known.times.saturating_add(1));
         let account = &source.account.id;
-        tracing::info!(account, uid, times, ?error, "a mail could not be fetched");
+        tracing::info!(account, uid, times, ?error, "an email could not be fetched");
         self.failing = Some(Failing {
             place: place.to_owned(),
             uid,
@@ -232,21 +232,20 @@ impl Watching {
         tracing::warn!(
             account,
             uid,
-            "a mail could not be fetched and is skipped, because the server returns others"
+            "an email could not be fetched and is skipped, because the server returns other emails"
         );
         self.failing = None;
         self.skipped_at = Some(source.inner.clock.monotonic_ms());
     }
 
-    /// Returns the problem that the account shows while it receives mails.
+    /// Returns the problem that the account shows while it receives emails.
     fn warning(&self, now: u64) -> Option<&'static str> {
         let age = now.saturating_sub(self.skipped_at?);
         (age < SHOWN_MS).then_some(SKIPPED)
     }
 }
 
-/// Whether the server answers a request for another mail. If not, the problem is not limited to a single
-/// mail.
+/// Whether the server answers a request for another email. If not, the problem is not limited to a single email.
 async fn returns(source: Source<'_>, settings: &Settings<'_>, other: u32) -> bool {
     if other == 0 {
         return false;
@@ -277,7 +276,7 @@ async fn wait(
     loop {
         if session.is_idle() && now().saturating_sub(*idle_since) >= LONGEST_IDLE_MS {
             session.end_idle().await?;
-            tracing::debug!(account, "IDLE is begun again");
+            tracing::debug!(account, "IDLE is restarted");
         }
         if !session.is_idle() {
             session.begin_idle().await?;

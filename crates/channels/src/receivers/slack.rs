@@ -71,8 +71,8 @@ struct Listening {
     is_unsure: bool,
 }
 
-/// Slack sends each event to one of an app's connections. It counts a connection that has ended for a moment, so
-/// another program is reported when the next connection is not the only one either.
+/// Slack sends each event to one of an app's connections. It may briefly count a connection that has ended. Another
+/// program is therefore reported only when the next connection is not the only one either.
 const CROWDED: &str = "Another program is connected to Slack with this app and receives a part of its messages. Stop \
                        it, or create another app.";
 /// After this time, in milliseconds, a connection is replaced to count again: after one crowded connection,

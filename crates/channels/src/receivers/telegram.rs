@@ -199,7 +199,7 @@ async fn call(source: Source<'_>, method: &str, body: &Value) -> Result<Answer, 
     call_within(outbound, &*source.inner.clock, NOUN, request, LIMITS).await
 }
 
-/// The bot's ID and name (`getMe`), by which groups name it.
+/// The bot's ID and name (`getMe`). Messages in groups mention the bot by this name.
 async fn own_bot(source: Source<'_>) -> Result<Bot, ReceiveError> {
     let answer = call(source, "getMe", &json!({})).await?;
     check(&answer)?;

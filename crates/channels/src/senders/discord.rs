@@ -49,7 +49,7 @@ static ABOUT: About = About {
             "base_url",
             "Server",
             FieldKind::Url,
-            "Only if you use another server than Discord's own.",
+            "Only if you use a server other than Discord's.",
         ),
         receiving_switch(),
         receiving_agent(),

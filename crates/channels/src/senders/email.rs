@@ -92,7 +92,7 @@ impl Sender for Email {
     }
 }
 
-/// A composed mail.
+/// A composed email.
 struct Mail {
     envelope: Envelope,
     bytes: Vec<u8>,
@@ -100,7 +100,7 @@ struct Mail {
 
 /// The library encodes header values. This function additionally ensures that each is a single line.
 fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
-    let wrong = |field| Failure::incomplete(field, "it is not a mail address");
+    let wrong = |field| Failure::incomplete(field, "it is not an email address");
     // The sender is always the account's; a message cannot override it.
     let from = part.field("from").unwrap_or_default();
     let from: Mailbox = from.parse().map_err(|_| wrong("from"))?;
@@ -120,7 +120,7 @@ fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
         .subject(subject)
         .date(UNIX_EPOCH + Duration::from_millis(millis))
         .message_id(Some(id))
-        // RFC 3834: prevents automatic replies to this mail.
+        // RFC 3834: prevents automatic replies to this email.
         .raw_header(HeaderValue::new(
             HeaderName::new_from_ascii_str("Auto-Submitted"),
             submitted.to_owned(),
@@ -252,12 +252,14 @@ fn verdict(error: &smtp::Error) -> Failure {
         )),
         None if error.is_tls() => Failure::refused("The mail server's certificate is not trusted."),
         None if error.is_client() => Failure::refused(
-            "The mail server does not offer what is needed: STARTTLS, or a way to log in.",
+            "The mail server lacks a required feature: STARTTLS, or a supported way to log in.",
         ),
         None if error.is_timeout() => {
             Failure::unreachable("The mail server gave no answer in time.")
         }
-        None => Failure::unreachable("The mail server could not be reached, or broke off."),
+        None => Failure::unreachable(
+            "The mail server could not be reached, or closed the connection early.",
+        ),
     }
 }
 

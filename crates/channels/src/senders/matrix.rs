@@ -109,7 +109,9 @@ pub(crate) fn verdict(answer: &Answer) -> Result<(), Failure> {
     let after = response_json.milliseconds("/retry_after_ms");
     let sentence = match response_json.text("/errcode") {
         "M_LIMIT_EXCEEDED" => return Err(answer.later(ABOUT.noun, after)),
-        "M_FORBIDDEN" => "The Matrix user may not write to this room; has it joined?",
+        "M_FORBIDDEN" => {
+            "The Matrix user may not write to this room. Check that the user has joined it."
+        }
         "M_UNKNOWN_TOKEN" | "M_MISSING_TOKEN" => "Matrix does not accept the access token.",
         _ => return answer.check(ABOUT.noun, after),
     };

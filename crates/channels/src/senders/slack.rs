@@ -59,7 +59,7 @@ static ABOUT: About = About {
             "base_url",
             "Server",
             FieldKind::Url,
-            "Only if you use another server than Slack's own.",
+            "Only if you use a server other than Slack's.",
         ),
         receiving_switch(),
         receiving_agent(),

@@ -126,14 +126,14 @@ pub(crate) fn verdict(answer: &Answer) -> Result<(), Failure> {
     let response_json = answer.response_json();
     if let Some(moved) = response_json.number("/parameters/migrate_to_chat_id") {
         return Err(Failure::refused(format!(
-            "The Telegram group has become a supergroup; its chat id is now {moved}."
+            "The Telegram group has become a supergroup; its chat ID is now {moved}."
         )));
     }
     let description = response_json.text("/description");
     let known = [
         (
             "chat not found",
-            "Telegram knows no such chat; write to the bot first, or check the chat id.",
+            "Telegram has no such chat; write to the bot first, or check the chat ID.",
         ),
         ("bot was blocked", "The Telegram user has blocked the bot."),
         (
@@ -148,7 +148,7 @@ pub(crate) fn verdict(answer: &Answer) -> Result<(), Failure> {
             "need administrator rights",
             "The bot may not write to this Telegram channel.",
         ),
-        ("thread not found", "Telegram knows no such topic."),
+        ("thread not found", "Telegram has no such topic."),
     ];
     if answer.status.is_client_error() && answer.status.as_u16() != 429 {
         for (text, sentence) in known {

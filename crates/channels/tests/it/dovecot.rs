@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 
 /// Longer than anything takes here.
 const LONG: Duration = Duration::from_mins(1);
-/// Who reads the mails if the tests run as root. Dovecot refuses to read mails as root.
+/// Who reads the emails if the tests run as root. Dovecot refuses to read emails as root.
 const NOBODY: u32 = 65_534;
 
 pub struct Dovecot {
@@ -72,7 +72,7 @@ impl Dovecot {
         self.folder.path().metadata().unwrap().uid() == 0
     }
 
-    /// Makes a file one of the user who reads the mails.
+    /// Makes a file one of the user who reads the emails.
     fn give(&self, path: &Path) {
         if self.is_root() {
             chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -166,7 +166,7 @@ userdb {{
         drop(process.wait());
     }
 
-    /// Adds a mail, with lines that end with LF here.
+    /// Adds an email, with lines that end with LF here.
     pub async fn deliver(&mut self, mail: &str) {
         self.delivered += 1;
         let name = format!("{}.test", self.delivered);
@@ -186,7 +186,7 @@ userdb {{
         }
     }
 
-    /// The names of the files in the mailbox. A name ends with the flags of its mail.
+    /// The names of the files in the mailbox. A name ends with the flags of its email.
     pub fn mails(&self) -> Vec<String> {
         let folders = ["mails/new", "mails/cur"].map(|name| self.path(name));
         let entries = folders.iter().flat_map(|path| fs::read_dir(path).unwrap());

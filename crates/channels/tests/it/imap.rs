@@ -72,7 +72,7 @@ impl ImapServer {
         changed
     }
 
-    /// Adds a mail, with lines that end with LF here. Returns its UID.
+    /// Adds an email, with lines that end with LF here. Returns its UID.
     pub fn deliver(&self, mail: &str) -> u32 {
         self.deliver_raw(mail.replace('\n', "\r\n"))
     }
@@ -90,7 +90,7 @@ impl ImapServer {
         self.with(|state| change(&mut state.offers));
     }
 
-    /// Gives all mails other UIDs.
+    /// Gives all emails other UIDs.
     pub fn renumber(&self, validity: u32) {
         self.with(|state| state.validity = validity);
         self.end_connections();
@@ -182,7 +182,7 @@ struct Talk<'a> {
     offers: &'a Offers,
     is_secure: bool,
     stage: Stage,
-    /// How many mails the client knows of.
+    /// How many emails the client knows of.
     reported: usize,
 }
 

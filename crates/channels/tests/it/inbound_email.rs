@@ -1,4 +1,4 @@
-//! Mail from a local IMAP server: logins, positions, which senders are believed, and which parts of a mail are read.
+//! Mail from a local IMAP server: logins, positions, which senders are believed, and which parts of an email are read.
 
 mod answers;
 mod dovecot;
@@ -75,14 +75,14 @@ impl Mailbox {
         self.receive().await.messages
     }
 
-    /// The message of the only mail.
+    /// The message of the only email.
     async fn message(&mut self) -> ReceivedMessage {
         let mut all = self.messages().await;
         assert_eq!(all.len(), 1, "{all:?}");
         all.remove(0)
     }
 
-    /// Delivers a mail and returns its message, if it has one.
+    /// Delivers an email and returns its message, if it has one.
     async fn of_mail(&mut self, mail: &str) -> Option<ReceivedMessage> {
         self.server.deliver(mail);
         self.messages().await.pop()
@@ -161,11 +161,11 @@ async fn old_mail_is_not_answered_and_a_position_survives_a_restart() {
             .deliver(&mail("ann@a.example", "", "meanwhile"));
         let message = mailbox.message().await;
         assert_eq!(message.text.as_deref(), Some("meanwhile"));
-        // The same mail has the same ID.
+        // The same email has the same ID.
         mailbox.position = mailbox.position.map(|it| it.replace(" 7 2", " 7 1"));
         mailbox.restart();
         assert_eq!(mailbox.message().await.message_id, message.message_id);
-        // With other UIDs, the existing mails count as old.
+        // With other UIDs, the existing emails count as old.
         mailbox.server.renumber(8);
         mailbox.restart();
         let renumbered = mailbox.receive().await;
@@ -208,7 +208,7 @@ const FROM: &str = "From: ann@a.example\n";
 const OTHER: &str = "other.example; dmarc=pass header.from=a.example";
 const FAILED: &str = "mx.example.com; dmarc=fail header.from=a.example";
 
-/// Headers of mails that are not answered, and why.
+/// Headers of emails that are not answered, and why.
 fn ignored() -> impl Iterator<Item = (&'static str, String)> {
     let from = FROM;
     [
@@ -428,7 +428,7 @@ async fn news_end_idle_and_a_long_idle_is_begun_again() {
     let clock = std::sync::Arc::clone(&mailbox.harness.clock);
     let watched = async {
         server.seen("IDLE", 1).await;
-        // The client may not have noted yet when IDLE began.
+        // The client may not have stored the start time of IDLE yet.
         while server.count("IDLE") < 2 {
             clock.advance(Duration::from_mins(10));
             server.still_here();
@@ -481,7 +481,7 @@ async fn a_broken_connection_loses_nothing() {
         .map(|it| it.text.unwrap())
         .collect();
     assert_eq!(texts, ["one", "two"]);
-    // The end of a connection that has worked is no error.
+    // The end of a connection that has worked is not an error.
     let server = mailbox.server.clone();
     mailbox.harness.clock.advance(Duration::from_mins(1));
     let ended = async {

@@ -75,7 +75,7 @@ async fn refusals_and_limits() {
     let elsewhere = harness
         .send_with("matrix", "x", &[("room_id", "!other/../r:example.com")])
         .await;
-    assert!(give_up(elsewhere).contains("has it joined"));
+    assert!(give_up(elsewhere).contains("has joined it"));
     let token = json!({ "errcode": "M_UNKNOWN_TOKEN" });
     vendor.next(answer(401, &token));
     assert!(give_up(harness.send("matrix", "x").await).contains("access token"));

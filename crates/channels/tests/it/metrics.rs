@@ -20,7 +20,7 @@ async fn each_send_is_counted_by_type_and_outcome() {
     harness.send("inbox", "one").await.unwrap();
     harness.send("inbox", "two").await.unwrap();
     harness.send("http", "three").await.unwrap_err();
-    // Nothing was sent, and the name of the account is no label.
+    // Nothing was sent, and the name of the account is not a label.
     harness.send("http:nobody", "four").await.unwrap_err();
     let text = handle.render();
     let counted = text

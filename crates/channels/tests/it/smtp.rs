@@ -1,5 +1,5 @@
-//! A small SMTP server (RFC 5321, 3207, 4954). It records its input and accepts every mail unless the test
-//! sets a different reply for a command.
+//! A small SMTP server (RFC 5321, 3207, 4954). It records its input and accepts every email unless the test sets a
+//! different reply for a command.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio_util::task::TaskTracker;
 
-/// A received mail.
+/// A received email.
 #[derive(Clone, Debug, Default)]
 pub struct Mail {
     /// The argument of EHLO.

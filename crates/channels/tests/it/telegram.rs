@@ -119,7 +119,7 @@ async fn a_refusal_is_a_sentence_without_the_token() {
         (
             400,
             json!({ "description": "Bad Request: chat not found" }),
-            "knows no such chat",
+            "has no such chat",
         ),
         (
             403,

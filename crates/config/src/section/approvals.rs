@@ -1,4 +1,4 @@
-//! `[approvals]`: notifications about tool calls that wait for approval, for people outside of the page.
+//! `[approvals]`: notifications about tool calls that wait for approval, for people outside the page.
 
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};

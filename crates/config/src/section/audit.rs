@@ -1,4 +1,4 @@
-//! `[audit]`: retention of the audit log, and copies of it outside of the database.
+//! `[audit]`: retention of the audit log, and copies of it outside the database.
 
 use crate::host_and_port::host_and_port;
 use crate::invalid_value::InvalidValue;

@@ -16,13 +16,13 @@ settings! {
         /// Who has access after 'Remove all auth': everyone (all), or only local connections
         /// (local).
         disabled_scope: DisabledScope = one_of(SCOPES, "all", DisabledScope::All), StepUp, Live;
-        /// Require the password or a passkey again for dangerous changes, 15 minutes after
-        /// the last time.
+        /// Require the password or a passkey again for dangerous changes if the last confirmation was more than 15
+        /// minutes ago.
         step_up: bool = flag(true), StepUp, Live;
         /// Refuse API keys and devices, even with operator.admin, when an operation needs the
         /// password or a passkey again.
         step_up_for_keys: bool = flag(false), StepUp, Live;
-        /// Password hashes computed at a time; each uses one core and 64 MiB.
+        /// Password hashes computed at the same time; each uses one core and 64 MiB.
         kdf_concurrency: usize = whole(1, 2, 64), StepUp, Restart;
         /// Require the setup code from local connections too.
         local_setup_code: bool = flag(false), StepUp, Live;

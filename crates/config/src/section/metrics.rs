@@ -19,8 +19,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "metrics.bind",
         kind: Kind::Text(Rule::Address),
         default: Initial::Unset,
-        doc: "Serve /metrics on this address and port too, without TLS. Without metrics.token, to everyone who can \
-              connect.",
+        doc: "Also serve /metrics on this address and port, without TLS. If metrics.token is unset, everyone who \
+              can connect can read it.",
         example: "\"127.0.0.1:9464\"",
         guard: Guard::StepUp,
         change: Change::Restart,

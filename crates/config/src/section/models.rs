@@ -84,9 +84,9 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "models.providers.<id>.model",
         kind: Kind::Models,
         default: Initial::Unset,
-        doc: "What is known about models, by name: context and max_output in tokens, whether they \
-              support tools, vision and reasoning, and price_in, price_out and price_cached per \
-              million tokens. Values set here take precedence over the provider's list.",
+        doc: "Properties of models by model name: context and max_output in tokens; support for tools, vision and \
+              reasoning; and price_in, price_out and price_cached per million tokens. Values set here take \
+              precedence over the provider's list.",
         example: "{ \"gpt-4.1\" = { context = 1047576, price_in = 2.0, price_out = 8.0 } }",
         guard: Guard::Admin,
         change: Change::Live,

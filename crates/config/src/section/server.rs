@@ -53,8 +53,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "server.drain_delay_seconds",
         kind: Kind::Whole { min: 0, max: 300 },
         default: Initial::Whole(0),
-        doc: "Seconds between the signal to stop and the shutdown. Requests are accepted meanwhile, and /health/ready \
-              fails, so that a load balancer can choose another node.",
+        doc: "Seconds between the signal to stop and the shutdown. During this time requests are accepted, and \
+              /health/ready fails, so that a load balancer can choose another node.",
         example: "",
         guard: Guard::StepUp,
         change: Change::Live,

@@ -55,7 +55,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: DOMAINS,
         kind: Kind::List(Rule::DomainName),
         default: Initial::Empty,
-        doc: "Names of a certificate that the gateway gets from a certificate authority by ACME (TLS-ALPN-01: port \
+        doc: "Names of the certificate that the gateway gets from a certificate authority by ACME (TLS-ALPN-01: port \
               443 of each name must reach this port). Setting it accepts the authority's terms of service.",
         example: "",
         guard: Guard::StepUp,
@@ -215,7 +215,7 @@ pub(crate) fn check_email(text: &str) -> Result<String, InvalidValue> {
             Ok(text.to_owned())
         }
         _ => Err(InvalidValue::new(
-            "expected an e-mail address, such as admin@example.com",
+            "expected an email address, such as admin@example.com",
         )),
     }
 }

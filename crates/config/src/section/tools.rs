@@ -25,9 +25,9 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "tools.taint",
         kind: Kind::Text(Rule::OneOf(SWITCH)),
         default: Initial::Text("on"),
-        doc: "Whether tool calls that send, change, reveal or spend something wait for a person's \
-              approval in a conversation that has read strangers' text: webhooks, web pages, \
-              search results, MCP tools. off lets such text act through your agents.",
+        doc: "Whether tool calls that send, change, reveal or spend something wait for a person's approval in a \
+              conversation that contains untrusted text: webhooks, web pages, search results, MCP tools. With off, \
+              such text can make your agents act without approval.",
         example: "",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -36,7 +36,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "tools.trust",
         kind: Kind::List(Rule::Line),
         default: Initial::Empty,
-        doc: "Calls that need no such approval: `tool` for a tool without targets, `tool:target`, or \
+        doc: "Calls that need no approval under tools.taint: `tool` for a tool without targets, `tool:target`, or \
               `tool:*`. The target of web_fetch is the host, that of webhook `action:id`. Changing \
               it at run time needs operator.admin.",
         example: "",
@@ -92,7 +92,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
 pub struct Tools {
     /// The tools whose calls wait for a person's approval.
     pub require_approval: Vec<String>,
-    /// Whether calls with an effect wait for approval in a session that contains a stranger's text.
+    /// Whether calls with an effect wait for approval in a session that contains untrusted text.
     pub taint: bool,
     /// The calls that need no such approval.
     pub trust: Vec<String>,

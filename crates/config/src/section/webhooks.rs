@@ -6,14 +6,14 @@ use crate::key::Change::Live;
 settings! {
     /// The section `[webhooks]`.
     webhooks Webhooks {
-        /// Turns of agents that run at a time for deliveries. Its old name is webhooks.workers.
+        /// Agent turns for deliveries that run at the same time. The old name of this setting is webhooks.workers.
         agent_workers: usize = whole(1, 4, 64), Write, Live;
-        /// Deliveries sent to channels at a time.
+        /// Deliveries sent to channels at the same time.
         send_workers: usize = whole(1, 64, 1024), Write, Live;
-        /// Deliveries of one webhook that run at a time. Deliveries to the inbox and the log do
+        /// Deliveries of one webhook that run at the same time. Deliveries to the inbox and the log do
         /// not count.
         per_webhook_concurrency: usize = whole(1, 8, 1024), Write, Live;
-        /// Deliveries sent through one channel at a time. The inbox and the log have no limit.
+        /// Deliveries sent through one channel at the same time. The inbox and the log have no limit.
         per_account_concurrency: usize = whole(1, 8, 1024), Write, Live;
         /// Seconds without a heartbeat after which a running delivery is claimed by another worker.
         lease_seconds: u64 = whole(1, 60, 3600), Write, Live;

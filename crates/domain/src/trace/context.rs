@@ -51,8 +51,8 @@ impl SpanContext {
         }
     }
 
-    /// Parses `traceparent`: version, trace ID, span ID and flags in lower-case hexadecimal. Ids of zeros and the
-    /// version `ff` are invalid. A later version may have more fields.
+    /// Parses `traceparent`: version, trace ID, span ID and flags in lower-case hexadecimal. IDs that are all zeros and
+    /// the version `ff` are invalid. A later version may have more fields.
     pub fn parse(text: &str) -> Option<Self> {
         let (known, more) = text.split_at_checked(TRACEPARENT_CHARS)?;
         let mut parts = known.split('-');

@@ -80,8 +80,8 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
     })
 }
 
-/// Opens the database next to a running server. The server checks codes in the database, so a renewed code
-/// works immediately.
+/// Opens the database while a server is running. The server checks codes in the database, so a renewed code works
+/// immediately.
 async fn beside(globals: &Globals, layers: &Layers) -> Result<Gateway> {
     let client = Client::anonymous(globals, layers)?;
     offline::ensure_same_version(&client).await?;

@@ -123,8 +123,8 @@ async fn own_directory(layers: &Layers) -> Result<(PathBuf, Checks)> {
     Ok((backup::directory(layers, &settings), checks))
 }
 
-/// The stored checks of the backups in this directory, if it is that of `backup.to`. Does not wait for a database server
-/// if the settings file and the environment name another directory.
+/// The stored checks of the backups in this directory, if it is that of `backup.to`. Does not wait for a database
+/// server if the settings file and the environment name another directory.
 async fn checks_in(layers: &Layers, directory: &Path) -> Checks {
     let fixed = layers.resolve(&BTreeMap::new());
     let named = fixed.map(|fixed| backup::directory(layers, &fixed.settings.backup));
@@ -174,7 +174,7 @@ fn checked(backup: &Value) -> String {
         return "-".to_owned();
     };
     let result = match field(checked, "result").as_str() {
-        "restored" => "restored on trial",
+        "restored" => "trial restore succeeded",
         "file_unchanged" => "file unchanged, not restored",
         "header_only" => "header only, not restored",
         "unusable" => "DAMAGED",

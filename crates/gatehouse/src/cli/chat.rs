@@ -91,7 +91,7 @@ struct Chat {
     /// The files of the next message.
     files: Vec<PathBuf>,
     input: Input,
-    /// Ids of the approvals that were shown.
+    /// IDs of the approvals that were shown.
     asked: HashSet<String>,
     is_typed: bool,
 }
@@ -222,7 +222,7 @@ impl Chat {
                 _ => (false, None),
             };
             let params = json!({ "id": id, "allow": allow, "remember": remember });
-            // It may have expired, or have been decided elsewhere.
+            // The approval may have expired, or have been decided elsewhere.
             if let Err(error) = self.client.rpc("approval.resolve", params).await {
                 warn(format!("{error:#}"));
             }

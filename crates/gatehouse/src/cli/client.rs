@@ -28,7 +28,7 @@ pub enum ClientError {
     )]
     Unreachable { url: Url, source: reqwest::Error },
     /// The connection ended before the answer did.
-    #[error("the answer of {url} is incomplete")]
+    #[error("the response from {url} is incomplete")]
     Incomplete { url: Url, source: reqwest::Error },
     #[error(transparent)]
     Refused(#[from] Refusal),

@@ -90,7 +90,7 @@ impl Globals {
         self.layers_of(&Environment::from_process())
     }
 
-    /// Like [`Self::layers`], with this environment.
+    /// Like [`Self::layers`], but reads the variables from `environment`.
     pub fn layers_of(&self, environment: &Environment) -> Result<Layers> {
         let invocation = Invocation {
             config: self.config.clone(),
@@ -101,7 +101,7 @@ impl Globals {
         Ok(Layers::load(environment, &invocation)?)
     }
 
-    /// The same flags with another database.
+    /// Returns the flags with a different database.
     pub fn with_database(&self, url: &DatabaseUrlText) -> Self {
         Self {
             database_url: Some(url.clone()),

@@ -201,7 +201,7 @@ async fn a_restore_replaces_nothing_and_needs_the_passphrase() {
     assert_eq!(record["revoked"], 2, "{record}");
     let second = from.restore(&to, backup, &[]);
     assert!(
-        second.failed(1).contains("has rows already"),
+        second.failed(1).contains("already has rows"),
         "{}",
         second.stderr()
     );
@@ -325,7 +325,7 @@ async fn messages_of_people_from_before_a_backup_are_not_answered() {
         let to = Installation::new();
         from.restore(&to, text(&backup), more).ok();
         assert_eq!(number(&location(&to), open).await, 0, "{more:?}");
-        // A mail that arrives again must not be answered again.
+        // An email that arrives again must not be answered again.
         assert_eq!(number(&location(&to), all).await, 1, "{more:?}");
     }
 }
@@ -378,7 +378,7 @@ async fn the_server_makes_backups_on_request_and_by_its_schedule() {
         let doctor = server.rpc(&from.key, "system.doctor", json!({})).await;
         if doctor
             .to_string()
-            .contains("The last scheduled backup is of")
+            .contains("The last scheduled backup was made at")
         {
             let backups = run(&["list"]).json()["backups"].clone();
             assert_eq!(backups.as_array().map(Vec::len), Some(1), "{backups}");

@@ -1,4 +1,4 @@
-//! Backups that are restored on trial, and backups of the same second.
+//! Trial restores of backups, and backups of the same second.
 
 use crate::backup::{path_of, text};
 use crate::process::{BINARY, Installation, PASSWORD, make_key};
@@ -185,7 +185,7 @@ fn a_backup_is_not_written_where_its_disk_is_missing() {
     assert!(Path::new(&path_of(&created)).starts_with(&disk));
 }
 
-/// A fault of the installation is no fault of its backup, and is shown.
+/// A problem of the installation is not a problem of its backup. It is shown.
 #[tokio::test]
 async fn verifying_a_backup_shows_the_state_of_the_installation() {
     let mut from = Installation::new();

@@ -45,7 +45,7 @@ async fn an_installation_goes_to_another_database_and_back() {
         let variables = variables.iter().find(|t| t["name"] == "env_variables");
         assert_eq!(variables.unwrap()["rows"], 1);
         let again = home.run(&["move", "--to", &url]);
-        assert!(again.failed(1).contains("has rows already"));
+        assert!(again.failed(1).contains("already has rows"));
 
         home.env("SERVICE_DATABASE_URL", url.clone());
         let server = home.start();

@@ -186,7 +186,7 @@ async fn a_mistake_stops_the_start_with_file_and_line() {
         (
             "b.toml",
             ACME.replace("\"acme\"", "\"github\""),
-            "profiles/b.toml: the profile `github` exists already",
+            "profiles/b.toml: the profile `github` already exists",
         ),
         (
             "c.toml",

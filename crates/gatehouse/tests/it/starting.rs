@@ -28,7 +28,7 @@ impl Drop for Starting {
 
 impl Starting {
     fn new(installation: &Installation, scheme: &'static str) -> Self {
-        // A free port. Nothing else takes it in the meantime: the system gives out others first.
+        // A free port. The system assigns other ports first, so no other process takes it in the meantime.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         drop(listener);

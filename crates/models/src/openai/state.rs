@@ -1,8 +1,8 @@
 //! The reasoning that a provider sends beside an answer and needs back with it. Kept unchanged, because some of it is
 //! signed or encrypted.
 //!
-//! - `reasoning_content`: `DeepSeek` <https://api-docs.deepseek.com/guides/thinking_mode> ("Tool Calls": it
-//!   must be passed back, also when empty), llama.cpp, vLLM.
+//! - `reasoning_content`: `DeepSeek` <https://api-docs.deepseek.com/guides/thinking_mode> ("Tool Calls": it must be
+//!   passed back, even when empty), llama.cpp, vLLM.
 //! - `reasoning` and `reasoning_details`: `OpenRouter`
 //!   <https://openrouter.ai/docs/use-cases/reasoning-tokens> ("Preserving reasoning blocks").
 //! - `tool_calls[].extra_content.google.thought_signature`: Gemini

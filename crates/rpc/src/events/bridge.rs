@@ -18,7 +18,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The wait before settings that could not be read are read again.
+/// The delay before another attempt to read settings.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// Turns notifications of other crates into events and applies changes made by other nodes, until shutdown.

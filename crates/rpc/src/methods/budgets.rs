@@ -1,4 +1,4 @@
-//! `budgets.*`: limits on the use of models.
+//! `budgets.*`: limits on the usage of models.
 
 use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
@@ -9,14 +9,14 @@ use gatehouse_webhooks::WebhooksError;
 
 pub const LIST: Method = method!(
     "budgets.list",
-    "Lists the budgets with what is used of them in the current period.",
+    "Lists the budgets and how much of each is used in the current period.",
     Some(Scope::Read),
     list(PageParams) -> BudgetList
 );
 
 pub const SET: Method = method!(
     "budgets.set",
-    "Limits the tokens or the cost of model calls per UTC day or month. What was already used counts.",
+    "Limits the tokens or the cost of model calls per UTC day or month. Earlier use in the current period counts.",
     Some(Scope::Admin),
     set(NewBudget) -> Budget,
     audit: Audit::row("budget.set", &["scope", "period", "tokens", "cost"], &[])
@@ -49,8 +49,8 @@ async fn list(call: Call, params: PageParams) -> Result<BudgetList, Problem> {
     })
 }
 
-/// The scope with a webhook's internal ID, by which use is counted, in place of its public ID. `None` if the agent, the
-/// webhook or the API key does not exist.
+/// The scope with a webhook's internal ID, by which usage is counted, in place of its public ID. `None` if the agent,
+/// the webhook or the API key does not exist.
 async fn known(call: &Call, scope: &str) -> Result<Option<String>, Problem> {
     let services = &call.services;
     let Some((kind, id)) = scope.split_once(':') else {

@@ -37,9 +37,9 @@ pub const CREATE: Method = method!(
 
 pub const UPDATE: Method = method!(
     "channels.update",
-    "Changes a channel. Absent fields are kept, and null removes a field. Setting a URL or a \
-     mail server, or what decides whose mail counts, requires operator.admin and a recent \
-     confirmation. Stored secrets are not sent to a different address until they are re-entered.",
+    "Changes a channel. Absent fields are kept, and null removes a field. Setting a URL, a mail server or a field \
+     that decides which mail is accepted requires operator.admin and a recent confirmation. Stored secrets are not \
+     sent to a different address until they are re-entered.",
     Some(Scope::Write),
     update(UpdateParams) -> Account,
     errors: [NotFound, Forbidden, ConfirmationRequired, Conflict, VaultSealed],
@@ -180,7 +180,7 @@ async fn may_name_addresses(call: &Call) -> Result<(), Problem> {
     auth.require_step_up(&call.identity).await
 }
 
-/// An administrator is only refused an address because the recent confirmation is missing.
+/// Maps the error. If an administrator is refused, the reason is always a missing confirmation.
 fn refused(call: &Call, allowed: Result<(), Problem>, error: ChannelsError) -> Problem {
     match (error, allowed) {
         (ChannelsError::NeedsAdmin, Err(problem)) if call.identity.allows(Scope::Admin) => problem,

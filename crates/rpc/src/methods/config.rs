@@ -199,8 +199,9 @@ pub(super) async fn change_fields(
     call.services.apply_settings().await
 }
 
-/// Removes the headers of an MCP server whose URL gets another origin, unless they are changed as well. Headers often
-/// contain a key, which belongs to the origin. Headers that are fixed stay; `services` does not send them.
+/// Removes the headers of an MCP server if its URL changes to a different origin and the request does not set new
+/// headers. Headers often contain a key, which belongs to the origin. Fixed headers cannot be removed; `services` does
+/// not send them.
 fn without_headers_of_moved(call: &Call, values: Vec<(String, Value)>) -> Vec<(String, Value)> {
     let config = &call.services.config;
     let resolved = config.resolved();

@@ -48,7 +48,7 @@ pub const UPDATE: Method = method!(
 
 pub const DELETE: Method = method!(
     "mcp.delete",
-    "Removes an MCP server and its approvals. One in the configuration file is removed there.",
+    "Removes an MCP server and its approvals. A server in the configuration file must be removed there.",
     Some(Scope::Admin),
     delete(NameParams) -> Done,
     errors: [NotFound, Conflict, ConfirmationRequired],

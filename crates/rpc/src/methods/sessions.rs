@@ -68,8 +68,8 @@ pub const TAGS: Method = method!(
 
 pub const CLEAR_TAINT: Method = method!(
     "sessions.clear_taint",
-    "Clears the taint of a session after a person has looked at it: calls with an effect no longer \
-     need approval until the session reads a stranger's text again.",
+    "Clears the taint of a session after a person has reviewed it: calls with an effect no longer need approval \
+     until the session reads untrusted text again.",
     Some(Scope::Approvals),
     clear_taint(NameParams) -> Session,
     errors: [NotFound, Conflict],
@@ -206,7 +206,7 @@ pub struct UpdateParams {
     pinned: Option<bool>,
     /// Whether to keep it out of the list.
     archived: Option<bool>,
-    /// Its tags, which replace the present ones: at most 10, each one line of at most 40 characters without a
+    /// The new tags, which replace the current ones: at most 10, each one line of at most 40 characters without a
     /// comma. Tags that differ only in the case of letters are one tag.
     tags: Option<Vec<String>>,
 }

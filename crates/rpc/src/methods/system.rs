@@ -45,7 +45,7 @@ pub struct SystemStatus {
     pub queue_depth: u64,
     /// The number of chat sessions.
     pub sessions: u64,
-    /// Whether strangers' text can make agents act without approval, because `tools.taint` is off.
+    /// Whether untrusted text can make agents act without approval, because `tools.taint` is off.
     pub taint_off: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct SystemStatus {
 pub struct DatabaseStatus {
     /// `sqlite` or `postgres`.
     pub engine: &'static str,
-    /// Whether the database responds and takes writes.
+    /// Whether the database responds and accepts writes.
     pub ok: bool,
 }
 

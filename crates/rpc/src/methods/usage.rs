@@ -1,4 +1,4 @@
-//! `usage.*`: the use of models.
+//! `usage.*`: the usage of models.
 
 use crate::method_entry::{Call, Method, method};
 use gatehouse_agents::{UsageQuery, UsageStats};

@@ -133,7 +133,7 @@ async fn types_are_listed_with_their_fields() {
     );
 }
 
-/// The process ends while the message is on its way.
+/// The process ends while the message is being sent.
 #[tokio::test]
 async fn a_message_that_may_have_been_sent_is_in_the_audit_log() {
     let harness = Harness::new().await;

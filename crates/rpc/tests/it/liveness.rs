@@ -335,7 +335,7 @@ async fn every_change_leaves_its_audit_row_even_if_the_process_ends_before_it_is
     let auth = &harness.services().auth;
     for (name, params) in calls {
         let method = METHODS.iter().find(|method| method.name == name).unwrap();
-        // The intent of a change outside of the call's transactions is stored by dispatch.
+        // The intent of a change outside the call's transactions is stored by dispatch.
         let Audit::Row {
             kind,
             outside: false,

@@ -19,8 +19,8 @@ impl Secrets {
                 Err(_) if inner.dek().is_some() => {}
                 Err(error) => return Err(error),
             }
-            // A caller whose credential has ended may not seal. An unavailable database is no
-            // reason to keep the key.
+            // A caller whose credential has ended may not seal. Do not keep the key because the database is
+            // unavailable.
             if let Err(error) = inner.store.check_guard().await
                 && !error.is_unavailable()
             {

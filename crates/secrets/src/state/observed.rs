@@ -56,7 +56,7 @@ impl Inner {
         self.view_alone().await
     }
 
-    /// The same for a transition that holds the gate. Returns `Changed` if the vault has changed.
+    /// Reads the vault for a transition that holds the gate. Returns `Changed` if the vault has changed.
     pub(crate) async fn view_unchanged(&self, before: &Seen) -> Result<View, VaultError> {
         let view = self.view_alone().await?;
         if view.seen == *before {
@@ -66,7 +66,7 @@ impl Inner {
         }
     }
 
-    /// The same for a transition that already holds the gate.
+    /// Reads the vault for a transition that already holds the gate.
     pub(crate) async fn view_alone(&self) -> Result<View, VaultError> {
         let (seen, record) = self.read_seen().await?;
         self.follow_rotation(&seen, record.as_ref()).await?;

@@ -158,7 +158,7 @@ mod tests {
             write(&path, &text);
             append(&path, &rows(2..=2)).unwrap();
             assert_eq!(lines(&path), expected(1..=2));
-            // The same in the first record of a file.
+            // The torn record is the first of the file.
             text = torn;
             write(&path, &text);
             append(&path, &rows(1..=2)).unwrap();

@@ -31,7 +31,7 @@ impl Health {
                 %error,
                 "the audit log cannot be copied; the records stay in the database, and are copied as soon as possible"
             ),
-            (Some(_), None) => tracing::info!(setting, "the audit log is copied again"),
+            (Some(_), None) => tracing::info!(setting, "copying the audit log works again"),
             _ => {}
         }
     }

@@ -1,5 +1,5 @@
-//! The copy at a syslog server on another host. Messages have the format of RFC 5424, over UDP (RFC 5426), TCP (RFC 6587,
-//! with octet counting) or TLS (RFC 5425).
+//! Copies the audit log to a syslog server on another host. Messages have the format of RFC 5424, over UDP (RFC 5426),
+//! TCP (RFC 6587, with octet counting) or TLS (RFC 5425).
 //!
 //! Syslog has no acknowledgments. Over TCP and TLS, this side ends the connection, and the rows count as sent when the
 //! server has closed it too. If the connection breaks, its rows are sent again. A proxy that accepts connections while

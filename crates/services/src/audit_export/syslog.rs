@@ -1,5 +1,5 @@
-//! The copy at the local syslog. The format equals `syslog(3)` in glibc, which differs from RFC 3164: there is no host
-//! name. journald, rsyslog and syslog-ng expect it on `/dev/log`. journald reads RFC 5424 as plain text there
+//! Copies the audit log to the local syslog. The format is that of `syslog(3)` in glibc, which is RFC 3164 without the
+//! host name. journald, rsyslog and syslog-ng expect it on `/dev/log`. journald reads RFC 5424 as plain text there
 //! (systemd/systemd issue 19251).
 
 use super::record;

@@ -1,6 +1,6 @@
-//! The drill, every `backup.drill_days` days: the newest backup is restored in a temporary place and
-//! checked, as `gatehouse backup verify` does. Of an encrypted backup, only the file is checked, because the server has
-//! no key. The state is in the database. If there are several nodes, the one with the newest backup makes the drill.
+//! The drill, every `backup.drill_days` days: the newest backup is restored to a temporary directory and checked, as
+//! `gatehouse backup verify` does. If the backup is encrypted, only its file is checked, because the server has no key.
+//! The state is in the database. If there are several nodes, the one with the newest backup makes the drill.
 
 mod file;
 mod state;
@@ -60,15 +60,15 @@ pub struct CheckedBackup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckResult {
-    /// It was restored in a temporary place and is intact.
+    /// The backup was restored to a temporary directory and is intact.
     Restored,
-    /// It is encrypted to a key that the server does not have. Its file is as it was written.
+    /// The backup is encrypted to a key that the server does not have. Its file is unchanged.
     FileUnchanged,
-    /// It is encrypted to a key that the server does not have. Only its header was read.
+    /// The backup is encrypted to a key that the server does not have. Only its header was read.
     HeaderOnly,
-    /// It is damaged.
+    /// The backup is damaged.
     Unusable,
-    /// It could not be checked, for example for lack of disk space.
+    /// The backup could not be checked, for example for lack of disk space.
     NotChecked,
 }
 
@@ -95,7 +95,7 @@ const SUCCEEDED: &str = "backup_drill_last_success_timestamp_seconds";
 pub(super) fn describe_metrics() {
     describe_counter!(
         DRILLS,
-        "Backups that this node restored on trial, or of which it checked the file, by outcome."
+        "Trial restores and file checks of backups by this node, by outcome."
     );
     // From the start, because Prometheus sees no increase in the first value of a series.
     for outcome in ["ok", "file_only", "error", "not_made"] {
@@ -103,7 +103,7 @@ pub(super) fn describe_metrics() {
     }
     describe_gauge!(
         SUCCEEDED,
-        "When a node last restored a backup on trial and found it intact, in seconds since 1970; absent if never."
+        "The time of the last successful trial restore on any node, in seconds since 1970; absent if there was none."
     );
 }
 
@@ -216,23 +216,23 @@ impl Services {
         let took_ms = self.clock.monotonic_ms().saturating_sub(begun_ms);
         let (outcome, kind, detail) = match &verified {
             Ok(Extent::Restored) => {
-                tracing::info!(name, "a backup was restored on trial and is intact");
+                tracing::info!(name, "the trial restore of a backup succeeded");
                 let detail = json!({ "name": name, "took_ms": took_ms });
                 ("ok", kinds::BACKUP_VERIFIED, detail)
             }
             Ok(extent) => {
                 let reason = file::reason(*extent);
-                tracing::info!(name, reason, "a backup was not restored on trial");
+                tracing::info!(name, reason, "the trial restore of a backup did not run");
                 let detail = json!({ "name": name, "error": reason });
                 ("file_only", kinds::BACKUP_NOT_VERIFIED, detail)
             }
             Err(DrillError::Unusable(reason)) => {
-                tracing::error!(name, reason, "a backup could not be restored on trial");
+                tracing::error!(name, reason, "the trial restore of a backup failed");
                 let detail = json!({ "name": name, "error": reason });
                 ("error", kinds::BACKUP_UNUSABLE, detail)
             }
             Err(DrillError::NotMade(reason)) => {
-                tracing::error!(name, reason, "a backup was not restored on trial");
+                tracing::error!(name, reason, "the trial restore of a backup did not run");
                 let detail = json!({ "name": name, "error": reason });
                 ("not_made", kinds::BACKUP_NOT_VERIFIED, detail)
             }
@@ -264,7 +264,7 @@ impl Services {
     }
 
     /// The newest backup in the directory; `None` if there is none or if the directory cannot be read. An older backup
-    /// would say nothing about those that are made now.
+    /// would say nothing about the current ones.
     async fn newest_backup(&self) -> Option<Entry> {
         let directory = self.backup_directory();
         let list = tokio::task::spawn_blocking(move || folder::list(&directory));
@@ -295,7 +295,7 @@ impl Services {
         match read.await {
             Ok(Ok(free)) if free >= needed => Ok(()),
             Ok(Ok(free)) => Err(format!(
-                "restoring it on trial may need {}, and only {} are free in the data directory",
+                "its trial restore may need {}, and only {} are free in the data directory",
                 binary_size(needed),
                 binary_size(free)
             )),

@@ -1,4 +1,4 @@
-//! The directory for backups: whether it exists, and whether its disk is mounted. A directory outside of the data
+//! The directory for backups: whether it exists, and whether its disk is mounted. A directory outside the data
 //! directory is never created, because a backup in the mount point of a missing disk would be lost with the machine.
 
 use super::reasons;
@@ -30,8 +30,8 @@ pub enum PlaceError {
     #[error("the directory of backup.to does not exist: mount its disk, or create the directory")]
     Missing,
     #[error(
-        "the directory of backup.to was a mount point at the last backup, and now it is none and has no backups: mount \
-         its disk, or use `gatehouse backup create --to` for the first backup there"
+        "the directory of backup.to was a mount point at the last backup; it no longer is, and it contains no \
+         backups: mount its disk, or use `gatehouse backup create --to` for the first backup there"
     )]
     NotMounted,
     #[error(
@@ -91,7 +91,7 @@ impl Place {
                 });
             }
         };
-        // Of a symbolic link, this is the directory above its target.
+        // For a symbolic link, this is the directory that contains its target.
         let above = self.directory.join("..").metadata()?;
         let is_mount_point = directory.dev() != above.dev();
         if was_mount_point && !is_mount_point && folder::list(&self.directory)?.is_empty() {
@@ -105,8 +105,8 @@ impl Place {
         })
     }
 
-    /// Whether the directory, which does not exist, would be created below the data directory, and not where a symbolic
-    /// link leads out of it.
+    /// Whether the directory, which does not exist yet, would be created in the data directory. It would not if a
+    /// symbolic link in its path leads out of the data directory.
     fn is_below_data(&self) -> bool {
         let Ok(data_dir) = self.data_dir.canonicalize() else {
             return descends(&self.data_dir, &self.directory);
@@ -217,7 +217,7 @@ pub(super) async fn add_to(check: Check, services: &Services) -> Check {
     };
     match tokio::time::timeout(LONGEST_READ, services.examine(&place)).await {
         Ok(Ok(examined)) => with_place(check, &examined),
-        // It ended without a result.
+        // The examination ended without a result.
         Ok(Err(_)) => check,
         Err(_) => Check::bad(
             "backup",
@@ -244,7 +244,7 @@ fn with_place(check: Check, examined: &Result<Found, PlaceError>) -> Check {
         Err(error @ (PlaceError::Missing | PlaceError::NotMounted)) => Check::bad(
             "backup",
             format!("The next backup will fail: {}.", reasons(error)),
-            "Look at the directory of backup.to. No backup is written to another place.",
+            "Check the directory of backup.to. No backup is written anywhere else.",
         )
         .of_this_node(),
         // The next backup reports an error.

@@ -23,7 +23,7 @@ use tokio_util::task::TaskTracker;
 const POLL: Duration = Duration::from_secs(10);
 /// The key of the state in the table of settings.
 pub const KEY: &str = "backup_state";
-/// How often a running backup gives a sign of life.
+/// How often the lease of a running backup is renewed.
 const RENEW: Duration = Duration::from_mins(1);
 const BACKUPS: &str = "backups_total";
 

@@ -29,11 +29,11 @@ const LONGEST: Duration = Duration::from_hours(6);
 /// The name in the audit log for a download that did not finish.
 const INCOMPLETE: &str = "INCOMPLETE";
 
-/// A backup on its way.
+/// A backup that is being streamed.
 pub struct StreamedBackup {
     /// The name of its file.
     pub name: String,
-    /// Its bytes. It is complete if they end without an error.
+    /// The bytes of the backup. The backup is complete if they end without an error.
     pub pieces: BoxStream<'static, io::Result<Bytes>>,
 }
 

@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 const POLL: Duration = Duration::from_secs(1);
 /// How often certificates of other nodes are read.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
-/// The same while there is no certificate, or another node is requesting one.
+/// How often certificates of other nodes are read while there is none, or another node is requesting one.
 const LOOK_SOON: Duration = Duration::from_secs(5);
 /// How long other nodes wait for a node that is requesting a certificate. Longer than a request may take.
 const CLAIM: Duration = Duration::from_mins(6);

@@ -20,7 +20,7 @@ use tokio_util::task::TaskTracker;
 
 /// How long an acknowledgement may take.
 const NOTE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The note to a person if a press could not be worked on.
+/// The note to a person if a press could not be processed.
 const FAILED: &str = "This cannot be answered right now. Try again.";
 /// The note to a person who may not answer.
 const REFUSED: &str = "You cannot answer this call.";
@@ -183,7 +183,7 @@ impl Services {
             if self.presses.is_closed(&at) {
                 return;
             }
-            // Its task ended with an earlier process.
+            // The task of the question ended with an earlier process.
             let retired = self.channels.retire_question(account, press, GONE).await;
             if let Err(error) = retired {
                 tracing::debug!(%error, account, "buttons were not removed");
@@ -232,7 +232,8 @@ impl Services {
         }
         self.presses
             .decide_answer(&asked.id, &place, resolved.is_ok());
-        // Their trust may have ended since it was checked above. Then nothing that they allow stays allowed.
+        // The person's trust may have ended since it was checked above. Then nothing that the person allows is
+        // remembered.
         if choice.remember().is_some() && !self.is_trusted(&place).await? {
             let withdrawn = self
                 .channels

@@ -1,4 +1,4 @@
-//! The text of a question: the call exactly as it will run, until when it can be answered, and later the result.
+//! The text of a question: the call exactly as it will run, the deadline for an answer, and later the result.
 
 use gatehouse_agents::{Approval, AskReason};
 use gatehouse_channels::{QuestionForm, QuestionText};
@@ -35,7 +35,7 @@ pub(super) enum Outcome<'a> {
 
 #[derive(Debug)]
 pub(super) struct CallText {
-    /// The text while the call waits. The part after the call says until when, and may have a link.
+    /// The text while the call waits. The part after the call contains the deadline, and may contain a link.
     pub(super) question: QuestionText,
     until: String,
     /// Whether the whole call is shown, so that it can be allowed.

@@ -22,7 +22,7 @@ pub(super) async fn database(services: &Services) -> Check {
     match services.store.ping().await {
         Ok(()) if !services.database_takes_writes().await => Check::bad(
             "database",
-            format!("The database ({engine}) responds, but it takes no writes."),
+            format!("The database ({engine}) responds, but it does not accept writes."),
             "Check the free disk space, and whether the database is read-only. The log has the details.",
         ),
         Ok(()) => Check::fine("database", format!("The database ({engine}) responds.")),
@@ -99,7 +99,7 @@ pub(super) fn vault(status: Status) -> Check {
         Status::Disabled => Check::bad(
             "vault",
             "The vault is disabled; stored secrets are plaintext.",
-            "Enable it on the page Vault.",
+            "Turn it on, on the Vault page.",
         ),
     }
 }

@@ -43,12 +43,12 @@ pub(super) async fn received_messages(services: &Services) -> Option<Check> {
 fn received_finding(failing: &[(String, String)]) -> Check {
     let id = "received_messages";
     if failing.is_empty() {
-        return Check::fine(id, "Every channel with received messages works.");
+        return Check::fine(id, "Every channel that receives messages works.");
     }
     let sentence = |(id, why): &(String, String)| format!("The channel {id}: {why}");
     let sentences: Vec<String> = failing.iter().map(sentence).collect();
-    let hint = "Look at the channel on the page Channels. If another program uses its bot, stop that program or create \
-                another bot.";
+    let hint = "Check the channel on the Channels page. If another program uses the same bot, stop that program \
+                or create another bot.";
     let subjects = failing.iter().map(|failed| Subject {
         id: failed.0.clone(),
         name: failed.0.clone(),
@@ -63,7 +63,7 @@ pub(super) async fn held_deliveries(services: &Services) -> Option<Check> {
     let count = services.webhooks.count_deliveries_to_release().await.ok()?;
     (count > 0).then(|| {
         let message = format!("{count} deliveries of a restored backup are held.");
-        let hint = "Run `gatehouse webhooks release` to work on them, or cancel them one by one.";
+        let hint = "Run `gatehouse webhooks release` to process them, or cancel them one by one.";
         Check::bad("held_deliveries", message, hint)
     })
 }
@@ -103,7 +103,7 @@ pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
             format!(
                 "{pending} tool(s) of MCP servers differ from what was approved and are not offered."
             ),
-            "Look at the difference with mcp.list and approve it with mcp.approve.",
+            "Review the difference with mcp.list, and approve it with mcp.approve.",
         ),
         None => {
             let tools: usize = servers.iter().map(|server| server.tools).sum();

@@ -40,7 +40,7 @@ pub(super) fn external_url(settings: &Settings, context: Option<&RequestContext>
     match visited {
         Some(visited) if visited != host && !is_loopback_name(&visited) => Check::bad(
             id,
-            "Your request uses another host than server.external_url.",
+            "Your request uses a different host than server.external_url.",
             "Passkeys are bound to their host. Use the same host, or correct the setting.",
         ),
         _ => Check::fine(id, "server.external_url is valid."),
@@ -115,7 +115,7 @@ pub(super) fn metrics_token(settings: &Settings) -> Option<Check> {
             format!(
                 "metrics.token has fewer than {MIN_TOKEN_BYTES} characters and can be guessed."
             ),
-            "Set a random one, for example from `openssl rand -hex 32`.",
+            "Set a random token, for example from `openssl rand -hex 32`.",
         )
     } else {
         Check::fine(id, "metrics.token is long enough.")

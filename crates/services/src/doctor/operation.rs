@@ -128,8 +128,8 @@ fn senders_finding(stopped: &[StoppedSender]) -> Check {
             "Webhooks that received deliveries nearly every day and then stopped: {}.",
             named.join(", ")
         ),
-        "Look at the list of failed deliveries in the sender's settings. Many senders turn a webhook off after failures. \
-         If it is no longer used, disable it here.",
+        "Check the list of failed deliveries in the sender's settings. Many senders turn a webhook off after \
+         failures. If you no longer use the webhook, turn it off here.",
     )
     .about(stopped.iter().map(subject).collect())
 }

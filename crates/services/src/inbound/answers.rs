@@ -25,9 +25,9 @@ const SOURCE: &str = "Gatehouse";
 
 /// The outcome of handling a message.
 enum Outcome {
-    /// It is answered, or needs no answer.
+    /// The message is answered, or needs no answer.
     Ended,
-    /// It stays stored and is retried.
+    /// The message stays stored and is retried.
     Later,
 }
 

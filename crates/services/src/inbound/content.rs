@@ -167,7 +167,7 @@ impl Inbound {
     }
 }
 
-/// The line about a file that is not read. A name may contain a stranger's text, so it is left out of a message without
+/// The line about a file that is not read. A name may contain untrusted text, so it is left out of a message without
 /// other files, which would taint the session.
 fn not_read(file: &ReceivedFile, reason: &str, has_files: bool) -> String {
     let name = if has_files {

@@ -18,11 +18,11 @@ const LEASE_MS: u64 = 90_000;
 const RENEWED: Duration = Duration::from_secs(10);
 /// How often the lease of another node is checked.
 const OTHER: Duration = Duration::from_secs(15);
-/// Wait after the first failure in a row, and the longest one.
+/// The delay after the first of several failures, and the maximum delay.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
-/// Wait after the vendor refused the token.
+/// The delay after the vendor refused the token.
 const STOPPED: Duration = Duration::from_mins(15);
-/// How often a conversation is checked before a code is sent if the bot could not join it at first.
+/// Maximum number of checks whether the bot has joined a conversation, before it sends a code.
 const CODE_TRIES: u32 = 6;
 /// The sender's name in messages.
 const SOURCE: &str = "Gatehouse";
@@ -39,7 +39,7 @@ struct Receiver {
     error: Option<String>,
     /// Failures in a row.
     failures: u32,
-    /// Another node's lease, and since when it has not changed.
+    /// Another node's lease, and the time of its last change.
     other: Option<(PollHolder, u64)>,
 }
 

@@ -174,7 +174,7 @@ impl Notice {
         }
     }
 
-    /// For the client that sent the message, unless the turn was stopped.
+    /// The notice of an answer, for the client that sent the message. `None` if the turn was stopped.
     pub(super) fn of_answer(done: &Done, now: Timestamp) -> Option<Self> {
         let answered = done.answered.as_ref()?;
         let is_browser = ["session ", "device "]

@@ -96,7 +96,7 @@ pub enum PushError {
     Endpoint(String),
     #[error("the keys are invalid")]
     Keys,
-    #[error("there are {MAX_SUBSCRIPTIONS} subscriptions already")]
+    #[error("there are already {MAX_SUBSCRIPTIONS} subscriptions")]
     TooMany,
     #[error("the subscription does not exist")]
     NotFound,
@@ -120,7 +120,7 @@ impl From<PushError> for Problem {
             PushError::TooMany => Self::new(
                 ErrorCode::Conflict,
                 format!(
-                    "{MAX_SUBSCRIPTIONS} browsers get notifications already. Remove one and try again."
+                    "{MAX_SUBSCRIPTIONS} browsers already receive notifications. Remove one and try again."
                 ),
             ),
             PushError::NotFound => Self::not_found("subscription"),
@@ -133,7 +133,7 @@ impl From<PushError> for Problem {
     }
 }
 
-/// The credential that a subscription ends with.
+/// The credential of a subscription. Both end together.
 type Owner = (Option<AuthSessionId>, Option<DeviceId>);
 
 fn owner_of(identity: &AuthIdentity) -> Result<Owner, PushError> {

@@ -20,7 +20,7 @@ use url::Url;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of attempts per request.
 const TRIES: u32 = 5;
-/// The first wait, which doubles. A random part of it is left out.
+/// The delay before the first retry. It doubles with each retry, and a random part is subtracted as jitter.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest wait that a collector may ask for.
 const MAX_WAIT: Duration = Duration::from_mins(10);
@@ -38,14 +38,14 @@ pub(super) struct Sender {
 /// The collector's remarks about data that it accepted (`partial_success` in OTLP).
 #[derive(Debug, Default)]
 pub(super) struct Accepted {
-    /// How many spans or points it rejected.
+    /// The number of spans or points that the collector rejected.
     pub(super) rejected: u64,
     pub(super) message: String,
 }
 
 /// Why a request was refused.
 enum Refused {
-    /// It may be sent again, after this wait if the collector asked for one.
+    /// The request may be sent again, after this delay if the collector asked for one.
     ForNow(Option<Duration>, String),
     Finally(String),
 }

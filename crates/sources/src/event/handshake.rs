@@ -124,7 +124,7 @@ impl std::fmt::Debug for HubRequest {
 }
 
 impl HubRequest {
-    /// Reads the query of a URL. Of a repeated name, the last value counts.
+    /// Reads the query of a URL. If a name is repeated, its last value counts.
     pub fn parse(query: &str) -> Self {
         let mut request = Self::default();
         for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {

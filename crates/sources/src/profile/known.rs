@@ -31,8 +31,8 @@ static ALL: LazyLock<Vec<&'static Profile>> = LazyLock::new(|| {
 /// Why profiles could not be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddError {
-    /// The ID of a profile, or the name of its mode, exists already.
-    #[error("the profile `{0}` exists already")]
+    /// The ID of a profile, or the name of its mode, already exists.
+    #[error("the profile `{0}` already exists")]
     Exists(&'static str),
     /// Profiles were added or used before.
     #[error("profiles can be added only at the start")]

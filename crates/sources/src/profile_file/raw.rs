@@ -46,7 +46,7 @@ pub(super) enum RawBody {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawVerify {
-    /// A mode that exists already. Excludes all other members.
+    /// A mode that already exists. Excludes all other members.
     pub mode: Option<String>,
     #[serde(default)]
     pub headers: Vec<String>,

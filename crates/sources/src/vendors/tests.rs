@@ -41,7 +41,7 @@ fn every_file_is_valid_and_named_like_its_folder() {
     }
 }
 
-/// A second value in the tests of Paddle's library, of a rotation:
+/// During a rotation, Paddle sends a second signature. The value is from the tests of Paddle's library:
 /// <https://github.com/PaddleHQ/paddle-node-sdk/blob/main/src/__tests__/notifications/webhooks-validator.node.test.ts>
 #[test]
 fn paddle_sends_several_signatures() {

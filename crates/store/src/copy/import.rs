@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_hours(1);
 pub enum ImportError {
     #[error(transparent)]
     Open(#[from] OpenError),
-    #[error("the database has rows already; import into an empty one")]
+    #[error("the database already has rows; import into an empty database")]
     NotEmpty,
     #[error(
         "the database is empty, but its tables are of a newer version; delete them and try again"
@@ -31,7 +31,7 @@ pub enum ImportError {
     NotMigrated(#[source] OpenError),
     #[error(
         "the table {table} differs from that of the source: the source was written during the move, or the move \
-         was begun from another source; stop every server of the source, empty the target and move again"
+         was started from a different source; stop every server of the source, empty the target and move again"
     )]
     Differs { table: String },
     /// This version of Gatehouse has no migration with this number.
@@ -107,8 +107,8 @@ impl Import {
         })
     }
 
-    /// Whether rows of this table are not imported: they describe the old server. Backups of versions that did not know
-    /// the table contain it.
+    /// Whether the rows of this table are not imported, because they describe the old server. Backups of versions that
+    /// did not yet exclude this table contain it.
     pub fn ignores(name: &str) -> bool {
         SERVER_TABLES.contains(&name)
     }

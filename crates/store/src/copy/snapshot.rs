@@ -54,7 +54,7 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// Like [`Self::open`], also while rows are moved into the database.
+    /// Like [`Self::open`], but also works while rows are moved into the database.
     pub(super) async fn open_unfinished(location: &Location) -> Result<Self, OpenError> {
         let engine = location.engine();
         let fail = |source| OpenError::Connect { engine, source };

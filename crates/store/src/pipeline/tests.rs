@@ -32,7 +32,7 @@ async fn read_only_is_no_state_of_a_session_that_a_pooler_passes_on() {
     for role in [Role::Writer, Role::Reader] {
         let source = database.location.source(role, 1).unwrap();
         let mut conn = source.connect().await.unwrap();
-        // The part of a pooler's reset between two clients that concerns settings.
+        // A pooler resets the settings like this between two clients.
         conn.plain("RESET ALL").await.unwrap();
         let refused = conn.run(query(insert)).await.unwrap_err();
         assert!(refused.is_unavailable(), "{role:?} {refused:?}");

@@ -66,7 +66,7 @@ async fn types_that_start_with_a_text_are_listed_newest_first_page_by_page() {
     }
 }
 
-/// A page of each is read for up to 32 types.
+/// Up to 32 types, the list reads a page of each.
 #[tokio::test]
 async fn many_types_and_one_that_ends_with_an_asterisk_are_listed_too() {
     for database in databases().await {

@@ -17,7 +17,7 @@ pub(crate) enum Fault {
     None,
     /// Forwards nothing in either direction and closes nothing.
     Silence,
-    /// The same for the connections with a smaller number. Forwards everything on later ones.
+    /// Forwards nothing on connections with a smaller number, and everything on later ones.
     SilenceBefore(u64),
     /// Does not forward simple queries, as they configure a session. Forwards everything else.
     NoQueries,

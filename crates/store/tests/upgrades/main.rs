@@ -1,7 +1,7 @@
 //! Upgrades from every version of the schema. Versions that may still use a newer schema, and those that may not.
 //!
-//! `landed.rs` and `real.rs` open stored databases. Those in this file are built by the migrations themselves, with a row
-//! in every table.
+//! `landed.rs` and `real.rs` open stored databases. Those in this file are built by the migrations themselves, with a
+//! row in every table.
 
 #![expect(
     clippy::unwrap_used,
@@ -148,7 +148,7 @@ async fn write(store: &Store) -> Result<(), StoreError> {
         .await
 }
 
-/// Servers refuse a prepared `SELECT *` whose table has got a column.
+/// Servers refuse a prepared `SELECT *` after a column was added to its table.
 #[tokio::test]
 async fn statements_that_were_prepared_before_a_migration_are_prepared_again() {
     let Some(database) = empty_postgres().await else {

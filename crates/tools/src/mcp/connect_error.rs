@@ -24,7 +24,7 @@ pub(super) enum ConnectError {
     Program(std::io::ErrorKind),
     #[error("its URL cannot be called: {0}")]
     Url(#[from] gatehouse_outbound::OutboundError),
-    #[error("it requires an authorization; connect it on the page of MCP servers")]
+    #[error("it requires an authorization; connect it on the MCP servers page")]
     Unauthorized,
     /// The stored tokens cannot be read or refreshed now.
     #[error("there is no access token for it: {0}")]

@@ -40,7 +40,7 @@ pub(super) struct HttpClient {
     secrets: RequestSecrets,
     /// For requests without a fixed token.
     bearer: Bearer,
-    /// The access tokens that were sent, the last one first.
+    /// The access tokens that were sent, newest first.
     tokens: Arc<ArcSwap<Vec<(String, SecretString)>>>,
     /// Removes every other secret that was sent: a server may return one later, or in another stream.
     sent: Arc<ArcSwap<Redactor>>,
@@ -71,7 +71,7 @@ impl HttpClient {
         }
     }
 
-    /// Fills the secrets in. The error is for people and models, and contains none.
+    /// Inserts the secrets. The error is for people and models, and contains no secret.
     async fn prepare(&self, uri: &str, mut headers: Headers) -> Result<Prepared, String> {
         let url = Url::parse(uri).map_err(|_| "The URL cannot be parsed.".to_owned())?;
         let request = Request {

@@ -49,8 +49,7 @@ impl From<McpError> for Problem {
             ),
             McpError::Changed => Self::new(
                 ErrorCode::Conflict,
-                "The tools of the MCP server have changed since. Nothing was changed. Look at mcp.list \
-                 again.",
+                "The tools of the MCP server have changed since then. Nothing was changed. Call mcp.list again.",
             ),
             McpError::NoTool(_) => {
                 Self::invalid_params("tools", "contains a tool that the server does not have")
@@ -77,7 +76,7 @@ impl Mcp {
             .ok_or(McpError::NotFound)
     }
 
-    /// Approves tools of a connected server in their present form, and withdraws the approval of tools that it no
+    /// Approves tools of a connected server in their current form, and withdraws the approval of tools that it no
     /// longer offers. `tools` contains the server's or the agents' names; all tools by default. `digest` comes from the
     /// status that the caller saw.
     pub async fn approve(

@@ -1,5 +1,5 @@
 //! Compares a server's tools with the approved ones. A tool is offered only in its approved form. The tools of a server
-//! without approvals are approved in their present form when it first connects.
+//! without approvals are approved in their current form when it first connects.
 
 use super::dependencies::Dependencies;
 use super::status::{McpReview, McpToolStatus, ToolForm};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) struct Reviewed {
     /// Every tool that is offered or approved, by name.
     pub(super) tools: Vec<McpToolStatus>,
-    /// Identifies the server's present tools.
+    /// Identifies the server's current tools.
     pub(super) digest: String,
 }
 

@@ -63,8 +63,8 @@ impl Server {
             });
             let end = Box::pin(self.session(&stop)).await;
             self.dependencies.peers.remove(&self.name);
-            // Its tools stay listed and report that it is restarting. The supervisor removes the tools of a deleted
-            // server.
+            // The server's tools stay listed and report that it is restarting. The supervisor removes the tools of a
+            // deleted server.
             let error = match end {
                 Err(error) if !stop.is_cancelled() => error,
                 _ => return,

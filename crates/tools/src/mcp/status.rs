@@ -19,9 +19,9 @@ pub struct McpStatus {
     pub tools: usize,
     /// Every tool that the server offers or that was approved, by name; empty while it is not connected.
     pub listed: Vec<McpToolStatus>,
-    /// Identifies the server's present tools, for an approval of exactly these.
+    /// Identifies the server's current tools, for an approval of exactly these.
     pub digest: String,
-    /// Its resources and prompts; none while it is not connected.
+    /// The resources and prompts; none while the server is not connected.
     #[serde(skip)]
     pub offers: Arc<McpOffers>,
     /// Counts the reports of this server.
@@ -65,13 +65,13 @@ impl ToolForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum McpReview {
-    /// It is offered in this form.
+    /// The tool is offered in this form.
     Approved,
     /// The server offers it in another form. It is not offered to agents.
     Changed,
-    /// It was never approved. It is not offered to agents.
+    /// The tool was never approved and is not offered to agents.
     New,
-    /// It was approved, but the server no longer has it.
+    /// The tool was approved, but the server no longer has it.
     Gone,
 }
 
@@ -94,13 +94,13 @@ pub struct McpToolStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum McpState {
-    /// It is starting or connecting.
+    /// The server is starting or connecting.
     Starting,
-    /// It needs environment variables from the sealed vault.
+    /// The server needs environment variables from the sealed vault.
     WaitingForVault,
-    /// Its tools are available.
+    /// The server's tools are available.
     Connected,
-    /// It failed and will be retried.
+    /// The server failed and will be retried.
     Failed,
     /// This build has no MCP support.
     NotBuilt,

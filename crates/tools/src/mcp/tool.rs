@@ -51,9 +51,9 @@ pub(super) struct McpTool {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Hints {
-    /// It changes nothing.
+    /// The tool changes nothing.
     pub(super) read_only_hint: Option<bool>,
-    /// It reaches systems that were not chosen beforehand, such as the web.
+    /// The tool reaches systems that were not chosen beforehand, such as the web.
     pub(super) open_world_hint: Option<bool>,
 }
 

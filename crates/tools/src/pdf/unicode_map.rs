@@ -1,7 +1,7 @@
 //! The mapping of a font's codes to Unicode, `ToUnicode` (ISO 32000-1, 9.10.3; Adobe Technical Note 5014).
 //!
-//! Ranges are stored as they are written: a few bytes can define billions of codes, which the library would store one by
-//! one.
+//! Ranges are stored as ranges. A few bytes can define a range of billions of codes, which the library would expand to
+//! one entry per code.
 
 use std::collections::BTreeMap;
 

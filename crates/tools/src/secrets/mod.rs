@@ -124,7 +124,7 @@ impl RequestSecrets {
         // A stranger could otherwise act with the owner's rights.
         if ceiling < Audience::Trusted {
             return Err(ToolError::new(
-                "Secrets cannot be used in a conversation with a stranger's text.",
+                "Secrets cannot be used in a conversation that contains untrusted text.",
             ));
         }
         let host = url.authority();
@@ -135,7 +135,7 @@ impl RequestSecrets {
         let is_allowed = |name: &str| allowed.iter().any(|it| it.name == name && it.host == host);
         match names.iter().find(|name| !is_allowed(name)) {
             Some(name) => Err(ToolError::new(format!(
-                "The secret {name} may not be sent to {host}. The owner names its hosts in tools.secrets."
+                "The secret {name} may not be sent to {host}. The owner lists the allowed hosts in tools.secrets."
             ))),
             None => Ok(()),
         }

@@ -80,7 +80,7 @@ async fn contents_are_text_and_images_are_files() {
     assert_eq!(text.as_deref(), Ok("[image image/png, 72 bytes]"));
     assert_eq!(files.len(), 1);
     assert_eq!(files[0].pixels, Some((2, 1)));
-    // Of five images, four are kept.
+    // Four of five images are kept.
     let folder = json!({ "uri": "file:///folder" });
     let (text, files) = harness.call_for_files(READ, folder).await;
     let text = text.unwrap();

@@ -77,7 +77,7 @@ fn a_request_and_an_answer_are_valid_in_their_place_only() {
         assert!(cluster.answer(&random, &wrong, &request, &key).is_err());
         assert!(asked.open(&cluster, &wrong, &answer).is_err());
     }
-    // A request is no answer.
+    // A request is not accepted as an answer.
     for text in [request.as_str(), "", ".", "AA.AA"] {
         assert!(asked.open(&cluster, &right, text).is_err());
     }

@@ -102,7 +102,7 @@ fn a_persona_speaks_from_its_marker_on() {
         assert_eq!(of("ada"), "Another one says that. She says more.");
         assert_eq!(of("bob"), "- A list.\n- Of two.");
     }
-    // Inside of markup, the change waits for its end.
+    // Inside markup, the change of persona takes effect at the end of the markup.
     let inside = "**Bold [[tts:persona=ada]]and more** of it. The next sentence is hers.";
     let parts = spoken(true, [inside]);
     assert_eq!(parts[0].1, "**Bold and more** of it.");

@@ -94,7 +94,7 @@ impl Work {
         most.clamp(1, MAX_PART_CHARACTERS)
     }
 
-    /// The persona for a part for which the model chose this one.
+    /// The persona that speaks a part for which the model chose `chosen`.
     async fn persona(&mut self, chosen: Option<String>) -> Result<Option<String>, VoiceError> {
         if let Some((before, persona)) = &self.persona
             && *before == chosen

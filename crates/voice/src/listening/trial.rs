@@ -10,7 +10,7 @@ use crate::{Voice, VoiceError};
 use gatehouse_audio::{Format, Sound, encode, sniff};
 
 impl Voice {
-    /// Lets this provider transcribe a second of silence with its settings, also while transcription is disabled. Uses
+    /// Lets this provider transcribe a second of silence with its settings, even while transcription is disabled. Uses
     /// no fallback, and calls the provider once.
     ///
     /// # Errors

@@ -192,7 +192,7 @@ impl Personas {
 
     fn publish(&self, persona: &Persona, deleted: bool) {
         let persona = persona.clone();
-        // It is fine if there are no subscribers.
+        // Having no subscribers is not an error.
         drop(self.events.send(PersonaEvent { persona, deleted }));
     }
 }

@@ -146,7 +146,7 @@ impl Running {
 
     fn kill(&self) {
         if let Some(group) = self.group {
-            // It is fine if the group is empty already.
+            // An empty group is not an error.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }

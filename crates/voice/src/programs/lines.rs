@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// The longest line that is kept whole. Of longer ones only the end remains.
+/// The longest line that is kept whole. Only the end of longer lines is kept.
 const MAX_LINE_BYTES: usize = 16 << 10;
 
 /// Reads lines from an output of a program.

@@ -13,8 +13,8 @@ use url::Url;
 
 /// Starts the guard, if it exists.
 const SHELL: &str = "/bin/sh";
-/// Runs its arguments as a program, and kills the program at the end of its own input: when this server ends,
-/// even if it is killed. The program gets no input.
+/// A shell script that runs its arguments as a program. When the script's input ends, it kills the program. The input
+/// ends with this server, even if the server is killed. The program itself gets no input.
 const GUARD: &str = r#"exec 3<&0
 "$@" 3<&- </dev/null &
 program=$!

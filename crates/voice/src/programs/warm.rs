@@ -67,7 +67,7 @@ pub(crate) struct Command {
 pub(crate) enum Way {
     /// A line of its input is a request, and it writes the answers to files in its own directory.
     Lines,
-    /// It serves HTTP on this machine.
+    /// The program serves HTTP on this machine.
     Http,
 }
 
@@ -84,7 +84,7 @@ type Request = Box<dyn for<'a> FnOnce(&'a mut Process) -> BoxFuture<'a, Fate> + 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Keep,
-    /// It failed, or may still be busy.
+    /// The request failed, or the process may still be busy.
     End,
 }
 
@@ -159,13 +159,13 @@ impl Warm {
         if kept.len() >= MAX_KEPT {
             let oldest = kept.iter().enumerate().min_by_key(|(_, one)| one.used);
             if let Some(at) = oldest.map(|(at, _)| at) {
-                // It ends after the requests that it has.
+                // The process ends after its current requests.
                 kept.swap_remove(at);
             }
         }
         let process = pool.start(command).await?;
         let (requests, receiver) = mpsc::channel(MAX_WAITING);
-        // There is space for it.
+        // The queue has space for the request.
         let _ = requests.try_send(request);
         let stop = pool.stop.clone();
         pool.tasks.spawn(serve(process, receiver, pool.keep, stop));

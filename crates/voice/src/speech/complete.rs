@@ -51,7 +51,9 @@ impl Job {
     async fn make_native(&self, state: &State, call: &TtsCall) -> Result<Made, VoiceError> {
         let speech = speak(&state.resources, self.id, call).await?;
         if speech.encoding != Encoding::Native(self.format) {
-            return Err(VoiceError::Internal("a provider returned another format"));
+            return Err(VoiceError::Internal(
+                "a provider returned a format other than the requested one",
+            ));
         }
         let (audio, kind) = (read(speech.body).await?, self.format.kind());
         if let Some(found) = other_kind(&audio, kind) {
@@ -94,7 +96,7 @@ impl Job {
             provider = self.id.as_str(),
             found = found.as_str(),
             wanted = self.format.as_str(),
-            "a provider returned another container than was asked for"
+            "a provider returned a container other than the requested one"
         );
         let sound = decoded(&state.resources.cpu, self.id, audio, found).await?;
         let (audio, duration_ms) = self.encode_whole(state, sound).await?;

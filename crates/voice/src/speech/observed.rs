@@ -31,7 +31,7 @@ pub(super) struct ObservedStream {
 /// The audio so far.
 pub(super) enum SoFar {
     Whole(Vec<u8>),
-    /// It is too large to be kept.
+    /// The audio is too large for the cache.
     Measured(Meter),
 }
 

@@ -45,7 +45,7 @@ pub(super) static PROVIDER: SttProvider = SttProvider {
             BASE_URL,
         ],
     },
-    // It accepts any audio with a header.
+    // Deepgram accepts any audio with a header.
     accepts: |kind| !matches!(kind, Kind::Pcm { .. }),
     max_bytes: 2_000_000_000,
     takes_hints: true,

@@ -99,7 +99,7 @@ fn does_stream(model: Option<&str>) -> bool {
     model.starts_with("gpt-") && model.contains("transcribe") && !model.contains("diarize")
 }
 
-/// The fields of a streamed transcription. The probabilities would be part of every event.
+/// The fields of a streamed transcription. Omits `include[]`, because every event would contain the probabilities.
 fn streamed(call: &SttCall) -> Vec<(&'static str, String)> {
     let mut fields = fields(call);
     fields.retain(|(name, _)| *name != "include[]");

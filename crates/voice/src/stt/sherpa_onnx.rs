@@ -60,7 +60,7 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, Voic
         .map_err(|_panic| VoiceError::Internal("the task that inspects a model panicked"))?
         .map_err(|hint| VoiceError::not_configured(MODEL, hint))?;
     if call.translate && !layout.translates() {
-        let reason = "only a Whisper model translates; the configured model is another";
+        let reason = "only a Whisper model translates; the configured model is not one";
         return Err(VoiceError::invalid("model", reason));
     }
     let permit = resources.programs.permit(ID).await?;

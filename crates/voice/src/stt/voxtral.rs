@@ -1,5 +1,5 @@
-//! A self-hosted server: Voxtral on vLLM with `OpenAI`'s API, without a key, or a Wyoming program at `tcp://host:port`,
-//! which [`crate::wyoming`] calls. That module also explains why a program is not a provider of its own.
+//! A self-hosted server: Voxtral on vLLM with `OpenAI`'s API, without a key, or a Wyoming program at `tcp://host:port`.
+//! [`crate::wyoming`] calls Wyoming programs, and explains why a program is not a provider of its own.
 //!
 //! Sources: <https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html>, sections "Transcriptions
 //! API" and "Supported APIs", and vLLM's source of the model (`model_executor/models/voxtral.py`):

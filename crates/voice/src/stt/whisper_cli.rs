@@ -91,7 +91,7 @@ fn server(resources: &Resources, call: &SttCall, program: &Path, model: &Path) -
         setting: BINARY,
         program: server,
         args: vec!["-m".into(), model.into()],
-        // It serves the files in this directory, which is empty.
+        // whisper-server serves the files in this directory, which is empty.
         directory_option: "--public",
         way: Way::Http,
         variables: &[],

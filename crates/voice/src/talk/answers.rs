@@ -23,7 +23,7 @@ pub(super) struct Answer {
     session: SessionId,
     /// Absent until the turn is accepted.
     pub(super) turn: Option<TurnId>,
-    /// Stops the turn and its speech, and marks its audio as not to be sent.
+    /// Stops the turn and its speech. Audio that has not been sent yet is dropped.
     pub(super) cancel: CancellationToken,
     /// The spoken parts; absent when all have been sent.
     pub(super) spoken: Option<Receiver<Spoken>>,

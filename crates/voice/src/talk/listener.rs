@@ -17,7 +17,8 @@ const FRAME: usize = 256;
 const FRAME_MS: u64 = 16;
 /// The score from which a frame can begin speech. Steady noise stays below it.
 const VOICED: f32 = 0.7;
-/// The score below which a frame is silent. It is lower, so that a quiet syllable does not end a sentence.
+/// The score below which a frame is silent. It is lower than the score that begins speech, so that a quiet syllable
+/// does not end a sentence.
 const SILENT: f32 = 0.4;
 /// Speech begins with this many voiced frames among the last [`WINDOW`].
 const BEGINS_WITH: usize = 4;
@@ -96,7 +97,7 @@ impl Listener {
         self.is_speaking
     }
 
-    /// Takes the next bytes: 16-bit little-endian samples. A piece may end inside of a sample.
+    /// Takes the next bytes: 16-bit little-endian samples. A piece may end inside a sample.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Vec<Noticed>, VoiceError> {
         let samples = self.bytes.push(bytes);
         let broken = |_| VoiceError::Internal("the samples of a microphone could not be resampled");

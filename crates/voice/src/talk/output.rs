@@ -111,7 +111,7 @@ impl Output {
                 break;
             };
             whole.extend_from_slice(&bytes);
-            // A piece of the vendor's may end inside of a sample.
+            // A piece of the vendor's may end inside a sample.
             let complete = whole.len() / 2 * 2;
             let piece = Bytes::copy_from_slice(whole.get(passed..complete).unwrap_or_default());
             passed = complete;

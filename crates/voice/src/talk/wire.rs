@@ -50,7 +50,7 @@ pub struct TalkStart {
     pub(super) voice: Option<String>,
     input: Option<InputFormat>,
     output: Option<OutputFormat>,
-    /// How long a silence ends an utterance.
+    /// The length of the silence that ends an utterance.
     silence_ms: Option<u64>,
 }
 

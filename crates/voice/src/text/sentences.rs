@@ -1,7 +1,6 @@
-//! Cuts a Markdown text into sentences while it arrives. A cut is made only where later text cannot change how
-//! the text before it is spoken: between two blocks, or after a sentence of a top-level paragraph that has no
-//! markup before it which may still be open. Lists, tables, quotes and code are therefore complete when they are
-//! cut off.
+//! Cuts a Markdown text into sentences while it arrives. A cut is made only where later text cannot change how the text
+//! before it is spoken: between two blocks, or after a sentence of a top-level paragraph, if no markup before it may
+//! still be open. Lists, tables, quotes and code are therefore complete when they are cut off.
 
 #[cfg(test)]
 mod tests;

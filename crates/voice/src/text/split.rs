@@ -163,7 +163,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Records a position unless a better one exists. Of equally good positions the last one wins.
+    /// Records a position unless a better one exists. If two positions are equally good, the later one wins.
     fn consider(&mut self, rank: Rank, at: usize) {
         let leaves_words = self.has_word && at < self.content_end;
         let is_better = self.best.is_none_or(|(best, _)| rank >= best);

@@ -1,5 +1,5 @@
-//! A self-hosted server: the one of the Coqui TTS package, or a Wyoming program at `tcp://host:port`, which
-//! [`crate::wyoming`] calls. That module explains why a program is not a provider of its own.
+//! A self-hosted server: that of the Coqui TTS package, or a Wyoming program at `tcp://host:port`. [`crate::wyoming`]
+//! calls Wyoming programs, and explains why a program is not a provider of its own.
 //!
 //! Sources, read in November 2026:
 //! - <https://github.com/idiap/coqui-ai-TTS/blob/main/docs/source/server.md> and its `TTS/server/server.py`

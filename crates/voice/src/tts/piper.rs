@@ -51,7 +51,7 @@ pub(super) static PROVIDER: TtsProvider = TtsProvider {
             setting("length_scale", "Length").hint("0.1 to 10; lower is faster."),
         ],
     },
-    // It streams raw samples at the rate of its voice.
+    // Piper streams raw samples at the rate of its voice.
     native: &[],
     max_characters: 4096,
     max_bytes: usize::MAX,

@@ -10,8 +10,8 @@ const NAME: &str = "Gatehouse";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 impl Voice {
-    /// Whether transcripts are sent in pieces: if the chosen provider streams them with its model. A provider that does
-    /// not, and that a client names, then sends one piece.
+    /// Whether the chosen provider streams transcripts with its configured model. A client may name another provider,
+    /// which may send the transcript as a single piece.
     pub(super) async fn streams_transcripts(&self) -> bool {
         let state = self.state();
         let Some((id, true)) = self.chosen::<SttId>(&state).await else {

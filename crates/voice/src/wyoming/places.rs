@@ -15,7 +15,7 @@ const OF_ONE_CLIENT: usize = CONNECTIONS / 2;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places(Arc<Mutex<HashMap<ClientKey, usize>>>);
 
-/// A connection that counts until it is dropped.
+/// A connection. It counts toward the client's limit until it is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     places: Places,

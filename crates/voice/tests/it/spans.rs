@@ -58,7 +58,7 @@ async fn a_stream_is_a_span_to_its_last_byte() {
     let both = [("speech.synthesize", failed), ("api.speech", failed)];
     assert_eq!(ended(&spans), both);
 
-    // Within other work there is no span of the request.
+    // A request within another span gets no span of its own.
     vendor.set_behavior(Behavior::Fine);
     let turn = tracer.begin("agent.turn", SpanKind::Internal, None);
     let speech = turn.run(stream()).await.unwrap();

@@ -122,7 +122,7 @@ async fn find(app: &App, token: Token) -> Result<Option<Approval>, Problem> {
 fn gone(language: Language) -> Response {
     let title = language.say("Nothing to approve", "Nichts freizugeben");
     let text = language.say(
-        "This call no longer waits for approval: somebody answered it, or it expired and counts as denied. Nothing \
+        "This call no longer waits for approval: it was answered, or it expired and counts as denied. Nothing \
          was changed.",
         "Dieser Aufruf wartet nicht mehr auf eine Freigabe: Jemand hat sie beantwortet, oder sie ist abgelaufen und \
          gilt als abgelehnt. Es wurde nichts geändert.",

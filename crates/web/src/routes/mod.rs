@@ -141,7 +141,7 @@ impl Authorise {
     }
 }
 
-/// A route that takes the setup code completes setup and checks the code itself.
+/// Routes that accept the setup code complete setup. They check the code themselves.
 const fn before_setup(route: &Route) -> BeforeSetup {
     if route.takes_setup_code {
         BeforeSetup::CompletesIt

@@ -36,7 +36,7 @@ use tokio::time::Instant;
 const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 /// How long a client may take to send `start`.
 const START_WITHIN: Duration = Duration::from_secs(10);
-/// When a client that sends nothing is pinged, and when its socket is closed.
+/// The time without a message after which the client is pinged. After [`GONE_AFTER`], its socket is closed.
 const PING_AFTER: Duration = Duration::from_secs(30);
 const GONE_AFTER: Duration = Duration::from_secs(90);
 /// When to check again whether credentials can be confirmed.
@@ -267,7 +267,7 @@ impl TalkSocket {
         self.pass_on(TalkInput::Audio(audio.into())).await
     }
 
-    /// Waits until the conversation takes the input, so that a client cannot send faster than it is processed.
+    /// Waits until the conversation accepts the input, so that a client cannot send faster than it is processed.
     async fn pass_on(&mut self, input: TalkInput) -> Result<(), End> {
         let ended = || End::Refused(slow(), "too much at once");
         let (talk, _) = self.talk.as_mut().ok_or_else(ended)?;
@@ -337,7 +337,7 @@ impl TalkSocket {
             return Err(End::Refused(problem, "no start in time"));
         }
         if self.opened.elapsed() >= MAX_DURATION {
-            let problem = timeout("The conversation has reached its longest duration.");
+            let problem = timeout("The conversation has reached its maximum duration.");
             return Err(End::Refused(problem, "too long"));
         }
         if self.heard.elapsed() >= GONE_AFTER {
@@ -405,7 +405,7 @@ fn slow() -> Problem {
 }
 
 fn out_of_order() -> End {
-    let message = "The first message must be `start`, and there is only one.";
+    let message = "The first message must be `start`, and it can be sent only once.";
     let problem = Problem::new(ErrorCode::InvalidRequest, message);
     End::Refused(problem, "not started")
 }

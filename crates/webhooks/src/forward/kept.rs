@@ -67,7 +67,7 @@ impl Originals {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps the webhook's requests from now on and returns until when.
+    /// Starts to keep the webhook's requests. Returns the time at which it stops.
     pub(super) fn keep(
         &self,
         webhook: &WebhookId,

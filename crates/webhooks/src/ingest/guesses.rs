@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 
 /// Wrong tokens per minute, client and webhook if any secret is short.
 pub(crate) const SHORT_PER_MINUTE: u32 = 20;
-/// The same limit if every secret has at least [`crate::secret::SHORT_BYTES`] bytes.
+/// Wrong tokens per minute, client and webhook if every secret has at least [`crate::secret::SHORT_BYTES`] bytes.
 pub(crate) const LONG_PER_MINUTE: u32 = 600;
 const WINDOW_MS: u32 = 60_000;
 /// Maximum number of tracked pairs of webhook and client. When full, the oldest is dropped, so a flood of

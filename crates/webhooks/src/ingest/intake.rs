@@ -1,4 +1,4 @@
-//! A request on its way into the queue.
+//! A request that is being queued.
 
 use crate::handle::Inner;
 use crate::live::LiveWebhook;
@@ -12,7 +12,7 @@ pub(super) enum Phase {
     Live,
     /// Later, because the vault is sealed: until then the request is stored encrypted.
     Hold,
-    /// Now, after an unseal: the sender has got a response with this ID.
+    /// Now, after an unseal: the sender has already received a response with this ID.
     Release(DeliveryId),
 }
 

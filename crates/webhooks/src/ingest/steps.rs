@@ -328,7 +328,7 @@ impl Intake {
             .global_rate_limit_per_minute;
         let per_minute = PerMinute {
             webhook: config.rate_limit_per_minute,
-            // A limit that the counter cannot reach in a minute is no limit.
+            // If the counter cannot reach a limit within a minute, the limit has no effect.
             global: u32::try_from(global).unwrap_or(u32::MAX),
         };
         let (limits, id) = (&self.inner.limits, &self.webhook.id);

@@ -104,7 +104,7 @@ pub(super) fn secret_header(name: &str) -> Checked<()> {
     if is_read || is(http::header::CONTENT_TYPE.as_str()) {
         return invalid(
             "header",
-            "this header says what a delivery is; choose one for the secret alone",
+            "this header identifies the delivery; choose a header for the secret alone",
         );
     }
     Ok(())

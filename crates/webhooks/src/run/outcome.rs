@@ -64,9 +64,9 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome of a run that was refused what it was about to do. A failure then says nothing about the delivery or
-    /// its target. If `is_stopped`, a stop signal was the reason. Otherwise the lease may have expired. If this node
-    /// still has it, the delivery is attempted again after a delay: while renewals take longer than the lease, the next
+    /// The outcome of a run that was not allowed to act. A failure of such a run says nothing about the delivery or its
+    /// target. If `is_stopped`, a stop signal was the reason. Otherwise the lease may have expired. If this node still
+    /// has it, the delivery is attempted again after a delay: while renewals take longer than the lease, the next
     /// attempt would end the same way.
     pub(crate) fn without_lease(self, is_stopped: bool) -> Self {
         match self {

@@ -72,12 +72,13 @@ fn seconds_of(seconds: i64) -> Result<u32, WebhooksError> {
     }
 }
 
-/// Parses a moment, or a wall-clock time of the zone. Of two equal wall-clock times it means the first.
+/// Parses a moment, or a wall-clock time of the zone. If the wall-clock time occurs twice, the first occurrence is
+/// used.
 fn time_of(at: &str, zone: &Zone) -> Result<Timestamp, WebhooksError> {
     if let Ok(moment) = at.parse() {
         return Ok(moment);
     }
-    // The parser ignores the name of a zone, and takes a date as midnight.
+    // The parser ignores a zone name, and reads a date without a time as midnight.
     let is_complete = !at.contains('[') && at.contains(['T', 't', ' ']);
     let Some(local) = at.parse::<DateTime>().ok().filter(|_| is_complete) else {
         return invalid("at: expected a time such as 2026-12-24T18:00:00Z or 2026-12-24T18:00");

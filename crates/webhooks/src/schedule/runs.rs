@@ -19,9 +19,9 @@ use tokio_util::sync::CancellationToken;
 
 /// The event type of every run.
 pub(crate) const EVENT: &str = "schedule.run";
-/// How often the schedules are read at least, in case the clock was set.
+/// The longest time between two reads of the schedules, in case the clock was set.
 const POLL: Duration = Duration::from_secs(15);
-/// The same while there are no schedules. A new one of any node ends the wait.
+/// The longest time between two reads while there are no schedules. A new schedule on any node ends the wait.
 const POLL_WITHOUT: Duration = Duration::from_mins(1);
 /// Pause after an error.
 const AFTER_ERROR: Duration = Duration::from_secs(1);

@@ -128,7 +128,7 @@ impl ChannelSendTool {
             at: inner.now(),
             delivery: None,
         };
-        // It is not retried, so each call is a new message even if the text and the time are the same.
+        // The message is not retried, so each call is a new message even if the text and the time are the same.
         let key = HEXLOWER.encode(&inner.random.bytes::<16>());
         match inner.channels.send_keyed(message, &key).await {
             Ok(()) => Ok(format!("Sent to `{target}`.")),

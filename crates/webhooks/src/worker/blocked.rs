@@ -1,5 +1,5 @@
-//! The lines of the queue that the worker cannot serve at present. A further delivery in such a line changes nothing,
-//! so it need not wake the worker.
+//! The lines of the queue that the worker currently cannot serve. A further delivery in such a line changes nothing, so
+//! it need not wake the worker.
 
 use super::fair::LineKey;
 use gatehouse_domain::WebhookId;

@@ -42,8 +42,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns the fence of a delivery whose claim began at a time of the monotonic clock. It holds while the lease does:
-    /// other nodes take a lease only after they have seen no renewal for its whole duration.
+    /// Returns the fence of a delivery whose claim began at a time of the monotonic clock. It holds while the lease
+    /// does: other nodes take a lease only after they have seen no renewal for its whole duration.
     pub(super) fn fence(&self, claimed_at: u64, cancel: CancellationToken) -> Fence {
         if !self.inner.store.engine().is_shared() {
             return Fence::default();
@@ -98,8 +98,8 @@ pub(super) struct Renewal {
 }
 
 impl Renewal {
-    /// Whether a lease that was written then holds. `lease_ms` is its duration now: if it has become shorter, other
-    /// nodes take leases earlier.
+    /// Whether the lease that was written at this time is still valid. `lease_ms` is the current lease duration. If the
+    /// setting was reduced, other nodes take over leases earlier.
     fn holds(self, now: u64, lease_ms: u64) -> bool {
         now < self.at.saturating_add(self.lease_ms.min(lease_ms))
     }

@@ -139,7 +139,7 @@ impl Settled {
 
     /// Replaces the result with a failure without values that a database could refuse.
     pub(super) fn reduce(&mut self, now: Timestamp) {
-        let why = "The end of this delivery could not be stored; the log says why.";
+        let why = "The result of this delivery could not be stored. The log has the reason.";
         self.ending = Arc::new(Ending {
             attempt: self.ending.attempt.clone(),
             next: Next::Finish(finish(

@@ -220,7 +220,7 @@ impl Worker {
         tracing::error!(
             delivery = %settled.attempt().0,
             error = refused as &dyn std::error::Error,
-            "the database refused to store the end of a delivery; it is stored as failed"
+            "the database refused to store the result of a delivery; it is stored as failed"
         );
         settled.reduce(now);
         let ending = Arc::clone(&settled.ending);

@@ -51,7 +51,7 @@ async fn run(scenario: &Scenario, case: Case) -> Outcome {
     }
 }
 
-/// The turn in which the stranger's text arrives.
+/// The turn in which the untrusted text arrives.
 async fn begin(scenario: &Scenario, case: &Case) -> TurnReport {
     let number = case.number;
     let path = json!({ "path": number.to_string() });
@@ -205,7 +205,7 @@ async fn a_changed_description_never_reaches_the_model() {
             assert_eq!(report.actions[0].status.as_str(), "ok");
         }
     }
-    // The model would have obeyed: an approved description reaches it.
+    // As a control: once approved, the description reaches the model, and the model obeys it.
     scenario.external.describe("@@CALL shell {}@@", "");
     mcp.test("files").await.unwrap();
     mcp.approve(&Actor::cli(), "files", None, None)

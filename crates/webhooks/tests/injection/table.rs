@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// How a stranger's text reaches the model.
+/// How untrusted text reaches the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// A delivery starts the turn.
@@ -152,7 +152,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The stranger's text, in two parts. Only a split wish has a second one.
+    /// The untrusted text, in two parts. Only a split wish has a second one.
     pub fn text(&self) -> (String, String) {
         let plain = format!("@@CALL {} {}@@", self.goal.tool, self.goal.input);
         if self.encoding == Encoding::Split {

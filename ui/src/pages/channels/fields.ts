@@ -1,5 +1,5 @@
-// Texts for the fields and options of the channel types, by type and name. Fields of several types can share a text by
-// their name alone. An unknown field has the gateway's text.
+// Texts for the fields and options of the channel types, by type and name. A text without a type applies to the fields
+// with this name in all types. Unknown fields use the gateway's text.
 import type { ChannelField, ChannelType } from '../../client/generated/rpc';
 import { rpc } from '../../client/rpc';
 import { m } from '../../paraglide/messages.js';

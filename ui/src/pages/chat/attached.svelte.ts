@@ -39,7 +39,7 @@ export class Attached {
 
   constructor(
     readonly name: string,
-    /** It belongs to a message that the next one replaces, so it must not be deleted. */
+    /** The file belongs to a message that is being edited, so it must not be deleted. */
     readonly wasSent = false,
   ) {}
 

@@ -212,7 +212,7 @@ export class Conversation {
   }
 
   async #deliver(pending: Pending): Promise<void> {
-    // It was discarded, or it arrived after all.
+    // The message was discarded, or the gateway has received it.
     if (!this.pending.includes(pending)) return;
     try {
       const { attachments = [], ...input } = pending.input;
@@ -262,7 +262,7 @@ export class Conversation {
     const files = attachments.map((file) => Attached.again(this.id ?? '', file));
     const { replaces } = pending;
     if (replaces !== null && this.turns.some(({ id }) => id === replaces)) return this.edit(replaces, text, files);
-    // The text of another edit does not belong to this message.
+    // End an edit of another message, so that its text does not mix with this one.
     this.endEdit();
     this.draft = [text, this.draft].filter((one) => one !== '').join('\n\n');
     this.files = [...files, ...this.files];
@@ -285,7 +285,7 @@ export class Conversation {
 
   hearMessage(message: Message): void {
     this.#arrived?.add(message.id);
-    // A message that was interrupted while it was spoken comes a second time.
+    // A message arrives a second time if it was interrupted while it was spoken.
     const known = this.messages.findIndex((one) => one.id === message.id);
     this.messages = known < 0 ? [...this.messages, message] : this.messages.with(known, message);
     // A message that is known does not begin a turn: its turn may have ended.

@@ -11,5 +11,5 @@ export const hintOf = ({ server, description }: OfferedPrompt): string =>
 export const given = (values: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value.trim() !== ''));
 
-/** The draft, with a filled-in prompt inserted before its present text. */
+/** The draft, with a filled-in prompt inserted before its current text. */
 export const draftWith = (text: string, draft: string): string => (draft.trim() === '' ? text : `${text}\n\n${draft}`);

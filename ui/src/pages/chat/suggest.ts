@@ -4,7 +4,7 @@ export interface Wanted {
   sign: '/' | '@';
   /** The text after the sign. */
   q: string;
-  /** Where the sign is in the text. */
+  /** The index of the sign in the text. */
   from: number;
   to: number;
 }

@@ -1,7 +1,7 @@
 // The difference of two payloads, with the lines around each change. Pure functions.
 import { differenceOf, type Line } from '../../parts/difference';
 
-/** A line, or `skipped` equal lines in its place. */
+/** A line, or a placeholder for `skipped` equal lines. */
 export type Shown = Line | { kind: 'gap'; skipped: number };
 
 /** Lines shown before and after a change. */

@@ -118,8 +118,8 @@ export class DeliveryList {
       // Under load the gateway sends this event instead of one per delivery.
       socket.on('records.changed', ({ what }) => what === 'deliveries' && again()),
       socket.watch((state) => {
-        // Events before this moment were missed. HTTP may also have refused the list because the vault is sealed, which
-        // the socket does not.
+        // Events before this moment were missed. HTTP may also have refused the list because the vault is sealed; the
+        // socket does not refuse it.
         if (state === 'open') void this.reload();
       }),
     ];

@@ -25,8 +25,8 @@ interface Receiver {
 }
 
 /**
- * What happened: the sentence that the gateway made of the payload, or else the event and its subject. `webhook` is null
- * if it is not known.
+ * What happened: the gateway's sentence about the payload, or else the event and its subject. `webhook` is null if it
+ * is not known.
  */
 export function eventOf({ summary, event_type, entity_key }: Told, webhook: Receiver | null): string {
   if (summary) return told(summary, webhook?.source_profile ?? null);
@@ -36,8 +36,8 @@ export function eventOf({ summary, event_type, entity_key }: Told, webhook: Rece
 }
 
 /**
- * The outcome; empty if there is none yet. `agent` is the name of the webhook's agent; without one, the text went to
- * a channel as it is, and `channel` is the name that the channel had then.
+ * The outcome; empty if there is none yet. `agent` is the name of the webhook's agent; without one, the text was sent
+ * to a channel unchanged, and `channel` is the name of the channel at that time.
  */
 export function outcomeOf(delivery: Told, agent: string | null): string {
   const { status, outcome, error } = delivery;

@@ -5,7 +5,7 @@ export type StepId = 'received' | 'verified' | 'filtered' | 'duplicate' | 'queue
 
 export interface Step {
   id: StepId;
-  /** `open`: under way or waiting. `todo`: not reached yet. `off`: not done, because the webhook does without it. */
+  /** `open`: in progress or waiting. `todo`: not reached yet. `off`: not done, because the webhook does without it. */
   state: 'done' | 'open' | 'failed' | 'todo' | 'off';
   at: string | null;
 }

@@ -7,7 +7,7 @@ export interface Fresh {
   secret: string | null;
   warning: string | null;
   how: 'created' | 'rotated' | 'changed';
-  /** Until when the previous secret is also valid. */
+  /** The time until which the previous secret is also valid. */
   until_ms: number | null;
 }
 

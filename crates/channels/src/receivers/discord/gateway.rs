@@ -307,7 +307,7 @@ fn of_close_code(code: Option<u16>) -> Result<Next, ReceiveError> {
         // An invalid sequence, and a session that timed out.
         Some(4007 | 4009) => return Ok(Next::Identify),
         Some(4010 | 4011) => {
-            "Discord demands that this bot connects in several parts (shards), which is not supported."
+            "Discord requires this bot to connect in several parts (shards), which is not supported."
         }
         Some(4012) => "Discord no longer supports this version of its gateway. Update Gatehouse.",
         Some(4013) => "Discord refused the kinds of events that were requested (4013).",

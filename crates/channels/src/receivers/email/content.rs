@@ -1,4 +1,4 @@
-//! The text and the files of a mail (RFC 2045 to 2049).
+//! The text and the files of an email (RFC 2045 to 2049).
 
 use super::html::html_text;
 use super::reply::{is_forwarded, is_reply};
@@ -6,22 +6,21 @@ use super::text::{Form, own_text};
 use crate::receivers::{MAX_FILES, file_name, with_unread};
 use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
-/// The largest mail that is read, in bytes, with its attachments.
+/// The largest email that is read, in bytes, with its attachments.
 pub(super) const MAX_MAIL: u32 = 25 * 1024 * 1024;
-/// How much of a mail is read for its text, in bytes.
+/// How much of an email is read for its text, in bytes.
 pub(super) const MAX_READ: usize = 256 * 1024;
-/// The maximum length of a text in bytes, without the quoted mail.
+/// The maximum length of a text in bytes, without the quoted email.
 const MAX_TEXT: usize = 64 * 1024;
 /// Each part has its own type. The limit also bounds how deeply parts are nested.
 const MAX_PARTS: usize = 100;
 
-const TOO_LARGE: &str = "This mail was not read, because it is larger than 25 MiB.";
-const TOO_LONG: &str =
-    "This mail was not read, because its text is longer than 64 KiB. Attach a long text as a file.";
-const TOO_MANY: &str = "This mail was not read, because it has more than 100 parts.";
-const UNREADABLE: &str = "This mail could not be read.";
+const TOO_LARGE: &str = "This email was not read, because it is larger than 25 MiB.";
+const TOO_LONG: &str = "This email was not read, because its text is longer than 64 KiB. Attach a long text as a file.";
+const TOO_MANY: &str = "This email was not read, because it has more than 100 parts.";
+const UNREADABLE: &str = "This email could not be read.";
 
-/// The content of a mail.
+/// The content of an email.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) text: Option<String>,
@@ -46,7 +45,7 @@ impl Content {
     }
 }
 
-/// Checks whether a mail of this size is read at all. The error is the answer to its sender.
+/// Checks whether an email of this size is read at all. The error is the answer to its sender.
 pub(super) fn check_size(size: u32) -> Result<(), Content> {
     if size > MAX_MAIL {
         return Err(Content::refused(TOO_LARGE));
@@ -54,8 +53,8 @@ pub(super) fn check_size(size: u32) -> Result<(), Content> {
     Ok(())
 }
 
-/// Reads the beginning of a mail of `size` bytes. The subject of a mail that begins a conversation (`is_first`) becomes
-/// the first line.
+/// Reads the beginning of an email of `size` bytes. The subject of an email that begins a conversation (`is_first`)
+/// becomes the first line.
 pub(super) fn read(bytes: &[u8], size: u32, subject: &str, is_first: bool) -> Content {
     let message = match parse(bytes) {
         Ok(message) => message,
@@ -99,7 +98,7 @@ pub(super) fn read(bytes: &[u8], size: u32, subject: &str, is_first: bool) -> Co
     }
 }
 
-/// Returns the files of a whole mail that are read.
+/// Returns the files of a whole email that are read.
 pub(super) fn contents(bytes: &[u8]) -> Vec<Vec<u8>> {
     let Ok(message) = parse(bytes) else {
         return Vec::new();
@@ -140,7 +139,7 @@ fn text_of(bodies: &[&MessagePart<'_>]) -> (String, bool) {
     (html.unwrap_or_default(), true)
 }
 
-/// The parts that are files: attachments without pictures within the text, signatures and forwarded mails.
+/// The parts that are files: attachments without pictures within the text, signatures and forwarded emails.
 fn files<'a>(message: &'a Message<'a>) -> impl Iterator<Item = &'a MessagePart<'a>> {
     message.attachments().filter(|part| {
         let is_shown = part.content_id().is_some()

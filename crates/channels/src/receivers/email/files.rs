@@ -1,4 +1,4 @@
-//! Fetches the files of a mail.
+//! Fetches the files of an email.
 
 use super::content::{self, MAX_MAIL};
 use super::settings::Settings;
@@ -6,21 +6,21 @@ use crate::error::Failure;
 use crate::files::{FetchedFile, FileLimits};
 use crate::receivers::Source;
 
-const GONE: &str = "The mail is no longer in the mailbox.";
+const GONE: &str = "The email is no longer in the mailbox.";
 
-/// Reads files of one mail over a separate connection, and downloads the mail once. A file's ID consists of
-/// the mail's ID and the number of the file, from 0. Earlier versions stored no number.
+/// Reads files of one email over a separate connection, and downloads the email once. A file's ID consists of the
+/// email's ID and the number of the file, from 0. Earlier versions stored no number.
 pub(super) async fn fetch(
     source: Source<'_>,
     file_ids: &[&str],
     limits: FileLimits,
 ) -> Result<Vec<Result<FetchedFile, Failure>>, Failure> {
     let reading = tokio::time::timeout(limits.time, read(source, file_ids));
-    let late = |_| Failure::unreachable("The mail was not fetched in time.");
+    let late = |_| Failure::unreachable("The email was not fetched in time.");
     Ok(kept(reading.await.map_err(late)??, limits))
 }
 
-/// Applies the limits. A file is absent if the mail has no file of this number.
+/// Applies the limits. A file is absent if the email has no file of this number.
 fn kept(files: Vec<Option<Vec<u8>>>, limits: FileLimits) -> Vec<Result<FetchedFile, Failure>> {
     let mut used = 0_usize;
     let kept = files.into_iter().map(|file| {
@@ -57,7 +57,7 @@ async fn read(source: Source<'_>, file_ids: &[&str]) -> Result<Vec<Option<Vec<u8
     Ok(wanted.collect())
 }
 
-/// Returns the number of the mail and of its file.
+/// Returns the number of the email and of its file.
 fn parse(id: &str, place: &str) -> Option<(u32, usize)> {
     let rest = id.strip_prefix(place)?;
     let (uid, number) = rest.split_once('-').unwrap_or((rest, "0"));

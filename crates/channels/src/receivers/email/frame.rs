@@ -71,7 +71,7 @@ fn number(digits: &[u8]) -> Option<usize> {
     Some(digits.parse().unwrap_or(usize::MAX))
 }
 
-/// Whether a response is about a mail.
+/// Whether a response is about an email.
 pub(super) fn is_fetch(bytes: &[u8]) -> bool {
     let start = bytes.get(..bytes.len().min(24)).unwrap_or_default();
     start.starts_with(b"* ")

@@ -1,4 +1,4 @@
-//! The header section of a mail (RFC 5322). A mail whose fields could be read in two ways is not read at all: the
+//! The header section of an email (RFC 5322). An email whose fields could be read in two ways is not read at all: the
 //! server that authenticates a sender must see the same sender.
 
 use super::tokens::{Token, tokens};
@@ -63,8 +63,8 @@ impl Header {
         Some(first.to_ascii_lowercase())
     }
 
-    /// Whether the mail was written by a program or sent to a list. Such a mail is not answered (RFC 3834,
-    /// section 2).
+    /// Whether the email was written by a program or sent to a list. Such an email is not answered (RFC 3834, section
+    /// 2).
     pub(super) fn is_automatic(&self) -> bool {
         let is_of_list = self.0.iter().any(|(name, _)| name.starts_with("list-"));
         let submitted = self.first_word("auto-submitted");
@@ -179,7 +179,7 @@ fn is_domain(domain: &str) -> bool {
     domain.len() <= 190 && domain.contains('.') && domain.split('.').all(is_label)
 }
 
-/// Whether a text is the ID of a mail, and short enough to be kept.
+/// Whether a text is the ID of an email, and short enough to be kept.
 pub(super) fn is_message_id(text: &str) -> bool {
     let inner = text.strip_prefix('<').and_then(|it| it.strip_suffix('>'));
     let is_plain = |c: u8| c.is_ascii_graphic() && !b"<>\"\\,;".contains(&c);

@@ -1,10 +1,10 @@
-//! The text of the HTML of a mail, with marks before quoted lines.
+//! The text of the HTML of an email, with marks before quoted lines.
 
 use mail_parser::decoders::html::html_to_text;
 
-/// The text of HTML, with `>` before lines that are quoted (`blockquote`). Comments and attributes of a quoted mail can
-/// contain tags that seem to end it. The text after them is not marked, but the earlier marks show that not all of the
-/// text is the person's own.
+/// The text of HTML, with `>` before lines that are quoted (`blockquote`). Comments and attributes of a quoted email
+/// can contain tags that seem to end it. The text after them is not marked, but the earlier marks show that not all of
+/// the text is the person's own.
 pub(super) fn html_text(html: &str) -> String {
     let mut text = String::new();
     let mut depth = 0_usize;

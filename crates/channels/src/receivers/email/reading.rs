@@ -1,4 +1,4 @@
-//! Reads new mails: first the headers, then the content of mails whose sender the owner's server has authenticated.
+//! Reads new emails: first the headers, then the content of emails whose sender the owner's server has authenticated.
 
 use super::content::{self, Content, MAX_READ};
 use super::error::ImapError;
@@ -13,11 +13,11 @@ use crate::receivers::{Source, display_name};
 use mail_parser::MessageParser;
 use std::time::Duration;
 
-/// After this time, a check stops reading further mails and stores what it has.
+/// After this time, a check stops reading further emails and stores what it has.
 const BATCH_MS: u64 = 45_000;
-/// How long the reading of one mail may take.
+/// How long the reading of one email may take.
 const LONGEST: Duration = Duration::from_secs(24);
-/// The maximum length of a header, in bytes. A mail with a longer header is not read.
+/// The maximum length of a header, in bytes. An email with a longer header is not read.
 const MAX_HEADER: usize = 64 * 1024;
 /// Addresses that no person reads.
 const NOBODY: [&str; 5] = [
@@ -28,7 +28,7 @@ const NOBODY: [&str; 5] = [
     "donotreply",
 ];
 
-/// Reads new mails.
+/// Reads new emails.
 pub(super) struct Reading<'a> {
     pub(super) source: Source<'a>,
     pub(super) settings: &'a Settings<'a>,
@@ -37,27 +37,27 @@ pub(super) struct Reading<'a> {
     pub(super) begun: u64,
 }
 
-/// The outcome of reading new mails.
+/// The outcome of reading new emails.
 #[derive(Debug, Default)]
 pub(super) struct Looked {
-    /// The last mail that was examined.
+    /// The last email that was examined.
     pub(super) last: Option<u32>,
     /// The messages of people.
     pub(super) messages: Vec<ReceivedMessage>,
-    /// The mail that could not be fetched, and why. The session cannot be used after that.
+    /// The email that could not be fetched, and why. The session cannot be used after that.
     pub(super) failed: Option<(u32, ImapError)>,
 }
 
-/// A mail that may be answered.
+/// An email that may be answered.
 struct Answerable {
     header: Header,
     sender: String,
-    /// Is the same each time this mail arrives.
+    /// Is the same each time this email arrives.
     id: String,
 }
 
 impl Reading<'_> {
-    /// Reads mails one by one, up to the first one that cannot be fetched.
+    /// Reads emails one by one, up to the first one that cannot be fetched.
     pub(super) async fn read(&self, session: &mut Session, uids: &[u32]) -> Looked {
         let mut looked = Looked::default();
         for &uid in uids {
@@ -81,7 +81,7 @@ impl Reading<'_> {
         looked
     }
 
-    /// Returns the message of a mail; `None` if it is not answered or was deleted in the meantime.
+    /// Returns the message of an email; `None` if it is not answered or was deleted in the meantime.
     async fn read_one(
         &self,
         session: &mut Session,
@@ -94,13 +94,13 @@ impl Reading<'_> {
             Ok(answerable) => self.message(session, mail, answerable).await,
             Err(why) => {
                 let account = &self.source.account.id;
-                tracing::info!(account, uid, why, "a mail is ignored");
+                tracing::info!(account, uid, why, "an email is ignored");
                 Ok(None)
             }
         }
     }
 
-    /// Reads the header of a mail that may be answered. The error says why it may not.
+    /// Reads the header of an email that may be answered. The error says why it may not.
     fn answerable(&self, mail: &Fetched) -> Result<Answerable, &'static str> {
         let header = Header::read(&mail.bytes).ok_or("its header is not valid or too long")?;
         let sender = header
@@ -142,7 +142,7 @@ impl Reading<'_> {
             read.content = refused.unwrap_or(read.content);
             read
         });
-        // A mail that makes the parser panic must not stop receiving.
+        // An email that makes the parser panic must not stop receiving.
         let read = reading.await.unwrap_or_else(|_| Read::unreadable());
         let content = read.content;
         Ok(Some(ReceivedMessage {
@@ -167,7 +167,7 @@ impl Reading<'_> {
     }
 }
 
-/// The parts of a mail that are used.
+/// The parts of an email that are used.
 struct Read {
     /// The sender's name.
     name: String,

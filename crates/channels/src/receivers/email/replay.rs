@@ -1,6 +1,6 @@
-//! Whether a mail was written to this account, and recently. A recipient of a genuine mail can send it unchanged to the
-//! mailbox, with a valid signature. A mail must therefore name the account and have a recent date, and it is accepted
-//! once.
+//! Whether an email was written to this account, and recently. A recipient of a genuine email can send it unchanged to
+//! the mailbox, with a valid signature. An email must therefore name the account and have a recent date, and it is
+//! accepted once.
 
 use super::header::{Header, is_one_of};
 use data_encoding::HEXLOWER;
@@ -8,13 +8,13 @@ use gatehouse_domain::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use sha2::{Digest, Sha256};
 
-/// How far the date of a mail may be from now, before and after, in seconds. The IDs of messages are kept for
-/// longer than twice this time.
+/// How far the date of an email may be from now, before and after, in seconds. The IDs of messages are kept for longer
+/// than twice this time.
 const NEAR_SECONDS: u64 = 2 * 24 * 3_600;
 static DATES: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 
-/// Returns the ID of a mail of a sender. It is the same each time the mail arrives. `own` contains the
-/// addresses of the account. The error says why the mail may be a replay.
+/// Returns the ID of an email of a sender. It is the same each time the email arrives. `own` contains the addresses of
+/// the account. The error says why the email may be a replay.
 pub(super) fn identify(
     header: &Header,
     sender: &str,

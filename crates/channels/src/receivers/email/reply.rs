@@ -1,4 +1,4 @@
-//! The parts of a mail that its answer repeats. They are stored as the thread of a message.
+//! The parts of an email that its answer repeats. They are stored as the thread of a message.
 
 use super::header::{Header, is_message_id};
 use crate::outgoing::one_line;
@@ -7,14 +7,14 @@ use mail_parser::MessageParser;
 use serde::{Deserialize, Serialize};
 
 const MAX_SUBJECT_CHARS: usize = 200;
-/// Number of mails that an answer refers to: the first and the last ones. RFC 5536, section 3.2.10, allows omitting the
-/// others.
+/// Number of emails that an answer refers to: the first and the last ones. RFC 5536, section 3.2.10, allows omitting
+/// the others.
 const MAX_REFERENCES: usize = 6;
 
 /// The fields of an answer (RFC 5322, section 3.6.4).
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reply {
-    /// The ID of the answered mail.
+    /// The ID of the answered email.
     pub(crate) to: Option<String>,
     pub(crate) references: Vec<String>,
     /// With `Re:`.
@@ -77,16 +77,16 @@ const ANSWERED: [&str; 22] = [
     "re", "aw", "antw", "antwort", "sv", "svar", "vs", "odp", "ynt", "res", "rif", "r", "bls",
     "atb", "отв", "απ", "回复", "回覆", "答复", "返信", "השב", "رد",
 ];
-/// Maximum number of letters of the prefix in the subject of a forwarded mail.
+/// Maximum number of letters of the prefix in the subject of a forwarded email.
 const MAX_PREFIX: usize = 6;
 
-/// Whether a subject says that the mail is an answer.
+/// Whether a subject says that the email is an answer.
 pub(super) fn is_reply(subject: &str) -> bool {
     prefix(subject).is_some_and(|(word, _)| is_answered(word))
 }
 
-/// Whether a subject says that the mail is forwarded, or answers a forwarded one. The word for it depends
-/// on the language, so every short word before a colon counts, except the words for answers.
+/// Whether a subject says that the email is forwarded, or answers a forwarded one. The word for it depends on the
+/// language, so every short word before a colon counts, except the words for answers.
 pub(super) fn is_forwarded(subject: &str) -> bool {
     let mut rest = subject;
     while let Some((word, after)) = prefix(rest) {

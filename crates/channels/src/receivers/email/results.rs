@@ -43,7 +43,7 @@ impl Outcome {
     }
 }
 
-/// Whether the topmost field of the server `authserv_id` confirms that the mail is from `domain`: DMARC passed for it,
+/// Whether the topmost field of the server `authserv_id` confirms that the email is from `domain`: DMARC passed for it,
 /// or DMARC gave no verdict and a DKIM signature of the domain or of a parent domain passed. The sender could have
 /// written the fields further down, and signatures listed after results about the envelope.
 pub(super) fn is_authenticated(header: &Header, authserv_id: &str, domain: &str) -> bool {
@@ -81,7 +81,7 @@ fn is_aligned(signer: &str, domain: &str) -> bool {
 enum Field {
     /// Written by another server.
     Others,
-    /// It may be the server's own field, but it cannot be parsed.
+    /// A field that may be the server's own, but cannot be parsed.
     Unreadable,
     Own(Vec<Outcome>),
 }

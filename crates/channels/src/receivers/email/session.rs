@@ -7,7 +7,7 @@ use super::frame::{is_fetch, parse};
 use imap_proto::{AttributeValue, Capability, MailboxDatum, Response, Status};
 use std::time::Duration;
 
-/// Maximum size of a response without mails, in bytes.
+/// Maximum size of a response without emails, in bytes.
 pub(super) const SMALL: usize = 64 * 1024;
 /// Maximum size of a list of UIDs, in bytes: about 90,000 UIDs.
 const UIDS: usize = 1024 * 1024;
@@ -20,11 +20,11 @@ const TOO_MUCH: &str = "The mail server sent more than was requested.";
 pub(super) struct Mailbox {
     /// Changes when UIDs lose their meaning.
     pub(super) validity: u32,
-    /// The UID of the next mail; `None` if the server does not report it.
+    /// The UID of the next email; `None` if the server does not report it.
     pub(super) next: Option<u32>,
 }
 
-/// The result of FETCH for one mail.
+/// The result of FETCH for one email.
 #[derive(Debug, Default)]
 pub(super) struct Fetched {
     pub(super) uid: u32,
@@ -47,7 +47,7 @@ pub(super) struct Session {
     /// The tag of the IDLE command that runs.
     idle: Option<String>,
     pub(super) mailbox: Mailbox,
-    /// Whether mails may have arrived since the last search.
+    /// Whether emails may have arrived since the last search.
     pub(super) has_news: bool,
 }
 
@@ -104,8 +104,8 @@ impl Session {
         Ok(uids)
     }
 
-    /// Reads at most `max` bytes of a part of a mail without marking it as read; `None` if the mail does not
-    /// exist. `section` is a name such as `HEADER`.
+    /// Reads at most `max` bytes of a part of an email without marking it as read; `None` if the email does not exist.
+    /// `section` is a name such as `HEADER`.
     pub(super) async fn fetch(
         &mut self,
         uid: u32,
@@ -142,18 +142,18 @@ impl Session {
         Ok(None)
     }
 
-    /// Checks for new mails on servers without IDLE.
+    /// Checks for new emails on servers without IDLE.
     pub(super) async fn poll(&mut self) -> Result<(), ImapError> {
         self.command("NOOP", SMALL).await?.expect_ok()?;
         Ok(())
     }
 
-    /// Whether the server currently reports new mails.
+    /// Whether the server currently reports new emails.
     pub(super) const fn is_idle(&self) -> bool {
         self.idle.is_some()
     }
 
-    /// Makes the server report new mails (RFC 2177).
+    /// Makes the server report new emails (RFC 2177).
     pub(super) async fn begin_idle(&mut self) -> Result<(), ImapError> {
         let tag = self.begin("IDLE").await?;
         if self.continued(&tag).await?.is_some() {

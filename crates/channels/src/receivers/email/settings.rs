@@ -32,7 +32,7 @@ impl<'a> Settings<'a> {
         let authserv_id = source.field("authserv_id").ok_or_else(|| {
             Failure::incomplete(
                 "authserv_id",
-                "without it, no sender of a mail can be recognized, so no mail is read",
+                "without it, no sender of an email can be recognized, so no email is read",
             )
         })?;
         let host = parse_host(need("imap_host")?)

@@ -1,19 +1,19 @@
-//! Extracts the text that a person wrote in a mail: without quoted mails and without a signature.
+//! Extracts the text that a person wrote in an email: without quoted emails and without a signature.
 
-/// Lines that begin a forwarded mail.
+/// Lines that begin a forwarded email.
 const FORWARDED: [&str; 4] = [
     "---------- forwarded message",
     "-------- forwarded message --------",
     "begin forwarded message:",
     "anfang der weitergeleiteten nachricht:",
 ];
-/// Lines that begin the mail that is answered, or a forwarded one.
+/// Lines that begin the email that is answered, or a forwarded one.
 const ORIGINAL: [&str; 2] = [
     "-----original message-----",
     "-----ursprüngliche nachricht-----",
 ];
-/// The first field of a mail header inside a text, and a field that must follow soon. Outlook inserts such
-/// a header before the quoted mail.
+/// The first field of an email header inside a text, and a field that must follow soon. Outlook inserts such a header
+/// before the quoted email.
 const FROM: [&str; 5] = ["from", "von", "de", "da", "van"];
 const SENT: [&str; 10] = [
     "sent",
@@ -29,8 +29,7 @@ const SENT: [&str; 10] = [
 ];
 /// Maximum distance in lines from the first field of a quoted header to the second.
 const NEAR: usize = 3;
-/// This many fields with any names, one of which contains a mail address, count as the header of another
-/// mail.
+/// This many fields with any names, one of which contains an email address, count as the header of another email.
 const MIN_FIELDS: usize = 3;
 /// In an answer, this many fields are removed together with the text after them. Three could be a list that
 /// the sender wrote.
@@ -41,7 +40,7 @@ const MAX_LINES: usize = 12;
 const MAX_NAME: (usize, usize) = (30, 3);
 /// A line of this many characters may have been wrapped.
 const WRAPPED: usize = 60;
-/// A line of this many `_` or `-` separates another mail.
+/// A line of this many `_` or `-` separates another email.
 const RULE: usize = 8;
 
 /// A person's text.
@@ -55,13 +54,13 @@ pub(super) struct OwnText {
 /// Properties of a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Form {
-    /// It was HTML. Only some programs mark quotes in it.
+    /// The text was HTML. Only some programs mark quotes in HTML.
     pub(super) is_html: bool,
-    /// It answers another mail, and forwards none.
+    /// The email answers another one, and forwards none.
     pub(super) is_reply: bool,
 }
 
-/// Removes the text after the line that introduces the answered mail, quoted lines at the end, and the signature.
+/// Removes the text after the line that introduces the answered email, quoted lines at the end, and the signature.
 /// Quoted lines between a person's own stay, because the answers would make no sense without them.
 pub(super) fn own_text(text: &str, form: Form) -> OwnText {
     let mut lines: Vec<&str> = text
@@ -119,7 +118,7 @@ fn begins(line: &str, starts: &[&str]) -> bool {
     starts.iter().any(|start| line.starts_with(start))
 }
 
-/// Whether another mail begins at a line, as Outlook formats it.
+/// Whether another email begins at a line, as Outlook formats it.
 fn is_original(lines: &[&str], at: usize) -> bool {
     let Some((line, after)) = lines.get(at..).and_then(<[&str]>::split_first) else {
         return false;
@@ -130,7 +129,7 @@ fn is_original(lines: &[&str], at: usize) -> bool {
         || is_header(lines, at, MIN_REMOVED)
 }
 
-/// Whether the header of another mail begins at a line, in any language: this many fields, of which one has a mail
+/// Whether the header of another email begins at a line, in any language: this many fields, of which one has an email
 /// address, or fields after a rule.
 fn is_header(lines: &[&str], at: usize, min: usize) -> bool {
     let (mut count, mut has_one) = (0, false);
@@ -178,7 +177,7 @@ fn has_address(line: &str) -> bool {
     })
 }
 
-/// Whether a line separates another mail: `________`, or words between hyphens.
+/// Whether a line separates another email: `________`, or words between hyphens.
 fn is_rule(line: &str) -> bool {
     let line = line.trim();
     let is_line = !is_text(line) && line.len() >= RULE;
@@ -197,7 +196,8 @@ fn has_name(line: &str, names: &[&str]) -> bool {
     names.contains(&name.as_str())
 }
 
-/// The line that introduces the answered mail, if only that mail follows. `is_unmarked` if quoted lines have no marks.
+/// The line that introduces the answered email, if only that email follows. `is_unmarked` if quoted lines have no
+/// marks.
 fn introduction(lines: &[&str], is_unmarked: bool) -> Option<usize> {
     (0..lines.len()).find(|&at| {
         let one = lines.get(at).map_or("", |line| line.trim());

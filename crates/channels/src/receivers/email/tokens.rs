@@ -70,7 +70,7 @@ fn quoted(rest: &mut std::str::Chars<'_>) -> Option<String> {
     }
 }
 
-/// Skips a comment after its first parenthesis. `None` also if quotes decide where it ends: some servers write quoted
+/// Skips a comment after its first parenthesis. Also `None` if quotes decide where it ends: some servers write quoted
 /// strings into comments, where quotes mean nothing.
 fn skip_comment(rest: &mut std::str::Chars<'_>) -> Option<()> {
     let mut depth = 1_u32;

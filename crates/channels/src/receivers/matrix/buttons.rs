@@ -187,7 +187,7 @@ impl Buttons for MatrixButtons {
             let body = question.text.whole();
             let mut content = message("m.text", &body);
             put(&mut content, MARK, json!({}));
-            // The same for each attempt, so that the server stores one message.
+            // Every attempt uses the same transaction ID, so that the server stores one message.
             let data = question.buttons.iter().flatten().map(|it| &*it.data);
             let id = transaction(&[question.chat, &data.collect::<String>()]);
             let message_id =
@@ -281,7 +281,7 @@ fn transaction(parts: &[&str]) -> String {
     HEXLOWER.encode(&Sha256::digest(json!(parts).to_string()))
 }
 
-/// Reacts with each label. The server refuses a reaction that is there already.
+/// Reacts with each label. The server refuses a reaction that is already there.
 async fn react(
     source: Source<'_>,
     (room, message_id): (&str, &str),

@@ -179,7 +179,7 @@ pub(super) enum What {
     EncryptedFile {
         names_bot: bool,
     },
-    /// A location or other content without a text and a file.
+    /// A location, or other content that is neither a text nor a file.
     Other,
     Encrypted,
 }

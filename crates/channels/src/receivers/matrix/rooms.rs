@@ -216,7 +216,7 @@ fn message(room: &str, said: Said, member: &Member, is_group: bool) -> Option<Re
         }),
         // A message without text or file gets an answer that says so.
         What::Other => (!is_group).then_some(message),
-        // The same ID for each message of the room, so that it is answered once.
+        // All messages of the room get the same ID, so that the room is answered once.
         What::Encrypted => (!is_group).then_some(ReceivedMessage {
             message_id: format!("encrypted:{room}"),
             answer: Some(ENCRYPTED),

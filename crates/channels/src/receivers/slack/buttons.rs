@@ -114,8 +114,8 @@ fn are_stored(sent: &[Value], stored: &Value) -> bool {
 }
 
 /// A section. Slack decodes `&amp;`, `&lt;` and `&gt;` in both kinds of text and nothing else
-/// (<https://docs.slack.dev/messaging/formatting-message-text#escaping>). In `plain_text` it interprets no markup, and
-/// without `emoji` no names of emoji.
+/// (<https://docs.slack.dev/messaging/formatting-message-text#escaping>). In `plain_text` it does not interpret markup.
+/// If `emoji` is false, it does not interpret names of emoji.
 fn section(text: &str, is_plain: bool) -> Value {
     let text = Markup::Slack.escape(text);
     if !is_plain {
@@ -217,7 +217,7 @@ impl Buttons for SlackButtons {
             // The response may omit the blocks.
             match stored.as_ref().and_then(|it| it.pointer("/message/blocks")) {
                 Some(stored) if !are_stored(&blocks, stored) => {
-                    Err(Failure::refused("Slack shows another text."))
+                    Err(Failure::refused("Slack shows a different text."))
                 }
                 _ => Ok(()),
             }

@@ -64,7 +64,8 @@ fn without_part(mut found: Vec<Value>) -> Vec<Value> {
     found
 }
 
-/// Returns the messages that are meant for the bot. The parts of an album are one, which names the bot if a part does.
+/// Returns the messages that are meant for the bot. The parts of an album form one message, which mentions the bot if
+/// one of the parts does.
 pub(super) fn messages_of(
     updates: Vec<Update>,
     bot: &Bot,

@@ -30,7 +30,7 @@ struct Message {
     chat: Chat,
     text: Option<String>,
     caption: Option<String>,
-    /// The same photo in several sizes.
+    /// The photo of the message, in several sizes.
     #[serde(default)]
     photo: Vec<files::PhotoSize>,
     document: Option<files::Document>,
@@ -44,7 +44,7 @@ struct Message {
     quote: Option<ChosenQuote>,
     /// Set if someone else wrote the text.
     forward_origin: Option<Value>,
-    /// The same before version 7.0 of the Bot API, on a server of the owner's.
+    /// Replaces `forward_origin` on servers with a Bot API before version 7.0.
     forward_date: Option<Value>,
     /// Set if a bot wrote the text.
     via_bot: Option<Value>,
@@ -166,7 +166,8 @@ pub(super) fn message_of(
     })
 }
 
-/// The message that is replied to, or the chosen part of it. Of a message in another chat, only that part is known.
+/// The message that is replied to, or the chosen part of it. If that message is in another chat, only the chosen part
+/// is known.
 fn quote_of(message: &Message, from: &User, bot: &Bot) -> Option<Quote> {
     let replied = message.reply_to_message.as_deref();
     let whole = replied.and_then(|it| it.text.as_ref().or(it.caption.as_ref()));

@@ -19,7 +19,7 @@ pub(super) static ABOUT: About = About {
             "port",
             "Port",
             FieldKind::Port,
-            "587 when empty; 465 is TLS from the start.",
+            "587 if empty. Port 465 uses TLS from the start.",
         ),
         FieldSpec::new(
             "user",
@@ -41,7 +41,7 @@ pub(super) static ABOUT: About = About {
             "The sender, such as Gatehouse <gatehouse@example.com>.",
         )
         .required()
-        // A mail counts only if it is addressed to one of the channel's own addresses, and this is one.
+        // An email counts only if it is addressed to one of the channel's own addresses, and this is one.
         .decides_senders(),
         FieldSpec::new(
             "to",
@@ -67,7 +67,7 @@ pub(super) static ABOUT: About = About {
             "imap_security",
             "IMAP security",
             FieldKind::OneOf(&["tls", "starttls", "none"]),
-            "`tls` when empty, or `starttls`; `none` only for a server on this machine.",
+            "`tls` if empty, or `starttls`; `none` only for a server on this machine.",
         ),
         FieldSpec::new(
             "imap_user",

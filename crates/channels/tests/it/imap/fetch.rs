@@ -4,7 +4,7 @@ use super::{Talk, say};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 impl Talk<'_> {
-    /// Sends parts of mails. `None` if the connection ends.
+    /// Sends parts of emails. `None` if the connection ends.
     pub(super) async fn fetch<S: AsyncWrite + Unpin>(
         &self,
         stream: &mut S,

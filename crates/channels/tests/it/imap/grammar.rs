@@ -45,7 +45,7 @@ pub(super) fn login(text: &str) -> Option<(String, String)> {
     }
 }
 
-/// The mails of a sequence set, with their numbers. `5:*` contains the last mail even if its UID is smaller.
+/// The emails of a sequence set, with their numbers. `5:*` contains the last email even if its UID is smaller.
 pub(super) fn chosen(set: &str, mails: &[(u32, String)]) -> Option<Vec<(usize, u32, String)>> {
     let last = mails.last().map_or(0, |(uid, _)| *uid);
     let one = |text: &str| match text {

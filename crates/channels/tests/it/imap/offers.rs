@@ -22,9 +22,9 @@ pub struct Offers {
     pub before_tls: &'static str,
     /// Answers to FETCH stop in the middle.
     pub stops: bool,
-    /// The UID of a mail that is deleted as soon as a part of it was fetched.
+    /// The UID of an email that is deleted as soon as a part of it was fetched.
     pub vanishing: Option<u32>,
-    /// The UID of a mail whose answers to FETCH follow no grammar.
+    /// The UID of an email whose answers to FETCH follow no grammar.
     pub unreadable: Option<u32>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct State {
     pub(super) offers: Offers,
     pub(super) validity: u32,
     pub(super) next: u32,
-    /// UIDs and mails.
+    /// UIDs and emails.
     pub(super) mails: Vec<(u32, String)>,
     /// Commands without tags and passwords.
     pub(super) log: Vec<String>,

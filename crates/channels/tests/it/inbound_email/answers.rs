@@ -147,7 +147,7 @@ async fn a_message_is_stored_once_over_restarts_and_nodes() {
                 .await
                 .unwrap();
         }
-        // The person is paired now, so the mail that requested the code is stored as a message.
+        // The person is paired now, so the email that requested the code is stored as a message.
         let waiting = channels.list_waiting_messages("email").await.unwrap();
         let texts: Vec<_> = waiting.iter().map(|it| it.text.as_str()).collect();
         assert_eq!(texts, ["hello", "again"]);

@@ -1,4 +1,4 @@
-//! The same with a real mail server: Dovecot.
+//! Receives emails from a real mail server, Dovecot.
 
 use super::{fields_at, mail, why, with};
 use crate::dovecot::Dovecot;
@@ -50,7 +50,7 @@ impl Real {
         self.try_receive().await.unwrap()
     }
 
-    /// The messages of so many mails. Dovecot may report a mail only after a search.
+    /// The messages of so many emails. Dovecot may report an email only after a search.
     async fn messages(&mut self, count: usize) -> Vec<ReceivedMessage> {
         let mut all = Vec::new();
         while all.len() < count {
@@ -59,7 +59,7 @@ impl Real {
         all
     }
 
-    /// The texts of so many mails.
+    /// The texts of so many emails.
     async fn texts(&mut self, count: usize) -> Vec<String> {
         let messages = self.messages(count).await.into_iter();
         messages.map(|message| message.text.unwrap()).collect()
@@ -147,7 +147,7 @@ async fn dovecot_ends_an_idle_with_a_mail_and_a_restart_loses_none() {
     real.server.run().await;
     assert_eq!(real.texts(1).await, ["meanwhile"]);
 
-    // Mails with other UIDs are not answered again.
+    // Emails with other UIDs are not answered again.
     real.server.stop();
     real.server.renumber();
     real.server.run().await;

@@ -1,4 +1,4 @@
-//! Mails that cannot be fetched.
+//! Emails that cannot be fetched.
 
 use super::{Mailbox, mail, why};
 use crate::imap::Offers;

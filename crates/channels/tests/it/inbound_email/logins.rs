@@ -206,7 +206,7 @@ async fn a_password_goes_only_to_the_server_that_it_was_entered_for() {
     assert_eq!(changed.enter_again, ["password"]);
 }
 
-/// A mail of a trusted person counts as the owner's.
+/// An email of a trusted person counts as the owner's.
 #[tokio::test]
 async fn only_an_administrator_changes_what_decides_whose_mail_counts() {
     let (harness, server) = (harness().await, ImapServer::start(Offers::default()).await);
@@ -228,7 +228,7 @@ async fn only_an_administrator_changes_what_decides_whose_mail_counts() {
         let refused = update(false, json!({ (field): value })).await;
         assert_eq!(blame(refused).0, ErrorCode::Forbidden, "{field}");
     }
-    // Equal values are no change, and other fields need no administrator.
+    // Equal values are not a change, and other fields do not require an administrator.
     let same = json!({ "authserv_id": "mx.example.com", "imap_user": USER, "to": "a@example.com" });
     update(false, same).await.unwrap();
     let moved = json!({ "authserv_id": "mx.other.example" });

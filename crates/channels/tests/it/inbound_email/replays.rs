@@ -1,4 +1,4 @@
-//! Mails that a recipient sends again, unchanged.
+//! Emails that a recipient sends again, unchanged.
 
 use super::{Mailbox, USER, authentic, date, fields, mail, mail_at, with};
 use crate::harness::{NOW_MS, actor, harness, harnesses};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
-/// A mail with these fields instead of the usual ones.
+/// An email with these fields instead of the usual ones.
 fn with_fields(fields: &str) -> String {
     format!("{}{fields}\nhello\n", authentic("ann@a.example"))
 }

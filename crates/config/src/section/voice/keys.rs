@@ -136,7 +136,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
     with_default(
         Kind::Whole { min: 1, max: 64 },
         Initial::Whole(2),
-        "Local speech programs that run at a time.",
+        "Local speech programs that run at the same time.",
     )
     .at("voice.local_concurrency"),
     with_default(

@@ -36,7 +36,7 @@ pub(super) async fn run(
     match &target {
         Target::Stdout => refuse_terminal()?,
         // Check this before the server makes a backup.
-        Target::File(path) => ensure!(!path.exists(), "{} exists already", path.display()),
+        Target::File(path) => ensure!(!path.exists(), "{} already exists", path.display()),
         Target::Directory(_) => {}
     }
     let response = client.download(PATH, params).await?;

@@ -132,7 +132,7 @@ fn prepare(layers: &Layers) -> Result<Option<Locks>> {
     let locks = match Locks::take(data_dir, &database) {
         Ok(locks) => locks,
         Err(DataDirError::Locked { .. }) => {
-            bail!("{RUNNING}: stop it and restore into an empty one")
+            bail!("{RUNNING}: stop the server and restore into an empty data directory")
         }
         Err(error) => return Err(error.into()),
     };
@@ -250,9 +250,9 @@ fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) ->
         ));
         note(format!(
             "This is the state of {}. The password, passkeys, API keys, devices, sessions, paired people and share \
-             links of that time are valid, also those that were changed or removed since. --revoke-credentials \
-             deletes all but the password and passkeys. Deliveries received since then are unknown, so repeated ones \
-             are not recognized.",
+             links of that time are valid, including those that were changed or removed since then. \
+             --revoke-credentials deletes all but the password and passkeys. Deliveries received since then are \
+             unknown, so repeats of them are not recognized.",
             manifest.created_at
         ));
         note("The vault opens with the password or the recovery key of that time.");
@@ -277,7 +277,7 @@ fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) ->
         }
         for path in &outcome.profiles_beside {
             note(format!(
-                "A profile of the backup is in {}, because another one has its name. Compare them.",
+                "A profile of the backup is in {}, because another profile has its name. Compare them.",
                 path.display()
             ));
         }

@@ -97,7 +97,7 @@ fn temporary(globals: &Globals) -> Result<tempfile::TempDir> {
     place.context("cannot create a temporary directory")
 }
 
-/// Whether the temporary directory could not store the restored data.
+/// Whether the error is about the temporary directory, for example that it is full.
 fn is_of_place(error: &anyhow::Error) -> bool {
     let is_full = |error: &std::io::Error| {
         matches!(

@@ -42,7 +42,7 @@ pub fn read(text: &str) -> Result<Node, Wrong> {
                             value.push('\n');
                             value.push_str(more);
                         }
-                        None => return Err((number, "a quoted value does not end".to_owned())),
+                        None => return Err((number, "a quoted value is not closed".to_owned())),
                     },
                 }
             };

@@ -91,7 +91,11 @@ pub fn plan_config(
     }
     if let Some(servers) = root.get("mcp_servers") {
         let from = Plan::place(document.path, servers.line);
-        plan.leave("mcp_servers", from, "add the servers on the page MCP");
+        plan.leave(
+            "mcp_servers",
+            from,
+            "add the servers on the MCP servers page",
+        );
     }
 }
 

@@ -101,7 +101,7 @@ impl Found {
             .filter(|it| it.text_of("source") == Some("header"));
         let header = header.and_then(|it| it.text_of("name"));
         if is_optional {
-            self.left.push((rule.line, "it is below `or` or `not`"));
+            self.left.push((rule.line, "it is nested in `or` or `not`"));
             return Ok(());
         }
         match (kind, header) {
@@ -139,7 +139,7 @@ impl Found {
     /// Uses the rule to verify the sender. Returns `false` if the rule is not suitable.
     fn verify(&mut self, profile: &str, mode: &str, rule: &Node, field: &str) -> bool {
         if self.params.contains_key("auth_mode") {
-            let why = "another rule verifies the sender already, and a webhook has one";
+            let why = "another rule already verifies the sender, and a webhook can have only one";
             self.left.push((rule.line, why));
             return false;
         }

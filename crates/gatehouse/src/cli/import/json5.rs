@@ -66,7 +66,7 @@ impl Reader<'_> {
                 let began = self.line;
                 while !self.rest.starts_with("*/") {
                     if self.next().is_none() {
-                        return Err((began, "a comment does not end".to_owned()));
+                        return Err((began, "a comment is not closed".to_owned()));
                     }
                 }
                 self.next();
@@ -106,7 +106,7 @@ impl Reader<'_> {
                 _ => self.name()?,
             };
             if fields.iter().any(|(known, _)| *known == key) {
-                return Err(self.wrong(&format!("`{key}` is there twice")));
+                return Err(self.wrong(&format!("`{key}` appears twice")));
             }
             self.skip()?;
             if !self.take(':') {
@@ -177,7 +177,7 @@ impl Reader<'_> {
         loop {
             match self.next() {
                 None | Some('\n' | '\r') => {
-                    return Err((began, "a string does not end".to_owned()));
+                    return Err((began, "a string is not closed".to_owned()));
                 }
                 end if end == quote => return Ok(text),
                 Some('\\') => text.extend(self.escape()?),

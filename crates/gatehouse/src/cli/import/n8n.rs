@@ -124,7 +124,7 @@ fn credential(
     Ok(())
 }
 
-/// Plans a variable for each value of a credential, also for those in other values:
+/// Plans a variable for each value of a credential, including those inside other values:
 /// `MAIL_OAUTH_TOKEN_DATA_ACCESS_TOKEN`.
 fn variables(plan: &mut Plan, name: &str, node: &Node, from: &Place, names: &mut Names) {
     let value = match &node.value {

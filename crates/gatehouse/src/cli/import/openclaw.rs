@@ -65,7 +65,7 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>, variables: &dyn Fn(&str) -
             "create webhooks instead: `gatehouse webhooks create`",
         ),
         ("cron", "create webhooks with --schedule instead"),
-        ("mcp", "add the servers on the page MCP"),
+        ("mcp", "add the servers on the MCP servers page"),
         (
             "gateway",
             "the gateway's own address and credentials are not imported",

@@ -82,7 +82,7 @@ impl Open {
             _ => return Err((node.line, "a key is not a text".to_owned())),
         };
         if fields.iter().any(|(known, _)| *known == key) {
-            return Err((node.line, format!("`{key}` is there twice")));
+            return Err((node.line, format!("`{key}` appears twice")));
         }
         self.key = Some(key);
         Ok(())

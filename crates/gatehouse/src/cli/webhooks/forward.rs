@@ -241,7 +241,7 @@ impl Forwarder<'_> {
             ])
             .collect();
         let [(_, at), (_, event), (_, id)] = &shown;
-        // Writing to a closed pipe is no error.
+        // Writing to a closed pipe is not an error.
         drop(self.out.json_line(&record, || {
             let event = if event.is_empty() { "-" } else { event };
             let status = sent.status.map_or("-".to_owned(), |code| code.to_string());

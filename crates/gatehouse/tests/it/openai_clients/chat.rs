@@ -76,7 +76,7 @@ async fn they_chat() {
         let calls: Vec<&Value> = calls.filter(|call| !call.is_null()).collect();
         assert_eq!(calls[0]["function"], call["function"], "{language}");
 
-        // The client's own objects go back.
+        // Send the client library's own objects back.
         let result = json!({ "role": "tool", "tool_call_id": call["id"], "content": "sunny" });
         let messages = json!([question(), ok[2]["choices"][0]["message"], result]);
         let job = job(

@@ -47,7 +47,7 @@ pub struct McpServer {
     pub prompts: usize,
     /// Whether tools wait for `mcp.approve`.
     pub needs_approval: bool,
-    /// Identifies the server's present tools, for `mcp.approve`.
+    /// Identifies the server's current tools, for `mcp.approve`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
     /// How it is connected with an account; absent if it needs none.

@@ -13,7 +13,7 @@ use serde_json::json;
 pub(super) const fn reason(extent: Extent) -> &'static str {
     match extent {
         Extent::Unchanged => {
-            "it is encrypted to a key that this server does not have; its file is as it was written"
+            "it is encrypted to a key that this server does not have; its file is unchanged"
         }
         Extent::Header | Extent::Restored => {
             "it is encrypted to a key that this server does not have; only the header of its file was read"

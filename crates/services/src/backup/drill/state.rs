@@ -11,21 +11,22 @@ use std::time::Duration;
 const RESTORED: &str = "backup_drill";
 /// The check of encrypted backups, of which the server can only read the file.
 const ENCRYPTED: &str = "backup_encrypted";
-const HINT: &str = "Run `gatehouse backup verify` with a backup. If it fails too, make a new backup and verify that one.";
-const NOT_MADE_HINT: &str = "The backup may be intact. Make room in the data directory. The drill is repeated within a day.";
+const HINT: &str = "Run `gatehouse backup verify` with a backup. If that also fails, make a new backup and verify it.";
+const NOT_MADE_HINT: &str = "The backup may be intact. Free some space in the data directory. The trial restore is \
+    repeated within a day.";
 const ENCRYPTED_HINT: &str =
     "Make a new backup, and run `gatehouse backup verify` with it where the key is.";
 const NOT_READ_HINT: &str = "The backup may be intact. Check the directory in [backup]. The check is repeated within a day.";
-const WAITING_ENCRYPTED: &str = "Backups are encrypted to a key that this server does not have, so it cannot restore them \
-    on trial. It will check only that the file of the newest one is unchanged. Run `gatehouse backup verify FILE --identity \
-    KEY` where the key is.";
+const WAITING_ENCRYPTED: &str = "Backups are encrypted to a key that this server does not have, so it cannot do \
+    trial restores. It will check only that the file of the newest backup is unchanged. Run `gatehouse backup verify \
+    FILE --identity KEY` where the key is.";
 
 const DAY_MS: i64 = 24 * 3_600_000;
 /// The longest wait before a failed drill is repeated.
 const RETRY_MS: i64 = DAY_MS;
 /// How late a drill may be before `doctor` reports it.
 const LATE_MS: i64 = 2 * DAY_MS;
-/// A drill that takes longer was ended with its process.
+/// A drill that has run for longer than this is over: its process has ended.
 const LONGEST_MS: i64 = 6 * 3_600_000;
 /// How long nodes wait for another one with a newer backup. Longer than the interval between two checks of
 /// the state.
@@ -57,10 +58,10 @@ pub(super) struct State {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Extent {
-    /// It was restored. Earlier versions did nothing else.
+    /// The backup was restored. Earlier versions did nothing else.
     #[default]
     Restored,
-    /// It is encrypted to a key that this server does not have. Its file was compared with its checksum.
+    /// The backup is encrypted to a key that this server does not have. Its file was compared with its checksum.
     Unchanged,
     /// As [`Self::Unchanged`], without a checksum: only the header was read.
     Header,
@@ -104,7 +105,7 @@ impl Last {
         };
         let message = match (is_restore, self.was_made) {
             (true, true) => {
-                format!("Restoring the backup {name} on trial at {at} failed: {error}.")
+                format!("The trial restore of the backup {name} at {at} failed: {error}.")
             }
             (false, true) => {
                 format!("The encrypted backup {name} was found damaged at {at}: {error}.")
@@ -121,18 +122,18 @@ impl Last {
             Extent::Restored => {
                 let seconds = self.took_ms.div_ceil(1000);
                 let message = format!(
-                    "The backup {name} was restored on trial at {at}, in {seconds} s, and is intact."
+                    "The trial restore of the backup {name} at {at} took {seconds} s. The backup is intact."
                 );
                 return Check::fine(RESTORED, message);
             }
-            Extent::Unchanged => "its file was as it was written",
+            Extent::Unchanged => "its file was unchanged",
             Extent::Header => {
-                "its file began like an encrypted backup, and its content was not compared"
+                "its file had the header of an encrypted backup, and the content was not compared"
             }
         };
         let message = format!(
             "The backup {name} is encrypted to a key that this server does not have. At {at}, {found}. It was neither \
-             decrypted nor restored on trial: run `gatehouse backup verify FILE` with `--identity` or `--passphrase-file` \
+             decrypted nor restored: run `gatehouse backup verify FILE` with `--identity` or `--passphrase-file` \
              where the key is."
         );
         Check::fine(ENCRYPTED, message)
@@ -199,8 +200,8 @@ impl State {
             .started
             .is_some_and(|at| is_recent(at, LONGEST_MS, now));
         let interval = i64::from(days).saturating_mul(DAY_MS);
-        // One that failed is repeated sooner: a newer backup may be good.
-        // A restore does not wait because the file of another backup was read.
+        // A failed drill is repeated sooner, because a newer backup may be intact. A check of only the file does not
+        // delay the next restore.
         let known = self.last.as_ref();
         let known = known.filter(|last| !restores || last.extent == Extent::Restored);
         let was_made = known.is_some_and(|last| {
@@ -271,18 +272,17 @@ impl State {
                 );
                 return Check::bad(ENCRYPTED, message, ENCRYPTED_HINT);
             }
-            let message =
-                format!("Restoring a backup on trial, which began at {began}, did not end.");
+            let message = format!("The trial restore that began at {began} did not end.");
             return Check::bad(RESTORED, message, HINT);
         }
-        // A restore from before backups were encrypted shows nothing about those of today.
+        // A restore of an unencrypted backup says nothing about the encrypted ones.
         let is_of_today =
             |last: &&Last| !is_locked || last.error.is_some() || last.extent != Extent::Restored;
         let Some(last) = self.last.as_ref().filter(is_of_today) else {
             return if is_locked {
                 Check::fine(ENCRYPTED, WAITING_ENCRYPTED)
             } else {
-                Check::fine(RESTORED, "The first backup will be restored on trial.")
+                Check::fine(RESTORED, "A trial restore of the first backup will follow.")
             };
         };
         // A backup that is known to be unusable matters more than a later one that could not be checked, and more than
@@ -300,7 +300,7 @@ impl State {
             return last.success();
         }
         if last.extent == Extent::Restored {
-            let message = format!("No backup has been restored on trial since {at}.");
+            let message = format!("No trial restore has succeeded since {at}.");
             return Check::bad(RESTORED, message, HINT);
         }
         let message = format!("No encrypted backup has been checked since {at}.");

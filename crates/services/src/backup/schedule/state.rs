@@ -23,8 +23,8 @@ pub(super) struct State {
     last: Option<Last>,
     /// When the running backup began.
     started: Option<Timestamp>,
-    /// Until when the running backup counts as running. Its node extends it. Earlier versions have none, and count
-    /// [`LATE_MS`] from the start.
+    /// The time until which the running backup counts as running. Its node extends it. Earlier versions do not store
+    /// it; their backups count as running for [`LATE_MS`] from the start.
     #[serde(default)]
     leased_until: Option<Timestamp>,
 }
@@ -44,8 +44,8 @@ pub(super) fn read(stored: Option<serde_json::Value>) -> State {
 }
 
 impl State {
-    /// Returns whether a backup is due, and calculates the time of the next one. Several missed times result in
-    /// one backup. A backup whose process ended before it did is due again, an hour after it began.
+    /// Returns whether a backup is due, and calculates the time of the next one. Several missed times result in one
+    /// backup. If the process ended during a backup, the backup is due again an hour after it began.
     pub(super) fn advance(&mut self, pattern: &str, zone: &Zone, now: Timestamp) -> bool {
         let is_same = self.pattern == pattern;
         self.forget_times_ahead(zone, now);
@@ -151,9 +151,10 @@ pub(super) fn finding(state: &State, now: Timestamp) -> Check {
             format!("The backup of {next} was not made."),
             HINT,
         ),
-        (Some(Last { at, .. }), _) => {
-            Check::fine("backup", format!("The last scheduled backup is of {at}."))
-        }
+        (Some(Last { at, .. }), _) => Check::fine(
+            "backup",
+            format!("The last scheduled backup was made at {at}."),
+        ),
         (None, Some(next)) => Check::fine(
             "backup",
             format!("The first scheduled backup is due at {next}."),
@@ -292,7 +293,7 @@ mod tests {
         let mut other = state.clone();
         assert!(!other.advance(hourly, &zone, at("2026-01-05T04:03:59.999Z")));
         assert!(other.advance(hourly, &zone, at("2026-01-05T04:04:00Z")));
-        // If it is not gone, it neither extends nor ends the lease of the other one.
+        // If the node is not gone after all, it neither extends nor ends the lease of the other node.
         assert!(!other.renew(began, at("2026-01-05T04:05:00Z")));
         other.end(began, at("2026-01-05T04:05:00Z"), None);
         assert_eq!(other.started, Some(at("2026-01-05T04:04:00Z")));

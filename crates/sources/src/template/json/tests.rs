@@ -188,7 +188,7 @@ fn a_result_at_its_depth_is_whole_and_one_level_more_is_refused() {
     assert_eq!(fits.text, nested(128, "1"));
     let over = render(&nested(65, "\"{a}\""), &payload).unwrap_err();
     assert_eq!(over, JsonRenderError::TooDeep);
-    // A value that is no object or array has no depth.
+    // A value that is not an object or array has no depth.
     assert!(render(&nested(128, "\"{a}\""), r#"{"a":"x"}"#).is_ok());
 }
 

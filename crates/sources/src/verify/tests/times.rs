@@ -152,7 +152,7 @@ fn a_trackers_body_may_have_its_time() {
         let odd = format!(",\"webhookTimestamp\":{odd}");
         assert_eq!(verify(&odd, 300), Err(VerifyError::Malformed), "{odd}");
     }
-    // The same name at a deeper level is another field. Of two, the last wins.
+    // The same name at a deeper level is a different field. If the field occurs twice, the last one counts.
     assert_eq!(verify(",\"data\":{\"webhookTimestamp\":1}", 300), Ok(()));
     let twice = format!("{},\"webhookTimestamp\":1", at(0));
     assert_eq!(verify(&twice, 300), Err(VerifyError::Stale));

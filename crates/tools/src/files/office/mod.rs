@@ -174,7 +174,7 @@ impl Archive<'_> {
         slides
     }
 
-    /// The relations of a part to others.
+    /// The relationships of a part to other parts.
     fn relations(&mut self, name: &str) -> Result<Vec<Relation>, OfficeError> {
         let mut relations = Vec::new();
         let Some(part) = self.part(name)? else {

@@ -9,11 +9,11 @@ const MAX_SPACES: usize = 100;
 
 /// The meaning of a format's elements.
 pub(super) struct Rules {
-    /// Their text is read.
+    /// Elements whose text is read.
     text: &'static [&'static str],
-    /// These elements and their content are not read.
+    /// Elements that are skipped with their content.
     skipped: &'static [&'static str],
-    /// A line ends after them.
+    /// Elements that end a line.
     lines: &'static [&'static str],
     breaks: &'static [&'static str],
     tab: &'static str,
@@ -24,7 +24,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// The same rules with a line before each part of the document.
+    /// Returns these rules with a line before each part of the document.
     pub(super) const fn with_heading(self, element: &'static str, label: &'static str) -> Self {
         Self {
             heading: Some((element, label)),

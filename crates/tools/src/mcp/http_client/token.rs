@@ -71,7 +71,7 @@ impl HttpClient {
         Some(access.expose_secret().to_owned())
     }
 
-    /// Removes everything secret that was sent.
+    /// Returns a redactor for all secrets that were sent.
     pub(super) fn redactor(&self) -> Redactor {
         let tokens = by_name(&self.tokens.load());
         self.sent.load().and(&tokens)

@@ -34,7 +34,7 @@ pub enum OAuthError {
     #[error("The authorization server refused to register Gatehouse ({0}).")]
     Registration(String),
     #[error(
-        "No authorization is in progress, or it has expired. Start it again on the page of MCP servers."
+        "No authorization is in progress, or it has expired. Start it again on the MCP servers page."
     )]
     NoFlow,
     #[error("The answer names another authorization server. Nothing was changed.")]
@@ -50,7 +50,7 @@ pub enum OAuthError {
     Status(u16),
     #[error("The answer of the authorization server cannot be read.")]
     BadAnswer,
-    #[error("The MCP server requires an authorization. Connect it on the page of MCP servers.")]
+    #[error("The MCP server requires an authorization. Connect it on the MCP servers page.")]
     NotAuthorized,
     #[error(
         "The MCP server refused the access token, and there is no refresh token. Connect again."

@@ -57,7 +57,7 @@ pub struct Authorization {
     /// Whether there are tokens.
     pub is_authorized: bool,
     pub expires_at: Option<Timestamp>,
-    /// When it was last stored, also without new tokens.
+    /// When it was last stored, with or without new tokens.
     pub changed_at: Timestamp,
     /// Why the last request for tokens failed.
     pub error: Option<String>,

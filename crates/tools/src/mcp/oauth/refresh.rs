@@ -95,7 +95,7 @@ impl OAuth {
         Err(OAuthError::Changed)
     }
 
-    /// Records that the server refused a token that was new.
+    /// Records that the server refused a newly issued token.
     pub(in super::super) async fn refused(&self, name: &str, token: &Token) {
         let text = OAuthError::TokenRefused.text();
         self.set_error(name, token.version, Some(text), false).await;

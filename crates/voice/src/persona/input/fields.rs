@@ -35,7 +35,7 @@ pub(super) struct PersonaInput {
     #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<PromptInput>")]
     prompt: Option<Option<PromptInput>>,
-    /// Its voice settings per provider. Replaces all existing bindings.
+    /// The voice settings per provider. Replaces all existing bindings.
     #[serde(
         default,
         rename = "providerBindings",

@@ -97,7 +97,7 @@ async fn a_listener_that_leaves_does_not_stop_the_other() {
     let (second, joined, _) = vendor.body().await;
     assert!(joined);
     pieces.try_send(Ok(piece(10))).unwrap();
-    // The first one waits for the vendor when it leaves.
+    // The first listener leaves while it waits for the vendor.
     first.next().await.unwrap().unwrap();
     assert!(first.next().now_or_never().is_none());
     drop(first);

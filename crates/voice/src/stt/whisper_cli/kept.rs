@@ -41,7 +41,7 @@ pub(super) struct Failed {
 
 /// Why a process returned no transcript.
 enum Trouble {
-    /// It ended before it was ready.
+    /// The process ended before it was ready.
     NotStarted,
     Other {
         is_new: bool,

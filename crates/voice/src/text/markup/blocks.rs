@@ -45,7 +45,7 @@ enum Line {
 enum Mark {
     #[default]
     None,
-    /// It began the line. The white space after it is removed too.
+    /// The marker began the line. The white space after it is removed too.
     Before,
     Seen,
 }

@@ -26,7 +26,7 @@ pub(super) enum Match {
 enum Stop {
     /// The text ended.
     End,
-    /// It is not a marker.
+    /// The text is not a marker.
     Wrong,
 }
 

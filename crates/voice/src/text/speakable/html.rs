@@ -120,7 +120,7 @@ pub(super) enum Spoken {
     Nothing,
     /// A line break.
     Break,
-    /// It is not a tag.
+    /// The text is not a tag.
     AsText,
 }
 
@@ -163,7 +163,7 @@ pub(super) fn without_tags(html: &str) -> String {
             (end, spoken(tag))
         };
         let Some(length) = length else {
-            // It is not closed, and neither are any that follow.
+            // The tag is not closed, and neither are any that follow.
             rest = if comment.is_some() { "" } else { found };
             break;
         };

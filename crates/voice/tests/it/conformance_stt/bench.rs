@@ -147,7 +147,7 @@ impl Bench {
         self.voice.transcribe(request).await
     }
 
-    /// Transcribes and asserts that the vendor had no complaints.
+    /// Transcribes, and asserts that the fake vendor accepted the request.
     pub async fn heard(&self, request: TranscribeRequest) -> Transcript {
         let heard = self.hear(request).await;
         let complaints = match &self.vendor {

@@ -216,7 +216,7 @@ async fn the_same_streams_at_the_same_time_are_paid_once() {
     let (first, second) = tokio::join!(first, second);
     let (first, second) = (first.unwrap(), second.unwrap());
     assert_eq!((first.cached, second.cached), (false, true));
-    // One that comes while the audio is on its way gets all of it, too.
+    // A request that arrives while the audio is being streamed also gets all of it.
     let third = voice.stream(hello()).await.unwrap();
     assert!(third.cached);
     let first = whole(first).await.unwrap();
@@ -224,7 +224,7 @@ async fn the_same_streams_at_the_same_time_are_paid_once() {
     assert_eq!(whole(second).await.unwrap(), first);
     assert_eq!(whole(third).await.unwrap(), first);
     assert_eq!(vendor.requests().len(), 1);
-    // There is no cache here: what has ended is requested again.
+    // There is no cache here, so completed speech is requested again.
     assert!(!voice.stream(hello()).await.unwrap().cached);
     assert_eq!(vendor.requests().len(), 2);
 }

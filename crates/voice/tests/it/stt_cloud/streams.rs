@@ -126,7 +126,7 @@ async fn a_stream_that_is_no_transcript_is_refused() {
         assert_eq!(problem.code, ErrorCode::ProviderFailed, "{problem:?}");
         assert!(!problem.message.contains("SECRET"), "{problem:?}");
     }
-    // An event of exactly the limit is taken.
+    // An event of exactly the maximum size is accepted.
     let bench = Bench::new(SttId::OpenAi).await;
     let frame = events(&[""], "").lines().next().unwrap().len();
     let most = "x".repeat((1 << 20) - frame);

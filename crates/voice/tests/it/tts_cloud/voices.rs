@@ -74,7 +74,7 @@ async fn a_compatible_server_lists_its_voices_in_one_of_several_formats() {
             pairs(&[("af_heart", "af_heart"), ("af_sky", "af_sky")]),
         ),
         (json!({ "voices": [] }), pairs(&[])),
-        // A request could not name the others.
+        // Voices that a request could not name are left out.
         (
             json!({ "voices": [long, "x".repeat(201), "", "a\nb", {}, { "name": "n" }] }),
             pairs(&[(&long, &long), ("n", "n")]),

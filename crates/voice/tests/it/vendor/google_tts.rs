@@ -32,7 +32,7 @@ impl GoogleTts {
     pub const KEY: &str = "AIza-google-12";
     pub const VOICE: &str = "en-US-Neural2-A";
     pub const GERMAN_VOICE: &str = "de-DE-Neural2-B";
-    /// Of a family without pitch.
+    /// A voice of a family without pitch.
     pub const CHIRP_VOICE: &str = "en-US-Chirp3-HD-Kore";
     const VOICES: &[&str] = &[Self::VOICE, Self::GERMAN_VOICE, Self::CHIRP_VOICE];
     const LANGUAGES: &[&str] = &["en-US", "de-DE", "fr-FR"];

@@ -167,7 +167,7 @@ async fn inference(started: &Started, seen: &ReceivedRequest) -> (u16, &'static 
     }
 }
 
-/// It replaces the body of every error with status 400.
+/// whisper-server replaces the body of every error with status 400.
 fn refused(place: &WhisperServer, why: &str) -> (u16, &'static str, String) {
     place.add("complaints", why);
     (400, "text/plain", "Invalid request".to_owned())

@@ -74,7 +74,7 @@ async fn a_text_is_spoken_sentence_by_sentence_while_it_arrives() {
     assert_eq!(vendor.requests()[1].json()["voice"], "nova");
     let bytes = [FIRST, SECOND].map(|text| tone::pcm(text, 24_000).len());
     assert_eq!(audio(&events), bytes.iter().sum::<usize>());
-    // The next text is another one.
+    // A second text on the same connection.
     client.write_all(&stop("A whole text.")).await.unwrap();
     let events = read_until(&mut client, "audio-stop").await;
     assert_eq!(kinds(&events), ["audio-start", "audio-chunk", "audio-stop"]);

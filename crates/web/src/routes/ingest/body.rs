@@ -21,7 +21,7 @@ pub(super) enum Unread {
     TooLarge { size: u64, kept: Bytes },
     /// The body was incomplete or too slow.
     Refused(Problem),
-    /// There is no memory for the body at present.
+    /// There is currently no memory for the body.
     NoRoom,
 }
 

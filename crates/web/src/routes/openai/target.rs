@@ -80,7 +80,7 @@ pub(super) async fn begun(answer: AnswerStream) -> Result<AnswerStream, Problem>
     }
 }
 
-/// The conversation as an agent takes it. The agent uses its own tools and settings.
+/// The conversation in the form that an agent accepts. The agent uses its own tools and settings.
 fn one_off(agent: &str, request: ChatRequest, actor: Actor) -> Result<OneOffRequest, Problem> {
     if !request.tools.is_empty() {
         let reason = "an agent uses its own tools; offer yours to a `provider/model`";

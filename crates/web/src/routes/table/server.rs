@@ -153,7 +153,7 @@ pub(super) const ROWS: &[Route] = &[
         (Get, "/auth/callback/{server}"),
         PUBLIC,
         || get(mcp_callback::get),
-        "Where an authorization server sends a person back who connects an MCP server",
+        "The redirect URL of authorization servers, for connecting an MCP server",
     ),
     row(
         "approve.get",

@@ -26,7 +26,7 @@ use vendor::Vendor;
 
 /// A piece of an answer after which the model waits for [`Model::go_on`].
 const HOLD: &str = "<hold>";
-/// The beginning of a piece that the model thinks and does not say.
+/// The beginning of a chunk that is reasoning and not part of the answer.
 const THOUGHT: &str = "<thought>";
 /// A piece that is a call of the tool `calc`.
 const CALL: &str = "<call>";

@@ -68,7 +68,7 @@ async fn a_form_will_do_and_says_more() {
             .send_bytes("POST", &at, Some(media_type), body);
         assert_eq!(posted.await.expect(200)["provider"], "stt_cloud_1");
     }
-    // The same as query parameters, with the audio as the body.
+    // The fields as query parameters, with the audio as the body.
     let asked = format!("{at}?language=de&prompt=Names:%20Ada");
     let posted = harness.owner.send_bytes("POST", &asked, None, audio).await;
     posted.expect(200);

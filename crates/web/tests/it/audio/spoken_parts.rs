@@ -214,7 +214,7 @@ async fn what_is_said_before_a_tool_call_is_spoken_before_the_answer() {
 async fn in_mode_tagged_speech_begins_with_the_marker() {
     let (harness, session, mut socket) = speaking_in_mode("tagged").await;
     let first = format!("{FIRST} ");
-    // Without a marker, nothing is spoken, also not while the model writes.
+    // Without a marker, nothing is spoken, not even while the model writes.
     harness
         .model
         .will_say(&[&first, SECOND, " And a third one."]);

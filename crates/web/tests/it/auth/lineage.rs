@@ -436,7 +436,7 @@ async fn a_passkey_that_a_key_registered_ends_with_the_key_and_so_does_what_it_o
         .iter()
         .filter(|passkey| passkey["made_by"] == maker);
     assert_eq!((passkeys.len(), of_key.count()), (3, 2));
-    // The end of a session does not separate what it created from the key.
+    // What the session created still belongs to the key after the session ends.
     session
         .post("/api/auth/logout", json!({}))
         .await

@@ -43,7 +43,7 @@ pub(super) async fn ask(telegram: &Telegram, text: &str) -> usize {
     number
 }
 
-/// The labels of the buttons that a message was sent with.
+/// The labels of the buttons of a sent message.
 pub(super) fn sent_labels(telegram: &Telegram, number: usize) -> Vec<Value> {
     let sent = &telegram.sent()[number - 1];
     let rows = sent["reply_markup"]["inline_keyboard"].as_array().unwrap();

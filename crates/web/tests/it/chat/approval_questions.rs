@@ -130,7 +130,7 @@ async fn presses_count_while_telegram_does_not_answer() {
     telegram.hold_notes();
     let question = ask(&telegram, "calculate 6*7").await;
     let allow = telegram.shown(question).data("Allow");
-    // More batches than are worked on at a time.
+    // More batches than are processed at the same time.
     for _ in 0..40 {
         let press = telegram.press_data(42, (42, 1), "no such call");
         telegram.confirmed(press).await;

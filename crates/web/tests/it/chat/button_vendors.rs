@@ -73,7 +73,7 @@ pub trait ButtonVendor: Sized {
     /// Waits until the bot has read what was sent, for vendors that report it.
     async fn processed(&self) {}
 
-    /// Only the person and the bot are in the direct chat again.
+    /// Makes the direct chat contain only the person and the bot again.
     fn is_alone(&self, _person: &str) {}
 
     /// Waits until the results of this many presses were shown to people.

@@ -41,7 +41,7 @@ struct Gateway {
     sent: Vec<(String, Value)>,
     /// How many requests repeated a nonce.
     repeated: usize,
-    /// The same messages as they are shown now.
+    /// The messages as they are currently shown.
     shown: Vec<Value>,
     /// When buttons were pressed, by the tokens of their interactions, until they are answered.
     presses: Vec<(String, Instant)>,
@@ -330,7 +330,7 @@ fn is_refused(gateway: &mut Gateway, first: &Value) -> bool {
     is_refused
 }
 
-/// The first message that is no heartbeat; `None` at the end of the connection.
+/// The first message that is not a heartbeat; `None` at the end of the connection.
 async fn first_but_heartbeats(client: &mut Client) -> Option<Value> {
     loop {
         let read = client.read().await?;

@@ -100,7 +100,7 @@ async fn an_edited_message_is_answered_again() {
     pair(&owner, &discord, "42").await;
     discord.write("42", "say: one", json!({ "id": "9" }));
     assert_eq!(discord.wait_for(2).await.1, "one");
-    // A preview of a link is no edit.
+    // A preview of a link is not an edit.
     discord.update(
         "42",
         "say: one",

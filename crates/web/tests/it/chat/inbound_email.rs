@@ -41,7 +41,7 @@ impl Post {
         })
     }
 
-    /// Delivers a mail whose sender the server has authenticated.
+    /// Delivers an email whose sender the server has authenticated.
     fn write(&self, from: &str, text: &str) {
         let domain = from.split_once('@').unwrap().1;
         let number = self.written.fetch_add(1, Ordering::Relaxed) + 1;
@@ -54,7 +54,7 @@ impl Post {
         ));
     }
 
-    /// Waits until this many mails were sent. Returns the last one.
+    /// Waits until this many emails were sent. Returns the last one.
     async fn wait_for(&mut self, count: usize) -> Mail {
         let sending = async {
             self.sent.extend(self.smtp.take());
@@ -73,7 +73,7 @@ impl Post {
         self.sent.last().unwrap().clone()
     }
 
-    /// Waits until the receiver has examined every mail and waits again.
+    /// Waits until the receiver has examined every email and waits again.
     async fn idle(&self) {
         // Not authenticated, so it is not answered.
         let last = self.imap.deliver("From: x@y.example\n\nlast\n");
@@ -133,7 +133,7 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     post.write("ann@a.example", "meanwhile");
     unlocked(&owner, &server).await;
     assert_eq!(post.wait_for(4).await.body().trim_end(), "pong");
-    // Other UIDs for the same mails.
+    // Other UIDs for the same emails.
     let idle = post.imap.count("IDLE");
     post.imap.renumber(9);
     post.imap.seen("IDLE", idle + 1).await;
@@ -213,8 +213,8 @@ async fn a_mail_that_cannot_be_fetched_does_not_stop_the_channel() {
         + 1;
     post.imap.set(|offers| offers.unreadable = Some(uid));
     post.write("ann@a.example", "lost");
-    inbound_error(&owner, "email", "A mail was skipped").await;
+    inbound_error(&owner, "email", "An email was skipped").await;
     post.write("ann@a.example", "hello");
     assert_eq!(post.wait_for(2).await.body().trim_end(), "pong");
-    inbound_error(&owner, "email", "A mail was skipped").await;
+    inbound_error(&owner, "email", "An email was skipped").await;
 }

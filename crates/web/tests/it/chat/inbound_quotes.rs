@@ -1,4 +1,4 @@
-//! Quoted messages: what the agent gets of them, and that they are nobody's instructions.
+//! Quoted messages: what the agent receives of them, and that they do not count as instructions.
 
 use super::discord_server::{self, Discord};
 use super::inbound::{pair, receive_through, receiving, session_of, settled};

@@ -1,4 +1,4 @@
-//! Messages of one socket are taken in the order in which they came.
+//! Messages of one socket are processed in the order in which they arrived.
 
 use super::with_model;
 use gatehouse_testkit::Socket;
@@ -10,7 +10,7 @@ fn message(id: u64, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
-/// The responses to these calls in the order in which they arrive, and what else arrives until then.
+/// The responses to these calls in order of arrival, together with all other messages that arrive until then.
 async fn responses(socket: &mut Socket, count: u64) -> Vec<Value> {
     let mut all = Vec::new();
     while all.len() < usize::try_from(count).unwrap() {

@@ -40,7 +40,7 @@ struct Workspace {
     /// Tells the current connections to end.
     goodbye: usize,
     sent: Vec<Value>,
-    /// The same messages as they are shown now.
+    /// The messages as they are currently shown.
     shown: Vec<Shown>,
     /// What was shown to one person only.
     notes: Vec<String>,

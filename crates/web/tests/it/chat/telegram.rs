@@ -39,7 +39,7 @@ struct Bot {
     sent: Vec<Value>,
     /// The voice messages that the bot sent, with their fields.
     voices: Vec<(Value, Vec<u8>)>,
-    /// The same messages as they are shown now. A message's ID is its number, from 1.
+    /// The messages as they are currently shown. A message's ID is its number, from 1.
     shown: Vec<Shown>,
     /// The presses of buttons by their IDs, and the results that were shown to the people.
     presses: Vec<(String, Option<String>)>,

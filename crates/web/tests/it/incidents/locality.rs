@@ -25,7 +25,7 @@ async fn llm_gateway_2157_a_bare_proxy_is_declared_by_the_operator() {
         .refused(403, "FORBIDDEN");
 }
 
-/// The same with a proxy that sends a forwarding header.
+/// A proxy that sends a forwarding header.
 #[tokio::test]
 async fn luthien_proxy_779_any_forwarding_header_makes_a_request_remote() {
     let server = TestServer::fresh().await;

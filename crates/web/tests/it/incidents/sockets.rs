@@ -45,7 +45,7 @@ async fn cve_2026_25253_a_foreign_page_opens_no_socket() {
     }
 }
 
-/// The same before setup, when connections from this machine need no credential.
+/// Before setup, connections from this machine need no credential.
 #[tokio::test]
 async fn cve_2026_25253_nor_before_setup() {
     let server = TestServer::fresh().await;

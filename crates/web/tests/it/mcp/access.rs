@@ -140,7 +140,7 @@ async fn a_revoked_key_ends_at_once() {
     assert_eq!(inbox["messages"].as_array().unwrap().len(), 1, "{inbox}");
 }
 
-/// MCP requires servers to check the Origin of every request against DNS rebinding, also of those with a key.
+/// MCP requires servers to check the Origin of every request against DNS rebinding, including those with a key.
 #[tokio::test]
 async fn a_page_of_another_site_is_refused() {
     let (server, owner) = light_owner(Options::default()).await;

@@ -282,7 +282,7 @@ async fn a_slow_push_service_does_not_delay_the_next_message_to_others() {
     second.await.expect("the second message within 7 seconds");
 }
 
-/// Sends two messages to the inbox and returns when `pushed` got both. The second is sent after the attempts for the first.
+/// Sends two messages to the inbox, the second after the push of the first, and returns when `pushed` got both.
 async fn two_messages(server: &TestServer, owner: &Actor, pushed: &mut Receiver<Pushed>) {
     for text in ["1", "2"] {
         message(server, owner, text).await;
@@ -380,7 +380,7 @@ async fn a_device_gets_what_it_may_read_until_it_is_revoked() {
         ];
         needs.map(|(scope, method)| auth.device_may_receive(id, scope, method))
     };
-    // A push service is outside of the device's networks.
+    // A push service is outside the device's networks.
     let inside = pair(json!({ "allowed_cidrs": ["127.0.0.0/8"] })).await;
     assert_eq!(may(&inside), [false, false, false]);
     let writes = pair(json!({ "scopes": ["operator.write"] })).await;

@@ -104,7 +104,7 @@ async fn a_syslog_server_gets_each_record_over_tcp_also_after_it_was_away() {
     };
     tokio::join!(export(&server), reset);
     clock.advance(LONG);
-    // Nor does one that is closed before the rows arrive.
+    // A connection that is closed before the rows arrive loses nothing either.
     let close = async {
         drop(listener.accept().await.unwrap());
     };

@@ -142,10 +142,7 @@ async fn of_an_encrypted_backup_only_the_file_is_checked_and_nothing_else_is_cla
     let told = doctor_check(&owner, "backup_encrypted").await;
     let message = told["message"].as_str().unwrap();
     assert!(message.contains(&made.backup.name), "{message}");
-    assert!(
-        message.contains("its file was as it was written"),
-        "{message}"
-    );
+    assert!(message.contains("its file was unchanged"), "{message}");
     assert!(
         message.contains("neither decrypted nor restored"),
         "{message}"

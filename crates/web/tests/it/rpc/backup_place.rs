@@ -76,7 +76,7 @@ async fn a_disk_that_is_no_longer_mounted_gets_no_backup() {
         "{}",
         refused.message
     );
-    // With a backup in it, the directory is accepted. It is then stored as one that is no mount point.
+    // With a backup in it, the directory is accepted. It is then stored as a directory that is not a mount point.
     tokio::fs::rename(&beside, &file).await.unwrap();
     services.create_backup(None, None).await.unwrap();
     tokio::fs::remove_dir_all(&own).await.unwrap();

@@ -127,7 +127,7 @@ async fn challenges_are_answered_only_while_they_are_open() {
     for name in ["gate.example", "other.example"] {
         assert!(handshake(server.address(), name, Some(alpn)).await.is_err());
     }
-    // A client that offers another protocol too is no authority.
+    // A client that also offers another protocol is not a certificate authority.
     let found = handshake(server.address(), "other.example", None)
         .await
         .unwrap();

@@ -55,7 +55,7 @@ fn is_known(headers: &HeaderMap) -> bool {
     given == Some(&format!("Bearer {KEY}"))
 }
 
-/// Refuses invalid requests, and fails as the text demands.
+/// Refuses invalid requests. Some texts request a failure.
 async fn speak(State(vendor): State<Vendor>, headers: HeaderMap, body: Bytes) -> Response {
     if !is_known(&headers) {
         return (StatusCode::UNAUTHORIZED, KEY).into_response();

@@ -135,7 +135,7 @@ async fn each_sender_that_stopped_is_told_once_and_so_is_its_return() {
         text.contains("Builds") && !text.contains("Deploys"),
         "{text}"
     );
-    // The other one stops too.
+    // The other sender stops too.
     clock.advance(DAY);
     (server, owner) = restart(server, owner).await;
     noted(&server, &format!("senders/{}", other.id())).await;

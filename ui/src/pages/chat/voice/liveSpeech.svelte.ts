@@ -173,7 +173,10 @@ class Live {
     for (const one of this.speeches.toReversed()) one.stop();
   }
 
-  /** Lets what has arrived end: otherwise the next speech would wait for parts that do not come. */
+  /**
+   * Ends each speech after the parts that have arrived. Otherwise the next speech would wait for parts that never
+   * arrive.
+   */
   cut(): void {
     for (const one of this.speeches) if (one.state !== 'ended') one.cut();
   }

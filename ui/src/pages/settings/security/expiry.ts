@@ -15,7 +15,7 @@ export function endOf(choice: Choice, date: string, now_ms: number): string | nu
 
 export type Nearness = 'none' | 'far' | 'near' | 'over';
 
-/** How soon `at` is. */
+/** How close `at` is to now. */
 export function nearness(at: string | null | undefined, now_ms: number): Nearness {
   if (!at) return 'none';
   const left = Date.parse(at) - now_ms;

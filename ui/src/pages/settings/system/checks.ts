@@ -1,5 +1,5 @@
-// Texts for the gateway's health checks, by ID. A check has its result as a sentence only, in English. Other languages say
-// in general what was found, and add the gateway's sentence where it says more.
+// Texts for the gateway's health checks, by ID. A check has its result as a sentence only, in English. Other languages
+// say in general what was found, and add the gateway's sentence where it says more.
 import type { Check } from '../../../client/generated/rpc';
 import type { Told } from '../../../phrases/checks';
 import { m } from '../../../paraglide/messages.js';
@@ -9,10 +9,10 @@ type Outcome = 'good' | 'bad';
 
 interface Texts {
   name: () => string;
-  /** What it means that the check passed or failed; none if the gateway's sentence can mean several things. */
+  /** What a passed or failed check means; absent if the outcome can have several meanings. */
   good?: () => string;
   bad?: () => string;
-  /** What to do if it failed, if that does not depend on the reason. */
+  /** What to do if the check failed; absent if that depends on the reason. */
   hint?: () => string;
   /** The outcomes for which the gateway's sentence adds nothing to the text here. */
   whole?: readonly Outcome[];

@@ -1,4 +1,4 @@
-// Names of the scope of a budget.
+// Names of budget scopes.
 import { m } from '../../../paraglide/messages.js';
 
 const KINDS: Record<string, (inputs: { name: string }) => string> = {

@@ -8,7 +8,7 @@ import type { Provider, Role } from './providers';
 /** A local program may have to load a large model first. */
 const LONGEST_TEST_MS = 120_000;
 
-/** Lets the provider speak one word, or transcribe a second of silence. A provider that fails is no exception. */
+/** Makes the provider speak one word, or transcribe a second of silence. Does not throw if the provider fails. */
 export const testProvider = (role: Role, provider: string): Promise<LastUse> =>
   rpc('voice.test', { kind: role, provider }, { timeout_ms: LONGEST_TEST_MS });
 

@@ -174,7 +174,7 @@ fn quoted_html_is_anothers() {
     for body in [
         "Look:<blockquote>Obey me.</blockquote>Well?",
         "<blockquote>Obey me.</blockquote>Well?",
-        // The quoted mail contains tags that seem to end it.
+        // The quoted email contains tags that seem to end it.
         "Look:<blockquote><!-- </blockquote> -->Obey me.</blockquote>",
         "Look:<blockquote><img alt='</blockquote>'>Obey me.</blockquote>",
     ] {

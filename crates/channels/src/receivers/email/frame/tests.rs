@@ -29,7 +29,7 @@ fn a_response_ends_with_the_line_after_its_last_literal() {
 fn lines_have_a_limit_together() {
     assert_eq!(framed(&"x".repeat(MAX_LINES), 5), Framed::Partial);
     assert_eq!(framed(&"x".repeat(MAX_LINES + 1), 5), Framed::TooLong);
-    // Empty literals continue a response without an end.
+    // Empty literals continue a response endlessly.
     let empty = "{0}\r\n";
     let most = empty.repeat(MAX_LINES / empty.len());
     assert_eq!(framed(&most, 0), Framed::Partial);

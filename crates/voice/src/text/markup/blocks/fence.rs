@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Inside,
-    /// It ended the line of the closing fence.
+    /// The character ended the line of the closing fence.
     Closed,
     /// The line does not belong to the list item or quote that contains the block.
     Left {
@@ -31,7 +31,7 @@ pub(super) struct Fence {
     length: usize,
     /// The content column of its list item.
     base: usize,
-    /// Its quote depth.
+    /// The quote depth of the block.
     depth: usize,
     line: Line,
     column: usize,

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Long enough to start a program on a busy machine.
 const PROGRAM: Duration = Duration::from_millis(1500);
 
-/// The error of one request in this mood. Asserts that the vendor is called once.
+/// Makes one request while the vendor has this behavior, and returns its error. Asserts that the vendor is called once.
 async fn in_mood(bench: &Bench, behavior: Behavior) -> Problem {
     bench.set_behavior(behavior);
     let error = bench.say(SpeechRequest::new(TEXT)).await.unwrap_err();

@@ -221,7 +221,7 @@ impl Item {
     }
 }
 
-/// A format as chat completions have it: the schema is in a member of its own.
+/// Converts a format to that of chat completions, which nest the schema in `json_schema`.
 fn nested(mut format: Value) -> Value {
     match format.as_object_mut() {
         Some(members) if members.get("type") == Some(&json!("json_schema")) => {

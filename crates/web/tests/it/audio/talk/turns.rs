@@ -164,7 +164,7 @@ async fn what_is_said_while_the_first_sentence_is_transcribed_belongs_to_it() {
     assert_eq!(history.len(), 2);
 }
 
-/// With doubles that answer at once. The limit of the requirement is for an optimized build.
+/// The vendors are doubles that answer immediately. The required limit applies to an optimized build.
 #[tokio::test]
 async fn the_first_audio_follows_the_first_sentence_at_once() {
     let harness = Harness::new().await;

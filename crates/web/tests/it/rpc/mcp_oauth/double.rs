@@ -37,7 +37,7 @@ pub struct Data {
     pub supports_iss: bool,
     /// The next answers of the token endpoint, after the grant was processed.
     pub broken: Vec<StatusCode>,
-    /// How long an answer of the token endpoint is on its way.
+    /// The delay of an answer of the token endpoint.
     pub token_delay: Duration,
     /// The access token that each refresh returns.
     pub same_access: Option<String>,
