@@ -38,6 +38,7 @@ impl DatabaseClock {
 
 /// One answer of the server, compared with the clocks of this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the unit belongs to the name")]
 struct Reading {
     round_trip_ms: u64,
     /// See [`DatabaseClock`].

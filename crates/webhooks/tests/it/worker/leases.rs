@@ -169,8 +169,8 @@ async fn without_queue_writes(store: &Store, meanwhile: impl Future<Output = ()>
         meanwhile.await;
         drop(release);
     };
-    let (held, ()) = tokio::join!(holding, work);
-    held.unwrap();
+    let (ended, ()) = tokio::join!(holding, work);
+    ended.unwrap();
 }
 
 /// Waits until a turn of this node ends.
