@@ -22,8 +22,11 @@ pub fn is_interactive() -> bool {
 pub fn password(question: &str, file: Option<&Path>) -> Result<SecretString> {
     match file {
         Some(path) => {
-            let file = std::fs::File::open(path).context("cannot open the password file")?;
-            first_line(std::io::BufReader::new(file)).context("cannot read the password file")
+            let file = std::fs::File::open(path)
+                .with_context(|| format!("cannot open {}", path.display()))?;
+            first_line(std::io::BufReader::new(file))
+                .with_context(|| format!("cannot read {}", path.display()))?
+                .with_context(|| format!("the first line of {} is empty", path.display()))
         }
         None => typed_secret(
             question,
@@ -48,16 +51,18 @@ fn typed_secret(question: &str, without: &'static str) -> Result<SecretString> {
         ensure!(!typed.is_empty(), "nothing was entered");
         return Ok(SecretString::from(typed));
     }
-    first_line(std::io::stdin().lock()).context(without)
+    first_line(std::io::stdin().lock())
+        .context("cannot read standard input")?
+        .context(without)
 }
 
-fn first_line(input: impl BufRead) -> Result<SecretString> {
+/// `None` if the line is empty.
+fn first_line(input: impl BufRead) -> Result<Option<SecretString>> {
     let mut line = Zeroizing::new(String::new());
     input.take(MAX_BYTES).read_line(&mut line)?;
     let text = line.strip_suffix('\n').unwrap_or(&line);
     let text = text.strip_suffix('\r').unwrap_or(text);
-    ensure!(!text.is_empty(), "it is empty");
-    Ok(SecretString::from(text))
+    Ok((!text.is_empty()).then(|| SecretString::from(text)))
 }
 
 /// Reads a multi-line secret from a file, or from standard input for `-` or without a file.
@@ -125,13 +130,11 @@ mod tests {
             ("x\r\ny", "x"),
             (" x\n\n", " x"),
         ] {
-            assert_eq!(
-                first_line(given.as_bytes()).unwrap().expose_secret(),
-                expected
-            );
+            let line = first_line(given.as_bytes()).unwrap().unwrap();
+            assert_eq!(line.expose_secret(), expected);
         }
         for nothing in ["", "\n", "\r\n"] {
-            assert!(first_line(nothing.as_bytes()).is_err());
+            assert!(first_line(nothing.as_bytes()).unwrap().is_none());
         }
     }
 }

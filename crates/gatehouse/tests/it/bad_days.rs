@@ -136,6 +136,51 @@ async fn a_variable_that_is_wrong_stops_the_start() {
 }
 
 #[tokio::test]
+async fn a_damaged_database_is_reported_with_what_to_do() {
+    let installation = Installation::new();
+    installation.start().stop();
+    let database = installation.data_dir().join("gatehouse.db");
+    let whole = tokio::fs::read(&database).await.unwrap();
+    let damaged = &whole[..whole.len() / 2];
+    tokio::fs::write(&database, damaged).await.unwrap();
+    for args in [
+        &["serve", "--bind", "127.0.0.1:0"] as &[&str],
+        &["doctor"],
+        &["auth", "setup-code"],
+        &["audit", "verify"],
+    ] {
+        let told = installation.run(args).failed(1);
+        for part in ["its file is damaged", "restore a backup"] {
+            assert!(told.contains(part), "{args:?}: {told}");
+        }
+    }
+    let left = tokio::fs::read(&database).await.unwrap();
+    assert_eq!(left, damaged);
+}
+
+#[tokio::test]
+async fn a_file_that_is_missing_empty_or_in_the_way_is_named() {
+    let installation = Installation::new();
+    installation.start().stop();
+    let to = installation.data_dir().join("x.backup");
+    let create = ["backup", "create", "--to", to.to_str().unwrap()];
+    let empty = installation.file("empty", "\nsecond line\n").await;
+    let missing = installation.data_dir().join("missing");
+    for (file, part) in [(&empty, "is empty"), (&missing, "cannot open")] {
+        let file = file.to_str().unwrap();
+        let ran = installation.run(&[&create[..], &["--passphrase-file", file]].concat());
+        let told = ran.failed(1);
+        assert!(told.contains(part) && told.contains(file), "{told}");
+    }
+    installation.run(&create).ok();
+    let told = installation.run(&create).failed(1);
+    assert!(
+        told.contains("a file with this name exists already"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
 async fn a_file_that_is_not_a_database_is_reported_and_left_unchanged() {
     let installation = Installation::new();
     let file = installation
