@@ -129,7 +129,8 @@ impl NewFile {
     pub fn create(path: &Path) -> io::Result<Self> {
         let directory = prepared_directory_of(path)?;
         if path.exists() {
-            return Err(io::ErrorKind::AlreadyExists.into());
+            let kind = io::ErrorKind::AlreadyExists;
+            return Err(io::Error::new(kind, "a file with this name exists already"));
         }
         Self::begin(directory, path, false)
     }

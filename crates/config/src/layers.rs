@@ -196,11 +196,18 @@ fn read_file(path: &Path) -> Result<Option<String>, ConfigError> {
     let fail = |reason: String| Err(ConfigError::new(file_name(path), reason));
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound && path.is_symlink() => {
+            fail("this is a link to a file that does not exist".to_owned())
+        }
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(None)
         }
         Err(error) if error.kind() == ErrorKind::InvalidData => fail("not UTF-8 text".to_owned()),
-        Err(error) => fail(format!("cannot be read: {error}")),
+        // The directory of the path may be the reason.
+        Err(error) => Err(ConfigError::new(
+            path.display().to_string(),
+            format!("cannot be read: {error}"),
+        )),
     }
 }
 

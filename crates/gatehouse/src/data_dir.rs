@@ -102,9 +102,11 @@ pub struct Locks {
 impl Locks {
     /// Locks the data directory, and the database's lock file if it is a different one.
     pub fn take(data_dir: &Path, database: &Path) -> Result<Self, DataDirError> {
-        let own = real(data_dir).join(LOCK_FILE);
+        let data_dir = real(data_dir);
+        let own = data_dir.join(LOCK_FILE);
         let beside = lock_of(&real(database));
         let mut files = vec![lock(&own)?];
+        files.extend(lock_directory(&data_dir, &own)?);
         if beside != own {
             files.push(lock(&beside)?);
         }
@@ -147,6 +149,21 @@ fn lock(path: &Path) -> Result<File, DataDirError> {
     }
 }
 
+/// Locks the directory itself: a lock file that was deleted no longer locks out others. `None` if the file system does
+/// not lock directories, such as NFS.
+fn lock_directory(data_dir: &Path, lock_file: &Path) -> Result<Option<File>, DataDirError> {
+    let Ok(directory) = File::open(data_dir) else {
+        return Ok(None);
+    };
+    match directory.try_lock() {
+        Ok(()) => Ok(Some(directory)),
+        Err(TryLockError::WouldBlock) => Err(DataDirError::Locked {
+            path: lock_file.to_owned(),
+        }),
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,6 +196,23 @@ mod tests {
             prepare(base.path()).unwrap();
             assert_eq!(mode(base.path()), expected, "{file:?}");
         }
+    }
+
+    #[test]
+    fn deleting_the_lock_file_does_not_unlock_the_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("gatehouse.db");
+        let held = Locks::take(directory.path(), &database).unwrap();
+        std::fs::remove_file(directory.path().join(LOCK_FILE)).unwrap();
+        // The first call creates the file again.
+        for _ in 0..2 {
+            assert!(matches!(
+                Locks::take(directory.path(), &database),
+                Err(DataDirError::Locked { .. })
+            ));
+        }
+        drop(held);
+        assert!(Locks::take(directory.path(), &database).is_ok());
     }
 
     #[test]

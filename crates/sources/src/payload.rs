@@ -59,8 +59,8 @@ pub enum PayloadError {
         /// 1-based; 0 before the first byte of a line.
         column: usize,
     },
-    /// The form has no `payload` field.
-    #[error("The form has no field payload.")]
+    /// The body does not look like JSON, and is not a form with the field `payload`.
+    #[error("The body is neither JSON nor a form with the field payload.")]
     NoPayloadField,
     /// Objects and arrays are nested deeper than [`MAX_DEPTH`].
     #[error("The body is nested deeper than {MAX_DEPTH} levels.")]

@@ -14,7 +14,7 @@ type Cause = Box<dyn Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database cannot be reached, read or written now: disk full, read-only, locked or down.
-    #[error("the database is unavailable")]
+    #[error("the database is unavailable{}", advice(.0))]
     Unavailable(#[source] Cause),
     /// PostgreSQL ended the transaction because of a deadlock. It may succeed if repeated.
     #[error("the write and another one waited for each other")]
@@ -50,6 +50,19 @@ pub enum StoreError {
         /// Describes the value.
         what: &'static str,
     },
+}
+
+/// What to do about a damaged file or a full disk; empty for other causes. The codes are of SQLite.
+fn advice(cause: &Cause) -> &'static str {
+    let error = cause.downcast_ref::<rusqlite::Error>();
+    let code = error.and_then(rusqlite::Error::sqlite_error);
+    match code.map(|code| code.extended_code & 0xff) {
+        Some(ffi::SQLITE_CORRUPT | ffi::SQLITE_NOTADB) => {
+            ", because its file is damaged or not a database; restore a backup into another data directory"
+        }
+        Some(ffi::SQLITE_FULL | ffi::SQLITE_IOERR) => "; check the disk and its free space",
+        _ => "",
+    }
 }
 
 /// Primary result codes of SQLite for conditions of the database rather than of the statement: PERM, BUSY,

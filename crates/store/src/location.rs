@@ -112,11 +112,18 @@ impl Source {
     /// Connects, retrying for [`PATIENCE`] if the server cannot be reached.
     pub(crate) async fn connect_patiently(&self) -> Result<Conn, StoreError> {
         let until = Instant::now() + PATIENCE;
+        let mut is_first = true;
         loop {
             match self.connect().await {
                 Err(error)
                     if self.is_server() && error.is_unavailable() && Instant::now() < until =>
                 {
+                    if std::mem::take(&mut is_first) {
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "the database does not respond; the connection is retried"
+                        );
+                    }
                     tokio::time::sleep(BETWEEN_TRIES).await;
                 }
                 other => return other,

@@ -4,6 +4,20 @@ use super::Start;
 use proptest::prelude::*;
 use rstest::rstest;
 
+#[test]
+fn a_settings_file_that_cannot_be_read_is_an_error() {
+    let start = Start::empty();
+    let path = start.dir.path().join("gatehouse.toml");
+    std::os::unix::fs::symlink("missing.toml", &path).unwrap();
+    let expected = "gatehouse.toml: this is a link to a file that does not exist";
+    assert_eq!(start.error().to_string(), expected);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    let reason = "cannot be read: Is a directory (os error 21)";
+    let expected = format!("{}: {reason}", path.display());
+    assert_eq!(start.error().to_string(), expected);
+}
+
 #[rstest]
 #[case(
     "\n\n[server]\n# x\n\n\nbnid = \"127.0.0.1:1\"\n",

@@ -60,7 +60,8 @@ pub(super) fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
         Rule::Cron => match text.parse::<croner::Cron>() {
             Ok(_) => Ok(text.to_owned()),
             Err(error) => Err(InvalidValue::new(format!(
-                "expected a cron pattern, such as 30 3 * * *: {error}"
+                "expected a cron pattern, such as 30 3 * * *: {}",
+                error.to_string().trim_end_matches('.')
             ))),
         },
         Rule::Line => check_line(text),

@@ -4,7 +4,7 @@ mod create_key;
 
 pub use create_key::CreateKey;
 
-use super::client::{Client, ClientError};
+use super::client::{Client, ClientError, Refusal};
 use super::globals::Globals;
 use super::output::{Output, field, line, rows};
 use super::{offline, prompt, usage};
@@ -74,7 +74,7 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
     };
     let code = gateway.services.auth.offline_setup_code().await;
     gateway.close().await;
-    let code = code.map_err(Problem::from)?;
+    let code = code.map_err(|error| Refusal::from(Problem::from(error)))?;
     out.record(&json!({ "setup_code": code }), || {
         line(format!("Setup code: {code}"));
     })
@@ -115,7 +115,7 @@ async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> R
         Some(gateway) => {
             let answer = gateway.services.auth.offline_reset().await;
             gateway.close().await;
-            serde_json::to_value(answer.map_err(Problem::from)?)?
+            serde_json::to_value(answer.map_err(|error| Refusal::from(Problem::from(error)))?)?
         }
         None => match Client::new(globals, layers)?
             .post("/api/auth/reset", &json!({}))
@@ -126,6 +126,9 @@ async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> R
                     "{}: stop it to reset without a credential, or set --api-key",
                     offline::RUNNING
                 )
+            }
+            Err(error @ ClientError::Unreachable { .. }) => {
+                return Err(offline::unreachable(globals, layers, error)?);
             }
             answer => answer?,
         },

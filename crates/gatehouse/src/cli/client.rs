@@ -6,7 +6,7 @@ use super::globals::{Globals, own_address};
 use super::{key_file, output};
 use anyhow::{Context, Result};
 use gatehouse_config::Layers;
-use gatehouse_domain::ErrorCode;
+use gatehouse_domain::{ErrorCode, Problem};
 use reqwest::{Certificate, Method, StatusCode, Url, header, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
@@ -70,6 +70,16 @@ pub struct Refusal {
     pub code: String,
     /// The extra fields of this code.
     pub details: Map<String, Value>,
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self {
+            message: problem.message,
+            code: problem.code.name().to_owned(),
+            details: problem.details,
+        }
+    }
 }
 
 fn hint(code: &str) -> &'static str {

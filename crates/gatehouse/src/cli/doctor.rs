@@ -40,7 +40,12 @@ pub async fn run(globals: &Globals, out: &Output) -> Result<ExitCode> {
 
 async fn running(globals: &Globals, layers: &Layers) -> Result<Vec<Value>> {
     let client = Client::new(globals, layers)?;
-    let mut report = client.rpc("system.doctor", json!({})).await?;
+    let mut report = match client.rpc("system.doctor", json!({})).await {
+        Err(error @ ClientError::Unreachable { .. }) => {
+            return Err(offline::unreachable(globals, layers, error)?);
+        }
+        report => report?,
+    };
     let mut checks = vec![check(
         "server",
         true,

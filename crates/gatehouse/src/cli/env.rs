@@ -61,7 +61,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::Set { key, value } => {
             let value = match value {
                 Some(value) => value,
-                None => prompt::secret("Value")?,
+                None => prompt::value("Value")?,
             };
             let params = json!({ "key": key, "value": value.expose_secret() });
             stored(out, &client.rpc("env.set", params).await?, "key")?;

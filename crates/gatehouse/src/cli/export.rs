@@ -6,6 +6,7 @@ use super::output::{self, Output, line, note};
 use super::progress;
 use anyhow::{Context, Result};
 use gatehouse_backup::folder::NewFile;
+use gatehouse_domain::Timestamp;
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 use std::io::{BufWriter, Write};
@@ -49,10 +50,10 @@ pub enum Command {
 #[derive(Debug, clap::Args)]
 pub struct Period {
     /// Only records of this time or later, such as 2026-01-31T00:00:00Z
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     since: Option<String>,
     /// Only records before this time
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     until: Option<String>,
 }
 
@@ -62,6 +63,12 @@ pub struct Target {
     /// A new file, or - for standard output
     #[arg(long, value_name = "FILE|-", default_value = "-")]
     to: PathBuf,
+}
+
+/// Checks a time. The API calls the fields differently from the flags.
+fn time(text: &str) -> Result<String, &'static str> {
+    let time: Timestamp = text.parse().map_err(|_| "expected an RFC 3339 time")?;
+    Ok(time.to_string())
 }
 
 /// Runs an `export` command.

@@ -123,7 +123,7 @@ pub fn run() -> ExitCode {
         Command::Service(command) => service::run(&globals, &command),
         command => run_async(globals, command),
     };
-    match outcome {
+    match outcome.and_then(|code| output::ensure_complete().map(|()| code)) {
         Ok(code) => code,
         Err(error) => {
             output::error(&error);

@@ -9,7 +9,7 @@ use gatehouse::data_dir::{self, DataDirError, Locks};
 use gatehouse_auth::audit::kinds;
 use gatehouse_config::{DatabaseUrl, Layers};
 use gatehouse_services::backup::database_location;
-use gatehouse_store::{Location, MoveStep, MovedTable, move_rows};
+use gatehouse_store::{ImportError, Location, MoveStep, MovedTable, move_rows};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,6 +45,10 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
         None => layers.resolve(&BTreeMap::new())?.settings.database.url,
     };
     let to = args.to.parse().context("--to")?;
+    usage::ensure(
+        !is_same_file(&layers, &from, &to),
+        "--to names the database that is moved; nothing was changed",
+    )?;
     let source = hold(&layers, &from, false)?;
     let target = hold(&layers, &to, true)?;
     let bar = progress::bar("Copying");
@@ -57,7 +61,13 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
     });
     let moved = moved.await;
     bar.finish_and_clear();
-    let moved = moved?;
+    let moved = match moved {
+        Err(ImportError::NotEmpty) => bail!(
+            "the target has rows already, and no move into it is unfinished. Nothing was changed. Use an empty \
+             database. If a move into this one was interrupted before, it had finished: start the server on it"
+        ),
+        moved => moved?,
+    };
     let engines = json!({ "from": source.engine, "to": target.engine });
     drop((source, target));
     note_change(
@@ -68,6 +78,18 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
     .await;
     report(out, &moved, &to)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether both are the same file of SQLite. A file that does not exist is only the same under the same path.
+fn is_same_file(layers: &Layers, from: &DatabaseUrl, to: &DatabaseUrl) -> bool {
+    let (DatabaseUrl::Sqlite { path: from }, DatabaseUrl::Sqlite { path: to }) = (from, to) else {
+        return false;
+    };
+    let [from, to] = [from, to].map(|path| {
+        let path = layers.data_dir().join(path);
+        path.canonicalize().unwrap_or(path)
+    });
+    from == to
 }
 
 /// Locks the file of a SQLite database. A new file is created for its owner only.

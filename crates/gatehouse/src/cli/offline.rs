@@ -1,10 +1,10 @@
 //! Direct access to the data directory. With SQLite, the server must be stopped (checked by its lock), or
 //! have the same version if the command can safely run next to it. PostgreSQL supports several processes.
 
-use super::client::Client;
+use super::client::{Client, ClientError};
 use super::globals::Globals;
 use super::output::{note, warn};
-use anyhow::{Result, bail, ensure};
+use anyhow::{Error, Result, anyhow, bail, ensure};
 use gatehouse::data_dir::{DataDirError, Locks};
 use gatehouse::{Gateway, OpenError, Parts, Purpose, Storage};
 use gatehouse_config::{DatabaseUrl, Layers};
@@ -61,6 +61,15 @@ pub async fn note_change(globals: &Globals, kind: &'static str, detail: Value) {
             anyhow::Error::from(error)
         )),
     }
+}
+
+/// The error of a command whose server does not respond. If no URL was given, the command calls the server because a
+/// server holds the lock of the data directory.
+pub fn unreachable(globals: &Globals, layers: &Layers, error: ClientError) -> Result<Error> {
+    if globals.given_url(layers)?.is_some() || sqlite_path(layers)?.is_none() {
+        return Ok(error.into());
+    }
+    Ok(anyhow!("{RUNNING}, but {error}; or stop it and try again"))
 }
 
 /// Fails unless the running server has the same version, which means that it uses the same tables.

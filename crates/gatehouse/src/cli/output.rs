@@ -1,7 +1,7 @@
 //! The output of commands: the record with `--json`, otherwise a sentence or a table. The streams drop colors
 //! for pipes and `NO_COLOR`.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use comfy_table::{ContentArrangement, Table, presets};
 use gatehouse_domain::visible;
 use owo_colors::OwoColorize;
@@ -9,6 +9,10 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::sync::OnceLock;
+
+/// The first failed write of a result, except to a closed pipe.
+static FAILED: OnceLock<io::Error> = OnceLock::new();
 
 /// Prints results in the selected format.
 #[derive(Debug)]
@@ -81,9 +85,23 @@ pub fn plain(text: &str) -> String {
     visible::line(text).text.into_owned()
 }
 
-/// Prints a line of the result. A closed pipe is not an error.
+/// Prints a line of the result. A closed pipe is not an error; [`ensure_complete`] reports other failures.
 pub fn line(text: impl Display) {
-    drop(writeln!(anstream::stdout(), "{text}"));
+    match writeln!(anstream::stdout(), "{text}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => drop(FAILED.set(error)),
+        _ => {}
+    }
+}
+
+/// Fails if a part of the result could not be written.
+pub fn ensure_complete() -> Result<()> {
+    if let Some(error) = FAILED.get() {
+        bail!(
+            "the command was carried out, but its result could not be written to standard output; if a secret was in \
+             it, the secret is lost: create another one: {error}"
+        );
+    }
+    Ok(())
 }
 
 /// Prints a line of continuous output. Fails if the reader of the pipe has closed it.

@@ -5,7 +5,7 @@ use super::usage;
 use anyhow::{Context, Result, ensure};
 use gatehouse_domain::visible;
 use secrecy::SecretString;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -22,8 +22,11 @@ pub fn is_interactive() -> bool {
 pub fn password(question: &str, file: Option<&Path>) -> Result<SecretString> {
     match file {
         Some(path) => {
-            let file = std::fs::File::open(path).context("cannot open the password file")?;
-            first_line(std::io::BufReader::new(file)).context("cannot read the password file")
+            let file = std::fs::File::open(path)
+                .with_context(|| format!("cannot open {}", path.display()))?;
+            first_line(std::io::BufReader::new(file))
+                .with_context(|| format!("cannot read {}", path.display()))?
+                .with_context(|| format!("the first line of {} is empty", path.display()))
         }
         None => typed_secret(
             question,
@@ -33,12 +36,29 @@ pub fn password(question: &str, file: Option<&Path>) -> Result<SecretString> {
     }
 }
 
+const NO_INPUT: &str = "there is no terminal for a prompt, and standard input is empty";
+
 /// Reads a one-line secret.
 pub fn secret(question: &str) -> Result<SecretString> {
-    typed_secret(
-        question,
-        "there is no terminal for a prompt, and standard input is empty",
-    )
+    typed_secret(question, NO_INPUT)
+}
+
+/// Reads a secret of one line from the terminal. Without a terminal, it is all of standard input except the last line
+/// ending.
+pub fn value(question: &str) -> Result<SecretString> {
+    if std::io::stdin().is_terminal() {
+        return secret(question);
+    }
+    all_lines(std::io::stdin().lock())
+        .context("cannot read standard input")?
+        .context(NO_INPUT)
+}
+
+/// `None` if there is nothing but a line ending.
+fn all_lines(input: impl Read) -> Result<Option<SecretString>> {
+    let mut text = Zeroizing::new(String::new());
+    input.take(MAX_BYTES).read_to_string(&mut text)?;
+    Ok(without_line_ending(&text))
 }
 
 fn typed_secret(question: &str, without: &'static str) -> Result<SecretString> {
@@ -48,21 +68,27 @@ fn typed_secret(question: &str, without: &'static str) -> Result<SecretString> {
         ensure!(!typed.is_empty(), "nothing was entered");
         return Ok(SecretString::from(typed));
     }
-    first_line(std::io::stdin().lock()).context(without)
+    first_line(std::io::stdin().lock())
+        .context("cannot read standard input")?
+        .context(without)
 }
 
-fn first_line(input: impl BufRead) -> Result<SecretString> {
+/// `None` if the line is empty.
+fn first_line(input: impl BufRead) -> Result<Option<SecretString>> {
     let mut line = Zeroizing::new(String::new());
     input.take(MAX_BYTES).read_line(&mut line)?;
-    let text = line.strip_suffix('\n').unwrap_or(&line);
+    Ok(without_line_ending(&line))
+}
+
+/// `None` if nothing is left.
+fn without_line_ending(text: &str) -> Option<SecretString> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
     let text = text.strip_suffix('\r').unwrap_or(text);
-    ensure!(!text.is_empty(), "it is empty");
-    Ok(SecretString::from(text))
+    (!text.is_empty()).then(|| SecretString::from(text))
 }
 
 /// Reads a multi-line secret from a file, or from standard input for `-` or without a file.
 pub fn secret_text(file: Option<&Path>, question: &str) -> Result<SecretString> {
-    use std::io::Read;
     let mut text = Zeroizing::new(String::new());
     if let Some(path) = file.filter(|path| *path != Path::new("-")) {
         let file =
@@ -125,13 +151,25 @@ mod tests {
             ("x\r\ny", "x"),
             (" x\n\n", " x"),
         ] {
-            assert_eq!(
-                first_line(given.as_bytes()).unwrap().expose_secret(),
-                expected
-            );
+            let line = first_line(given.as_bytes()).unwrap().unwrap();
+            assert_eq!(line.expose_secret(), expected);
         }
         for nothing in ["", "\n", "\r\n"] {
-            assert!(first_line(nothing.as_bytes()).is_err());
+            assert!(first_line(nothing.as_bytes()).unwrap().is_none());
+            assert!(all_lines(nothing.as_bytes()).unwrap().is_none());
+        }
+    }
+
+    #[test]
+    fn all_lines_of_a_value_are_read() {
+        for (given, expected) in [
+            ("a", "a"),
+            ("a\n", "a"),
+            ("a\nb\r\n", "a\nb"),
+            ("\na\n\n", "\na\n"),
+        ] {
+            let value = all_lines(given.as_bytes()).unwrap().unwrap();
+            assert_eq!(value.expose_secret(), expected);
         }
     }
 }

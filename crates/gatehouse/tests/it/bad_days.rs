@@ -136,6 +136,79 @@ async fn a_variable_that_is_wrong_stops_the_start() {
 }
 
 #[tokio::test]
+async fn a_damaged_database_is_reported_with_what_to_do() {
+    let installation = Installation::new();
+    installation.start().stop();
+    let database = installation.data_dir().join("gatehouse.db");
+    let whole = tokio::fs::read(&database).await.unwrap();
+    let damaged = &whole[..whole.len() / 2];
+    tokio::fs::write(&database, damaged).await.unwrap();
+    for args in [
+        &["serve", "--bind", "127.0.0.1:0"] as &[&str],
+        &["doctor"],
+        &["auth", "setup-code"],
+        &["audit", "verify"],
+    ] {
+        let told = installation.run(args).failed(1);
+        for part in ["its file is damaged", "restore a backup"] {
+            assert!(told.contains(part), "{args:?}: {told}");
+        }
+    }
+    let left = tokio::fs::read(&database).await.unwrap();
+    assert_eq!(left, damaged);
+}
+
+#[tokio::test]
+async fn a_file_that_is_missing_empty_or_in_the_way_is_named() {
+    let installation = Installation::new();
+    installation.start().stop();
+    let to = installation.data_dir().join("x.backup");
+    let create = ["backup", "create", "--to", to.to_str().unwrap()];
+    let empty = installation.file("empty", "\nsecond line\n").await;
+    let missing = installation.data_dir().join("missing");
+    for (file, part) in [(&empty, "is empty"), (&missing, "cannot open")] {
+        let file = file.to_str().unwrap();
+        let ran = installation.run(&[&create[..], &["--passphrase-file", file]].concat());
+        let told = ran.failed(1);
+        assert!(told.contains(part) && told.contains(file), "{told}");
+    }
+    installation.run(&create).ok();
+    let told = installation.run(&create).failed(1);
+    assert!(
+        told.contains("a file with this name exists already"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn certificate_files_that_cannot_be_used_are_named() {
+    let made = |mut installation: Installation| {
+        installation.env("SERVICE_SERVER__TLS__SELF_SIGNED", "true");
+        installation.start().stop();
+        installation
+    };
+    let (mut installation, other) = (made(Installation::new()), made(Installation::new()));
+    let junk = installation.file("junk.pem", "junk\n").await;
+    let cert = installation.data_dir().join("self-signed-cert.pem");
+    let key = installation.data_dir().join("self-signed-key.pem");
+    let foreign = other.data_dir().join("self-signed-key.pem");
+    let contains_no = |what: &str| format!("the file {} contains no {what}", junk.display());
+    let mismatch = "the certificate and the key do not belong to each other".to_owned();
+    for (cert, key, expected) in [
+        (&junk, &key, contains_no("certificate")),
+        (&cert, &junk, contains_no("private key")),
+        (&cert, &foreign, mismatch),
+    ] {
+        installation.environment.clear();
+        installation.env("SERVICE_SERVER__TLS__CERT", cert.to_str().unwrap());
+        installation.env("SERVICE_SERVER__TLS__KEY", key.to_str().unwrap());
+        let ran = installation.run(&["serve", "--bind", "127.0.0.1:0"]);
+        let told = ran.failed(1);
+        assert!(told.contains(&expected), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn a_file_that_is_not_a_database_is_reported_and_left_unchanged() {
     let installation = Installation::new();
     let file = installation

@@ -2,7 +2,8 @@
 
 use crate::process::{BINARY, CommandOutput, Installation, PASSWORD, make_key, mode};
 use serde_json::json;
-use std::process::Command;
+use std::fs::File;
+use std::process::{Command, Stdio};
 
 #[test]
 fn a_wrong_command_line_is_two() {
@@ -41,6 +42,8 @@ fn a_mistake_in_the_arguments_of_a_command_is_two_and_changes_nothing() {
         (&["move", "--to", "mysql://db/x"], "--to"),
         (&["backup", "restore", "x", "--url", nowhere], "omit --url"),
         (&["backup", "create", "--recipient", "age1"], "--recipient"),
+        (&["export", "deliveries", "--since", "yesterday"], "--since"),
+        (&["export", "audit", "--until", "2026-01"], "--until"),
         (&["agents", "update", "agt_x"], "no changes"),
         (&["channels", "update", "x"], "no changes"),
         (&["webhooks", "update", "hook_x"], "no changes"),
@@ -61,6 +64,63 @@ fn a_mistake_in_the_arguments_of_a_command_is_two_and_changes_nothing() {
         assert_eq!(ran.stdout(), "", "{args:?}");
     }
     assert!(!installation.data_dir().exists());
+}
+
+/// Every write to `/dev/full` fails as on a full disk.
+#[test]
+fn a_result_that_cannot_be_written_is_a_failure() {
+    let installation = Installation::new();
+    for args in [
+        &["config", "sample"] as &[&str],
+        &["config", "schema"],
+        &["config", "show", "--json"],
+        &["auth", "setup-code"],
+    ] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let error = run_into(&installation, args, full.into()).failed(1);
+        let part = "No space left on device";
+        assert!(error.contains(part), "{args:?}: {error}");
+    }
+}
+
+#[test]
+fn a_reader_that_closes_the_pipe_is_not_a_failure() {
+    let installation = Installation::new();
+    for args in [&["config", "sample"] as &[&str], &["auth", "setup-code"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        run_into(&installation, args, writer.into()).ok();
+    }
+}
+
+fn run_into(installation: &Installation, args: &[&str], stdout: Stdio) -> CommandOutput {
+    let mut command = installation.prepared(Command::new(BINARY));
+    command.args(args).arg("--data-dir");
+    command.arg(installation.data_dir()).stdout(stdout);
+    CommandOutput(command.output().unwrap())
+}
+
+/// The commands look for the server where the settings say. It may have other settings.
+#[test]
+fn a_server_that_holds_the_data_directory_is_named_when_it_does_not_respond() {
+    let installation = Installation::new();
+    let server = installation.start();
+    for args in [
+        &["doctor"] as &[&str],
+        &["auth", "reset", "--yes"],
+        &["audit", "verify"],
+    ] {
+        let ran = installation.run(&[args, &["--bind", "127.0.0.1:9"]].concat());
+        let error = ran.failed(1);
+        for part in [
+            "a server is running on this data directory",
+            "no server responds at http://127.0.0.1:9/",
+            "stop it and try again",
+        ] {
+            assert!(error.contains(part), "{args:?}: {error}");
+        }
+    }
+    server.stop();
 }
 
 #[test]

@@ -93,16 +93,19 @@ async fn files_are_for_their_owner_alone() {
 async fn a_second_server_on_the_same_directory_is_refused() {
     let installation = Installation::new();
     let server = installation.start();
-    let second = installation.run(&["serve", "--bind", "127.0.0.1:0"]);
-    assert!(
-        second.failed(1).contains("another Gatehouse is running"),
-        "{}",
-        second.stderr()
-    );
-    assert_eq!(second.stdout(), "");
+    let lock = installation.data_dir().join("gatehouse.lock");
+    for is_deleted in [false, true] {
+        if is_deleted {
+            tokio::fs::remove_file(&lock).await.unwrap();
+        }
+        let second = installation.run(&["serve", "--bind", "127.0.0.1:0"]);
+        let error = second.failed(1);
+        assert!(error.contains("another Gatehouse is running"), "{error}");
+        assert_eq!(second.stdout(), "");
+    }
     // The lock is not the existence of the file: a start after a kill works.
     server.kill();
-    assert!(installation.data_dir().join("gatehouse.lock").exists());
+    assert!(lock.exists());
     installation.start().stop();
 }
 

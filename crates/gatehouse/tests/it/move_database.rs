@@ -45,7 +45,10 @@ async fn an_installation_goes_to_another_database_and_back() {
         let variables = variables.iter().find(|t| t["name"] == "env_variables");
         assert_eq!(variables.unwrap()["rows"], 1);
         let again = home.run(&["move", "--to", &url]);
-        assert!(again.failed(1).contains("already has rows"));
+        let refusal = again.failed(1);
+        for part in ["already has rows", "Nothing was changed", "it had finished"] {
+            assert!(refusal.contains(part), "{refusal}");
+        }
 
         home.env("SERVICE_DATABASE_URL", url.clone());
         let server = home.start();
@@ -81,6 +84,13 @@ async fn a_move_names_what_it_cannot_use() {
     let home = Installation::new();
     let empty = home.run(&["move", "--to", "sqlite:///nowhere/gatehouse.db"]);
     assert!(empty.failed(1).contains("there is no database"));
+    home.start().stop();
+    for own in ["gatehouse.db", "../data/gatehouse.db"] {
+        let own = format!("sqlite://{}", home.data_dir().join(own).display());
+        let refusal = home.run(&["move", "--to", &own]).failed(2);
+        let part = "--to names the database that is moved";
+        assert!(refusal.contains(part), "{own}: {refusal}");
+    }
     let strange = home.run(&["move", "--to", "mysql://u:hunter2@db/x"]);
     let refusal = strange.failed(2);
     assert!(

@@ -97,7 +97,7 @@ impl Inner {
                 memory.spare = None;
             }
             if before != status {
-                tracing::info!(%before, %status, "the vault was changed by another process");
+                tracing::info!(%before, %status, "the state of the vault changed in the database");
             }
             memory.seen = seen;
             status

@@ -241,6 +241,8 @@ fn a_form_carries_json_in_its_field_payload() {
         "2"
     );
     assert_eq!(error(kind, b"load=%7B%7D"), PayloadError::NoPayloadField);
+    // Neither looks like JSON.
+    assert_eq!(error(kind, b"1e9"), PayloadError::NoPayloadField);
     assert_eq!(error(kind, b"payload="), PayloadError::Empty);
     assert_eq!(error(kind, b"payload"), PayloadError::Empty);
     assert_eq!(error(kind, b"payload=%ff"), PayloadError::NotUtf8);

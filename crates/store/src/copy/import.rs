@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_hours(1);
 pub enum ImportError {
     #[error(transparent)]
     Open(#[from] OpenError),
-    #[error("the database already has rows; import into an empty database")]
+    #[error("the database already has rows; use an empty one")]
     NotEmpty,
     #[error(
         "the database is empty, but its tables are of a newer version; delete them and try again"

@@ -29,6 +29,25 @@ fn codes_are_sorted_by_what_the_caller_can_do() {
 }
 
 #[test]
+fn a_damaged_file_and_a_full_disk_are_reported_with_what_to_do() {
+    // 11 is `SQLITE_CORRUPT`, 26 `SQLITE_NOTADB`, 13 `SQLITE_FULL`, 4874 `SQLITE_IOERR_SHMSIZE`, 5 `SQLITE_BUSY`.
+    for (code, expected) in [
+        (11, "damaged"),
+        (26, "damaged"),
+        (13, "free space"),
+        (4874, "free space"),
+    ] {
+        let failure = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        let text = StoreError::from(failure).to_string();
+        assert!(text.contains(expected), "{code}: {text}");
+    }
+    let busy = rusqlite::Error::SqliteFailure(ffi::Error::new(5), None);
+    for other in [StoreError::from(busy), StoreError::unavailable("closed")] {
+        assert_eq!(other.to_string(), "the database is unavailable");
+    }
+}
+
+#[test]
 fn only_locks_of_others_are_a_lock_conflict() {
     let timeout = LockTimeout("canceling statement due to lock timeout (55P03)".to_owned());
     for (error, expected) in [

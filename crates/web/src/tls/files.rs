@@ -2,7 +2,7 @@
 
 use super::of_der;
 use gatehouse_services::certificates::{CertificateFacts, record_expiry};
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use std::os::unix::fs::MetadataExt as _;
@@ -21,11 +21,19 @@ pub enum LoadError {
         what: &'static str,
         path: PathBuf,
         #[source]
-        source: rustls::pki_types::pem::Error,
+        source: pem::Error,
     },
-    /// The certificate and the key do not match, or one is unusable.
+    /// The file is not PEM, or is another PEM file.
+    #[error("the file {} contains no {what}", path.display())]
+    Nothing {
+        /// `certificate` or `private key`.
+        what: &'static str,
+        path: PathBuf,
+    },
+    #[error("the certificate and the key do not belong to each other")]
+    Mismatch,
     #[error("the certificate cannot be used")]
-    Unusable(#[from] rustls::Error),
+    Unusable(#[source] rustls::Error),
 }
 
 impl LoadError {
@@ -33,6 +41,8 @@ impl LoadError {
     fn summary(&self) -> String {
         match self {
             Self::Read { what, .. } => format!("the {what} file cannot be read"),
+            Self::Nothing { what, .. } => format!("a file contains no {what}"),
+            Self::Mismatch => self.to_string(),
             Self::Unusable(error) => error.to_string(),
         }
     }
@@ -71,8 +81,21 @@ fn load(cert: &Path, key: &Path) -> Result<CertifiedKey, LoadError> {
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(cert)
         .and_then(Iterator::collect)
         .map_err(read("certificate", cert))?;
-    let private = PrivateKeyDer::from_pem_file(key).map_err(read("key", key))?;
-    let found = of_der(chain, private)?;
+    let nothing = |what, path: &Path| LoadError::Nothing {
+        what,
+        path: path.to_owned(),
+    };
+    if chain.is_empty() {
+        return Err(nothing("certificate", cert));
+    }
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| match error {
+        pem::Error::NoItemsFound => nothing("private key", key),
+        error => read("key", key)(error),
+    })?;
+    let found = of_der(chain, private).map_err(|error| match error {
+        rustls::Error::InconsistentKeys(_) => LoadError::Mismatch,
+        error => LoadError::Unusable(error),
+    })?;
     #[expect(
         clippy::disallowed_methods,
         reason = "called at startup and by spawn_blocking"

@@ -61,7 +61,11 @@ fn pattern_of(pattern: &str) -> Result<String, WebhooksError> {
     }
     match pattern.parse::<Cron>() {
         Ok(_) => Ok(pattern.to_owned()),
-        Err(error) => invalid(format!("cron: {error}")),
+        Err(error) => {
+            // The message adds a full stop.
+            let reason = error.to_string();
+            invalid(format!("cron: {}", reason.trim_end_matches('.')))
+        }
     }
 }
 

@@ -183,7 +183,9 @@ fn what_is_wrong_with_a_schedule_is_said() {
         ("@reboot", "cron"),
         ("*/0 * * * *", "cron"),
     ] {
-        assert!(reason(&input(pattern, "UTC")).contains(part), "{pattern}");
+        let found = reason(&input(pattern, "UTC"));
+        assert!(found.contains(part), "{pattern}");
+        assert!(!found.ends_with('.'), "{pattern}: {found}");
     }
     assert!(reason(&input(&"0,".repeat(101), "UTC")).contains("at most 200"));
     assert!(reason(&input("* * * * *", "Europe/Nowhere")).contains("time zone"));

@@ -1,6 +1,6 @@
 //! `auth create-key`: creates an API key on a running server, or on the data directory of a stopped one.
 
-use crate::cli::client::Client;
+use crate::cli::client::{Client, Refusal};
 use crate::cli::globals::Globals;
 use crate::cli::output::{Output, line, note, precious};
 use crate::cli::{key_file, offline, prompt};
@@ -148,7 +148,7 @@ async fn create_offline(
     let created = auth
         .offline_create_key(&password, request)
         .await
-        .map_err(Problem::from)?;
+        .map_err(|error| Refusal::from(Problem::from(error)))?;
     Ok(serde_json::to_value(created)?)
 }
 

@@ -69,7 +69,7 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
     let step = |done, total| progress::show(&bar, done, total);
     let restored = archive.restore(&location, step).await;
     bar.finish_and_clear();
-    let mut restored = restored?;
+    let mut restored = restored.context("nothing was restored")?;
     let held = if args.release_queue {
         0
     } else {

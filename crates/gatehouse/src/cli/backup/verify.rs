@@ -17,7 +17,9 @@ use gatehouse_services::backup::SETTINGS_FILE;
 use gatehouse_services::doctor;
 use gatehouse_store::{ImportError, Location, StoreError};
 use serde_json::{Value, json};
+use std::fs::Permissions;
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -87,14 +89,19 @@ fn print(found: &Findings) {
 /// the files in it may be readable.
 fn temporary(globals: &Globals) -> Result<tempfile::TempDir> {
     let data_dir = globals.layers()?.data_dir().to_path_buf();
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY);
     let place = if data_dir.is_dir() {
-        builder.tempdir_in(&data_dir)
+        builder().tempdir_in(&data_dir)
     } else {
-        builder.tempdir()
+        builder().tempdir()
     };
     place.context("cannot create a temporary directory")
+}
+
+fn builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY);
+    builder.permissions(Permissions::from_mode(0o700));
+    builder
 }
 
 /// Whether the error is about the temporary directory, for example that it is full.
@@ -220,4 +227,17 @@ async fn check_installation(place: &Path) -> Result<Findings> {
     }));
     gateway.close().await;
     Ok(Findings { checks, doctor })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_temporary_directory_is_for_its_owner_only() {
+        let base = tempfile::tempdir().unwrap();
+        let place = builder().tempdir_in(base.path()).unwrap();
+        let mode = place.path().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
 }
