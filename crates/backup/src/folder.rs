@@ -130,7 +130,7 @@ impl NewFile {
         let directory = prepared_directory_of(path)?;
         if path.exists() {
             let kind = io::ErrorKind::AlreadyExists;
-            return Err(io::Error::new(kind, "a file with this name exists already"));
+            return Err(io::Error::new(kind, "a file with this name already exists"));
         }
         Self::begin(directory, path, false)
     }

@@ -63,7 +63,7 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
     bar.finish_and_clear();
     let moved = match moved {
         Err(ImportError::NotEmpty) => bail!(
-            "the target has rows already, and no move into it is unfinished. Nothing was changed. Use an empty \
+            "the target already has rows, and no move into it is unfinished. Nothing was changed. Use an empty \
              database. If a move into this one was interrupted before, it had finished: start the server on it"
         ),
         moved => moved?,

@@ -175,7 +175,7 @@ async fn a_file_that_is_missing_empty_or_in_the_way_is_named() {
     installation.run(&create).ok();
     let told = installation.run(&create).failed(1);
     assert!(
-        told.contains("a file with this name exists already"),
+        told.contains("a file with this name already exists"),
         "{told}"
     );
 }
