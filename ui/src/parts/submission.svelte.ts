@@ -6,12 +6,22 @@ import { Failure, isFailure, isFault } from '../client/failure';
 import { m } from '../paraglide/messages.js';
 import { toast } from '../state/toasts.svelte';
 
+type Work = (stays: () => boolean) => Promise<unknown>;
+
+/** Shows an error that arrives after its dialog was closed. */
+function toastLate(error: unknown): void {
+  if (isFault(error)) reportError(error);
+  toast(isFailure(error) ? error.message : m.parts_error_unknown(), { kind: 'bad' });
+}
+
 export class Submission {
   busy = $state(false);
   /** Reasons for refused fields, by field name. */
   refused = $state<Record<string, string>>({});
   /** Any other error; for `ErrorNote`. */
   failure = $state<unknown>(null);
+  /** The number of calls of `leave`. */
+  #opening = 0;
 
   /** The other error as text, for components that show it at a field. */
   get words(): string | null {
@@ -24,29 +34,42 @@ export class Submission {
     this.failure = null;
   }
 
+  /** Call it when the dialog of the form closes: the next opening starts afresh, and a late error becomes a toast. */
+  leave(): void {
+    this.#opening++;
+    this.busy = false;
+    this.reset();
+  }
+
   /** Shows the error beside the page, because the dialog that sent the action is closed. */
   toastFailure(): void {
     if (this.words !== null) toast(this.words, { kind: 'bad' });
   }
 
-  /** Runs `work` and returns whether it succeeded; false at once if another call is running. */
-  async run(work: () => Promise<unknown>, form?: HTMLFormElement): Promise<boolean> {
+  /**
+   * Runs `work` and returns whether it succeeded; false at once if another call is running. `work` gets a function that
+   * reports whether the dialog that sent the action is still open.
+   */
+  async run(work: Work, form?: HTMLFormElement): Promise<boolean> {
     if (this.busy) return false;
+    const opening = this.#opening;
+    const stays = () => opening === this.#opening;
     this.busy = true;
     this.reset();
     try {
-      await work();
+      await work(stays);
       return true;
     } catch (error) {
-      await this.refuse(error, form);
+      if (stays()) await this.refuse(error, form);
+      else toastLate(error);
       return false;
     } finally {
-      this.busy = false;
+      if (stays()) this.busy = false;
     }
   }
 
   /** Handles a form's submit event by running `work`. */
-  send(event: SubmitEvent, work: () => Promise<unknown>): Promise<boolean> {
+  send(event: SubmitEvent, work: Work): Promise<boolean> {
     event.preventDefault();
     return this.run(work, event.currentTarget as HTMLFormElement);
   }
