@@ -22,8 +22,8 @@ test('success shows no error', async () => {
 test('after `leave`, a late error is a toast, and the next opening is neither busy nor refused', async () => {
   const submission = new Submission();
   let fail = (_: Error) => {};
-  const late = submission.run(
-    (stays) => new Promise((_, reject) => (fail = reject)).finally(() => expect(stays()).toBe(false)),
+  const late = submission.run((stays) =>
+    new Promise((_, reject) => (fail = reject)).finally(() => expect(stays()).toBe(false)),
   );
   expect(submission.busy).toBe(true);
   submission.leave();
