@@ -1,6 +1,7 @@
 // What the user typed and what the page shows stays: a stray click, a failed request, an answer that comes late.
 import type { Page } from '@playwright/test';
 import { hold } from './fixtures/hold';
+import { ModelServer } from './fixtures/model';
 import { refuse, useHttp } from './fixtures/refuse';
 import { expect, test } from './fixtures/test';
 
@@ -236,4 +237,59 @@ test('the palette does not claim that nothing matches while it searches the conv
   await expect(page.getByText('Nothing matches')).toHaveCount(0);
   await release('sessions.list');
   await expect(page.getByText('Nothing matches “zzzqqq”.')).toBeVisible();
+});
+
+test.describe('with a model server', () => {
+  let model: ModelServer;
+  test.use({
+    environment: async ({}, use) => {
+      model = await ModelServer.start();
+      const { SERVICE_MODELS__DEFAULT: _, ...environment } = model.environment;
+      await use(environment);
+      await model.close();
+    },
+  });
+
+  test('the focus stays in its section when the pressed button is replaced', async ({ home, page }) => {
+    for (const label of ['Narrator', 'Clerk']) await home.rpc('voice.personas.create', { label });
+    await page.goto('/settings/voice/personas');
+    await page.getByRole('button', { name: /Narrator$/ }).last().focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Delete' }).press('Enter');
+    await expect(page.getByRole('heading', { level: 3, name: 'Narrator' })).toHaveCount(0);
+    await expect(page.getByRole('heading', { level: 2, name: 'Personas' })).toBeFocused();
+
+    await page.goto('/settings/providers');
+    await page.getByRole('button', { name: /Make local\/test-model the default/ }).press('Enter');
+    const models = page.getByRole('list', { name: 'Models' }).getByRole('listitem').filter({ hasText: 'test-model' });
+    await expect(models.getByText('Default', { exact: true })).toBeVisible();
+    await expect(page.getByRole('heading', { level: 2, name: 'Models' })).toBeFocused();
+  });
+
+  test('the usage does not claim to be empty while it loads', async ({ home, page }) => {
+    await home.rpc('chat.send_sync', { text: 'Hello' });
+    await useHttp(page);
+    await page.goto('/overview');
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    const release = await hold(page);
+    await page.goto('/settings/usage');
+    await expect(page.getByRole('heading', { level: 2, name: /^Totals/ })).toBeVisible();
+    await expect(page.getByText('No usage yet')).toHaveCount(0);
+    await release('usage.stats');
+    await expect(page.getByRole('rowheader', { name: 'local/test-model' })).toBeVisible();
+  });
+});
+
+test('a fallback provider that is moved by the keyboard keeps the focus', async ({ home, page }) => {
+  await home.rpc('config.set', { key: 'voice.tts.fallback', value: ['openai', 'elevenlabs', 'piper'] });
+  await page.goto('/settings/voice');
+  const list = page.getByRole('list', { name: 'Fallback' });
+  const up = list.getByRole('listitem').filter({ hasText: 'Piper' }).getByRole('button').first();
+  await up.press('Enter');
+  await expect(list.getByRole('listitem').nth(1)).toContainText('Piper');
+  await expect(up).toBeFocused();
+  await up.press('Enter');
+  await expect(list.getByRole('listitem').first()).toContainText('Piper');
+  // The first cannot move up.
+  await expect(list.getByRole('listitem').first().getByRole('button').nth(1)).toBeFocused();
 });
