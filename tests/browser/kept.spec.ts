@@ -260,17 +260,31 @@ test.describe('with a model server', () => {
     await expect(page.getByRole('heading', { level: 2, name: 'Personas' })).toBeFocused();
 
     await page.goto('/settings/providers');
-    await page.getByRole('button', { name: /Make local\/test-model the default/ }).press('Enter');
+    await page.getByRole('button', { name: 'Make default: local/test-model' }).press('Enter');
     const models = page.getByRole('list', { name: 'Models' }).getByRole('listitem').filter({ hasText: 'test-model' });
     await expect(models.getByText('Default', { exact: true })).toBeVisible();
     await expect(page.getByRole('heading', { level: 2, name: 'Models' })).toBeFocused();
   });
 
+  test('another grouping of the usage does not show the rows of the previous one', async ({ home, page }) => {
+    for (const name of ['local/test-model', 'local/other-model']) {
+      await home.rpc('config.set', { key: 'models.default', value: name });
+      await home.rpc('chat.send_sync', { text: 'Hello' });
+    }
+    await useHttp(page);
+    await page.goto('/settings/usage');
+    await expect(page.getByRole('rowheader', { name: 'local/other-model' })).toBeVisible();
+    const release = await hold(page);
+    await page.getByLabel('Group by').selectOption('Agent');
+    await expect(page.getByRole('rowheader')).toHaveCount(0);
+    await release('usage.stats');
+    await expect(page.getByRole('rowheader')).toHaveCount(1);
+  });
+
   test('the usage does not claim to be empty while it loads', async ({ home, page }) => {
+    await home.rpc('config.set', { key: 'models.default', value: 'local/test-model' });
     await home.rpc('chat.send_sync', { text: 'Hello' });
     await useHttp(page);
-    await page.goto('/overview');
-    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
     const release = await hold(page);
     await page.goto('/settings/usage');
     await expect(page.getByRole('heading', { level: 2, name: /^Totals/ })).toBeVisible();
@@ -278,6 +292,19 @@ test.describe('with a model server', () => {
     await release('usage.stats');
     await expect(page.getByRole('rowheader', { name: 'local/test-model' })).toBeVisible();
   });
+});
+
+test('an old list is marked while the next one loads', async ({ home, page }) => {
+  for (const text of ['One', 'Two']) await home.rpc('channels.test', { id: 'inbox', text });
+  await useHttp(page);
+  await page.goto('/inbox');
+  const list = page.getByRole('list', { name: 'Messages' });
+  await expect(list.getByRole('listitem')).toHaveCount(2);
+  const release = await hold(page);
+  await page.getByLabel('Unread only').check();
+  await expect(list).toHaveAttribute('aria-busy', 'true');
+  await release('inbox.list');
+  await expect(list).not.toHaveAttribute('aria-busy');
 });
 
 test('a fallback provider that is moved by the keyboard keeps the focus', async ({ home, page }) => {
