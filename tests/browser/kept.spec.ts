@@ -320,3 +320,10 @@ test('a fallback provider that is moved by the keyboard keeps the focus', async 
   // The first cannot move up.
   await expect(list.getByRole('listitem').first().getByRole('button').nth(1)).toBeFocused();
 });
+
+test('a setting that names a provider twice does not break its page', async ({ home, page }) => {
+  await home.rpc('config.set', { key: 'voice.tts.fallback', value: ['openai', 'piper', 'openai'] });
+  await page.goto('/settings/voice');
+  await expect(page.getByRole('list', { name: 'Fallback' }).getByRole('listitem')).toHaveText([/OpenAI/, /Piper/]);
+  await expect(page.getByRole('heading', { level: 1, name: 'Voice' })).toBeVisible();
+});
