@@ -327,3 +327,15 @@ test('a setting that names a provider twice does not break its page', async ({ h
   await expect(page.getByRole('list', { name: 'Fallback' }).getByRole('listitem')).toHaveText([/OpenAI/, /Piper/]);
   await expect(page.getByRole('heading', { level: 1, name: 'Voice' })).toBeVisible();
 });
+
+test('the main button of a long form is in view on a phone', async ({ home: _, page }) => {
+  await page.setViewportSize({ width: 390, height: 700 });
+  for (const [path, opening, action] of [
+    ['/settings/mcp', 'Add MCP server', 'Add and approve'],
+    ['/settings/voice', /^Set up/, 'Save and test'],
+  ] as const) {
+    await page.goto(path);
+    await page.getByRole('main').getByRole('button', { name: opening }).first().click();
+    await expect(dialog(page).getByRole('button', { name: action })).toBeInViewport({ ratio: 1 });
+  }
+});
