@@ -108,6 +108,20 @@ test('a server that does not answer says why, and a wrong variable is refused at
   await expect(page.getByRole('region', { name: 'Messages' }).locator('.bad').first()).toBeVisible();
 });
 
+test('a prompt that names an argument twice asks for it once', async ({ home, page, server }) => {
+  const code = { name: 'code', required: true };
+  server.prompts = [{ name: 'review', title: 'Review code', arguments: [code, code] }];
+  await home.rpc('mcp.create', { name: 'math', url: server.url });
+  await page.goto('/chat');
+  await page.getByRole('textbox', { name: 'Message', exact: true }).pressSequentially('/rev');
+  await page.getByRole('option', { name: /Review code/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Review code' });
+  await expect(dialog.getByLabel('code')).toHaveCount(1);
+  await dialog.getByLabel('code').fill('let x');
+  await dialog.getByRole('button', { name: 'Insert prompt' }).click();
+  await expect(page.getByRole('textbox', { name: 'Message', exact: true })).toHaveValue('review: {"code":"let x"}');
+});
+
 test('budgets and usage name what they are about', async ({ home, page }) => {
   await page.goto('/settings/usage');
   await expect(heading(page, 'Usage')).toBeVisible();

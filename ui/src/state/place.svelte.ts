@@ -23,6 +23,17 @@ export function guardLeaving(ask: () => boolean): () => void {
   };
 }
 
+/** Asks `question` before the user leaves while `isUnsaved`: by a link of this app, or by the browser. Returns a function that ends this. */
+export function guardInput(isUnsaved: () => boolean, question: () => string): () => void {
+  const end = guardLeaving(() => !isUnsaved() || confirm(question()));
+  const warn = (event: BeforeUnloadEvent) => isUnsaved() && event.preventDefault();
+  addEventListener('beforeunload', warn);
+  return () => {
+    end();
+    removeEventListener('beforeunload', warn);
+  };
+}
+
 /** Whether navigation may proceed; asks the user if a guard is set. */
 export const mayGo = (): boolean => mayLeave === null || mayLeave();
 

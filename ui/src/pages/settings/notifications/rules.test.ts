@@ -17,6 +17,7 @@ test('a target without a channel can only be removed', () => {
   const targets = targetsOf([channel('inbox', 'inbox')], ['slack:gone']);
   expect(targets.at(-1)).toEqual({ target: 'slack:gone', label: 'slack:gone', chosen: true, gone: true });
   expect(targets[0]?.label).toBe('Inbox');
+  expect(targetsOf([], ['slack:gone', 'slack:gone']).map(({ target }) => target)).toEqual(['slack:gone']);
 });
 
 test('a change adds or removes one target and keeps the others', () => {

@@ -40,7 +40,7 @@ export function targetsOf(channels: readonly Channel[], stored: readonly string[
     gone: false,
   }));
   const names = new Set(channels.flatMap(namesOf));
-  const gone = stored.filter((target) => !names.has(target));
+  const gone = [...new Set(stored)].filter((target) => !names.has(target));
   return [...known, ...gone.map((target) => ({ target, label: target, chosen: true, gone: true }))];
 }
 

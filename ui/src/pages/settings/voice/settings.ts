@@ -37,5 +37,6 @@ export function exampleOf(described: Described | undefined, key: string): string
 export const asText = (value: Value | undefined): string =>
   value?.value === null || value?.value === undefined ? '' : String(value.value);
 
+/** The entries of a list, each once: the gateway, too, ignores the repetitions. */
 export const asList = (value: Value | undefined): string[] =>
-  Array.isArray(value?.value) ? value.value.map(String) : [];
+  Array.isArray(value?.value) ? [...new Set(value.value.map(String))] : [];
