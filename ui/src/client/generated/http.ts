@@ -314,7 +314,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where an authorization server sends a person back who connects an MCP server */
+        /** The redirect URL of authorization servers, for connecting an MCP server */
         get: operations["auth.callback.mcp"];
         put?: never;
         post?: never;
@@ -1429,8 +1429,8 @@ export interface components {
             /** @description What created it. */
             source: components["schemas"]["Source"];
             /**
-             * @description Whether it contains a stranger's text that no person has cleared. Calls with an effect then need
-             *     approval, and the turns of a webhook's session can use only public tools.
+             * @description Whether it contains untrusted text that no person has cleared. Calls with an effect then need approval, and the
+             *     turns of a webhook's session can use only public tools.
              */
             tainted: boolean;
             /** @description The ID of its share, when it is shared. */
@@ -1509,7 +1509,7 @@ export interface components {
         TurnId: string;
         /** @description The author of a message. */
         Role: "assistant" | "system" | "user" | "tool";
-        /** @description The author of a message. A session that contains a stranger's text is tainted. */
+        /** @description The author of a message. A session that contains untrusted text is tainted. */
         MessageOrigin: "owner" | "configured" | "model" | "stranger";
         /** @description A tool call that an agent requests. */
         ToolCallRecord: {

@@ -130,7 +130,7 @@ export type MessageId = string;
  */
 export type Role = 'assistant' | 'system' | 'user' | 'tool';
 /**
- * The author of a message. A session that contains a stranger's text is tainted.
+ * The author of a message. A session that contains untrusted text is tainted.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "MessageOrigin".
@@ -822,7 +822,7 @@ export interface Interface {
       result: UsageStats;
     };
     /**
-     * Lists the budgets with what is used of them in the current period.
+     * Lists the budgets and how much of each is used in the current period.
      */
     'budgets.list': {
       params: {
@@ -838,7 +838,7 @@ export interface Interface {
       result: BudgetList;
     };
     /**
-     * Limits the tokens or the cost of model calls per UTC day or month. What was already used counts.
+     * Limits the tokens or the cost of model calls per UTC day or month. Earlier use in the current period counts.
      */
     'budgets.set': {
       params: {
@@ -951,7 +951,7 @@ export interface Interface {
          */
         max_output_tokens?: number | null;
         /**
-         * Its own budget, as with `budgets.set`; requires `operator.admin`.
+         * The agent's budget, as with `budgets.set`; requires `operator.admin`.
          */
         budget?: AgentBudget | null;
       };
@@ -1012,7 +1012,8 @@ export interface Interface {
          */
         max_output_tokens?: number | null;
         /**
-         * Its own budget for this period, as with `budgets.set`. `null` deletes its budgets. Requires `operator.admin`.
+         * The agent's budget for this period, as with `budgets.set`. `null` deletes all budgets of the agent. Requires
+         * `operator.admin`.
          */
         budget?: AgentBudget | null;
       };
@@ -1167,7 +1168,7 @@ export interface Interface {
          */
         archived?: boolean | null;
         /**
-         * Its tags, which replace the present ones: at most 10, each one line of at most 40 characters without a
+         * The new tags, which replace the current ones: at most 10, each one line of at most 40 characters without a
          * comma. Tags that differ only in the case of letters are one tag.
          */
         tags?: string[] | null;
@@ -1182,7 +1183,7 @@ export interface Interface {
       result: TagsResult;
     };
     /**
-     * Clears the taint of a session after a person has looked at it: calls with an effect no longer need approval until the session reads a stranger's text again.
+     * Clears the taint of a session after a person has reviewed it: calls with an effect no longer need approval until the session reads untrusted text again.
      */
     'sessions.clear_taint': {
       params: {
@@ -1473,7 +1474,7 @@ export interface Interface {
       result: McpServer;
     };
     /**
-     * Removes an MCP server and its approvals. One in the configuration file is removed there.
+     * Removes an MCP server and its approvals. A server in the configuration file must be removed there.
      */
     'mcp.delete': {
       params: {
@@ -1741,7 +1742,7 @@ export interface Interface {
       result: Account;
     };
     /**
-     * Changes a channel. Absent fields are kept, and null removes a field. Setting a URL or a mail server, or what decides whose mail counts, requires operator.admin and a recent confirmation. Stored secrets are not sent to a different address until they are re-entered.
+     * Changes a channel. Absent fields are kept, and null removes a field. Setting a URL, a mail server or a field that decides which mail is accepted requires operator.admin and a recent confirmation. Stored secrets are not sent to a different address until they are re-entered.
      */
     'channels.update': {
       params: {
@@ -2686,7 +2687,7 @@ export interface Interface {
          */
         prompt?: PromptInput | null;
         /**
-         * Its voice settings per provider. Replaces all existing bindings.
+         * The voice settings per provider. Replaces all existing bindings.
          */
         providerBindings?: BindingInput[] | null;
         /**
@@ -2730,7 +2731,7 @@ export interface Interface {
          */
         prompt?: PromptInput | null;
         /**
-         * Its voice settings per provider. Replaces all existing bindings.
+         * The voice settings per provider. Replaces all existing bindings.
          */
         providerBindings?: BindingInput[] | null;
         /**
@@ -3109,7 +3110,7 @@ export interface SystemStatus {
    */
   sessions: number;
   /**
-   * Whether strangers' text can make agents act without approval, because `tools.taint` is off.
+   * Whether untrusted text can make agents act without approval, because `tools.taint` is off.
    */
   taint_off: boolean;
 }
@@ -3125,7 +3126,7 @@ export interface DatabaseStatus {
    */
   engine: string;
   /**
-   * Whether the database responds and takes writes.
+   * Whether the database responds and accepts writes.
    */
   ok: boolean;
 }
@@ -3853,7 +3854,7 @@ export interface BudgetList {
   next_cursor?: string | null;
 }
 /**
- * A budget and the use counted against it in the current period.
+ * A budget and the usage counted against it in the current period.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Budget".
@@ -4040,8 +4041,8 @@ export interface Session {
    */
   source: Source;
   /**
-   * Whether it contains a stranger's text that no person has cleared. Calls with an effect then need
-   * approval, and the turns of a webhook's session can use only public tools.
+   * Whether it contains untrusted text that no person has cleared. Calls with an effect then need approval, and the
+   * turns of a webhook's session can use only public tools.
    */
   tainted: boolean;
   /**
@@ -4469,7 +4470,7 @@ export interface McpServer {
    */
   needs_approval: boolean;
   /**
-   * Identifies the server's present tools, for `mcp.approve`.
+   * Identifies the server's current tools, for `mcp.approve`.
    */
   digest?: string;
   /**
@@ -5877,7 +5878,7 @@ export interface Delivery {
  */
 export interface FailedAttempt {
   /**
-   * Its number, from 1.
+   * The number of the attempt, from 1.
    */
   attempt: number;
   started_at: Timestamp;
@@ -6105,7 +6106,7 @@ export interface ProviderDetails {
    */
   needs: string;
   /**
-   * Its settings except the key, in the order of a form. `config.describe` has their types and bounds.
+   * The provider's settings except the key, in the order of a form. `config.describe` has their types and bounds.
    */
   settings: ProviderSetting[];
   /**
@@ -6854,7 +6855,7 @@ export interface Delta {
    */
   text: string;
   /**
-   * Its offset in the current answer, in UTF-16 code units (as JavaScript counts).
+   * The offset of the text in the current answer, in UTF-16 code units (as JavaScript counts).
    */
   at: number;
 }
@@ -6930,7 +6931,7 @@ export interface AudioPart {
    */
   audio_id?: string | null;
   /**
-   * Its number, from 0. The last event repeats a part that was sent before if nothing followed it.
+   * The number of the part, from 0. If nothing follows the last part that was sent, the last event repeats it.
    */
   part: number;
   /**
