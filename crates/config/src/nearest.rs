@@ -15,8 +15,8 @@ pub(crate) fn close<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
     nearest(name, known).filter(|known| damerau_levenshtein(name, known) <= 2)
 }
 
-/// A correct name in the wrong section counts as closer than a wrong name.
-fn distance(name: &str, known: &str) -> usize {
+/// The number of edits. A correct name in the wrong section counts as closer than a wrong name.
+pub(crate) fn distance(name: &str, known: &str) -> usize {
     let tail = |text: &str| {
         text.rsplit(['.', '/'])
             .next()

@@ -3,7 +3,7 @@
 use crate::alias;
 use crate::key::ID;
 use crate::key_table::describe;
-use crate::nearest::nearest;
+use crate::nearest::{distance, nearest};
 use std::collections::BTreeSet;
 
 /// The closest setting.
@@ -15,7 +15,7 @@ pub(crate) fn key(name: &str) -> Option<String> {
             std::iter::once(with_id_of(name, spec.key)).chain(other)
         })
         .collect();
-    nearest(name, keys.iter().map(String::as_str))
+    nearest(name, keys.iter().map(String::as_str)).filter(|key| is_likely(name, key))
 }
 
 /// The closest section.
@@ -33,7 +33,12 @@ pub(crate) fn section(name: &str) -> Option<String> {
         .filter(|section| !section.ends_with(ID))
         .chain(aliases.iter().map(String::as_str))
         .collect();
-    nearest(name, sections)
+    nearest(name, sections).filter(|section| is_likely(name, section))
+}
+
+/// Whether at most half of the name would have to change.
+fn is_likely(name: &str, known: &str) -> bool {
+    distance(name, known) <= name.chars().count().div_ceil(2).max(3)
 }
 
 /// Replaces `<id>` in a pattern such as `models.providers.<id>.kind` with the ID from the unknown
@@ -45,4 +50,17 @@ fn with_id_of(name: &str, pattern: &str) -> String {
         .and_then(|rest| rest.split('.').next())
         .filter(|id| !id.is_empty());
     given.map_or_else(|| pattern.to_owned(), |id| pattern.replace(ID, id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::key;
+
+    #[test]
+    fn only_likely_names_are_suggested() {
+        let suggested = key("server.bnid");
+        assert_eq!(suggested.as_deref(), Some("server.bind"));
+        assert_eq!(key("srver"), None);
+        assert_eq!(key("rqzxk"), None);
+    }
 }

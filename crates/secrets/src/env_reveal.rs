@@ -49,8 +49,14 @@ impl Secrets {
                 || revealed.withheld.contains(name)
                 || revealed.unreadable.contains(name)
         };
-        if only.is_some_and(|only| !only.iter().all(known)) {
-            return Err(SecretsError::NotFound("environment variable"));
+        let missing: Vec<String> = only
+            .into_iter()
+            .flatten()
+            .filter(|name| !known(name))
+            .cloned()
+            .collect();
+        if !missing.is_empty() {
+            return Err(SecretsError::NoSuchVariables(missing));
         }
         let keys: Vec<&String> = revealed.variables.iter().map(|(name, _)| name).collect();
         let detail = json!({ "keys": keys, "program": program });

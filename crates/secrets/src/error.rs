@@ -124,6 +124,8 @@ pub enum SecretsError {
     /// The text is a noun.
     #[error("the {0} does not exist")]
     NotFound(&'static str),
+    #[error("no environment variable is named {}", .0.join(", "))]
+    NoSuchVariables(Vec<String>),
     #[error("the name is already in use")]
     NameTaken,
     /// Needs the data key.
@@ -182,6 +184,10 @@ impl From<SecretsError> for Problem {
                 Self::invalid_params("passphrase", "it does not decrypt the key")
             }
             SecretsError::NotFound(what) => Self::not_found(what),
+            SecretsError::NoSuchVariables(names) => Self::new(
+                ErrorCode::NotFound,
+                format!("No environment variable is named {}.", names.join(", ")),
+            ),
             SecretsError::NameTaken => conflict("The name is already in use."),
             SecretsError::Sealed => Self::vault_sealed(),
             SecretsError::Changed => VaultError::Changed.into(),

@@ -197,7 +197,10 @@ fn report(
             indicatif::BinaryBytes(created.bytes)
         ));
         if !deleted.is_empty() {
-            note(format!("{} older backups were deleted.", deleted.len()));
+            note(match deleted.len() {
+                1 => "One older backup was deleted.".to_owned(),
+                count => format!("{count} older backups were deleted."),
+            });
         }
     })
 }
