@@ -4,7 +4,7 @@ use crate::fenced::fenced;
 use crate::policy::Policy;
 use crate::resolver::{self, FilteringResolver, Refused};
 use crate::socket::{self, Socket};
-use crate::stream;
+use crate::tls::{self, NO_TLS};
 use crate::{AddressSource, OutboundError, OutboundSettings};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use reqwest::{Client, ClientBuilder, Proxy, Request, Response, redirect};
@@ -16,6 +16,9 @@ use std::time::Duration;
 use url::{Host, Url};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The names of HTTP's versions in ALPN.
+const HTTP_1: &str = "http/1.1";
+const HTTP: [&str; 2] = ["h2", HTTP_1];
 
 /// Sends outgoing requests. Cheap to clone; all clones share connections and settings.
 #[derive(Clone)]
@@ -42,8 +45,8 @@ impl Outbound {
     pub fn new(settings: OutboundSettings) -> Result<Self, OutboundError> {
         Ok(Self {
             inner: Arc::new(Inner {
-                public_only: client(&|| Ok(builder(Policy::PublicOnly)))?,
-                no_metadata: client(&|| Ok(builder(Policy::NoMetadata)))?,
+                public_only: build(builder(Policy::PublicOnly, &HTTP)?)?,
+                no_metadata: build(builder(Policy::NoMetadata, &HTTP)?)?,
                 settings: ArcSwap::from_pointee(settings),
                 proxied: ArcSwapOption::empty(),
                 sockets: OnceLock::new(),
@@ -107,10 +110,9 @@ impl Outbound {
         let client = if let Some(known) = known.filter(|known| known.0 == *proxy) {
             known.1.clone()
         } else {
-            let made = client(&|| match Proxy::all(proxy.as_str()) {
-                Ok(proxy) => Ok(builder(Policy::NoMetadata).proxy(proxy)),
-                Err(_) => Err(OutboundError::BadUrl("is not the address of a proxy")),
-            })?;
+            let through = Proxy::all(proxy.as_str())
+                .map_err(|_| OutboundError::BadUrl("is not the address of a proxy"))?;
+            let made = build(builder(Policy::NoMetadata, &HTTP)?.proxy(through))?;
             let entry = (proxy.clone(), made.clone());
             self.inner.proxied.store(Some(Arc::new(entry)));
             made
@@ -139,7 +141,7 @@ impl Outbound {
         if let Some(known) = sockets.get() {
             return Ok(known);
         }
-        let made = client(&|| Ok(builder(Policy::NoMetadata).http1_only()))?;
+        let made = build(builder(Policy::NoMetadata, &[HTTP_1])?.http1_only())?;
         Ok(sockets.get_or_init(|| made))
     }
 
@@ -148,13 +150,13 @@ impl Outbound {
         if let Some(known) = tls.get() {
             return Ok(Arc::clone(known));
         }
-        let made = stream::system_config()?;
+        let made = Arc::new(tls::system_config(&[])?);
         Ok(Arc::clone(tls.get_or_init(|| made)))
     }
 
     #[cfg(feature = "testing")]
-    pub(crate) fn set_tls_config(&self, config: Arc<ClientConfig>) -> Result<(), OutboundError> {
-        let set = self.inner.tls.set(config);
+    pub(crate) fn set_tls_config(&self, config: ClientConfig) -> Result<(), OutboundError> {
+        let set = self.inner.tls.set(Arc::new(config));
         set.map_err(|_| OutboundError::Other("TLS is already set up"))
     }
 
@@ -193,29 +195,22 @@ impl fmt::Debug for Outbound {
     }
 }
 
-fn client(
-    builder: &dyn Fn() -> Result<ClientBuilder, OutboundError>,
-) -> Result<Client, OutboundError> {
-    builder()?.build().or_else(|_| {
-        tracing::warn!(
-            "no certificate authorities were found on this system; https requests will fail"
-        );
-        builder()?
-            .tls_certs_only([])
-            .build()
-            .map_err(|_| OutboundError::Other("TLS could not be set up"))
-    })
+fn build(builder: ClientBuilder) -> Result<Client, OutboundError> {
+    builder.build().map_err(|_| NO_TLS)
 }
 
-fn builder(policy: Policy) -> ClientBuilder {
-    Client::builder()
+/// `protocols` are offered by ALPN, because `reqwest` does not add them to settings of TLS that it is given.
+fn builder(policy: Policy, protocols: &[&str]) -> Result<ClientBuilder, OutboundError> {
+    let builder = Client::builder()
+        .tls_backend_preconfigured(tls::system_config(protocols)?)
         .user_agent(concat!("Gatehouse/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
         .retry(reqwest::retry::never())
         .no_proxy()
         .referer(false)
         .connect_timeout(CONNECT_TIMEOUT)
-        .dns_resolver(FilteringResolver { policy })
+        .dns_resolver(FilteringResolver { policy });
+    Ok(builder)
 }
 
 fn check_url(policy: Policy, url: &Url) -> Result<(), OutboundError> {

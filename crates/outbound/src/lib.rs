@@ -15,6 +15,7 @@ pub mod policy;
 mod resolver;
 mod socket;
 mod stream;
+mod tls;
 mod vendor_sentence;
 
 pub use body::read_capped;

@@ -1,13 +1,9 @@
 //! TCP connections with and without TLS, for protocols other than HTTP.
 
 use crate::{AddressSource, Outbound, OutboundError};
-use rustls::ClientConfig;
-use rustls::client::danger::ServerCertVerifier;
-use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::ServerName;
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -75,26 +71,6 @@ impl Outbound {
     }
 }
 
-/// The settings of TLS with the certificates that this system trusts.
-pub(crate) fn system_config() -> Result<Arc<ClientConfig>, OutboundError> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
-    let verifier = rustls_platform_verifier::Verifier::new(provider);
-    config(Arc::new(verifier.map_err(|_| NO_TLS)?))
-}
-
-const NO_TLS: OutboundError = OutboundError::Other("TLS could not be set up");
-
-fn config(verifier: Arc<dyn ServerCertVerifier>) -> Result<Arc<ClientConfig>, OutboundError> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|_| NO_TLS)?
-        .dangerous()
-        .with_custom_certificate_verifier(verifier)
-        .with_no_client_auth();
-    Ok(Arc::new(config))
-}
-
 #[cfg(feature = "testing")]
 impl Outbound {
     /// Trusts only this certificate on connections of [`Self::secure`].
@@ -102,13 +78,6 @@ impl Outbound {
     /// # Errors
     /// If the certificate cannot be read, or a connection was made before.
     pub fn trust_only(&self, certificate: &[u8]) -> Result<(), OutboundError> {
-        let mut roots = rustls::RootCertStore::empty();
-        let certificate = rustls::pki_types::CertificateDer::from(certificate.to_vec());
-        roots.add(certificate).map_err(|_| NO_TLS)?;
-        let provider = Arc::new(aws_lc_rs::default_provider());
-        let builder =
-            rustls::client::WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
-        let verifier = builder.build().map_err(|_| NO_TLS)?;
-        self.set_tls_config(config(verifier)?)
+        self.set_tls_config(crate::tls::config_trusting(certificate)?)
     }
 }

@@ -58,16 +58,6 @@ fn a_url_is_http_has_no_user_and_no_refused_host() {
     }
 }
 
-#[test]
-fn a_system_without_certificate_authorities_still_gets_a_client() {
-    assert!(
-        builder(Policy::PublicOnly)
-            .tls_certs_only([])
-            .build()
-            .is_ok()
-    );
-}
-
 #[tokio::test]
 async fn a_socket_is_refused_where_a_request_is() {
     let outbound = Outbound::new(OutboundSettings::default()).unwrap();
