@@ -130,7 +130,7 @@ async fn of_an_encrypted_backup_only_the_file_is_checked_and_nothing_else_is_cla
     assert_eq!(finding(&owner).await, Value::Null, "nothing is restored");
     let waiting = doctor_check(&owner, "backup_encrypted").await;
     assert!(
-        waiting.to_string().contains("cannot restore them"),
+        waiting.to_string().contains("cannot do trial restores"),
         "{waiting}"
     );
     let command = "`gatehouse backup verify FILE --identity KEY`";
