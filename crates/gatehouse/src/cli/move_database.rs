@@ -1,7 +1,7 @@
 //! `move`: copies everything into another database, from SQLite to PostgreSQL or back.
 
 use super::globals::{DatabaseUrlText, Globals};
-use super::offline::{RUNNING, note_change};
+use super::offline::{CHOOSE, RUNNING, note_change};
 use super::output::{Output, line, note};
 use super::{progress, usage};
 use anyhow::{Context, Result, bail, ensure};
@@ -107,7 +107,11 @@ fn hold(layers: &Layers, url: &DatabaseUrl, is_target: bool) -> Result<Held> {
     if is_target {
         data_dir::prepare(directory)?;
     } else {
-        ensure!(path.is_file(), "there is no database {}", path.display());
+        ensure!(
+            path.is_file(),
+            "there is no database {}; {CHOOSE}",
+            path.display()
+        );
     }
     let locks = match Locks::take(directory, &path) {
         Ok(locks) => locks,
@@ -139,12 +143,9 @@ fn report(out: &Output, moved: &[MovedTable], to: &DatabaseUrl) -> Result<()> {
             moved.len()
         ));
         note("The source was not changed. The files of the data directory stay where they are.");
-        let example = match to {
-            DatabaseUrl::Sqlite { .. } => "sqlite://…",
-            DatabaseUrl::Postgres { .. } => "postgres://…",
-        };
         note(format!(
-            "Before you start the server, set its database:\n[database]\nurl = \"{example}\""
+            "Before you start the server, set its database. A password is not shown here:\n[database]\nurl = {}",
+            json!(to.to_string())
         ));
     })
 }
