@@ -210,6 +210,7 @@ impl Services {
         keep: Option<usize>,
     ) -> Result<CreatedBackup, Problem> {
         self.store.check_guard().await?;
+        self.ensure_own_database().await?;
         let now = self.clock.now();
         let Begun {
             turn,

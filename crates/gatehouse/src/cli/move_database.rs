@@ -7,7 +7,7 @@ use super::{progress, usage};
 use anyhow::{Context, Result, bail, ensure};
 use gatehouse::data_dir::{self, DataDirError, Locks};
 use gatehouse_auth::audit::kinds;
-use gatehouse_config::{DatabaseUrl, Layers};
+use gatehouse_config::{DatabaseUrl, Layers, MASK};
 use gatehouse_services::backup::database_location;
 use gatehouse_store::{ImportError, Location, MoveStep, MovedTable, move_rows};
 use serde_json::{Value, json};
@@ -143,9 +143,15 @@ fn report(out: &Output, moved: &[MovedTable], to: &DatabaseUrl) -> Result<()> {
             moved.len()
         ));
         note("The source was not changed. The files of the data directory stay where they are.");
+        let shown = to.to_string();
+        let password = if shown.contains(MASK) {
+            format!(", with the password instead of {MASK}")
+        } else {
+            String::new()
+        };
         note(format!(
-            "Before you start the server, set its database. A password is not shown here:\n[database]\nurl = {}",
-            json!(to.to_string())
+            "Before you start the server, set its database{password}:\n[database]\nurl = {}",
+            json!(shown)
         ));
     })
 }
