@@ -19,8 +19,8 @@ use std::sync::Arc;
 /// The error of commands that need a stopped server.
 pub const RUNNING: &str = "a server is running on this data directory";
 /// How to name the database of a server.
-pub const CHOOSE: &str = "name the server's data directory with --data-dir, and give this command the server's variables, \
-                      such as SERVICE_DATABASE_URL";
+pub const CHOOSE: &str = "name the server's data directory with --data-dir, and give this command the server's \
+                          variables, such as SERVICE_DATABASE_URL";
 
 /// The system clock and randomness.
 pub fn parts() -> Parts {
