@@ -9,7 +9,8 @@ pub(crate) const MAX_ENTRIES: usize = 1000;
 pub struct InvalidValue(String);
 
 impl InvalidValue {
-    pub(crate) fn new(reason: impl Into<String>) -> Self {
+    /// Creates an error from its reason, which has no full stop.
+    pub fn new(reason: impl Into<String>) -> Self {
         Self(reason.into())
     }
 

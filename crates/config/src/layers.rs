@@ -129,7 +129,7 @@ impl Layers {
     }
 
     /// Builds an error that names the source of the value.
-    pub(crate) fn error_at(&self, key: &str, reason: &InvalidValue) -> ConfigError {
+    pub fn error_at(&self, key: &str, reason: &InvalidValue) -> ConfigError {
         let variable = env_name(key).and_then(|name| self.environment.get(&name));
         if let Some(flag) = FLAGS.iter().find(|flag| flag.1 == key).map(|flag| flag.0)
             && self.command_line.contains_key(key)

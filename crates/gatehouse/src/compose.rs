@@ -8,7 +8,7 @@ use gatehouse_config::{ConfigError, DatabaseUrl, Layers};
 use gatehouse_domain::{Clock, Random};
 use gatehouse_rpc::Rpc;
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsError, SecretsSettings};
-use gatehouse_services::backup::database_location;
+use gatehouse_services::backup::{check_written_recipient, database_location};
 use gatehouse_services::{Build, LiveConfig, Services, ServicesError, ServicesParts};
 use gatehouse_store::{Location, Store, StoreError};
 use gatehouse_web::{ServerTls, TlsError};
@@ -103,6 +103,9 @@ impl Gateway {
     pub async fn open(layers: Layers, parts: Parts, purpose: Purpose) -> Result<Self, OpenError> {
         let Parts { clock, random } = parts;
         let started_at_ms = clock.monotonic_ms();
+        if purpose == Purpose::Serve {
+            check_written_recipient(&layers)?;
+        }
         let storage = Storage::open(&layers, purpose).await?;
         profiles::load(layers.data_dir())?;
         let store = storage.store.clone();

@@ -16,7 +16,7 @@ use crate::Services;
 use gatehouse_backup::age::Recipient;
 use gatehouse_backup::folder::{self, Entry, NewFile};
 use gatehouse_backup::{BackupError, Created, Source, create};
-use gatehouse_config::{BackupSettings, DatabaseUrl, Layers};
+use gatehouse_config::{BackupSettings, ConfigError, DatabaseUrl, InvalidValue, Layers};
 use gatehouse_domain::{ErrorCode, Problem, Timestamp};
 use gatehouse_secrets::PROVIDER_FILES;
 use gatehouse_sources::profile_file::PROFILES_DIRECTORY;
@@ -84,6 +84,24 @@ fn files(layers: &Layers) -> Vec<(String, PathBuf)> {
         .map(|name| ((*name).to_owned(), layers.data_dir().join(name)));
     let settings = (SETTINGS_FILE.to_owned(), layers.config_path().to_path_buf());
     keys.chain([settings]).collect()
+}
+
+/// Checks a value of `backup.recipient`, which the crate `config` does not parse.
+pub fn check_recipient(text: &str) -> Result<(), InvalidValue> {
+    let parsed = Recipient::parse(text).map(drop);
+    parsed.map_err(|error| InvalidValue::new(error.to_string()))
+}
+
+/// Checks `backup.recipient` in the settings file and the environment. A wrong stored value is reported by `doctor`: it
+/// must not prevent a start.
+pub fn check_written_recipient(layers: &Layers) -> Result<(), ConfigError> {
+    let written = layers.written()?;
+    match written.settings.backup.recipient.as_deref() {
+        Some(text) => {
+            check_recipient(text).map_err(|reason| layers.error_at("backup.recipient", &reason))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Everything that a backup of this installation reads.
@@ -192,6 +210,7 @@ impl Services {
         keep: Option<usize>,
     ) -> Result<CreatedBackup, Problem> {
         self.store.check_guard().await?;
+        self.ensure_own_database().await?;
         let now = self.clock.now();
         let Begun {
             turn,

@@ -59,7 +59,7 @@ pub fn checks<'a>(
             checks::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
             checks::before_setup(services).await,
             network::external_url(settings, context),
-            network::tls(settings, process),
+            network::tls(settings, process, network::is_in_container().await),
             network::proxy(settings, process, context),
         ]);
         let is_shared = services.store.engine().is_shared();

@@ -9,6 +9,7 @@ mod binary_size;
 pub mod bootstrap;
 pub mod certificates;
 mod chat_approvals;
+mod database_file;
 mod database_probe;
 pub mod doctor;
 mod inbound;

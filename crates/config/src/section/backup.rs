@@ -68,7 +68,7 @@ pub struct Backup {
     pub keep: usize,
     /// 0 turns trial restores off.
     pub drill_days: u16,
-    /// Not validated here: the crate `backup` parses it.
+    /// Not validated here: the crate `backup` parses it, and `services` checks it at the start and at changes.
     pub recipient: Option<String>,
 }
 

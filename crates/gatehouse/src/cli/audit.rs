@@ -4,7 +4,7 @@ use super::client::Client;
 use super::globals::Globals;
 use super::output::{Output, bad, good, line, note, rows};
 use super::{offline, usage};
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use gatehouse::{Purpose, Storage};
 use gatehouse_auth::audit::{VerifyError, verify};
 use gatehouse_config::Layers;
@@ -59,11 +59,11 @@ async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Resul
         globals.given_url(layers)?.is_none(),
         "the chain is verified directly in the database; omit --url and unset SERVICE_URL",
     )?;
-    ensure!(offline::has_database(layers)?, "there is no database yet");
+    offline::ensure_database(layers)?;
     let storage = if let Some(storage) = offline::storage(layers).await? {
         storage
     } else {
-        offline::ensure_same_version(&Client::anonymous(globals, layers)?).await?;
+        offline::ensure_same_schema(layers).await?;
         Storage::open(layers, Purpose::Beside).await?
     };
     let outcome = verify(&storage.store).await;

@@ -8,11 +8,12 @@ use super::client::{Client, ClientError, Refusal};
 use super::globals::Globals;
 use super::output::{Output, field, line, rows};
 use super::{offline, prompt, usage};
-use anyhow::{Result, bail, ensure};
-use gatehouse::{Gateway, Purpose};
+use anyhow::{Context, Result, bail, ensure};
+use gatehouse::{Gateway, Purpose, Storage};
 use gatehouse_config::Layers;
 use gatehouse_domain::Problem;
-use serde_json::{Value, json};
+use gatehouse_store::StoreError;
+use serde_json::json;
 use std::process::ExitCode;
 
 /// `gatehouse auth …`
@@ -83,23 +84,26 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
 /// Opens the database while a server is running. The server checks codes in the database, so a renewed code works
 /// immediately.
 async fn beside(globals: &Globals, layers: &Layers) -> Result<Gateway> {
-    let client = Client::anonymous(globals, layers)?;
-    offline::ensure_same_version(&client).await?;
-    let status = client.get("/api/auth/status").await?;
-    ensure!(
-        status.get("setup_complete") != Some(&Value::Bool(true)),
-        "setup is already complete"
-    );
+    offline::ensure_same_schema(layers).await?;
+    // Opening the secrets next to the server is safe only before setup: it can change the files of provider keys.
+    let storage = Storage::open(layers, Purpose::Beside).await?;
+    let is_complete = storage.store.read(|conn| {
+        Box::pin(async move {
+            let has_password = conn.find_password_hash().await?.is_some();
+            Ok::<_, StoreError>(has_password || conn.count_passkeys().await? > 0)
+        })
+    });
+    let is_complete = is_complete.await;
+    storage.close().await;
+    ensure!(!is_complete?, "setup is already complete");
     Ok(Gateway::open(globals.layers()?, offline::parts(), Purpose::Beside).await?)
 }
 
 async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> Result<()> {
     // A new database would be reset instead of the one that the server uses.
-    ensure!(
-        globals.given_url(layers)?.is_some() || offline::has_database(layers)?,
-        "there is no database in the data directory, so nothing was reset: check --data-dir, and give the command the \
-         variables of the server, such as SERVICE_DATABASE_URL"
-    );
+    if globals.given_url(layers)?.is_none() {
+        offline::ensure_database(layers).context("nothing was reset")?;
+    }
     // Fails without a terminal to ask on.
     if !yes {
         let warning = "This removes the password, all passkeys, sessions, API keys and devices, ends the trust in \

@@ -6,6 +6,7 @@ use super::output::{Output, good, line, note, plain, warn};
 use super::{offline, usage};
 use anyhow::Result;
 use gatehouse_config::{ConfigError, Layers, check_key, json_schema, sample};
+use gatehouse_services::backup::check_written_recipient;
 use gatehouse_store::StoreError;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -50,7 +51,11 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
 }
 
 fn check(globals: &Globals, out: &Output) -> Result<ExitCode> {
-    let error = match globals.layers() {
+    let checked = globals.layers().and_then(|layers| {
+        check_written_recipient(&layers)?;
+        Ok(layers)
+    });
+    let error = match checked {
         Ok(layers) => {
             let record = json!({ "ok": true, "file": layers.config_path().display().to_string(), "warnings": layers.warnings() });
             layers.warnings().iter().for_each(warn);

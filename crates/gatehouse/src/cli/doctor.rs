@@ -3,11 +3,15 @@
 use super::client::{Client, ClientError};
 use super::globals::Globals;
 use super::offline;
-use super::output::{Output, bad, field, good, line};
+use super::output::{Output, bad, field, good, line, note};
 use anyhow::Result;
 use gatehouse_config::Layers;
 use serde_json::{Value, json};
 use std::process::ExitCode;
+
+/// What to do without a database and without a server.
+const NO_SERVER: &str = "If a server runs at another address, set --url and an API key in SERVICE_API_KEY. If none has \
+                         run yet, start it with `gatehouse serve`.";
 
 /// Runs the checks. Fails when a check fails.
 pub async fn run(globals: &Globals, out: &Output) -> Result<ExitCode> {
@@ -63,22 +67,22 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
     if globals.given_url(layers)?.is_some() {
         return Ok(None);
     }
-    if !offline::has_database(layers)? {
-        let message = "There is no database in the data directory yet.";
-        let hint = "Start the server once with `gatehouse serve`, or set another --data-dir.";
+    if let Some(missing) = offline::missing_database(layers)? {
+        if responds(globals, layers).await? {
+            note(format!("The running server is checked: {missing}."));
+            return Ok(None);
+        }
+        let message = format!("No server responds, and {missing}.");
         return Ok(Some(vec![check(
             "data_directory",
             false,
-            message,
-            Some(hint),
+            &message,
+            Some(NO_SERVER),
         )]));
     }
     // With PostgreSQL there is no lock that shows whether a server is running.
-    if offline::sqlite_path(layers)?.is_none() {
-        let health = Client::new(globals, layers)?.get("/health").await;
-        if !matches!(health, Err(ClientError::Unreachable { .. })) {
-            return Ok(None);
-        }
+    if offline::sqlite_path(layers)?.is_none() && responds(globals, layers).await? {
+        return Ok(None);
     }
     let Some(gateway) = offline::gateway(globals).await? else {
         return Ok(None);
@@ -93,6 +97,12 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
         checks.push(serde_json::to_value(check)?);
     }
     Ok(Some(checks))
+}
+
+/// Whether a server responds at the address in the settings.
+async fn responds(globals: &Globals, layers: &Layers) -> Result<bool> {
+    let health = Client::anonymous(globals, layers)?.get("/health").await;
+    Ok(!matches!(health, Err(ClientError::Unreachable { .. })))
 }
 
 fn check(id: &str, ok: bool, message: &str, hint: Option<&str>) -> Value {

@@ -1,13 +1,13 @@
 //! `move`: copies everything into another database, from SQLite to PostgreSQL or back.
 
 use super::globals::{DatabaseUrlText, Globals};
-use super::offline::{RUNNING, note_change};
+use super::offline::{CHOOSE, RUNNING, note_change};
 use super::output::{Output, line, note};
 use super::{progress, usage};
 use anyhow::{Context, Result, bail, ensure};
 use gatehouse::data_dir::{self, DataDirError, Locks};
 use gatehouse_auth::audit::kinds;
-use gatehouse_config::{DatabaseUrl, Layers};
+use gatehouse_config::{DatabaseUrl, Layers, MASK};
 use gatehouse_services::backup::database_location;
 use gatehouse_store::{ImportError, Location, MoveStep, MovedTable, move_rows};
 use serde_json::{Value, json};
@@ -107,7 +107,11 @@ fn hold(layers: &Layers, url: &DatabaseUrl, is_target: bool) -> Result<Held> {
     if is_target {
         data_dir::prepare(directory)?;
     } else {
-        ensure!(path.is_file(), "there is no database {}", path.display());
+        ensure!(
+            path.is_file(),
+            "there is no database {}; {CHOOSE}",
+            path.display()
+        );
     }
     let locks = match Locks::take(directory, &path) {
         Ok(locks) => locks,
@@ -139,12 +143,15 @@ fn report(out: &Output, moved: &[MovedTable], to: &DatabaseUrl) -> Result<()> {
             moved.len()
         ));
         note("The source was not changed. The files of the data directory stay where they are.");
-        let example = match to {
-            DatabaseUrl::Sqlite { .. } => "sqlite://…",
-            DatabaseUrl::Postgres { .. } => "postgres://…",
+        let shown = to.to_string();
+        let password = if shown.contains(MASK) {
+            format!(", with the password instead of {MASK}")
+        } else {
+            String::new()
         };
         note(format!(
-            "Before you start the server, set its database:\n[database]\nurl = \"{example}\""
+            "Before you start the server, set its database{password}:\n[database]\nurl = {}",
+            json!(shown)
         ));
     })
 }

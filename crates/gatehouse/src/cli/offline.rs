@@ -1,14 +1,16 @@
 //! Direct access to the data directory. With SQLite, the server must be stopped (checked by its lock), or
 //! have the same version if the command can safely run next to it. PostgreSQL supports several processes.
 
-use super::client::{Client, ClientError};
+use super::client::ClientError;
 use super::globals::Globals;
 use super::output::{note, warn};
-use anyhow::{Error, Result, anyhow, bail, ensure};
+use anyhow::{Error, Result, anyhow, ensure};
 use gatehouse::data_dir::{DataDirError, Locks};
 use gatehouse::{Gateway, OpenError, Parts, Purpose, Storage};
 use gatehouse_config::{DatabaseUrl, Layers};
 use gatehouse_domain::{Actor, SystemClock, SystemRandom};
+use gatehouse_services::backup::database_location;
+use gatehouse_store::{Snapshot, migration_versions};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,6 +18,9 @@ use std::sync::Arc;
 
 /// The error of commands that need a stopped server.
 pub const RUNNING: &str = "a server is running on this data directory";
+/// How to name the database of a server.
+pub const CHOOSE: &str = "name the server's data directory with --data-dir, and give this command the server's \
+                          variables, such as SERVICE_DATABASE_URL";
 
 /// The system clock and randomness.
 pub fn parts() -> Parts {
@@ -72,15 +77,14 @@ pub fn unreachable(globals: &Globals, layers: &Layers, error: ClientError) -> Re
     Ok(anyhow!("{RUNNING}, but {error}; or stop it and try again"))
 }
 
-/// Fails unless the running server has the same version, which means that it uses the same tables.
-pub async fn ensure_same_version(client: &Client) -> Result<()> {
-    let health = match client.get("/health").await {
-        Ok(health) => health,
-        Err(error) => bail!("{RUNNING}, but {error}; or stop it and try again"),
-    };
-    let version = health.get("version").and_then(Value::as_str);
+/// Fails unless the database has the tables of this version, so that opening it next to the running server migrates
+/// nothing. Does not ask the server, which may listen on any address.
+pub async fn ensure_same_schema(layers: &Layers) -> Result<()> {
+    let url = layers.resolve(&BTreeMap::new())?.settings.database.url;
+    let location = database_location(&url, layers.data_dir())?;
+    let snapshot = Snapshot::open(&location).await?;
     ensure!(
-        version == Some(env!("CARGO_PKG_VERSION")),
+        migration_versions().last() == Some(&snapshot.version()),
         "{RUNNING}, and its version differs from this program's: stop it and try again"
     );
     Ok(())
@@ -99,13 +103,28 @@ pub fn has_database(layers: &Layers) -> Result<bool> {
     Ok(sqlite_path(layers)?.is_none_or(|path| path.exists()))
 }
 
+/// The error of commands that need an existing database: which file is missing, and how to choose another one. `None`
+/// if it exists.
+pub fn missing_database(layers: &Layers) -> Result<Option<String>> {
+    let path = sqlite_path(layers)?.filter(|path| !path.exists());
+    Ok(path.map(|path| format!("there is no database {}; {CHOOSE}", path.display())))
+}
+
+/// Fails if the database does not exist.
+pub fn ensure_database(layers: &Layers) -> Result<()> {
+    match missing_database(layers)? {
+        Some(missing) => Err(anyhow!(missing)),
+        None => Ok(()),
+    }
+}
+
 /// Reports that the command creates the database, if there is none: a server with other variables uses another one.
 pub fn note_new_database(layers: &Layers) -> Result<()> {
-    if !has_database(layers)? {
-        note(
-            "There is no database in the data directory yet, so one is created. If the server uses another one, give \
-             this command the same variables.",
-        );
+    if let Some(path) = sqlite_path(layers)?.filter(|path| !path.exists()) {
+        note(format!(
+            "There is no database {} yet, so one is created. If the server uses another one: {CHOOSE}.",
+            path.display()
+        ));
     }
     Ok(())
 }

@@ -5,6 +5,9 @@ use serde_json::json;
 use std::fs::File;
 use std::process::{Command, Stdio};
 
+/// An address where no server listens.
+const NOWHERE: &str = "127.0.0.1:9";
+
 #[test]
 fn a_wrong_command_line_is_two() {
     let installation = Installation::new();
@@ -105,11 +108,7 @@ fn run_into(installation: &Installation, args: &[&str], stdout: Stdio) -> Comman
 fn a_server_that_holds_the_data_directory_is_named_when_it_does_not_respond() {
     let installation = Installation::new();
     let server = installation.start();
-    for args in [
-        &["doctor"] as &[&str],
-        &["auth", "reset", "--yes"],
-        &["audit", "verify"],
-    ] {
+    for args in [&["doctor"] as &[&str], &["auth", "reset", "--yes"]] {
         let ran = installation.run(&[args, &["--bind", "127.0.0.1:9"]].concat());
         let error = ran.failed(1);
         for part in [
@@ -419,19 +418,18 @@ async fn beside_a_running_server_the_setup_code_is_shown_and_the_chain_verified(
     let mut server = installation.start();
     let address = server.url.strip_prefix("http://").unwrap().to_owned();
     let printed = server.line();
-    let shown = installation
-        .run(&["auth", "setup-code", "--bind", &address])
-        .ok();
-    assert_eq!(shown.trim(), printed);
+    for address in [address.as_str(), NOWHERE] {
+        let shown = installation.run(&["auth", "setup-code", "--bind", address]);
+        assert_eq!(shown.ok().trim(), printed);
+    }
     server.set_up().await;
-    let told = installation
-        .run(&["auth", "setup-code", "--bind", &address])
-        .failed(1);
-    assert!(told.contains("already complete"), "{told}");
-    let verified = installation
-        .run(&["audit", "verify", "--json", "--bind", &address])
-        .json();
-    assert_eq!(verified["ok"], true);
+    for address in [address.as_str(), NOWHERE] {
+        let told = installation.run(&["auth", "setup-code", "--bind", address]);
+        let told = told.failed(1);
+        assert!(told.contains("already complete"), "{told}");
+        let verified = installation.run(&["audit", "verify", "--json", "--bind", address]);
+        assert_eq!(verified.json()["ok"], true);
+    }
     let told = installation
         .run(&["auth", "reset", "--yes", "--bind", &address])
         .failed(1);
@@ -459,7 +457,10 @@ fn a_missing_server_is_reported_with_what_to_do() {
             .contains("http")
     );
     assert!(
-        installation.run(&["doctor"]).failed(1).is_empty(),
+        installation
+            .run(&["doctor", "--bind", NOWHERE])
+            .failed(1)
+            .is_empty(),
         "a failed check is a result, no error"
     );
 }
@@ -490,4 +491,57 @@ fn a_reset_without_a_database_creates_none_and_is_not_reported_as_done() {
     let refused = installation.run(&["auth", "reset", "--yes"]).failed(1);
     assert!(refused.contains("nothing was reset"), "{refused}");
     assert!(!installation.data_dir().join("gatehouse.db").exists());
+}
+
+#[test]
+fn a_command_without_a_database_names_the_directory_and_how_to_choose_another_one() {
+    let installation = Installation::new();
+    let database = installation.data_dir().join("gatehouse.db");
+    let database = database.to_str().unwrap();
+    for args in [
+        &["backup", "create"] as &[&str],
+        &["audit", "verify"],
+        &["auth", "reset", "--yes"],
+        &["move", "--to", "sqlite://other.db"],
+    ] {
+        let error = installation.run(args).failed(1);
+        for part in [database, "--data-dir", "SERVICE_DATABASE_URL"] {
+            assert!(error.contains(part), "{args:?}: {error}");
+        }
+    }
+    let doctor = installation.run(&["doctor", "--bind", NOWHERE]);
+    doctor.failed(1);
+    for part in [database, "--data-dir", "--url", "SERVICE_API_KEY"] {
+        assert!(doctor.stdout().contains(part), "{}", doctor.stdout());
+    }
+    assert!(!installation.data_dir().exists());
+}
+
+/// As a user who is not the service's sees it: the server responds, and its database is elsewhere.
+#[tokio::test]
+async fn without_a_database_the_server_that_responds_is_checked_and_a_key_is_asked_for() {
+    let (service, other) = (Installation::new(), Installation::new());
+    let server = service.start();
+    server.set_up().await;
+    let address = server.url.strip_prefix("http://").unwrap();
+    let error = other.run(&["doctor", "--bind", address]).failed(1);
+    assert!(error.contains("SERVICE_API_KEY"), "{error}");
+    assert!(!error.contains("gatehouse serve"), "{error}");
+    let key = service.make_key(&server, &["operator.read"]).await;
+    let args = ["doctor", "--json", "--bind", address, "--api-key", &key];
+    let checked = other.run(&args).stdout();
+    assert!(checked.contains("A server responds at"), "{checked}");
+}
+
+#[test]
+fn a_wrong_recipient_of_backups_is_a_wrong_setting() {
+    let mut installation = Installation::new();
+    installation.env("SERVICE_BACKUP__RECIPIENT", "age1wrong");
+    for args in [&["config", "check"] as &[&str], &["serve"]] {
+        let error = installation.run(args).failed(1);
+        for part in ["SERVICE_BACKUP__RECIPIENT", "not an age recipient"] {
+            assert!(error.contains(part), "{args:?}: {error}");
+        }
+    }
+    assert!(!installation.data_dir().exists());
 }

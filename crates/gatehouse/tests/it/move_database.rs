@@ -80,6 +80,18 @@ async fn an_installation_goes_to_another_database_and_back() {
 }
 
 #[tokio::test]
+async fn a_move_prints_the_setting_of_the_new_database() {
+    let home = Installation::new();
+    home.start().stop();
+    let there = empty_sqlite();
+    let url = there.location.url();
+    let moved = home.run(&["move", "--to", &url]);
+    moved.ok();
+    let setting = format!("[database]\nurl = \"{url}\"");
+    assert!(moved.stderr().contains(&setting), "{}", moved.stderr());
+}
+
+#[tokio::test]
 async fn a_move_names_what_it_cannot_use() {
     let home = Installation::new();
     let empty = home.run(&["move", "--to", "sqlite:///nowhere/gatehouse.db"]);

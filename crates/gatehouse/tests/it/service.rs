@@ -147,6 +147,7 @@ async fn the_systems_service_is_written_below_a_root_without_commands() {
     for line in [
         "User=gatehouse",
         "ProtectSystem=strict",
+        "ReadOnlyPaths=/run",
         "CapabilityBoundingSet=",
     ] {
         assert!(unit.lines().any(|found| found == line), "{line}");

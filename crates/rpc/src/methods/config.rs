@@ -8,6 +8,7 @@ use gatehouse_config::{
 };
 use gatehouse_domain::{Actor, Problem, Scope};
 use gatehouse_services::Services;
+use gatehouse_services::backup::check_recipient;
 use gatehouse_services::live_config::changes;
 use gatehouse_services::to_problem;
 use gatehouse_store::{AuditEntry, StoreError};
@@ -245,6 +246,14 @@ pub(super) async fn choose(call: &Call, values: Vec<(String, Value)>) -> Result<
     change(call, wanted).await
 }
 
+/// Checks the setting whose format only the crate for backups can read.
+fn check_recipient_of(key: &str, value: Value) -> Result<Value, SetError> {
+    if let ("backup.recipient", Some(text)) = (&*canonical_key(key), value.as_str()) {
+        check_recipient(text).map_err(|reason| SetError::Invalid { reason })?;
+    }
+    Ok(value)
+}
+
 /// Stores the changes, the notification for other nodes and the audit rows in one transaction. It also
 /// reads the existing changes that the new ones must be consistent with.
 async fn store_changes(
@@ -262,6 +271,7 @@ async fn store_changes(
             for (key, value) in values {
                 let layers = services.config.layers();
                 let checked = layers.check_set(&key, &value, &current);
+                let checked = checked.and_then(|value| check_recipient_of(&key, value));
                 let value = checked.map_err(|error| ChangeError::Refused {
                     key: key.clone(),
                     error,

@@ -310,7 +310,12 @@ impl Services {
 pub(crate) async fn check(services: &Services) -> Option<Check> {
     let days = services.drill_days()?;
     let resolved = services.config.resolved();
-    let is_locked = resolved.settings.backup.recipient.is_some();
+    let recipient = resolved.settings.backup.recipient.as_deref();
+    // The check of the schedule reports a wrong recipient. No backup is made for it.
+    if recipient.is_some_and(|text| super::check_recipient(text).is_err()) {
+        return None;
+    }
+    let is_locked = recipient.is_some();
     // The check of the database reports an error.
     let state = services.drill_state().await.ok()?;
     Some(state.finding(days, is_locked, services.clock.now()))

@@ -3,11 +3,10 @@
 
 mod state;
 
-use super::place;
+use super::{check_recipient, place};
 use crate::Services;
 use crate::doctor::check::Check;
 use gatehouse_auth::audit::kinds;
-use gatehouse_backup::age::Recipient;
 use gatehouse_domain::{Actor, Timestamp, Zone};
 use gatehouse_store::StoreError;
 use metrics::{counter, describe_counter};
@@ -146,7 +145,7 @@ pub(crate) async fn check(services: &Services) -> Option<Check> {
     let resolved = services.config.resolved();
     let settings = &resolved.settings.backup;
     settings.schedule.as_ref()?;
-    if let Some(Err(error)) = settings.recipient.as_deref().map(Recipient::parse) {
+    if let Some(Err(error)) = settings.recipient.as_deref().map(check_recipient) {
         let message = format!("The setting backup.recipient is wrong: {error}.");
         return Some(Check::bad(
             "backup",

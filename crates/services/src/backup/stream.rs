@@ -124,6 +124,7 @@ impl Services {
         actor: &Actor,
         recipient: Option<Recipient>,
     ) -> Result<StreamedBackup, Problem> {
+        self.ensure_own_database().await?;
         let now = self.clock.now();
         let begun = self.begin_backup(&self.backup_stream, recipient, now)?;
         let name = folder::file_name(now, begun.recipient.is_some());

@@ -19,6 +19,15 @@ const NODE_SLACK_MS: u64 = 20_000;
 
 pub(super) async fn database(services: &Services) -> Check {
     let engine = services.store.engine().product();
+    if services.database_was_replaced().await {
+        return Check::bad(
+            "database",
+            "The file of the database was deleted, moved or replaced while the server uses it.",
+            "If this was intended, restart the server. Otherwise, do not stop it, because the records are only in files \
+             that it still has open: move the file back, or copy it and its -wal file from /proc/PID/fd. Backups cannot \
+             be made.",
+        );
+    }
     match services.store.ping().await {
         Ok(()) if !services.database_takes_writes().await => Check::bad(
             "database",

@@ -7,6 +7,8 @@ use gatehouse_config::{Process, Settings, Tls};
 use secrecy::ExposeSecret;
 
 const MIN_TOKEN_BYTES: usize = 16;
+/// The files that Docker and Podman create in the root directory of a container.
+const CONTAINER_MARKS: [&str; 2] = ["/.dockerenv", "/run/.containerenv"];
 
 pub(super) fn external_url(settings: &Settings, context: Option<&RequestContext>) -> Check {
     let id = "external_url";
@@ -51,7 +53,23 @@ fn is_loopback_name(host: &str) -> bool {
     gatehouse_auth::host::Authority::parse(host.as_bytes()).is_ok_and(|at| at.host.is_loopback())
 }
 
-pub(super) fn tls(settings: &Settings, process: &Process) -> Check {
+/// Whether this process runs in a container of Docker or Podman.
+pub(super) async fn is_in_container() -> bool {
+    for mark in CONTAINER_MARKS {
+        if tokio::fs::try_exists(mark).await.unwrap_or(false) {
+            return true;
+        }
+    }
+    false
+}
+
+/// `in_container`: the port is reachable where it is published, whatever `server.bind` says. The process cannot see
+/// where that is; a loopback name in `server.external_url` states it.
+pub(super) fn tls(settings: &Settings, process: &Process, in_container: bool) -> Check {
+    let external = settings.server.external_url.as_ref();
+    let is_of_machine = external
+        .and_then(|url| url.host_str())
+        .is_some_and(is_loopback_name);
     let proxied = process.behind_proxy || !settings.proxy.trusted_cidrs.is_empty();
     match settings.server.tls {
         Tls::Files { .. } | Tls::Acme(_) => Check::fine("tls", "Served over TLS."),
@@ -65,6 +83,16 @@ pub(super) fn tls(settings: &Settings, process: &Process) -> Check {
         Tls::Off if proxied => {
             Check::fine("tls", "Plain HTTP. The reverse proxy must terminate TLS.")
         }
+        Tls::Off if in_container && is_of_machine => Check {
+            hint: Some(
+                "Publish the port on 127.0.0.1 only. Otherwise, passwords can be read in transit."
+                    .to_owned(),
+            ),
+            ..Check::fine(
+                "tls",
+                "Plain HTTP in a container. server.external_url is for this machine only.",
+            )
+        },
         Tls::Off => Check::bad(
             "tls",
             "Plain HTTP to other machines: passwords can be read in transit.",
@@ -157,16 +185,41 @@ pub(super) fn locality(locality: Locality) -> Check {
 mod tests {
     use super::*;
 
+    fn layers(pairs: &[(&str, &str)]) -> gatehouse_config::Layers {
+        let environment = gatehouse_config::Environment::from_pairs(pairs.iter().copied());
+        let invocation = gatehouse_config::Invocation {
+            data_dir: Some(std::env::temp_dir()),
+            ..Default::default()
+        };
+        gatehouse_config::Layers::load(&environment, &invocation).unwrap()
+    }
+
+    #[test]
+    fn plain_http_passes_in_a_container_whose_url_is_for_this_machine_only() {
+        let found = |url: &str, in_container: bool| {
+            let bind = ("SERVICE_SERVER__BIND", "0.0.0.0:8420");
+            let layers = layers(&[bind, ("SERVICE_SERVER__EXTERNAL_URL", url)]);
+            let settings = layers.written().unwrap().settings;
+            let check = tls(&settings, layers.process(), in_container);
+            assert!(check.hint.is_some(), "{check:?}");
+            check.ok
+        };
+        for url in [
+            "http://localhost:8420",
+            "http://127.0.0.1:8420",
+            "http://[::1]:8420",
+        ] {
+            assert!(found(url, true), "{url}");
+            assert!(!found(url, false), "{url}");
+        }
+        assert!(!found("http://192.168.1.2:8420", true));
+    }
+
     #[test]
     fn a_short_token_of_the_metrics_is_reported() {
         let found = |token: Option<&str>| {
-            let pairs = token.map(|token| ("SERVICE_METRICS__TOKEN", token));
-            let environment = gatehouse_config::Environment::from_pairs(pairs);
-            let invocation = gatehouse_config::Invocation {
-                data_dir: Some(std::env::temp_dir()),
-                ..Default::default()
-            };
-            let layers = gatehouse_config::Layers::load(&environment, &invocation).unwrap();
+            let pair = token.map(|token| ("SERVICE_METRICS__TOKEN", token));
+            let layers = layers(pair.as_slice());
             metrics_token(&layers.written().unwrap().settings).map(|check| check.ok)
         };
         assert_eq!(found(None), None);

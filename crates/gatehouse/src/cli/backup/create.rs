@@ -7,7 +7,7 @@ use super::super::{offline, progress, prompt, usage};
 use super::download::{self, Destination};
 use super::target::{Target, UNENCRYPTED, new_file, refuse_terminal};
 use super::{manifest_record, recipient, record};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use gatehouse_backup::age::Recipient;
 use gatehouse_backup::folder::{self, NewFile};
 use gatehouse_backup::{Created, Source, create};
@@ -47,10 +47,7 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
     if globals.given_url(&layers)?.is_some() {
         return on_server(globals, &layers, out, &args).await;
     }
-    ensure!(
-        offline::has_database(&layers)?,
-        "there is no database in the data directory"
-    );
+    offline::ensure_database(&layers)?;
     let stored = stored_settings(&layers).await?;
     let set = stored.settings.recipient.clone();
     let target = if let Some(to) = args.to {

@@ -185,6 +185,7 @@ fn value_of(key: &str) -> serde_json::Value {
         "bind" => json!("127.0.0.1:1"),
         "allowed_cidrs" => json!(["10.0.0.0/8"]),
         "links" => json!("bearer"),
+        "recipient" => json!("age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d"),
         "url" | "base_url" | "endpoint" | "external_url" => json!("https://a.example"),
         _ => json!("program"),
     }

@@ -54,6 +54,37 @@ async fn the_directory_of_a_missing_disk_is_not_created() {
     tokio::fs::remove_dir_all(&disk).await.unwrap();
 }
 
+/// Earlier versions accepted any text, so a wrong one may be stored.
+#[tokio::test]
+async fn a_wrong_recipient_is_refused_and_a_stored_one_is_not_called_a_key() {
+    let options = Options::default().env("SERVICE_BACKUP__SCHEDULE", "30 3 * * *");
+    let server = TestServer::start(options).await;
+    let owner = server.set_up().await;
+    let set = json!({ "key": "backup.recipient", "value": "age1wrong" });
+    let refused = owner.rpc("config.set", set).await;
+    assert_eq!(refused, Err("INVALID_PARAMS".to_owned()));
+    let services = server.app().services();
+    let now = services.clock.now();
+    let store = services.store.write(move |conn| {
+        Box::pin(async move {
+            let stored = json!("age1wrong");
+            conn.update_setting("backup.recipient", &stored, now).await
+        })
+    });
+    store.await.unwrap();
+    services.apply_settings().await.unwrap();
+    let reported = finding(&owner).await;
+    assert_eq!(reported["ok"], false, "{reported}");
+    assert!(
+        reported.to_string().contains("backup.recipient is wrong"),
+        "{reported}"
+    );
+    for id in ["backup_drill", "backup_encrypted"] {
+        assert_eq!(doctor_check(&owner, id).await, Value::Null, "{id}");
+    }
+    services.create_backup(None, None).await.unwrap_err();
+}
+
 #[tokio::test]
 async fn a_disk_that_is_no_longer_mounted_gets_no_backup() {
     let server = TestServer::start(Options::default()).await;

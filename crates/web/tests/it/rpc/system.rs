@@ -1,6 +1,7 @@
 //! `system.*`.
 
-use crate::steps::light_owner;
+use crate::steps::{doctor_check, light_owner};
+use gatehouse_store::testing::sqlite;
 use gatehouse_testkit::Options;
 use serde_json::json;
 
@@ -43,4 +44,38 @@ async fn the_doctor_looks_at_everything() {
         key.rpc("system.doctor", json!({})).await,
         Err("FORBIDDEN".to_owned())
     );
+}
+
+/// The server works on with the open file. What opens the path finds another one, or none.
+#[tokio::test]
+async fn a_database_whose_file_was_moved_or_replaced_is_reported_and_not_backed_up() {
+    let database = sqlite();
+    let url = database.location.url();
+    let path = std::path::PathBuf::from(url.strip_prefix("sqlite://").unwrap());
+    let (server, owner) = light_owner(Options::default().database(database)).await;
+    let services = server.app().services();
+    let moved = path.with_extension("moved");
+    let found = doctor_check(&owner, "database").await;
+    assert_eq!(found["ok"], true, "{found}");
+    tokio::fs::rename(&path, &moved).await.unwrap();
+    for replacement in [None, Some("another database")] {
+        if let Some(text) = replacement {
+            tokio::fs::write(&path, text).await.unwrap();
+        }
+        let found = doctor_check(&owner, "database").await;
+        assert_eq!(
+            (&found["ok"], &found["urgent"]),
+            (&json!(false), &json!(true))
+        );
+        assert!(
+            found["hint"].as_str().unwrap().contains("/proc/PID/fd"),
+            "{found}"
+        );
+        services.create_backup(None, None).await.unwrap_err();
+        assert_eq!(path.exists(), replacement.is_some());
+    }
+    tokio::fs::rename(&moved, &path).await.unwrap();
+    let found = doctor_check(&owner, "database").await;
+    assert_eq!(found["ok"], true, "{found}");
+    services.create_backup(None, None).await.unwrap();
 }
