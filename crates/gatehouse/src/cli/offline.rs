@@ -4,7 +4,7 @@
 use super::client::{Client, ClientError};
 use super::globals::Globals;
 use super::output::{note, warn};
-use anyhow::{Error, Result, anyhow, bail, ensure};
+use anyhow::{Error, Result, anyhow, ensure};
 use gatehouse::data_dir::{DataDirError, Locks};
 use gatehouse::{Gateway, OpenError, Parts, Purpose, Storage};
 use gatehouse_config::{DatabaseUrl, Layers};
@@ -69,14 +69,23 @@ pub fn unreachable(globals: &Globals, layers: &Layers, error: ClientError) -> Re
     if globals.given_url(layers)?.is_some() || sqlite_path(layers)?.is_none() {
         return Ok(error.into());
     }
-    Ok(anyhow!("{RUNNING}, but {error}; or stop it and try again"))
+    Ok(unusable(&error))
+}
+
+/// The error if the server that holds the lock cannot be called.
+fn unusable(error: &ClientError) -> Error {
+    let what = match error {
+        ClientError::Unreachable { url, .. } => format!("it does not respond at {url}"),
+        error => error.to_string(),
+    };
+    anyhow!("{RUNNING}, but {what}; set its URL with --url, or stop it and try again")
 }
 
 /// Fails unless the running server has the same version, which means that it uses the same tables.
 pub async fn ensure_same_version(client: &Client) -> Result<()> {
     let health = match client.get("/health").await {
         Ok(health) => health,
-        Err(error) => bail!("{RUNNING}, but {error}; or stop it and try again"),
+        Err(error) => return Err(unusable(&error)),
     };
     let version = health.get("version").and_then(Value::as_str);
     ensure!(
