@@ -260,6 +260,7 @@ impl RunningCall {
         let facts = inner.models.facts(&self.model);
         let mut row = cause.row(UtcDay::of(now), &self.model.to_string(), used, &facts);
         row.turns = 1;
+        row.is_configured = inner.models.is_configured(&self.model);
         count(&row, &inner.model_labels);
         let write = inner.store.write(move |conn| {
             Box::pin(async move { Inner::store_usage(conn, &[row], &cause, (now, &*random)).await })

@@ -58,6 +58,7 @@ impl Cause {
             estimated_tokens: stored(used.estimated_tokens),
             cost_nanos: cost_nanos(usage, facts),
             turns: 0,
+            is_configured: false,
         }
     }
 }

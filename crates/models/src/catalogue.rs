@@ -2,6 +2,7 @@
 
 use crate::call_error::unknown_provider;
 use crate::candidates::{Endpoint, LOCAL};
+use crate::family_of_kind::family;
 use crate::handle::{Inner, Models};
 use crate::known_context::known_context;
 use crate::known_vision::known_vision;
@@ -90,6 +91,24 @@ impl Models {
         let shown = self.inner.shown.of(model).unwrap_or_default();
         let listed = listed.unwrap_or_default().or(shown);
         known(&settings, &model.provider, &model.model, Some(listed))
+    }
+
+    /// Whether the settings name the model, or it is the default model of a vendor.
+    pub fn is_configured(&self, model: &ModelRef) -> bool {
+        let settings = self.inner.settings.load();
+        if settings.default.as_deref() == Some(model.to_string().as_str()) {
+            return true;
+        }
+        let given = settings.providers.get(&model.provider);
+        if given.is_some_and(|given| given.facts.contains_key(&model.model)) {
+            return true;
+        }
+        let endpoint = self.inner.candidates(&settings).find(&model.provider);
+        endpoint.is_some_and(|endpoint| {
+            let is_default =
+                || endpoint.is_vendor() && family(endpoint.kind).default_model() == model.model;
+            endpoint.models.contains(&model.model) || is_default()
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
+use serde_json::json;
 
 /// Use to add to the row of its day, agent, model, webhook and API key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct UsageRow {
     /// In billionths of the unit of the prices; `None` without prices.
     pub cost_nanos: Option<i64>,
     pub turns: i64,
+    /// Whether the model is known to be configured. Its row then has its name, however many models the day has.
+    pub is_configured: bool,
 }
 
 /// The column by which usage is summed or selected.
@@ -82,8 +85,9 @@ columns! { Spent: tokens, cost_nanos }
 /// How many models have rows of their own on a day. Callers can name any number of models, and rows are kept.
 const MAX_MODELS_A_DAY: i64 = 1_000;
 
-/// `$13` replaces a model that is new on its day when there are `$14` others. A model with a budget keeps its name,
-/// because the budget sums its rows.
+/// `$13` replaces a model that is new on its day when there are `$14` others. Configured models keep their names,
+/// because a budget sums the rows of its model, also those from before it was set. These are models with a budget, and
+/// models of agents: `$15` and `$16` are parts of an agent's JSON that contain `provider/model` and the model alone.
 const ADD: &str = "INSERT INTO usage_days (day, agent, model, webhook, api_key, input_tokens,
          output_tokens, cached_tokens, reasoning_tokens, estimated_tokens, cost_nanos, turns)
      VALUES ($1, $2,
@@ -91,6 +95,8 @@ const ADD: &str = "INSERT INTO usage_days (day, agent, model, webhook, api_key, 
              OR EXISTS (SELECT 1 FROM budgets WHERE scope = 'model:' || $3)
              OR EXISTS (SELECT 1 FROM usage_days WHERE day = $1 AND model = $3)
              OR (SELECT COUNT(DISTINCT model) FROM usage_days WHERE day = $1) < $14
+             OR EXISTS (SELECT 1 FROM agents
+                 WHERE REPLACE(config, $15, '') <> config OR REPLACE(config, $16, '') <> config)
              THEN $3 ELSE $13 END,
          $4, $5, $6, $7, $8, $9, $10, $11, $12)
      ON CONFLICT (day, agent, model, webhook, api_key) DO UPDATE SET
@@ -104,10 +110,15 @@ const ADD: &str = "INSERT INTO usage_days (day, agent, model, webhook, api_key, 
          turns = usage_days.turns + excluded.turns";
 
 impl Conn {
-    /// Adds use to its row. A model beyond the first 1,000 of a day counts as `<provider>/other`, unless a budget names
-    /// it.
+    /// Adds use to its row. A model beyond the first 1,000 of a day counts as `<provider>/other`, unless it is
+    /// configured: a budget or an agent names it, or [`UsageRow::is_configured`] is set.
     pub async fn add_usage(&mut self, row: &UsageRow) -> Result<(), StoreError> {
-        let provider = row.model.split_once('/').map_or("", |(id, _)| id);
+        let (provider, name) = row.model.split_once('/').unwrap_or(("", &row.model));
+        let other = if row.is_configured {
+            row.model.clone()
+        } else {
+            format!("{provider}/other")
+        };
         let query = query(ADD)
             .bind(row.day)
             .bind(&row.agent)
@@ -121,8 +132,10 @@ impl Conn {
             .bind(row.estimated_tokens)
             .bind(row.cost_nanos)
             .bind(row.turns)
-            .bind(format!("{provider}/other"))
-            .bind(MAX_MODELS_A_DAY);
+            .bind(other)
+            .bind(MAX_MODELS_A_DAY)
+            .bind(json!(row.model).to_string())
+            .bind(format!("\"model\":{}", json!(name)));
         self.run(query).await.map(drop)
     }
 

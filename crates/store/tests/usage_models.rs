@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
+use gatehouse_domain::Timestamp;
 use gatehouse_store::testing::databases;
-use gatehouse_store::{BudgetRow, Store, StoreError, UsageColumn, UsageRow};
+use gatehouse_store::{AgentRow, BudgetRow, Store, StoreError, UsageColumn, UsageRow};
 
 fn row(day: i64, agent: &str, model: &str) -> UsageRow {
     UsageRow {
@@ -88,5 +89,65 @@ async fn a_thousand_models_of_a_day_have_rows_of_their_own() {
             assert_eq!(of(&counted, model), expected, "{model}");
         }
         assert_eq!(turns(&store, 8).await, [("p/1000".to_owned(), 1)]);
+    }
+}
+
+/// A budget that is set later the same day sums the rows of its model.
+#[tokio::test]
+async fn configured_models_keep_their_names_on_a_day_with_a_thousand_models() {
+    for database in databases().await {
+        let store = database.open().await;
+        let agent = |id: &str, config: &str| AgentRow {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            config: config.to_owned(),
+            created_at: Timestamp::from_millis(0),
+            updated_at: Timestamp::from_millis(0),
+        };
+        let agents = [
+            agent(
+                "a",
+                r#"{"provider":"p","model":"alone","fallback":["p/next"]}"#,
+            ),
+            agent("b", r#"{"model":"p/lab/whole","system_prompt":"p/prompt"}"#),
+        ];
+        let written = store.write(move |conn| {
+            Box::pin(async move {
+                for agent in &agents {
+                    conn.insert_agent(agent).await?;
+                }
+                Ok(())
+            })
+        });
+        let written: Result<(), StoreError> = written.await;
+        written.unwrap();
+        let rows = (0..1_000).map(|number| row(7, "", &format!("p/{number}")));
+        add(&store, rows.collect()).await;
+        let configured = UsageRow {
+            is_configured: true,
+            ..row(7, "", "p/default")
+        };
+        let mut rows = vec![configured];
+        for model in [
+            "p/alone",
+            "p/next",
+            "p/lab/whole",
+            "p/whole",
+            "p/prom",
+            "p/lon",
+        ] {
+            rows.push(row(7, "", model));
+        }
+        add(&store, rows).await;
+        let counted = turns(&store, 7).await;
+        for (model, expected) in [
+            ("p/default", Some(1)),
+            ("p/alone", Some(1)),
+            ("p/next", Some(1)),
+            ("p/lab/whole", Some(1)),
+            ("p/other", Some(3)),
+        ] {
+            assert_eq!(of(&counted, model), expected, "{model}");
+        }
     }
 }

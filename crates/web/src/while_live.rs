@@ -1,5 +1,6 @@
 //! Ends a response that takes long, or that is sent piece by piece, when the credential of its request ends. Sockets
-//! are then closed. Like sockets, it sends nothing while this node cannot see which credentials other nodes have ended.
+//! are then closed. Like sockets, it sends nothing of a stream, except an error, while this node cannot see which
+//! credentials other nodes have ended.
 
 use crate::app::App;
 use crate::arrival::Arrival;
@@ -61,7 +62,8 @@ impl Credential {
         Body::from_stream(self.limit(pieces, || ENDED.into()))
     }
 
-    /// Passes a stream on. When the credential ends, the stream is dropped, and `error` is the last item.
+    /// Passes a stream on. When the credential ends, the stream is dropped, and `error` is the last item. While this
+    /// node cannot see which credentials other nodes have ended, it passes on only errors.
     pub(crate) fn limit<T, E>(
         self,
         stream: impl Stream<Item = Result<T, E>> + Send + 'static,
@@ -81,6 +83,22 @@ impl Credential {
         )
     }
 
+    /// Like [`Self::limit`], for a result that is sent when the stream has ended. It passes on every item at once, so
+    /// [`Self::confirm`] must succeed before the result is sent.
+    pub(crate) fn limit_work<T, E>(
+        &self,
+        stream: impl Stream<Item = Result<T, E>> + Send + 'static,
+        error: impl FnOnce() -> E + Send + 'static,
+    ) -> BoxStream<'static, Result<T, E>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let credential = self.clone();
+        let ended = async move { credential.ended().await };
+        limit(stream, ended, || true, error)
+    }
+
     async fn ended(&self) {
         let auth = self.app.auth();
         let mut changed = auth.changed();
@@ -96,7 +114,8 @@ impl Credential {
     }
 }
 
-/// Passes a stream on until `ended` completes, and then `error`. While `is_confirmed` is false, nothing is passed on.
+/// Passes a stream on until `ended` completes, and then `error`. While `is_confirmed` is false, only errors are passed
+/// on.
 fn limit<T, E>(
     stream: impl Stream<Item = Result<T, E>> + Send + 'static,
     ended: impl Future<Output = ()> + Send + 'static,
@@ -115,7 +134,8 @@ where
             () = &mut ended => return Some((Err(error()), None)),
             item = stream.next() => item?,
         };
-        while !is_confirmed() {
+        // An error contains nothing of the result, and the caller must not wait for it.
+        while item.is_ok() && !is_confirmed() {
             let waited = tokio::time::timeout(CONFIRM_AGAIN, &mut ended).await;
             if waited.is_ok() {
                 return Some((Err(error()), None));
@@ -185,6 +205,21 @@ mod tests {
             assert_eq!(held.pieces.next().await, Some(Err("ended")));
             assert_eq!(held.pieces.next().await, None);
         }
+    }
+
+    #[tokio::test]
+    async fn an_error_does_not_wait_until_the_credential_is_confirmed() {
+        let (end, ended) = oneshot::channel::<()>();
+        let mut pieces = limit(
+            stream::iter([Err::<u8, _>("the database is unreachable")]),
+            async { drop(ended.await) },
+            || false,
+            || "ended",
+        );
+        let first = pieces.next().now_or_never();
+        assert_eq!(first, Some(Some(Err("the database is unreachable"))));
+        assert_eq!(pieces.next().await, None);
+        drop(end);
     }
 
     #[tokio::test]

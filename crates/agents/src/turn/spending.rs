@@ -97,6 +97,8 @@ impl Running<'_> {
         let name = model.to_string();
         let mut row = cause.row(day, &name, used, &self.inner.models.facts(model));
         row.turns = i64::from(!self.spending.is_counted);
+        // The models of an agent come from its settings, not from a caller.
+        row.is_configured = true;
         self.spending.is_counted = true;
         count(&row, &self.inner.model_labels);
         self.spending.unstored().push(row);

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// How many models have a label of their own. The first ones that are used get it.
 const MAX_LABELS: usize = 200;
-/// Calls without an agent, such as those of `/v1/*`, add no labels beyond this number. The rest is for agents.
+/// Calls without an agent, such as those of `/v1/*`, add no label after this many are taken. The rest is for agents.
 const MAX_LABELS_WITHOUT_AGENT: usize = 100;
 /// The label of all other models. It is no model's own label, because those contain a slash.
 const OTHER: &str = "other";
@@ -57,6 +57,17 @@ mod tests {
         for agent in ["a", ""] {
             assert_eq!(labels.of(&row(agent, 0)), "p/0", "its label stays");
         }
+    }
+
+    #[test]
+    fn calls_without_an_agent_add_no_label_after_agents_took_as_many() {
+        let labels = ModelLabels::default();
+        for number in 1..MAX_LABELS_WITHOUT_AGENT {
+            labels.of(&row("a", number));
+        }
+        let (last, next) = (MAX_LABELS_WITHOUT_AGENT, MAX_LABELS_WITHOUT_AGENT + 1);
+        assert_eq!(labels.of(&row("", last)), format!("p/{last}"));
+        assert_eq!(labels.of(&row("", next)), OTHER);
     }
 
     #[test]

@@ -18,7 +18,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "gatehouse", &mut script);
-    let written = std::io::stdout().write_all(&script);
+    let mut stdout = std::io::stdout();
+    let written = stdout.write_all(&script).and_then(|()| stdout.flush());
     output::until_closed(written.map_err(Into::into))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -123,8 +123,8 @@ pub fn run() -> ExitCode {
         Command::Service(command) => service::run(&globals, &command),
         command => run_async(globals, command),
     };
-    match outcome.and_then(|code| output::ensure_complete().map(|()| code)) {
-        Ok(code) => code,
+    match outcome {
+        Ok(code) => output::finish(code),
         Err(error) => {
             output::error(&error);
             usage::exit_code(&error)

@@ -74,7 +74,16 @@ pub fn unreachable(globals: &Globals, layers: &Layers, error: ClientError) -> Re
     if globals.given_url(layers)?.is_some() || sqlite_path(layers)?.is_none() {
         return Ok(error.into());
     }
-    Ok(anyhow!("{RUNNING}, but {error}; or stop it and try again"))
+    Ok(unusable(&error))
+}
+
+/// The error if the server that holds the lock cannot be called.
+fn unusable(error: &ClientError) -> Error {
+    let what = match error {
+        ClientError::Unreachable { url, .. } => format!("it does not respond at {url}"),
+        error => error.to_string(),
+    };
+    anyhow!("{RUNNING}, but {what}; set its URL with --url, or stop it and try again")
 }
 
 /// Fails unless the database has the tables of this version, so that opening it next to the running server migrates

@@ -1,7 +1,7 @@
 //! The output of commands: the record with `--json`, otherwise a sentence or a table. The streams drop colors
 //! for pipes and `NO_COLOR`.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use comfy_table::{ContentArrangement, Table, presets};
 use gatehouse_domain::visible;
 use owo_colors::OwoColorize;
@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// The first failed write of a result, except to a closed pipe.
@@ -85,23 +86,45 @@ pub fn plain(text: &str) -> String {
     visible::line(text).text.into_owned()
 }
 
-/// Prints a line of the result. A closed pipe is not an error; [`ensure_complete`] reports other failures.
+/// Prints a line of the result. A closed pipe is not an error; [`finish`] reports other failures.
 pub fn line(text: impl Display) {
-    match writeln!(anstream::stdout(), "{text}") {
+    note_failure(writeln!(anstream::stdout(), "{text}"));
+}
+
+/// Like [`line`], without the end of the line.
+pub fn piece(text: impl Display) {
+    let mut out = anstream::stdout();
+    note_failure(write!(out, "{text}").and_then(|()| out.flush()));
+}
+
+fn note_failure(written: io::Result<()>) {
+    match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => drop(FAILED.set(error)),
         _ => {}
     }
 }
 
-/// Fails if a part of the result could not be written.
-pub fn ensure_complete() -> Result<()> {
-    if let Some(error) = FAILED.get() {
-        bail!(
-            "the command was carried out, but its result could not be written to standard output; if a secret was in \
-             it, the secret is lost: create another one: {error}"
+/// Reports if a part of the result could not be written. Returns the exit code of a command that ended with `code`.
+pub fn finish(code: ExitCode) -> ExitCode {
+    let Some(reason) = FAILED.get() else {
+        return code;
+    };
+    let (code, unwritten) = unwritten(code, reason);
+    error(&unwritten);
+    code
+}
+
+/// The exit code of a command that failed stays.
+fn unwritten(code: ExitCode, reason: &io::Error) -> (ExitCode, anyhow::Error) {
+    if code == ExitCode::SUCCESS {
+        let error = anyhow!(
+            "the command succeeded, but its output could not be written to standard output: {reason}. If the output \
+             contained a secret, create a new one"
         );
+        return (ExitCode::FAILURE, error);
     }
-    Ok(())
+    let error = anyhow!("the output could not be written to standard output: {reason}");
+    (code, error)
 }
 
 /// Prints a line of continuous output. Fails if the reader of the pipe has closed it.
@@ -213,6 +236,19 @@ mod tests {
         let serialized = serde_json::to_writer(Closed, &1);
         assert!(until_closed(serialized.map_err(Into::into)).is_ok());
         assert!(until_closed(Err(anyhow::anyhow!("the server is away"))).is_err());
+    }
+
+    #[test]
+    fn only_a_command_that_succeeded_gets_another_code_when_its_output_is_not_written() {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let (code, error) = unwritten(ExitCode::SUCCESS, &full);
+        assert_eq!(code, ExitCode::FAILURE);
+        assert!(error.to_string().contains("succeeded"), "{error}");
+        for failed in [1_u8, 2, 3].map(ExitCode::from) {
+            let (code, error) = unwritten(failed, &full);
+            assert_eq!(code, failed);
+            assert!(!error.to_string().contains("succeeded"), "{error}");
+        }
     }
 
     #[test]

@@ -193,7 +193,7 @@ async fn certificate_files_that_cannot_be_used_are_named() {
     let key = installation.data_dir().join("self-signed-key.pem");
     let foreign = other.data_dir().join("self-signed-key.pem");
     let contains_no = |what: &str| format!("the file {} contains no {what}", junk.display());
-    let mismatch = "the certificate and the key do not belong to each other".to_owned();
+    let mismatch = "the certificate and the key do not match".to_owned();
     for (cert, key, expected) in [
         (&junk, &key, contains_no("certificate")),
         (&cert, &junk, contains_no("private key")),

@@ -3,6 +3,7 @@
 use crate::process::{BINARY, CommandOutput, Installation, Server};
 use gatehouse_doubles::openai::{FakeModel, Reaction, last_text, says};
 use serde_json::{Value, json};
+use std::fs::File;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
@@ -83,6 +84,22 @@ async fn one_message_gets_its_answer_and_the_conversation_goes_on() {
         .json();
     assert_eq!(record["stop"], "end");
     assert_eq!(record["content"], "You said: Again\u{1b}[2J");
+}
+
+/// Every write to `/dev/full` fails as on a full disk.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_cannot_be_written_is_a_failure() {
+    let installation = installation().await;
+    let server = installation.start();
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let mut command = installation.prepared(Command::new(BINARY));
+    command
+        .args(["--url", &server.url, "chat", "Hello", "--data-dir"])
+        .arg(installation.data_dir())
+        .stdout(full);
+    let ended = tokio::task::spawn_blocking(move || command.output().unwrap());
+    let error = CommandOutput(ended.await.unwrap()).failed(1);
+    assert!(error.contains("No space left on device"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

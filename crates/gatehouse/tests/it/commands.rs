@@ -113,11 +113,12 @@ fn a_server_that_holds_the_data_directory_is_named_when_it_does_not_respond() {
         let error = ran.failed(1);
         for part in [
             "a server is running on this data directory",
-            "no server responds at http://127.0.0.1:9/",
+            "it does not respond at http://127.0.0.1:9/",
             "stop it and try again",
         ] {
             assert!(error.contains(part), "{args:?}: {error}");
         }
+        assert!(!error.contains("start it"), "{args:?}: {error}");
     }
     server.stop();
 }

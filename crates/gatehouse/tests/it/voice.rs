@@ -1,10 +1,12 @@
 //! `gatehouse voice …` against a real process and a small vendor.
 
-use crate::process::{CommandOutput, Installation, Server};
+use crate::process::{BINARY, CommandOutput, Installation, Server};
 use serde_json::{Value, json};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -146,6 +148,17 @@ impl Gateway {
         self.installation.run(&all)
     }
 
+    /// Runs `voice say` with the audio to this standard output.
+    fn say_into(&self, stdout: impl Into<Stdio>) -> CommandOutput {
+        let mut command = self.installation.prepared(Command::new(BINARY));
+        command
+            .args(["--url", &self.server.url, "voice", "say", "Hello."])
+            .args(["--output", "-", "--format", "wav", "--data-dir"])
+            .arg(self.installation.data_dir())
+            .stdout(stdout);
+        CommandOutput(command.output().unwrap())
+    }
+
     /// A file next to the data directory.
     fn file(&self, name: &str) -> PathBuf {
         self.installation.data_dir().with_file_name(name)
@@ -192,6 +205,19 @@ async fn a_text_goes_into_a_file_and_comes_back_as_text() {
         said.stderr()
     );
     assert!(tokio::fs::read(&mp3).await.unwrap().starts_with(b"RIFF"));
+}
+
+#[test]
+fn audio_that_cannot_be_written_is_a_failure_and_a_closed_pipe_is_not() {
+    let gateway = Gateway::new();
+    let said = gateway.say_into(Stdio::piped()).0;
+    assert!(said.status.success() && said.stdout.starts_with(b"RIFF"));
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    gateway.say_into(writer).ok();
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let error = gateway.say_into(full).failed(1);
+    assert!(error.contains("No space left on device"), "{error}");
 }
 
 #[test]

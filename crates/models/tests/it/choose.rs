@@ -4,7 +4,7 @@ use crate::harness::{Harness, hello, listen, model_of, provider, tuning};
 use crate::vendor::{Answer, Vendor, events, nobody};
 use gatehouse_domain::Problem;
 use gatehouse_models::ProviderKind::{Anthropic, Openai};
-use gatehouse_models::{ModelError, ModelRef, Models, ModelsSettings, Tuning};
+use gatehouse_models::{ModelError, ModelFacts, ModelRef, Models, ModelsSettings, Tuning};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -70,6 +70,34 @@ async fn the_agents_choice_then_the_default_then_the_only_one() {
     vendor.then_answers(Answer::json(200, &list(&["chatty", "chattier"])));
     let error = models.choose(None, None).await.unwrap_err();
     assert_eq!(what(error), "models.default", "never the first of a list");
+}
+
+#[tokio::test]
+async fn the_models_that_the_settings_name_are_configured() {
+    let harness = Harness::new().await;
+    let url = Url::parse("https://models.example.com/v1").unwrap();
+    let mut given = provider(Openai, &url, Some("k"));
+    given.models = vec!["listed".to_owned()];
+    let facts = ModelFacts::default();
+    given.facts.insert("priced".to_owned(), facts);
+    let models = harness.models(ModelsSettings {
+        default: Some("p/lab/default".to_owned()),
+        providers: [("p".to_owned(), given)].into(),
+        ..Default::default()
+    });
+    for (provider, model, expected) in [
+        ("p", "lab/default", true),
+        ("p", "listed", true),
+        ("p", "priced", true),
+        ("p", "other", false),
+        ("anthropic", "claude-sonnet-4-5", true),
+        ("anthropic", "other", false),
+        ("anthropic", "listed", false),
+        ("nobody", "listed", false),
+    ] {
+        let is_configured = models.is_configured(&model_of(provider, model));
+        assert_eq!(is_configured, expected, "{provider}/{model}");
+    }
 }
 
 #[tokio::test]

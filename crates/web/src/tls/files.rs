@@ -30,7 +30,7 @@ pub enum LoadError {
         what: &'static str,
         path: PathBuf,
     },
-    #[error("the certificate and the key do not belong to each other")]
+    #[error("the certificate and the key do not match")]
     Mismatch,
     #[error("the certificate cannot be used")]
     Unusable(#[source] rustls::Error),

@@ -1,9 +1,8 @@
 //! Prints an answer while it grows.
 
-use crate::cli::output::{field, note, warn};
+use crate::cli::output::{field, line, note, piece, warn};
 use gatehouse_domain::visible;
 use serde_json::Value;
-use std::io::Write;
 
 /// The answer to one message.
 pub struct Answer {
@@ -42,7 +41,7 @@ impl Answer {
         }
         let ended = (*ended?).clone();
         if !self.is_quiet {
-            drop(writeln!(anstream::stdout()));
+            line("");
             report_stop(&ended);
         }
         Some(ended)
@@ -68,12 +67,10 @@ impl Answer {
         }
         // An attempt that failed in mid-answer starts again.
         let new = text.strip_prefix(&self.shown).unwrap_or_else(|| {
-            drop(writeln!(anstream::stdout()));
+            line("");
             text
         });
-        let mut out = anstream::stdout();
-        drop(write!(out, "{}", visible::lines(new).text));
-        drop(out.flush());
+        piece(visible::lines(new).text);
         text.clone_into(&mut self.shown);
     }
 }

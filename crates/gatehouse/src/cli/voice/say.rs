@@ -2,7 +2,7 @@
 
 use super::params;
 use crate::cli::client::Client;
-use crate::cli::output::{Output, field, line, note, warn};
+use crate::cli::output::{Output, field, line, note, until_closed, warn};
 use crate::cli::usage;
 use anyhow::{Context, Result};
 use base64::Engine;
@@ -133,7 +133,10 @@ async fn speak(client: &Client, out: &Output, say: Say) -> Result<()> {
         .decode(audio)
         .context("the audio cannot be decoded")?;
     if path == Path::new("-") {
-        return Ok(std::io::stdout().lock().write_all(&audio)?);
+        let mut stdout = std::io::stdout().lock();
+        let written = stdout.write_all(&audio).and_then(|()| stdout.flush());
+        return until_closed(written.map_err(Into::into))
+            .context("the audio cannot be written to standard output");
     }
     tokio::fs::write(&path, audio)
         .await

@@ -22,20 +22,8 @@ pub(super) fn unknown_model() -> Problem {
     Problem::new(ErrorCode::NotFound, message).with("field", "model")
 }
 
-/// Answers a conversation. Fails if the answer cannot begin. When the credential of the request ends, the work stops,
-/// and the answer ends with an error.
+/// Answers a conversation. Fails if the answer cannot begin. Pass the answer to [`streamed`] or [`whole`].
 pub(super) async fn answer(
-    app: &App,
-    model: &str,
-    request: ChatRequest,
-    actor: Actor,
-    credential: Credential,
-) -> Result<AnswerStream, Problem> {
-    let answer = start(app, model, request, actor).await?;
-    Ok(credential.limit(answer, not_authenticated))
-}
-
-async fn start(
     app: &App,
     model: &str,
     request: ChatRequest,
@@ -70,9 +58,19 @@ async fn start(
     })
 }
 
-/// Waits a moment for the first piece of an answer. Fails if it is an error.
-pub(super) async fn begun(answer: AnswerStream) -> Result<AnswerStream, Problem> {
-    let mut answer = answer.peekable();
+/// The answer for a response that is sent as a whole. When the credential of the request ends, the work stops, and the
+/// answer ends with an error. Confirm the credential before the response is sent.
+pub(super) fn whole(answer: AnswerStream, credential: &Credential) -> AnswerStream {
+    credential.limit_work(answer, not_authenticated)
+}
+
+/// The answer for a streamed response. When the credential of the request ends, the work stops, and the answer ends
+/// with an error. Waits a moment for the first piece, and fails if it is an error.
+pub(super) async fn streamed(
+    answer: AnswerStream,
+    credential: Credential,
+) -> Result<AnswerStream, Problem> {
+    let mut answer = credential.limit(answer, not_authenticated).peekable();
     let first = tokio::time::timeout(FIRST_PIECE, Pin::new(&mut answer).peek()).await;
     match first {
         Ok(Some(Err(problem))) => Err(problem.clone()),

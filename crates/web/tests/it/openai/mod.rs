@@ -21,9 +21,13 @@ struct Harness {
 
 impl Harness {
     async fn new() -> Self {
+        Self::with(Options::default()).await
+    }
+
+    async fn with(options: Options) -> Self {
         let model = FakeModel::answering(|_| say("pong")).await;
         model.list(&["m1", "lab/m2"]);
-        let options = Options::default().model(&model.url, "m1");
+        let options = options.model(&model.url, "m1");
         let server = TestServer::start(options).await;
         let owner = server.set_up().await;
         let scopes = ["operator.read", "operator.write"];

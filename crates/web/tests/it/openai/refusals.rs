@@ -2,7 +2,8 @@
 
 use super::{CHAT, Harness, events};
 use gatehouse_doubles::openai::Reaction;
-use gatehouse_testkit::Reply;
+use gatehouse_store::testing::postgres;
+use gatehouse_testkit::{Options, Reply};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -236,6 +237,37 @@ async fn a_whole_answer_ends_with_the_key_of_its_request() {
             let told = error(&reply, 401, "AUTH_NOT_AUTHENTICATED");
             assert_eq!(told["type"], "authentication_error");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_whole_answer_is_refused_while_its_key_cannot_be_confirmed() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let harness = Harness::with(Options::default().database(database)).await;
+    harness.model.hold();
+    let outage = async {
+        harness.model.until(2).await;
+        let services = harness.server.app().services();
+        services.store.close().await;
+        while services.auth.memory_is_fresh() {
+            tokio::task::yield_now().await;
+        }
+        harness.model.release(2);
+    };
+    let response = json!({ "model": "fake/m1", "input": "Hi." });
+    let answers = async {
+        tokio::join!(
+            harness.client.post(CHAT, body(&json!({}))),
+            harness.client.post("/v1/responses", response),
+            outage,
+        )
+    };
+    let answers = tokio::time::timeout(Duration::from_secs(20), answers);
+    let (chat, response, ()) = answers.await.expect("both end");
+    for reply in [chat, response] {
+        error(&reply, 503, "STORAGE_UNAVAILABLE");
     }
 }
 

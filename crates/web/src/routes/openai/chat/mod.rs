@@ -39,12 +39,17 @@ pub(in crate::routes) async fn post(
         created: origin.created,
         model: model.clone(),
     };
-    let answer = target::answer(&app, &model, request, origin.actor, credential).await?;
+    let answer = target::answer(&app, &model, request, origin.actor).await?;
     match shown {
-        body::Shown::Whole => Ok(json(&Completion::collect(head, answer).await?)),
+        body::Shown::Whole => {
+            let answer = target::whole(answer, &credential);
+            let completion = Completion::collect(head, answer).await?;
+            credential.confirm().await?;
+            Ok(json(&completion))
+        }
         body::Shown::Stream { with_usage } => Ok(stream::respond(
             head,
-            target::begun(answer).await?,
+            target::streamed(answer, credential).await?,
             with_usage,
         )),
     }

@@ -27,10 +27,13 @@ pub(in crate::routes) async fn post(
     let is_streamed = body.is_streamed();
     let head = Head::of(&origin, &body);
     let request = body.read()?;
-    let answer = target::answer(&app, &head.model, request, origin.actor, credential).await?;
+    let answer = target::answer(&app, &head.model, request, origin.actor).await?;
     if is_streamed {
-        Ok(stream::respond(head, target::begun(answer).await?))
-    } else {
-        Ok(json(&ResponseObject::collect(head, answer).await?))
+        let answer = target::streamed(answer, credential).await?;
+        return Ok(stream::respond(head, answer));
     }
+    let answer = target::whole(answer, &credential);
+    let response = ResponseObject::collect(head, answer).await?;
+    credential.confirm().await?;
+    Ok(json(&response))
 }
