@@ -13,13 +13,14 @@ const INTERVAL: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Services {
-    /// Measures the clock of the database server, then every 30 seconds until `shutdown`. Does nothing on SQLite.
+    /// Measures the clock of the database server, then every 30 seconds until `shutdown`. Does nothing on SQLite, and
+    /// with a clock that does not run, which would fall behind the server's.
     pub async fn follow_database_clock(
         self: &Arc<Self>,
         shutdown: CancellationToken,
         tasks: &TaskTracker,
     ) {
-        if !self.store.engine().is_shared() {
+        if !self.store.engine().is_shared() || !self.clock.is_running() {
             return;
         }
         self.measure_database_clock().await;
