@@ -100,8 +100,8 @@ pub struct Locks {
 }
 
 impl Locks {
-    /// Locks the data directory, and the database's lock file if it is a different one. If that file is the lock file of
-    /// another directory, locks this directory too.
+    /// Locks the data directory, and the database's lock file if it is a different one. If that file is the lock file
+    /// of another directory, locks this directory too.
     pub fn take(data_dir: &Path, database: &Path) -> Result<Self, DataDirError> {
         let data_dir = real(data_dir);
         let own = data_dir.join(LOCK_FILE);

@@ -13,14 +13,13 @@ const INTERVAL: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Services {
-    /// Measures the clock of the database server, then every 30 seconds until `shutdown`. Does nothing on SQLite, and
-    /// with a clock that does not run, which would fall behind the server's.
+    /// Measures the clock of the database server, then every 30 seconds until `shutdown`. Does nothing on SQLite.
     pub async fn follow_database_clock(
         self: &Arc<Self>,
         shutdown: CancellationToken,
         tasks: &TaskTracker,
     ) {
-        if !self.store.engine().is_shared() || !self.clock.is_running() {
+        if !self.store.engine().is_shared() {
             return;
         }
         self.measure_database_clock().await;
@@ -36,8 +35,12 @@ impl Services {
     }
 
     /// Returns how many milliseconds this node's clock is ahead of the database server's, negative if it is behind.
-    /// Returns `None` on SQLite, and if the server does not answer soon.
+    /// Returns `None` on SQLite, if the server does not answer soon, and for a clock that does not run: each
+    /// measurement would move the shared time.
     pub(crate) async fn measure_database_clock(&self) -> Option<i64> {
+        if !self.clock.is_running() {
+            return None;
+        }
         let measured = timeout(PATIENCE, self.store.measure_clock(&self.clock)).await;
         match measured {
             Ok(Ok(ahead_ms)) => ahead_ms,

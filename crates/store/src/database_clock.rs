@@ -51,7 +51,7 @@ impl DatabaseClock {
         self.measured.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores a reading that was begun after this number of reconnections.
+    /// Stores a reading, and the number of reconnections before its query.
     fn set(&self, reading: Reading, reconnections: u64) {
         *self.measured() = Some(Measured {
             reading,

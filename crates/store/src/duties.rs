@@ -15,8 +15,8 @@ struct DutyRow {
 columns! { DutyRow: node, until }
 
 /// A duty that recurs. The node that claims it keeps it as long as it claims it again in time. While no measurement of
-/// the database's clock counts, a node uses its own clock: if it is wrong by more than the lease, two nodes may have the
-/// duty.
+/// the database's clock counts, a node uses its own clock: if it is wrong by more than the lease, two nodes may have
+/// the duty.
 #[derive(Debug)]
 pub struct Duty {
     name: &'static str,

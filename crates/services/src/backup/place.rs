@@ -105,8 +105,8 @@ impl Place {
         })
     }
 
-    /// Lists the backups in the directory, after examining it: the list of a disk that is missing would be empty. Blocks
-    /// the thread.
+    /// Lists the backups in the directory, after examining it: the list of a disk that is missing would be empty.
+    /// Blocks the thread.
     fn list(&self) -> Result<Vec<Entry>, PlaceError> {
         self.check()?;
         Ok(folder::list(&self.directory)?)
