@@ -35,7 +35,7 @@ pub(crate) async fn serve(inner: Arc<Inner>) {
             tokio::time::sleep(PERIOD).await;
             let swept = async {
                 let inner = &agents.0;
-                if duty.claim(&inner.store, &*inner.clock, &inner.node).await? {
+                if duty.claim(&inner.store, &inner.clock, &inner.node).await? {
                     return agents.sweep().await;
                 }
                 Ok(Swept::default())

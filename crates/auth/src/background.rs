@@ -148,7 +148,7 @@ impl Auth {
     #[doc(hidden)]
     pub async fn sweep_rows_once(&self, duty: &Duty, node: &str) -> Result<bool, AuthError> {
         let inner = &self.0;
-        let is_ours = duty.claim(&inner.store, &*inner.clock, node).await?;
+        let is_ours = duty.claim(&inner.store, &inner.clock, node).await?;
         if is_ours {
             self.sweep_rows().await?;
         }
@@ -224,7 +224,7 @@ impl Auth {
         started: Option<Timestamp>,
     ) -> Result<u64, AuthError> {
         let inner = &self.0;
-        if duty.claim(&inner.store, &*inner.clock, node).await? {
+        if duty.claim(&inner.store, &inner.clock, node).await? {
             self.sweep_left_changes(started).await;
             return self.cut_audit_log().await;
         }

@@ -100,15 +100,23 @@ pub struct Locks {
 }
 
 impl Locks {
-    /// Locks the data directory, and the database's lock file if it is a different one.
+    /// Locks the data directory, and the database's lock file if it is a different one. If that file is the lock file
+    /// of another directory, locks this directory too.
     pub fn take(data_dir: &Path, database: &Path) -> Result<Self, DataDirError> {
         let data_dir = real(data_dir);
         let own = data_dir.join(LOCK_FILE);
-        let beside = lock_of(&real(database));
+        let database = real(database);
+        let beside = lock_of(&database);
         let mut files = vec![lock(&own)?];
         files.extend(lock_directory(&data_dir, &own)?);
         if beside != own {
             files.push(lock(&beside)?);
+            // Other databases in a directory do not exclude each other.
+            if let Some(directory) = database.parent()
+                && beside == directory.join(LOCK_FILE)
+            {
+                files.extend(lock_directory(directory, &beside)?);
+            }
         }
         Ok(Self { _files: files })
     }
@@ -149,18 +157,28 @@ fn lock(path: &Path) -> Result<File, DataDirError> {
     }
 }
 
-/// Locks the directory itself: a lock file that was deleted no longer locks out others. `None` if the file system does
-/// not lock directories, such as NFS.
-fn lock_directory(data_dir: &Path, lock_file: &Path) -> Result<Option<File>, DataDirError> {
-    let Ok(directory) = File::open(data_dir) else {
-        return Ok(None);
-    };
-    match directory.try_lock() {
-        Ok(()) => Ok(Some(directory)),
+/// Locks the directory itself: a lock file that was deleted no longer locks out others. Returns `None` if the directory
+/// cannot be locked. On NFS, Linux locks a directory only for the processes of the same machine.
+fn lock_directory(directory: &Path, lock_file: &Path) -> Result<Option<File>, DataDirError> {
+    let locked = File::open(directory)
+        .map_err(TryLockError::Error)
+        .and_then(|file| file.try_lock().map(|()| file));
+    match locked {
+        Ok(file) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Err(DataDirError::Locked {
             path: lock_file.to_owned(),
         }),
-        Err(TryLockError::Error(_)) => Ok(None),
+        Err(TryLockError::Error(error)) => {
+            // The file system has no locks for directories.
+            if error.kind() != io::ErrorKind::Unsupported {
+                tracing::warn!(
+                    %error,
+                    directory = %directory.display(),
+                    "the directory cannot be locked: do not delete its lock file while a server runs"
+                );
+            }
+            Ok(None)
+        }
     }
 }
 
@@ -213,6 +231,40 @@ mod tests {
         }
         drop(held);
         assert!(Locks::take(directory.path(), &database).is_ok());
+    }
+
+    #[test]
+    fn deleting_the_lock_file_does_not_unlock_a_database_outside_the_data_directory() {
+        let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let database = b.path().join("gatehouse.db");
+        let held = Locks::take(a.path(), &database).unwrap();
+        std::fs::remove_file(b.path().join(LOCK_FILE)).unwrap();
+        let c = tempfile::tempdir().unwrap();
+        for data_dir in [b.path(), c.path(), b.path()] {
+            let Err(DataDirError::Locked { path }) = Locks::take(data_dir, &database) else {
+                panic!("not locked: {}", data_dir.display());
+            };
+            assert_eq!(path, real(b.path()).join(LOCK_FILE));
+        }
+        drop(held);
+        assert!(Locks::take(b.path(), &database).is_ok());
+    }
+
+    #[test]
+    fn databases_with_other_names_in_one_directory_do_not_exclude_each_other() {
+        let [a, b, c] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+        let _one = Locks::take(a.path(), &c.path().join("one.db")).unwrap();
+        let _two = Locks::take(b.path(), &c.path().join("two.db")).unwrap();
+        // The directory is not the data directory of these servers.
+        assert!(Locks::take(c.path(), &c.path().join("gatehouse.db")).is_ok());
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_opened_is_not_locked() {
+        let base = tempfile::tempdir().unwrap();
+        let missing = base.path().join("missing");
+        let locked = lock_directory(&missing, &missing.join(LOCK_FILE));
+        assert!(matches!(locked, Ok(None)), "{locked:?}");
     }
 
     #[test]

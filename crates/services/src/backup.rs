@@ -281,11 +281,7 @@ impl Services {
     /// Lists the backups in the directory for backups, newest first.
     pub async fn list_backups(&self) -> Result<Vec<BackupInfo>, Problem> {
         let place = self.backup_place().await?;
-        // The list of a disk that is missing would be empty.
-        let examined = self.examine_in_time(&place).await;
-        examined.map_err(not_listed)?;
-        let list = tokio::task::spawn_blocking(move || folder::list(&place.directory));
-        let found = list.await.map_err(not_listed)?.map_err(not_listed)?;
+        let found = self.list_in_time(place).await.map_err(not_listed)?;
         let checks = self.backup_checks().await?;
         Ok(found.iter().map(|entry| info(entry, &checks)).collect())
     }

@@ -3,8 +3,7 @@
 use crate::sql::{columns, query};
 use crate::{Conn, Store, StoreError};
 use gatehouse_domain::{Clock, Timestamp};
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A row of `duties`.
@@ -15,15 +14,23 @@ struct DutyRow {
 
 columns! { DutyRow: node, until }
 
-/// A duty that recurs. The node that claims it keeps it as long as it claims it again in time. While a node has not
-/// measured the clock of the database, its own clock counts: if it is wrong by more than the lease, two nodes may have
+/// A duty that recurs. The node that claims it keeps it as long as it claims it again in time. While no measurement of
+/// the database's clock counts, a node uses its own clock: if it is wrong by more than the lease, two nodes may have
 /// the duty.
 #[derive(Debug)]
 pub struct Duty {
     name: &'static str,
     lease: Duration,
-    /// The end of this node's hold on the duty, in milliseconds of the monotonic clock.
-    held_until_ms: Mutex<u64>,
+    held: Mutex<Held>,
+}
+
+/// The end of this node's hold on a duty. It is past as soon as one of the clocks has passed it: the monotonic clock
+/// stops while the host is suspended.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    monotonic_ms: u64,
+    /// By the clock of the database.
+    until: Timestamp,
 }
 
 impl Duty {
@@ -33,7 +40,10 @@ impl Duty {
         Self {
             name,
             lease,
-            held_until_ms: Mutex::new(0),
+            held: Mutex::new(Held {
+                monotonic_ms: 0,
+                until: Timestamp::from_millis(i64::MIN),
+            }),
         }
     }
 
@@ -42,19 +52,23 @@ impl Duty {
     pub async fn claim(
         &self,
         store: &Store,
-        clock: &dyn Clock,
+        clock: &Arc<dyn Clock>,
         node: &str,
     ) -> Result<bool, StoreError> {
         if !store.engine().is_shared() {
             return Ok(true);
         }
         let lease_ms = u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX);
+        let now = store.shared_now(clock).await;
         let begun_ms = clock.monotonic_ms();
+        let held = *self.held();
         // A claim costs a write, so it is not repeated at once.
-        if begun_ms.saturating_add(lease_ms / 2) < *self.held() {
+        if begun_ms.saturating_add(lease_ms / 2) < held.monotonic_ms
+            && now.after(self.lease / 2) < held.until
+        {
             return Ok(true);
         }
-        let (name, node, now) = (self.name, node.to_owned(), store.shared_now(clock));
+        let (name, node) = (self.name, node.to_owned());
         let held_by = store.read(move |conn| Box::pin(async move { conn.find_duty(name).await }));
         let held_by: Option<DutyRow> = held_by.await?;
         let until = now.after(self.lease);
@@ -71,15 +85,16 @@ impl Duty {
         });
         let is_ours: bool = claim.await?;
         if is_ours {
-            *self.held() = begun_ms.saturating_add(lease_ms);
+            *self.held() = Held {
+                monotonic_ms: begun_ms.saturating_add(lease_ms),
+                until,
+            };
         }
         Ok(is_ours)
     }
 
-    fn held(&self) -> std::sync::MutexGuard<'_, u64> {
-        self.held_until_ms
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -120,13 +135,18 @@ mod tests {
 
     const LEASE: Duration = Duration::from_mins(5);
 
+    fn manual_at(now: Timestamp) -> (Arc<ManualClock>, Arc<dyn Clock>) {
+        let manual = Arc::new(ManualClock::at(now));
+        (Arc::clone(&manual), manual)
+    }
+
     #[tokio::test]
     async fn one_node_has_a_duty_until_it_is_gone() {
         let Some(database) = postgres().await else {
             return;
         };
         let (one, two) = (database.open().await, database.open().await);
-        let clock = ManualClock::at(Timestamp::from_millis(1_795_000_000_000));
+        let (manual, clock) = manual_at(Timestamp::from_millis(1_795_000_000_000));
         let (first, second) = (Duty::new("sweep", LEASE), Duty::new("sweep", LEASE));
         let first = async || first.claim(&one, &clock, "one").await.unwrap();
         let second = async || second.claim(&two, &clock, "two").await.unwrap();
@@ -134,12 +154,12 @@ mod tests {
         assert!(!second().await);
         // The holder keeps it as long as it claims it in time.
         for _ in 0..5 {
-            clock.advance(Duration::from_mins(4));
+            manual.advance(Duration::from_mins(4));
             assert!(first().await && !second().await);
         }
-        clock.advance(LEASE.saturating_sub(Duration::from_millis(1)));
+        manual.advance(LEASE.saturating_sub(Duration::from_millis(1)));
         assert!(!second().await, "at the limit");
-        clock.advance(Duration::from_millis(1));
+        manual.advance(Duration::from_millis(1));
         assert!(second().await, "the first node is gone");
         assert!(!first().await, "the first node is back");
         // Another duty is another node's.
@@ -153,7 +173,7 @@ mod tests {
             return;
         };
         let (one, two) = (database.open().await, database.open().await);
-        let clock = ManualClock::at(Timestamp::from_millis(1_795_000_000_000));
+        let (_, clock) = manual_at(Timestamp::from_millis(1_795_000_000_000));
         let past = LEASE.saturating_add(Duration::from_millis(1));
         for (name, ahead, is_taken) in [
             ("at the limit", LEASE, false),
@@ -161,7 +181,7 @@ mod tests {
             ("a day", Duration::from_hours(24), true),
         ] {
             let (first, second) = (Duty::new(name, LEASE), Duty::new(name, LEASE));
-            let wrong = ManualClock::at(clock.now().after(ahead));
+            let (_, wrong) = manual_at(clock.now().after(ahead));
             assert!(first.claim(&one, &wrong, "one").await.unwrap());
             let claimed = second.claim(&two, &clock, "two").await.unwrap();
             assert_eq!(claimed, is_taken, "{name}");
@@ -169,10 +189,30 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_node_that_was_suspended_does_not_keep_a_duty_that_another_node_has_taken() {
+        let Some(database) = postgres().await else {
+            return;
+        };
+        let (one, two) = (database.open().await, database.open().await);
+        let (suspended, its_clock) = manual_at(Timestamp::from_millis(1_795_000_000_000));
+        let (manual, clock) = manual_at(its_clock.now());
+        let (first, second) = (Duty::new("sweep", LEASE), Duty::new("sweep", LEASE));
+        assert!(first.claim(&one, &its_clock, "one").await.unwrap());
+        manual.advance(LEASE);
+        assert!(second.claim(&two, &clock, "two").await.unwrap());
+        // Its monotonic clock stood still.
+        suspended.set_wall(clock.now());
+        assert!(!first.claim(&one, &its_clock, "one").await.unwrap());
+        for store in [one, two] {
+            store.close().await;
+        }
+    }
+
+    #[tokio::test]
     async fn a_node_that_is_alone_has_every_duty() {
         let database = sqlite();
         let store = database.open().await;
-        let clock = ManualClock::at(Timestamp::from_millis(1));
+        let (_, clock) = manual_at(Timestamp::from_millis(1));
         for node in ["one", "two"] {
             let duty = Duty::new("sweep", LEASE);
             assert!(duty.claim(&store, &clock, node).await.unwrap());

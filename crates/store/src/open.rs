@@ -1,6 +1,7 @@
 //! Opens a database.
 
 use crate::compatibility::Outdated;
+use crate::database_clock::DatabaseClock;
 use crate::dialect::Role;
 use crate::location::{Location, LocationKind};
 use crate::postgres::PostgresServer;
@@ -33,12 +34,14 @@ impl Store {
         let (hear, heard) = watch::channel(0);
         let (to_nodes, outgoing) = mpsc::channel(MESSAGES);
         let from_nodes = broadcast::Sender::new(MESSAGES);
+        let database_clock: Arc<DatabaseClock> = Arc::default();
         let (stop, listener) = (CancellationToken::new(), TaskTracker::new());
         if let LocationKind::Postgres(server) = &location.0 {
             let link = NodeLink {
                 heard: hear,
                 received: from_nodes.clone(),
                 outgoing,
+                clock: Arc::clone(&database_clock),
             };
             // The task also ends when the last receiver of `heard` is dropped.
             let link = postgres_link::link(PostgresServer::clone(server), link);
@@ -49,7 +52,7 @@ impl Store {
             readers: Readers::open(location).await?,
             writers: Writers::open(location, &changed, &outdated)?,
             outdated,
-            database_clock: Arc::default(),
+            database_clock,
             changed,
             heard,
             to_nodes,

@@ -2,9 +2,11 @@
 //! messages that are not stored.
 
 use crate::StoreError;
+use crate::database_clock::DatabaseClock;
 use crate::node_messages::{self, Joiner, NodeMessage};
 use crate::postgres::{CONNECT, PostgresServer};
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -35,6 +37,8 @@ pub(crate) struct NodeLink {
     pub(crate) received: broadcast::Sender<NodeMessage>,
     /// Messages to other nodes.
     pub(crate) outgoing: mpsc::Receiver<String>,
+    /// Is measured again after a reconnection.
+    pub(crate) clock: Arc<DatabaseClock>,
 }
 
 /// Forwards notifications until the last receiver is dropped. A reconnection counts as a notification, because earlier
@@ -69,11 +73,13 @@ async fn link_once(
         heard,
         received,
         outgoing,
+        clock,
     } = link;
     let listener = Listener {
         own: AtomicI32::new(0),
         heard,
         received,
+        clock,
         is_again,
     };
     tokio::select! {
@@ -103,6 +109,7 @@ struct Listener<'a> {
     own: AtomicI32,
     heard: &'a watch::Sender<u64>,
     received: &'a broadcast::Sender<NodeMessage>,
+    clock: &'a DatabaseClock,
     /// Whether an earlier connection failed.
     is_again: bool,
 }
@@ -153,6 +160,9 @@ impl Listener<'_> {
         self.own.store(own.try_get(0)?, Ordering::Relaxed);
         let prepared = client.prepare_typed(node_messages::SEND, &[Type::TEXT_ARRAY]);
         let statement = answered(prepared).await?;
+        if self.is_again {
+            self.clock.note_reconnection();
+        }
         self.note_change();
         drop(self.received.send(NodeMessage::Missed));
         // Messages that waited during an outage are out of date, and the other nodes have missed them.

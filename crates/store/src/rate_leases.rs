@@ -247,8 +247,8 @@ impl<K: RateKey> RateLeases<K> {
     }
 
     /// The time by which the permits of all nodes expire.
-    fn shared_now(&self) -> Timestamp {
-        self.store.shared_now(&*self.clock)
+    async fn shared_now(&self) -> Timestamp {
+        self.store.shared_now(&self.clock).await
     }
 
     /// Is ready when an undecided permit has been used or returned since the call.
@@ -322,13 +322,14 @@ impl<K: RateKey> RateLeases<K> {
         (count, limit): (u32, u32),
         _turn: OwnedMutexGuard<()>,
     ) -> Result<(), StoreError> {
+        let time = self.shared_now().await;
         let (unused, wanted) = {
             let now_ms = self.clock.monotonic_ms();
             let mut pools = self.lock();
             let pool = pools.by_key.entry(key.clone()).or_default();
             pool.begin_batch(count, limit, now_ms)
         };
-        let (name, window_ms, time) = (key.name(), self.window_ms, self.shared_now());
+        let (name, window_ms) = (key.name(), self.window_ms);
         let write = self.store.write_limits(move |conn| {
             Box::pin(async move {
                 if unused.count > 0 {
@@ -344,7 +345,7 @@ impl<K: RateKey> RateLeases<K> {
             })
         });
         let lease = write.await?;
-        let wait = self.shared_now().until(lease.next_at);
+        let wait = self.shared_now().await.until(lease.next_at);
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(1).max(1);
         let at = Moment {
             monotonic_ms: self.clock.monotonic_ms(),

@@ -126,9 +126,8 @@ impl GroupWriter {
 
     /// Runs jobs in one transaction. Returns those that did not begin in time.
     async fn run_group(&mut self, group: Vec<Job>) -> Vec<Job> {
-        metrics::histogram!("store_group_size")
-            .record(u32::try_from(group.len()).unwrap_or(u32::MAX));
-        let is_alone = group.len() == 1;
+        let count = group.len();
+        let is_alone = count == 1;
         let mut conn = match self.begin().await {
             Ok(begun) => begun,
             Err(error) => {
@@ -137,7 +136,7 @@ impl GroupWriter {
                 return Vec::new();
             }
         };
-        let mut acknowledgements = Vec::with_capacity(group.len());
+        let mut acknowledgements = Vec::with_capacity(count);
         let mut left = Vec::new();
         let work = (group, self.group_time);
         let outcome = match run_jobs(&mut conn, work, &mut acknowledgements).await {
@@ -155,6 +154,8 @@ impl GroupWriter {
                 Some(Outcome::Undone(error))
             }
         };
+        let ran = count.saturating_sub(left.len());
+        metrics::histogram!("store_group_size").record(u32::try_from(ran).unwrap_or(u32::MAX));
         let changed = std::mem::take(&mut conn.changed);
         conn.ended.clear();
         if std::mem::take(&mut conn.was_unavailable) {
@@ -335,56 +336,83 @@ enum End {
     RollBack,
 }
 
-/// Runs the jobs of a group, and begins none if `time` has passed since the first. A failed job is undone alone. An
+/// The time in which the jobs of a transaction may begin.
+struct BeginTime {
+    limit: Duration,
+    /// Absent before the transaction has begun.
+    until: Option<Instant>,
+}
+
+impl BeginTime {
+    fn start(&mut self, now: Instant) {
+        self.until.get_or_insert(now + self.limit);
+    }
+
+    fn is_over(&self, now: Instant) -> bool {
+        self.until.is_some_and(|until| now >= until)
+    }
+}
+
+/// Runs the jobs of a group, and begins none if `limit` has passed since the first. A failed job is undone alone. An
 /// error returned here concerns the transaction and fails the whole group.
 async fn run_jobs(
     conn: &mut Conn,
-    (group, time): (Vec<Job>, Duration),
+    (group, limit): (Vec<Job>, Duration),
     acknowledgements: &mut Vec<Acknowledge>,
 ) -> Result<End, StoreError> {
     let is_alone = group.len() == 1;
     let mut jobs = group.into_iter();
-    let mut until: Option<Instant> = None;
-    while until.is_none_or(|until| Instant::now() < until) {
+    let mut time = BeginTime { limit, until: None };
+    while !time.is_over(Instant::now()) {
         let Some(job) = jobs.next() else {
             break;
         };
-        if !is_alone {
-            conn.begin_job()?;
-        }
         let before = (conn.changed.len(), conn.ended.len());
-        // A panic in a job must not end the writer. Its caller's channel closes, which reports "not
-        // committed".
-        let ran = AssertUnwindSafe(job(conn)).catch_unwind().await;
-        // The first job also waits for the lock, which other nodes may hold for long.
-        if until.is_none() && conn.has_begun() {
-            until = Some(Instant::now() + time);
-        }
-        match ran {
-            Ok(Ran::Keep(acknowledge)) if is_alone => {
-                acknowledgements.push(acknowledge);
-                continue;
+        if let Some(acknowledge) = run_job(conn, job, is_alone).await? {
+            acknowledgements.push(acknowledge);
+        } else {
+            conn.changed.truncate(before.0);
+            conn.ended.truncate(before.1);
+            if is_alone {
+                return Ok(End::RollBack);
             }
-            // Statements whose results the job did not need are sent here.
-            Ok(Ran::Keep(acknowledge)) => match conn.end_job().await {
-                Ok(()) => {
-                    acknowledgements.push(acknowledge);
-                    continue;
-                }
-                Err(error) => acknowledge(Err(error)),
-            },
-            Ok(Ran::Undo(acknowledge)) => acknowledge(Ok(())),
-            Err(_panic) => {}
+            conn.roll_back_job().await?;
         }
-        conn.changed.truncate(before.0);
-        conn.ended.truncate(before.1);
-        if is_alone {
-            return Ok(End::RollBack);
+        // The first job also waits for the lock, which other nodes may hold for long.
+        if conn.has_begun() {
+            time.start(Instant::now());
         }
-        conn.roll_back_job().await?;
     }
     conn.write_delivery_counts()?;
     Ok(End::Commit(jobs.collect()))
+}
+
+/// Runs a job of a group. Returns its acknowledgement, or `None` if its changes must be undone.
+async fn run_job(
+    conn: &mut Conn,
+    job: Job,
+    is_alone: bool,
+) -> Result<Option<Acknowledge>, StoreError> {
+    if !is_alone {
+        conn.begin_job()?;
+    }
+    // A panic in a job must not end the writer. Its caller's channel closes, which reports "not committed".
+    match AssertUnwindSafe(job(conn)).catch_unwind().await {
+        Ok(Ran::Keep(acknowledge)) if is_alone => Ok(Some(acknowledge)),
+        // Statements whose results the job did not need are sent here.
+        Ok(Ran::Keep(acknowledge)) => match conn.end_job().await {
+            Ok(()) => Ok(Some(acknowledge)),
+            Err(error) => {
+                acknowledge(Err(error));
+                Ok(None)
+            }
+        },
+        Ok(Ran::Undo(acknowledge)) => {
+            acknowledge(Ok(()));
+            Ok(None)
+        }
+        Err(_panic) => Ok(None),
+    }
 }
 
 /// Reports that the transaction could not begin. Dropping the jobs closes their callers' channels, which

@@ -97,7 +97,7 @@ impl Webhooks {
 
 impl Inner {
     async fn purge_once(&self, duty: &Duty) -> Result<bool, StoreError> {
-        let is_ours = duty.claim(&self.store, &*self.clock, &self.node).await?;
+        let is_ours = duty.claim(&self.store, &self.clock, &self.node).await?;
         if is_ours {
             self.purge().await?;
         }

@@ -32,7 +32,7 @@ pub(crate) async fn serve(inner: Arc<Inner>, stop: CancellationToken) {
             tokio::time::sleep(PERIOD).await;
             let swept = async {
                 let inner = &webhooks.0;
-                if duty.claim(&inner.store, &*inner.clock, &inner.node).await? {
+                if duty.claim(&inner.store, &inner.clock, &inner.node).await? {
                     webhooks.sweep().await?;
                 }
                 Ok::<_, StoreError>(())

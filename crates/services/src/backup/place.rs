@@ -4,7 +4,7 @@
 use super::reasons;
 use crate::Services;
 use crate::doctor::check::Check;
-use gatehouse_backup::folder;
+use gatehouse_backup::folder::{self, Entry};
 use gatehouse_config::Layers;
 use gatehouse_store::StoreError;
 use serde::{Deserialize, Serialize};
@@ -105,6 +105,13 @@ impl Place {
         })
     }
 
+    /// Lists the backups in the directory, after examining it: the list of a disk that is missing would be empty.
+    /// Blocks the thread.
+    fn list(&self) -> Result<Vec<Entry>, PlaceError> {
+        self.check()?;
+        Ok(folder::list(&self.directory)?)
+    }
+
     /// Whether the directory, which does not exist yet, would be created in the data directory. It would not if a
     /// symbolic link in its path leads out of the data directory.
     fn is_below_data(&self) -> bool {
@@ -135,25 +142,26 @@ fn mounted(directory: &Path) -> State {
     }
 }
 
-/// Examines the directory without blocking the thread. One examination runs at a time: when a file system does not
-/// respond, each one occupies a thread for blocking work, of which there are few.
-async fn examine(
+/// Examines the directory with `look`, without blocking the thread. One examination runs at a time: when a file system
+/// does not respond, each one occupies a thread for blocking work, of which there are few.
+async fn examine<T: Send + 'static>(
     turn: &Arc<Mutex<()>>,
     place: Place,
-) -> Result<Result<Found, PlaceError>, JoinError> {
+    look: fn(&Place) -> Result<T, PlaceError>,
+) -> Result<Result<T, PlaceError>, JoinError> {
     let turn = Arc::clone(turn).lock_owned().await;
     let check = tokio::task::spawn_blocking(move || {
         let _turn = turn;
-        place.check()
+        look(&place)
     });
     check.await
 }
 
 /// Waits for an examination for a limited time.
-async fn within(
+async fn within<T>(
     limit: Duration,
-    examination: impl Future<Output = Result<Result<Found, PlaceError>, JoinError>>,
-) -> Result<Found, PlaceError> {
+    examination: impl Future<Output = Result<Result<T, PlaceError>, JoinError>>,
+) -> Result<T, PlaceError> {
     match tokio::time::timeout(limit, examination).await {
         Ok(Ok(examined)) => examined,
         Ok(Err(failed)) => Err(PlaceError::Io(io::Error::other(failed))),
@@ -167,9 +175,15 @@ impl Services {
         within(LONGEST_WAIT, self.examine(place)).await
     }
 
+    /// Lists the backups in the directory, after other examinations, for a limited time.
+    pub(super) async fn list_in_time(&self, place: Place) -> Result<Vec<Entry>, PlaceError> {
+        let list = examine(&self.backup_place_turn, place, Place::list);
+        within(LONGEST_WAIT, list).await
+    }
+
     /// Examines the directory, after other examinations.
     async fn examine(&self, place: &Place) -> Result<Result<Found, PlaceError>, JoinError> {
-        examine(&self.backup_place_turn, place.clone()).await
+        examine(&self.backup_place_turn, place.clone(), Place::check).await
     }
 
     /// The directory for backups, without looking at it.
@@ -324,9 +338,10 @@ mod tests {
         let place = place(data.path(), data.path(), State::default());
         let turn: Arc<Mutex<()>> = Arc::default();
         let unending = Arc::clone(&turn).lock_owned().await;
-        assert!(examine(&turn, place.clone()).now_or_never().is_none());
+        let check = examine(&turn, place.clone(), Place::check);
+        assert!(check.now_or_never().is_none());
         drop(unending);
-        examine(&turn, place).await.unwrap().unwrap();
+        examine(&turn, place, Place::check).await.unwrap().unwrap();
     }
 
     #[tokio::test]
@@ -335,11 +350,15 @@ mod tests {
         let place = place(data.path(), data.path(), State::default());
         let turn: Arc<Mutex<()>> = Arc::default();
         let unending = Arc::clone(&turn).lock_owned().await;
-        let ended = within(Duration::ZERO, examine(&turn, place.clone())).await;
+        let ended = within(Duration::ZERO, examine(&turn, place.clone(), Place::check)).await;
+        assert!(matches!(ended, Err(PlaceError::NoAnswer)), "{ended:?}");
+        let ended = within(Duration::ZERO, examine(&turn, place.clone(), Place::list)).await;
         assert!(matches!(ended, Err(PlaceError::NoAnswer)), "{ended:?}");
         drop(unending);
-        let ended = within(LONGEST_WAIT, examine(&turn, place)).await;
-        assert!(ended.unwrap().is_with_data);
+        let check = examine(&turn, place.clone(), Place::check);
+        assert!(within(LONGEST_WAIT, check).await.unwrap().is_with_data);
+        let list = examine(&turn, place, Place::list);
+        assert!(within(LONGEST_WAIT, list).await.unwrap().is_empty());
     }
 
     #[test]

@@ -4,6 +4,9 @@ use super::*;
 use crate::dialect::Role;
 use crate::testing::databases;
 use gatehouse_domain::Timestamp;
+use metrics::{
+    Counter, Gauge, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
+};
 use serde_json::json;
 use std::sync::Mutex;
 
@@ -13,12 +16,60 @@ fn note(log: &Log, text: String) {
     log.lock().unwrap().push(text);
 }
 
-fn job(log: &Log, number: u32) -> Order {
+/// Notes the recorded sizes of groups.
+struct Sizes(Log);
+
+impl HistogramFn for Sizes {
+    fn record(&self, value: f64) {
+        note(&self.0, format!("size {value}"));
+    }
+}
+
+impl Recorder for Sizes {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn register_counter(&self, _: &Key, _: &Metadata<'_>) -> Counter {
+        Counter::noop()
+    }
+
+    fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
+        Gauge::noop()
+    }
+
+    fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
+        if key.name() == "store_group_size" {
+            return Histogram::from_arc(Arc::new(Self(Arc::clone(&self.0))));
+        }
+        Histogram::noop()
+    }
+}
+
+/// Whether the statements of a write wait until the write has ended, on PostgreSQL.
+#[derive(Clone, Copy, Debug)]
+enum Statements {
+    Wait,
+    Run,
+}
+
+fn job(log: &Log, number: u32, statements: Statements) -> Order {
     let log = Arc::clone(log);
     let job: Job = Box::new(move |conn| {
         Box::pin(async move {
-            let (key, at) = (format!("test.{number}"), Timestamp::from_millis(1));
-            conn.update_setting(&key, &json!(number), at).await.unwrap();
+            let (key, value) = (format!("test.{number}"), number.to_string());
+            match statements {
+                Statements::Wait => {
+                    let insert =
+                        "INSERT INTO settings (key, value, updated_at) VALUES ($1, $2, $3)";
+                    let values = vec![key.as_str().into(), value.as_str().into(), 1_i64.into()];
+                    conn.run_later(insert, values).unwrap();
+                }
+                Statements::Run => {
+                    let at = Timestamp::from_millis(1);
+                    conn.update_setting(&key, &json!(number), at).await.unwrap();
+                }
+            }
             note(&log, format!("{number} ran"));
             Ran::Keep(Box::new(move |commit| {
                 assert!(commit.is_ok(), "{number}: {commit:?}");
@@ -30,7 +81,7 @@ fn job(log: &Log, number: u32) -> Order {
 }
 
 /// Runs three writes that wait together, on each engine. Returns what happened, in order.
-async fn three_writes(group_time: Duration) -> Vec<Vec<String>> {
+async fn three_writes(group_time: Duration, statements: Statements) -> Vec<Vec<String>> {
     let mut logs = Vec::new();
     for database in databases().await {
         let store = database.open().await;
@@ -46,10 +97,14 @@ async fn three_writes(group_time: Duration) -> Vec<Vec<String>> {
         let (orders, inbox) = mpsc::channel(4);
         let log = Log::default();
         for number in 1..=3 {
-            assert!(orders.send(job(&log, number)).await.is_ok());
+            assert!(orders.send(job(&log, number, statements)).await.is_ok());
         }
         assert!(orders.send(Order::Stop).await.is_ok());
+        let sizes = Sizes(Arc::clone(&log));
+        // The runtime of a test has one thread.
+        let local = metrics::set_default_local_recorder(&sizes);
         writer.serve(inbox).await;
+        drop(local);
         for number in 1..=3 {
             let key = format!("test.{number}");
             let found =
@@ -69,12 +124,15 @@ async fn writes_that_wait_together_share_a_transaction() {
         "1 ran",
         "2 ran",
         "3 ran",
+        "size 3",
         "1 committed",
         "2 committed",
         "3 committed",
     ];
-    for log in three_writes(Duration::from_mins(1)).await {
-        assert_eq!(log, expected);
+    for statements in [Statements::Wait, Statements::Run] {
+        for log in three_writes(Duration::from_mins(1), statements).await {
+            assert_eq!(log, expected, "{statements:?}");
+        }
     }
 }
 
@@ -82,13 +140,34 @@ async fn writes_that_wait_together_share_a_transaction() {
 async fn writes_that_do_not_begin_in_time_run_in_further_transactions_in_order() {
     let expected = [
         "1 ran",
+        "size 1",
         "1 committed",
         "2 ran",
+        "size 1",
         "2 committed",
         "3 ran",
+        "size 1",
         "3 committed",
     ];
-    for log in three_writes(Duration::ZERO).await {
-        assert_eq!(log, expected);
+    for statements in [Statements::Wait, Statements::Run] {
+        for log in three_writes(Duration::ZERO, statements).await {
+            assert_eq!(log, expected, "{statements:?}");
+        }
     }
+}
+
+#[test]
+fn a_write_begins_within_three_seconds_after_the_first() {
+    let mut time = BeginTime {
+        limit: GROUP_TIME,
+        until: None,
+    };
+    let first = Instant::now();
+    assert!(!time.is_over(first + Duration::from_mins(1)));
+    time.start(first);
+    // Later writes change nothing.
+    time.start(first + Duration::from_secs(1));
+    let limit = first + Duration::from_secs(3);
+    assert!(!time.is_over(limit.checked_sub(Duration::from_nanos(1)).unwrap()));
+    assert!(time.is_over(limit));
 }

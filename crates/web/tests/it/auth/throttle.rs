@@ -129,7 +129,7 @@ async fn nodes_of_a_database_share_the_limit_of_logins() {
     let one = TestServer::start(options(database)).await;
     one.set_up().await;
     let two = TestServer::start(options(there)).await;
-    // The clock of the database did not stop while the second node started.
+    // A server with a manual clock does not measure the clock of the database.
     for node in [&one, &two] {
         let services = node.app().services();
         let measured = services.store.measure_clock(&services.clock).await;

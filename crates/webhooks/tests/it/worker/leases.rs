@@ -11,6 +11,7 @@ use gatehouse_webhooks::{Delivery, WebhooksSettings};
 use serde_json::json;
 use std::time::Duration;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 #[tokio::test]
 async fn a_lease_is_renewed_while_the_run_goes_on() {
@@ -150,17 +151,22 @@ async fn a_lease_that_is_renewed_elsewhere_holds() {
 /// What a run stores that was refused its next request, because its lease may have expired.
 const EXPIRED: &str = "could not renew its lease";
 
-/// Keeps every node from changing the queue, as a slow database does, until `meanwhile` has ended. PostgreSQL ends such
-/// a transaction after three seconds.
+/// How often a held transaction sends a statement. PostgreSQL ends one that is idle for three seconds.
+const HOLDING: Duration = Duration::from_secs(1);
+
+/// Keeps every node from changing the queue, as a slow database does, until `meanwhile` has ended.
 async fn without_queue_writes(store: &Store, meanwhile: impl Future<Output = ()>) {
     let (hold, is_held) = oneshot::channel();
-    let (release, released) = oneshot::channel::<()>();
+    let (release, mut released) = oneshot::channel::<()>();
     let holding = store.write_queue(move |conn| {
         Box::pin(async move {
             // Takes the lock of the queue.
             conn.find_last_change().await?;
             hold.send(()).unwrap();
-            drop(released.await);
+            // An error means that `release` was dropped.
+            while timeout(HOLDING, &mut released).await.is_err() {
+                conn.find_last_change().await?;
+            }
             Ok::<_, StoreError>(())
         })
     });
