@@ -254,6 +254,14 @@ impl Descendants {
         self.rows.len()
     }
 
+    /// How many of them are sessions.
+    pub(crate) fn count_sessions(&self) -> u64 {
+        let is_session =
+            |row: &&CreatedCredentialRow| matches!(row, CreatedCredentialRow::Session(_));
+        let count = self.rows.iter().filter(is_session).count();
+        u64::try_from(count).unwrap_or(u64::MAX)
+    }
+
     /// Ends the credentials in memory, after the commit.
     pub(crate) fn end_in(&self, inner: &AuthInner) {
         let (mut keys, mut devices, mut sessions) =

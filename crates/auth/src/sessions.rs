@@ -382,6 +382,7 @@ impl Auth {
                             .children_of_others(conn, in_job.as_ref(), now)
                             .await?;
                         let ended = conn.delete_other_auth_sessions(in_job.as_ref()).await?;
+                        let ended = ended.saturating_add(below.count_sessions());
                         let detail = json!({ "ended": ended, "children": below.count() });
                         let entry = AuditEntry {
                             kind: ending.kind,

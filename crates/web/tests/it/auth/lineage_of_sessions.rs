@@ -94,7 +94,8 @@ async fn the_callers_session_and_its_passkey_stay_when_all_others_end() {
     let (mut other, _) = passkey_of(&chain.key.clone().with("host", HOST)).await;
     let (own_key, _) = make(server, session, json!({})).await;
     let second = session_of(&chain.here, &mut other).await;
-    session.delete(SESSIONS).await.expect(200);
+    let ended = session.delete(SESSIONS).await.expect(200);
+    assert_eq!(ended["ended"], 2);
     for actor in [&chain.owner, &chain.key, &of_key, &second] {
         assert!(!is_let_in(actor).await);
     }
