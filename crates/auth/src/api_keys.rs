@@ -4,7 +4,7 @@ use crate::api::{ApiKeyCreated, ApiKeyItem, ApiKeyList, CreateApiKeyRequest, Don
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
-use crate::lineage::{Descendants, Limits, maker_name, may_keep_children};
+use crate::lineage::{Descendants, Limits, may_keep_children};
 use crate::live::{KEY_PREFIX, LiveKey, hash_of, to_hex};
 use crate::only::{Only, TargetKinds};
 use crate::request_context::Caller;
@@ -94,7 +94,8 @@ impl Auth {
         let inner = &self.0;
         let secret = BASE64URL_NOPAD.encode(&inner.random.bytes::<32>());
         let key = SecretString::from(format!("{KEY_PREFIX}{secret}"));
-        let mut row = ApiKeyRow {
+        let made_by = maker.as_ref().map(AuthIdentity::actor_name);
+        let row = ApiKeyRow {
             id: ApiKeyId::generate(&*inner.clock, &*inner.random),
             key_hash: to_hex(&hash_of(key.expose_secret())),
             prefix: key.expose_secret().chars().take(PREFIX_CHARS).collect(),
@@ -104,7 +105,7 @@ impl Auth {
             created_at: inner.now(),
             expires_at: limits.expires_at,
             last_used_at: None,
-            made_by: Some(actor.name.clone()),
+            made_by: made_by.or_else(|| Some(actor.name.clone())),
             only: limits.only.as_ref().map(Only::to_texts),
             dies_at_setup: maker.as_ref().is_some_and(dies_at_setup),
         };
@@ -122,7 +123,6 @@ impl Auth {
                 Box::pin(async move {
                     if let Some(maker) = &maker {
                         auth.require_live_row(conn, maker).await?;
-                        row.made_by = Some(maker_name(conn, maker).await?);
                     }
                     conn.insert_api_key(&row).await?;
                     let entry = AuditEntry {
@@ -186,13 +186,13 @@ impl Auth {
         id: &ApiKeyId,
         keep_children: bool,
     ) -> Result<Done, AuthError> {
-        let identity = caller.context.require(Scope::Admin)?;
-        may_keep_children(identity, keep_children)?;
+        let identity = caller.context.require(Scope::Admin)?.clone();
         let (actor, now) = (caller.context.actor(), self.0.now());
         let (random, in_job, in_apply) = (Arc::clone(&self.0.random), id.clone(), id.clone());
         self.change(
             move |conn| {
                 Box::pin(async move {
+                    may_keep_children(conn, &identity, keep_children).await?;
                     // Read the row before it is deleted.
                     let all = conn.list_api_keys().await?;
                     let row = all.into_iter().find(|row| row.id == in_job);

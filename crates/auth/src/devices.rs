@@ -10,7 +10,7 @@ use crate::api_keys::{check_label, dies_at_setup};
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::identity::AuthIdentity;
-use crate::lineage::{Descendants, Limits, maker_name, may_keep_children};
+use crate::lineage::{Descendants, Limits, may_keep_children};
 use crate::live::{Live, TOKEN_PREFIX, hash_of, to_hex};
 use crate::only::{Only, TargetKinds};
 use crate::request_context::RequestContext;
@@ -67,8 +67,7 @@ impl Auth {
             last_seen_at: None,
             expires_at: limits.expires_at,
             allowed_cidrs: limits.allowed_cidrs,
-            // The transaction sets it.
-            made_by: None,
+            made_by: Some(creator.actor_name()),
             only: limits.only.as_ref().map(Only::to_texts),
             dies_at_setup: dies_at_setup(&creator),
         };
@@ -81,7 +80,7 @@ impl Auth {
         &self,
         actor: Actor,
         creator: AuthIdentity,
-        mut row: DeviceRow,
+        row: DeviceRow,
     ) -> Result<(), AuthError> {
         let live = LiveDevice::from_row(&row)?;
         let (auth, now) = (self.clone(), self.0.now());
@@ -90,7 +89,6 @@ impl Auth {
             move |conn| {
                 Box::pin(async move {
                     auth.require_live_row(conn, &creator).await?;
-                    row.made_by = Some(maker_name(conn, &creator).await?);
                     conn.insert_device(&row).await?;
                     let entry = AuditEntry {
                         kind: kinds::DEVICE_PAIRED,
@@ -163,13 +161,13 @@ impl Auth {
         id: DeviceId,
         keep_children: bool,
     ) -> Result<Done, AuthError> {
-        let identity = context.require(Scope::Pairing)?;
-        may_keep_children(identity, keep_children)?;
+        let identity = context.require(Scope::Pairing)?.clone();
         let (actor, now) = (context.actor(), self.0.now());
         let (random, in_job) = (Arc::clone(&self.0.random), id.clone());
         self.change(
             move |conn| {
                 Box::pin(async move {
+                    may_keep_children(conn, &identity, keep_children).await?;
                     // Read the row before it is deleted.
                     let all = conn.list_devices().await?;
                     let row = all.into_iter().find(|row| row.id == in_job);

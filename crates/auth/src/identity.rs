@@ -140,16 +140,6 @@ impl AuthIdentity {
         matches!(self.subject, Subject::LoopbackDisabled { is_local: false })
     }
 
-    /// The API key or device whose end also ends everything that this identity creates. For a session that a key's
-    /// passkey started, this is the key: the session may end long before the objects that it created.
-    pub(crate) fn lasting_maker(&self) -> Option<String> {
-        match &self.subject {
-            Subject::ApiKey(_) | Subject::Device(_) => Some(self.actor_name()),
-            Subject::Session(session) => session.made_by().map(str::to_owned),
-            _ => None,
-        }
-    }
-
     /// The name in audit rows and logs: an ID, never a secret.
     pub fn actor_name(&self) -> String {
         match &self.subject {

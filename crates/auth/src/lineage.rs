@@ -5,9 +5,9 @@ use crate::identity::{AuthIdentity, Subject};
 use crate::live::{Live, to_hex};
 use crate::only::Only;
 use crate::state::{AuthInner, Settled};
-use gatehouse_domain::{Cidr, ScopeSet, Timestamp};
+use gatehouse_domain::{AuthSessionId, Cidr, ScopeSet, Timestamp};
 use gatehouse_store::{Conn, CreatedCredentialRow, StoreError};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The maximum number of networks per credential.
 const MAX_CIDRS: usize = 64;
@@ -117,37 +117,69 @@ pub(crate) fn require_no_limits(identity: &AuthIdentity) -> Result<(), AuthError
 
 /// Refuses to keep what a revoked key or device created if the caller is a key or device, or a session that a key
 /// opened. Otherwise a leaked key could revoke itself and leave credentials that nothing ends.
-pub(crate) fn may_keep_children(
+pub(crate) async fn may_keep_children(
+    conn: &mut Conn,
     identity: &AuthIdentity,
     keep_children: bool,
 ) -> Result<(), AuthError> {
-    if keep_children && identity.lasting_maker().is_some() {
+    if keep_children && lasting_maker(conn, identity).await?.is_some() {
         Err(AuthError::KeepsChildren)
     } else {
         Ok(())
     }
 }
 
-/// Reads [`AuthIdentity::lasting_maker`] in the transaction that creates something. Memory keeps the maker with which a
-/// session was loaded, but the session may have got another one since ([`Descendants::keep`]).
+/// Reads the API key or device whose end also ends the passkeys that this identity registers: itself, or for a session,
+/// the one that registered the passkey of the session. Not kept in memory, because [`Descendants::keep`] changes it.
 pub(crate) async fn lasting_maker(
     conn: &mut Conn,
     identity: &AuthIdentity,
 ) -> Result<Option<String>, StoreError> {
-    let Subject::Session(session) = &identity.subject else {
-        return Ok(identity.lasting_maker());
-    };
-    let row = conn.find_auth_session(&to_hex(session.hash())).await?;
-    Ok(row.and_then(|row| row.made_by))
+    Ok(match &identity.subject {
+        Subject::ApiKey(_) | Subject::Device(_) => Some(identity.actor_name()),
+        Subject::Session(session) => {
+            let row = conn.find_auth_session(&to_hex(session.hash())).await?;
+            row.and_then(|row| row.made_by)
+        }
+        _ => None,
+    })
 }
 
-/// Reads the value of `made_by` in the API keys and devices that this identity creates.
-pub(crate) async fn maker_name(
+/// Like [`lasting_maker`], for the name of an identity in `made_by`.
+async fn lasting_maker_of(conn: &mut Conn, name: &str) -> Result<Option<String>, StoreError> {
+    if name.starts_with("session ") {
+        let makers = conn.list_makers_of(name).await?;
+        let session = makers.into_iter().find(|row| row.name == name);
+        return Ok(session.and_then(|row| row.made_by));
+    }
+    let lasts = name.starts_with("api_key ") || name.starts_with("device ");
+    Ok(lasts.then(|| name.to_owned()))
+}
+
+/// Runs before the sessions `ended` and all that they created are deleted. If they include a direct or indirect creator
+/// of `kept`, that session and its passkey get the creator of the most distant one, so they are not deleted.
+pub(crate) async fn keep_session(
     conn: &mut Conn,
-    identity: &AuthIdentity,
-) -> Result<String, StoreError> {
-    let lasting = lasting_maker(conn, identity).await?;
-    Ok(lasting.unwrap_or_else(|| identity.actor_name()))
+    kept: &AuthSessionId,
+    ended: &[AuthSessionId],
+) -> Result<(), StoreError> {
+    let ended: HashSet<String> = ended.iter().map(|id| format!("session {id}")).collect();
+    let mut name = format!("session {kept}");
+    let makers = conn.list_makers_of(&name).await?;
+    let mut makers: HashMap<String, Option<String>> = makers
+        .into_iter()
+        .map(|row| (row.name, row.made_by))
+        .collect();
+    // Each row is removed, so that the loop also ends for a cycle.
+    while let Some(made_by) = makers.remove(&name) {
+        if ended.contains(&name) {
+            conn.update_session_made_by(kept, made_by.as_deref())
+                .await?;
+        }
+        let Some(maker) = made_by else { break };
+        name = maker;
+    }
+    Ok(())
 }
 
 /// The credentials that ended together with their maker.
@@ -197,16 +229,19 @@ impl Descendants {
     }
 
     /// Keeps everything that this maker created. Runs in the transaction that ends the maker. The maker's own maker
-    /// becomes the maker of its children, so that they still end with that one. `made_by` is `None` for makers from
-    /// before there was a lineage.
+    /// becomes the maker of its children, so that they still end with that one. If that one is a session, passkeys and
+    /// sessions get what they would have if they had been created in it: the lasting maker of the session.
     pub(crate) async fn keep(
         conn: &mut Conn,
         maker: &str,
         made_by: Option<&str>,
     ) -> Result<Self, AuthError> {
-        if let Some(new_maker) = made_by {
-            conn.update_made_by(maker, new_maker).await?;
-        }
+        let lasting = match made_by {
+            Some(name) => lasting_maker_of(conn, name).await?,
+            None => None,
+        };
+        conn.update_made_by(maker, made_by, lasting.as_deref())
+            .await?;
         Ok(Self::default())
     }
 
@@ -217,6 +252,14 @@ impl Descendants {
 
     pub(crate) fn count(&self) -> usize {
         self.rows.len()
+    }
+
+    /// How many of them are sessions.
+    pub(crate) fn count_sessions(&self) -> u64 {
+        let is_session =
+            |row: &&CreatedCredentialRow| matches!(row, CreatedCredentialRow::Session(_));
+        let count = self.rows.iter().filter(is_session).count();
+        u64::try_from(count).unwrap_or(u64::MAX)
     }
 
     /// Ends the credentials in memory, after the commit.

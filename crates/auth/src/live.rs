@@ -154,7 +154,6 @@ pub struct LiveSession {
     id: AuthSessionId,
     hash: TokenHash,
     expires_at: Timestamp,
-    made_by: Option<String>,
     usage: Usage,
 }
 
@@ -171,19 +170,12 @@ impl LiveSession {
             id: row.id.clone(),
             hash: from_hex(&row.token_hash, "hash of a session")?,
             expires_at: row.expires_at,
-            made_by: row.made_by.clone(),
             usage: Usage::new(row.last_seen_at.as_millis()),
         })
     }
 
     pub const fn id(&self) -> &AuthSessionId {
         &self.id
-    }
-
-    /// The API key or device that registered the passkey of this session, or its maker if it was revoked with
-    /// `keep_children` before this session was loaded.
-    pub(crate) fn made_by(&self) -> Option<&str> {
-        self.made_by.as_deref()
     }
 
     /// When the session ends, regardless of its use.

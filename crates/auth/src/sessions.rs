@@ -4,7 +4,7 @@ use crate::api::{Done, EndSessionRequest, EndedAnswer, SessionItem, SessionList}
 use crate::audit::kinds;
 use crate::cookie::{CookieForm, LIFETIME, clear_session, set_session};
 use crate::error::AuthError;
-use crate::lineage::Descendants;
+use crate::lineage::{Descendants, keep_session};
 use crate::live::{LiveSession, LoginMethod, hash_of, to_hex};
 use crate::request_context::{Caller, Outcome, RequestContext};
 use crate::state::{Auth, AuthInner};
@@ -92,6 +92,30 @@ impl Ending {
             return Ok(Descendants::default());
         }
         Descendants::delete(conn, &format!("session {id}"), now).await
+    }
+
+    /// Ends the credentials that all sessions except `kept` created, unless they are kept. `kept` and its passkey do
+    /// not end, even if one of the other sessions created them indirectly.
+    async fn children_of_others(
+        self,
+        conn: &mut Conn,
+        kept: Option<&AuthSessionId>,
+        now: Timestamp,
+    ) -> Result<Descendants, AuthError> {
+        let mut below = Descendants::default();
+        if self.keep_children {
+            return Ok(below);
+        }
+        let rows = conn.list_auth_sessions(now, i64::MAX).await?;
+        let ids = rows.into_iter().map(|row| row.id);
+        let others: Vec<AuthSessionId> = ids.filter(|id| Some(id) != kept).collect();
+        if let Some(kept) = kept {
+            keep_session(conn, kept, &others).await?;
+        }
+        for id in &others {
+            below.extend(self.children_of(conn, id, now).await?);
+        }
+        Ok(below)
     }
 }
 
@@ -303,10 +327,11 @@ impl Auth {
         self.change(
             move |conn| {
                 Box::pin(async move {
+                    // The deletion of a session changes the creator of its children.
+                    let below = ending.children_of(conn, &in_job, now).await?;
                     if !conn.delete_auth_session(&in_job).await? {
                         return Err(AuthError::NotFound("session"));
                     }
-                    let below = ending.children_of(conn, &in_job, now).await?;
                     let detail = json!({ "session": in_job, "children": below.count() });
                     let entry = AuditEntry {
                         kind: ending.kind,
@@ -331,7 +356,7 @@ impl Auth {
     }
 
     /// `DELETE /api/auth/sessions`: ends all sessions except the caller's own, and the credentials
-    /// that they created, unless those are kept.
+    /// that they created, unless those are kept. The caller's own session and its passkey always stay.
     pub async fn end_other_sessions(
         &self,
         caller: &Caller<'_>,
@@ -353,13 +378,11 @@ impl Auth {
             .change(
                 move |conn| {
                     Box::pin(async move {
-                        let mut below = Descendants::default();
-                        for row in conn.list_auth_sessions(now, i64::MAX).await? {
-                            if Some(&row.id) != in_job.as_ref() {
-                                below.extend(ending.children_of(conn, &row.id, now).await?);
-                            }
-                        }
+                        let below = ending
+                            .children_of_others(conn, in_job.as_ref(), now)
+                            .await?;
                         let ended = conn.delete_other_auth_sessions(in_job.as_ref()).await?;
+                        let ended = ended.saturating_add(below.count_sessions());
                         let detail = json!({ "ended": ended, "children": below.count() });
                         let entry = AuditEntry {
                             kind: ending.kind,

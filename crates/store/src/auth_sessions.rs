@@ -1,6 +1,6 @@
 //! Table `auth_sessions`: logins. Stores only the hash of the cookie's secret.
 
-use crate::sql::{FromRow, Query, Row, columns, query};
+use crate::sql::{FromRow, Query, Row, Value, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{AuthSessionId, PasskeyId, Timestamp};
 
@@ -45,13 +45,14 @@ impl FromRow for KnownHash {
 
 impl Conn {
     /// Stores a login. The current `made_by` of its passkey replaces that of the row: the passkey may have got
-    /// another one since it was read.
+    /// another one, or none, since it was read.
     pub async fn insert_auth_session(&mut self, row: &AuthSessionRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO auth_sessions (id, token_hash, login_method, user_agent, client_ip,
                  created_at, last_seen_at, expires_at, confirmed_at, made_by, passkey_id)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-                 COALESCE((SELECT made_by FROM auth_passkeys WHERE id = $11), $10), $11)",
+                 CASE WHEN EXISTS (SELECT 1 FROM auth_passkeys WHERE id = $11)
+                     THEN (SELECT made_by FROM auth_passkeys WHERE id = $11) ELSE $10 END, $11)",
         );
         self.run(
             query
@@ -136,27 +137,48 @@ impl Conn {
             > 0)
     }
 
-    /// Ends a login; `false` if it did not exist.
+    /// Ends a login; `false` if it did not exist. The API keys and devices that it created get its `made_by`, if any.
     pub async fn delete_auth_session(&mut self, id: &AuthSessionId) -> Result<bool, StoreError> {
-        let query = query("DELETE FROM auth_sessions WHERE id = $1");
-        Ok(self.run(query.bind(id.as_str())).await? > 0)
+        let deleted = self.delete_auth_sessions("id = $1", id.as_str().into());
+        Ok(deleted.await? > 0)
     }
 
-    /// Ends every login except `kept`, or all logins. Returns their number.
+    /// Ends every login except `kept`, or all logins, like [`Self::delete_auth_session`]. Returns their number.
     pub async fn delete_other_auth_sessions(
         &mut self,
         kept: Option<&AuthSessionId>,
     ) -> Result<u64, StoreError> {
-        let query = query("DELETE FROM auth_sessions WHERE id <> $1");
-        self.run(query.bind(kept.map_or("", AuthSessionId::as_str)))
-            .await
+        let kept = kept.map_or("", AuthSessionId::as_str);
+        self.delete_auth_sessions("id <> $1", kept.into()).await
     }
 
+    /// Deletes expired logins, like [`Self::delete_auth_session`]. Returns their number.
     pub async fn delete_expired_auth_sessions(
         &mut self,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
-        let query = query("DELETE FROM auth_sessions WHERE expires_at <= $1");
-        self.run(query.bind(now.as_millis())).await
+        self.delete_auth_sessions("expires_at <= $1", now.as_millis().into())
+            .await
+    }
+
+    /// Deletes the logins for which a condition on `$1` is true. Without a new creator, what they created would no
+    /// longer end with the credential that registered their passkey.
+    async fn delete_auth_sessions(
+        &mut self,
+        condition: &str,
+        value: Value<'_>,
+    ) -> Result<u64, StoreError> {
+        for table in ["auth_api_keys", "auth_devices"] {
+            let query = query(format!(
+                "UPDATE {table} SET made_by = (
+                     SELECT made_by FROM auth_sessions WHERE 'session ' || id = {table}.made_by)
+                 WHERE made_by IN (
+                     SELECT 'session ' || id FROM auth_sessions
+                     WHERE made_by IS NOT NULL AND {condition})"
+            ));
+            self.run(query.bind(value.to_static())).await?;
+        }
+        let query = query(format!("DELETE FROM auth_sessions WHERE {condition}"));
+        self.run(query.bind(value)).await
     }
 }

@@ -1,6 +1,6 @@
 //! Columns that API keys and devices share: their limits, and the credential that created them.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{ApiKeyId, AuthSessionId, Cidr, DeviceId, PasskeyId};
 
@@ -23,6 +23,18 @@ impl FromRow for CreatedCredentialRow {
             _ => Self::ApiKey(ApiKeyId::from_text(id)),
         })
     }
+}
+
+/// A credential and its creator, both as names in `made_by`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MakerRow {
+    pub name: String,
+    pub made_by: Option<String>,
+}
+
+columns! {
+    MakerRow:
+    name, made_by
 }
 
 pub(crate) fn cidrs_from(
@@ -68,15 +80,59 @@ impl Conn {
         self.list(query.bind(maker)).await
     }
 
-    /// Makes `new_maker` the creator of everything that `maker` created itself. Both are names in `made_by`.
-    pub async fn update_made_by(&mut self, maker: &str, new_maker: &str) -> Result<(), StoreError> {
-        for sql in [
-            "UPDATE auth_api_keys SET made_by = $2 WHERE made_by = $1",
-            "UPDATE auth_devices SET made_by = $2 WHERE made_by = $1",
-            "UPDATE auth_passkeys SET made_by = $2 WHERE made_by = $1",
-            "UPDATE auth_sessions SET made_by = $2 WHERE made_by = $1",
+    /// Returns the credential with this name, its creator, the creator of that one, and so on, in any order.
+    /// Passkeys are no creators.
+    pub async fn list_makers_of(&mut self, name: &str) -> Result<Vec<MakerRow>, StoreError> {
+        // UNION for the same reason as in `list_created_by`.
+        let query = query(
+            "WITH RECURSIVE
+                 made (name, made_by) AS (
+                     SELECT 'api_key ' || id, made_by FROM auth_api_keys
+                     UNION ALL SELECT 'device ' || id, made_by FROM auth_devices
+                     UNION ALL SELECT 'session ' || id, made_by FROM auth_sessions),
+                 above (name, made_by) AS (
+                     SELECT name, made_by FROM made WHERE name = $1
+                     UNION SELECT made.name, made.made_by
+                           FROM made JOIN above ON made.name = above.made_by)
+             SELECT name, made_by FROM above",
+        );
+        self.list(query.bind(name)).await
+    }
+
+    /// Sets the creator of everything that `maker` created itself: `new_maker` for API keys and devices, `lasting` for
+    /// passkeys and sessions. All are names in `made_by`.
+    pub async fn update_made_by(
+        &mut self,
+        maker: &str,
+        new_maker: Option<&str>,
+        lasting: Option<&str>,
+    ) -> Result<(), StoreError> {
+        for (table, new_maker) in [
+            ("auth_api_keys", new_maker),
+            ("auth_devices", new_maker),
+            ("auth_passkeys", lasting),
+            ("auth_sessions", lasting),
         ] {
-            self.run(query(sql).bind(maker).bind(new_maker)).await?;
+            let query = query(format!(
+                "UPDATE {table} SET made_by = $2 WHERE made_by = $1"
+            ));
+            self.run(query.bind(maker).bind(new_maker)).await?;
+        }
+        Ok(())
+    }
+
+    /// Sets the creator of a session and of the passkey that opened it, as a name in `made_by`.
+    pub async fn update_session_made_by(
+        &mut self,
+        id: &AuthSessionId,
+        made_by: Option<&str>,
+    ) -> Result<(), StoreError> {
+        for sql in [
+            "UPDATE auth_passkeys SET made_by = $2
+             WHERE id = (SELECT passkey_id FROM auth_sessions WHERE id = $1)",
+            "UPDATE auth_sessions SET made_by = $2 WHERE id = $1",
+        ] {
+            self.run(query(sql).bind(id.as_str()).bind(made_by)).await?;
         }
         Ok(())
     }

@@ -139,7 +139,7 @@ pub use copy::{
     Cell, ColumnKind, Import, ImportError, MoveStep, MovedTable, Page, Snapshot, Table,
     TableColumn, move_rows,
 };
-pub use credential_limits::CreatedCredentialRow;
+pub use credential_limits::{CreatedCredentialRow, MakerRow};
 pub use deliveries::{DeliveryRow, NewDelivery, PREVIEW_BYTES};
 pub use delivery_answers::DeliveryAnswer;
 pub use delivery_attempts::{DeliveryAttempt, DeliveryResponse};

@@ -17,6 +17,8 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_secs(1);
 /// How long to wait before checking again whether the credential can be confirmed.
 const CONFIRM_AGAIN: Duration = Duration::from_millis(100);
+/// From this duration in milliseconds on, a call takes long. A quick call that ends its own credential is answered.
+const LONG_MS: u64 = 1000;
 const ENDED: &str = "the credential has ended";
 
 /// The credential of a request.
@@ -48,6 +50,15 @@ impl Credential {
     /// while this node cannot see which credentials other nodes have ended.
     pub(crate) async fn confirm(&self) -> Result<(), Problem> {
         self.app.auth().require_live(&self.identity).await
+    }
+
+    /// Like [`Self::confirm`], for work that may have been quick. `began_ms` is its beginning on the monotonic clock.
+    pub(crate) async fn confirm_if_long(&self, began_ms: u64) -> Result<(), Problem> {
+        let now_ms = self.app.services().clock.monotonic_ms();
+        if now_ms.saturating_sub(began_ms) < LONG_MS {
+            return Ok(());
+        }
+        self.confirm().await
     }
 
     /// The body of a response that breaks off when the credential ends. The client detects that it is incomplete.

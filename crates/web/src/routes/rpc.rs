@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::arrival::Arrival;
 use crate::body::{self, Requester};
 use crate::respond::Refusal;
+use crate::while_live::Credential;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -25,7 +26,12 @@ pub(super) async fn call(
     let work = app.rpc().call_text(&requester.context, &bytes, id);
     // The params have been read and are charged separately.
     drop(bytes);
-    match work.await {
+    let credential = Credential::of_context(&app, &requester.context)?;
+    let began_ms = app.services().clock.monotonic_ms();
+    let answer = work.await;
+    // A call may take minutes. A credential that ended meanwhile does not get its result.
+    credential.confirm_if_long(began_ms).await?;
+    match answer {
         Some(answer) => *response.body_mut() = Body::from(Bytes::from_owner(answer)),
         // The message contained only notifications.
         None => *response.status_mut() = StatusCode::NO_CONTENT,

@@ -51,6 +51,7 @@ pub(in crate::routes) async fn post(
     query: Pairs,
     request: Request,
 ) -> Result<Response, Refusal> {
+    let credential = Credential::of(&app, &request)?;
     let Path(id) = id.map_err(|_| Problem::not_found("session"))?;
     let session = app
         .services()
@@ -72,7 +73,9 @@ pub(in crate::routes) async fn post(
     };
     fields.finish()?;
     let heard = app.services().voice.hear(&session.id, request).await;
-    Ok(json(&heard.map_err(to_problem)?))
+    let heard = heard.map_err(to_problem)?;
+    credential.confirm().await?;
+    Ok(json(&heard))
 }
 
 fn add_query(fields: &mut Fields, query: Pairs) -> Result<(), Problem> {

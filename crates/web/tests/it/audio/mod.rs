@@ -134,6 +134,31 @@ impl Harness {
         page["messages"].as_array().unwrap().clone()
     }
 
+    /// Makes a call with a key that is revoked while the vendor transcribes. `then` runs after the revocation.
+    async fn revoke_during(
+        &self,
+        call: impl AsyncFnOnce(Actor) -> Reply,
+        then: impl FnOnce(),
+    ) -> Reply {
+        let keys = "/api/auth/api-keys";
+        let key = json!({ "label": "x", "scopes": ["operator.write"] });
+        let made = self.owner.post(keys, key).await.expect(200);
+        let client = self.server.local().bearer(made["key"].as_str().unwrap());
+        let heard = self.vendor.heard().len();
+        self.vendor.hold_transcripts(true);
+        let ending = async {
+            while self.vendor.heard().len() == heard {
+                tokio::task::yield_now().await;
+            }
+            let path = format!("{keys}/{}", made["id"].as_str().unwrap());
+            self.owner.delete(&path).await.expect(200);
+            then();
+            self.vendor.hold_transcripts(false);
+        };
+        let (reply, ()) = tokio::join!(call(client), ending);
+        reply
+    }
+
     /// Fetches audio of a session with its response headers.
     async fn fetch(&self, session: &str, audio: &str) -> Bytes {
         let path = format!("/api/sessions/{session}/audio/{audio}");

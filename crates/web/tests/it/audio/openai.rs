@@ -197,21 +197,8 @@ async fn transcribe(client: &Actor, fields: &[(&str, &str)]) -> Reply {
 #[tokio::test]
 async fn a_key_that_ended_during_a_transcription_gets_no_text() {
     let harness = Harness::new().await;
-    let keys = "/api/auth/api-keys";
-    let key = json!({ "label": "x", "scopes": ["operator.write"] });
-    let made = harness.owner.post(keys, key).await.expect(200);
-    let client = harness.server.local();
-    let client = client.bearer(made["key"].as_str().unwrap());
-    harness.vendor.hold_transcripts(true);
-    let ending = async {
-        while harness.vendor.heard().is_empty() {
-            tokio::task::yield_now().await;
-        }
-        let path = format!("{keys}/{}", made["id"].as_str().unwrap());
-        harness.owner.delete(&path).await.expect(200);
-        harness.vendor.hold_transcripts(false);
-    };
-    let (reply, ()) = tokio::join!(transcribe(&client, &[]), ending);
+    let call = async |client: Actor| transcribe(&client, &[]).await;
+    let reply = harness.revoke_during(call, || {}).await;
     reply.refused(401, "AUTH_NOT_AUTHENTICATED");
 }
 

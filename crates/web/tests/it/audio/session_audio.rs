@@ -1,7 +1,11 @@
 //! `/api/sessions/{id}/audio`.
 
 use super::{Harness, bytes, fetch, form, wav};
+use crate::steps::stopped_clock;
+use gatehouse_testkit::{Actor, Options};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
 
 fn path(session: &str) -> String {
     format!("/api/sessions/{session}/audio")
@@ -297,4 +301,34 @@ async fn a_message_names_what_was_said() {
         harness.messages(&session).await[2]["audio"],
         heard["audio_id"]
     );
+}
+
+#[tokio::test]
+async fn a_key_that_ended_during_an_upload_gets_no_text() {
+    let harness = Harness::new().await;
+    let at = path(&harness.session().await);
+    let call = async |client: Actor| {
+        client
+            .send_bytes("POST", &at, Some("audio/wav"), wav())
+            .await
+    };
+    let reply = harness.revoke_during(call, || {}).await;
+    reply.refused(401, "AUTH_NOT_AUTHENTICATED");
+}
+
+#[tokio::test]
+async fn a_key_that_ended_during_a_call_of_a_second_gets_no_result() {
+    let clock = stopped_clock();
+    let harness = Harness::with(Options::default().clock(Arc::clone(&clock))).await;
+    let params = json!({ "audio": data_encoding::BASE64.encode(&wav()) });
+    for (millis, code) in [(999, ""), (1000, "AUTH_NOT_AUTHENTICATED")] {
+        let call = async |client: Actor| client.rpc_reply("stt.transcribe", params.clone()).await;
+        let later = || clock.advance(Duration::from_millis(millis));
+        let reply = harness.revoke_during(call, later).await;
+        if code.is_empty() {
+            assert_eq!(reply.expect(200)["result"]["text"], "Hello there.");
+        } else {
+            reply.refused(401, code);
+        }
+    }
 }

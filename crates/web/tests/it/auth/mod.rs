@@ -2,6 +2,7 @@
 
 mod api_keys;
 mod lineage;
+mod lineage_of_sessions;
 mod local_code;
 mod login;
 mod only;

@@ -1,4 +1,4 @@
-// The API keys, devices and passkeys, used to show their labels and which credential created which.
+// The API keys, devices, passkeys and sessions, used to show their labels and which credential created which.
 import { createInfiniteQuery, createQuery } from '@tanstack/svelte-query';
 import { http } from '../../../client/http';
 import { keys } from '../../../client/keys';
@@ -23,9 +23,13 @@ export function createHolders() {
     get passkeys() {
       return (passkeys.data?.passkeys ?? []).map(({ name, ...passkey }) => ({ ...passkey, label: name }));
     },
+    get sessions() {
+      return logins.data?.sessions ?? [];
+    },
     /** Whether the complete lists are loaded. */
     get whole() {
-      return apiKeys.isSuccess && passkeys.isSuccess && devices.isSuccess && !devices.hasNextPage;
+      const others = [apiKeys, passkeys, logins].every((query) => query.isSuccess);
+      return others && devices.isSuccess && !devices.hasNextPage;
     },
     /** ID of the user's current session. */
     get own() {

@@ -21,6 +21,23 @@ it('finds all that ends with a credential', () => {
   expect(labels('api_key x', 'session other')).toEqual([]);
 });
 
+it('finds what was created in a session of a passkey of a key', () => {
+  const chain: Holders = {
+    keys: [
+      { id: 'a', label: 'first', made_by: 'session s' },
+      { id: 'b', label: 'second', made_by: 'session t' },
+    ],
+    devices: [],
+    passkeys: [{ id: 'p', label: 'laptop', made_by: 'api_key a' }],
+    sessions: [{ id: 's' }, { id: 't', made_by: 'api_key a' }],
+  };
+  const labels = (maker: string, stays?: string) => descendants([maker], chain, stays).map(({ label }) => label);
+  expect(labels('api_key a')).toEqual(['laptop', 'second']);
+  expect(labels('session s')).toEqual(['first', 'laptop', 'second']);
+  expect(labels('session s', 't')).toEqual(['first', 'laptop']);
+  expect(labels('session t')).toEqual(['second']);
+});
+
 it('says who created a key', () => {
   const said = (maker: string | null | undefined) => createdBy(maker, holders, 's')('now');
   expect(said('api_key a')).toBe('Created now by API key “first”');

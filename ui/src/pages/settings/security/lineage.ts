@@ -12,14 +12,25 @@ export interface Holders {
   keys: readonly Holder[];
   devices: readonly Holder[];
   passkeys?: readonly Holder[];
+  sessions?: readonly Omit<Holder, 'label'>[];
 }
 
-/** All keys, devices and passkeys that the makers created, directly or indirectly. */
-export function descendants(makers: readonly string[], { keys, devices, passkeys = [] }: Holders): Holder[] {
+/**
+ * All keys, devices and passkeys that the makers created, directly or indirectly. `stays` is the ID of a session that
+ * does not end with its creator.
+ */
+export function descendants(
+  makers: readonly string[],
+  { keys, devices, passkeys = [], sessions = [] }: Holders,
+  stays?: string,
+): Holder[] {
   const all = [
     ...keys.map((holder) => ({ holder, maker: `api_key ${holder.id}` })),
     ...devices.map((holder) => ({ holder, maker: `device ${holder.id}` })),
     ...passkeys.map((holder) => ({ holder, maker: `passkey ${holder.id}` })),
+    ...sessions
+      .filter(({ id }) => id !== stays)
+      .map((session) => ({ holder: { ...session, label: '' }, maker: `session ${session.id}` })),
   ];
   const found = new Map<string, Holder>();
   const open = [...makers];
@@ -30,7 +41,7 @@ export function descendants(makers: readonly string[], { keys, devices, passkeys
       open.push(one.maker);
     }
   }
-  return [...found.values()];
+  return [...found].filter(([maker]) => !maker.startsWith('session ')).map(([, holder]) => holder);
 }
 
 /** Returns a function that formats "Created … by …". `own` is the ID of the user's current session. */
