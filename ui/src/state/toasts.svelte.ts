@@ -7,7 +7,7 @@ export interface Toast {
   text: string;
   /** An action to offer, such as undo. */
   action?: { label: string; run: () => void };
-  /** It stays until the user dismisses it, and as long as it is not the oldest of too many that stay. */
+  /** Stays until the user dismisses it, or until more than `TOASTS_MAX` stay. */
   stays?: boolean;
 }
 
