@@ -118,6 +118,40 @@ test('several statuses and a period filter the list, and survive a reload', asyn
   await expect(rows(page)).toHaveCount(3);
 });
 
+test('the choice of a period keeps the focus', async ({ home, page }) => {
+  await deliver(home, await toInbox(home), pullRequest(1), { event: 'pull_request' });
+  await page.goto('/deliveries');
+  const time = page.getByLabel('Time', { exact: true });
+  const dialog = page.getByRole('dialog', { name: 'Choose a period' });
+  await time.focus();
+  await time.selectOption('Last hour');
+  await expect(page).toHaveURL(/time=hour/);
+  await expect(time).toBeFocused();
+
+  // The field shows the period that applies until another one is entered.
+  await time.selectOption('Choose a period');
+  await expect(dialog.getByLabel('From')).toBeFocused();
+  await expect(time).toHaveValue('hour');
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await expect(time).toBeFocused();
+  await expect(time).toHaveValue('hour');
+
+  await time.selectOption('Choose a period');
+  await dialog.getByRole('button', { name: 'Show' }).click();
+  await expect(page).toHaveURL(/from=/);
+  await expect(time).toBeFocused();
+  await expect(time).toHaveValue('between');
+  await time.selectOption('Choose a period');
+  await expect(dialog.getByLabel('From')).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(time).toHaveValue('between');
+  await time.selectOption('Any time');
+  await expect(page).toHaveURL(/\/deliveries$/);
+  await expect(time).toBeFocused();
+  await expect(time).toHaveValue('');
+});
+
 test('selected deliveries are replayed, and all that match after their count', async ({ home, page }) => {
   const hook = await toInbox(home);
   for (const number of [1, 2, 3]) await deliver(home, hook, pullRequest(number, `Title ${number}`), { event: 'pull_request' });

@@ -63,6 +63,38 @@ test('an edited agent and an edited webhook keep their changes when the session 
   await expect(page.getByRole('heading', { name: 'After', level: 1 })).toBeVisible();
 });
 
+test('a restored change of a webhook does not undo what was saved elsewhere meanwhile', async ({ home, page }) => {
+  const { id } = await make(home, { name: 'Before', source_profile: 'github', deliver_only: true, rate_limit_per_minute: 7 });
+  await logIn(page, `/webhooks/${id}?tab=settings`);
+  await page.getByLabel('Name', { exact: true }).fill('After');
+  await endSession(home, page);
+  await home.rpc('webhooks.update', { id, rate_limit_per_minute: 9 });
+  await logInByPassword(page);
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('After');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await expect(page.getByRole('heading', { name: 'After', level: 1 })).toBeVisible();
+  expect(await home.rpc('webhooks.get', { id })).toMatchObject({ name: 'After', rate_limit_per_minute: 9 });
+});
+
+for (const [wait, label] of [['59:00', 'Ops'], ['01:00:01', '']] as const) {
+  test(`a form that opens ${wait} after the login ${label ? 'has its unsaved input' : 'is empty'}`, async ({ home, page }) => {
+    await page.clock.install();
+    await logIn(page, '/channels');
+    await page.getByRole('link', { name: 'New channel' }).first().click();
+    await page.getByRole('link', { name: /^HTTP receiver/ }).click();
+    await page.getByLabel('Label').fill('Ops');
+    await endSession(home, page);
+    // The login is at the list of channels, so that the form does not open.
+    await page.goBack();
+    await logInByPassword(page);
+    await expect(page.getByRole('heading', { name: 'Channels', level: 1 })).toBeVisible();
+    await page.clock.fastForward(wait);
+    await page.getByRole('link', { name: 'New channel' }).first().click();
+    await page.getByRole('link', { name: /^HTTP receiver/ }).click();
+    await expect(page.getByLabel('Label')).toHaveValue(label);
+  });
+}
+
 test('a new channel and its secret are still in the form after the session ended, and the secret is not stored', async ({ home, page }) => {
   const there = await receiver();
   await logIn(page, '/channels?new=http');

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
-import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { go, guardLeaving, place } from './place.svelte';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { go, guardInput, guardLeaving, place } from './place.svelte';
 
 /** Goes back in the history and waits for `popstate`. */
 async function back(): Promise<void> {
@@ -13,6 +13,28 @@ describe('leaving what would be lost', () => {
   beforeEach(() => {
     go('/first');
     go('/second');
+  });
+  afterEach(() => void vi.unstubAllGlobals());
+
+  test('unsaved input is guarded against links and against closing the window, until the guard ends', () => {
+    const ask = vi.fn(() => false);
+    vi.stubGlobal('confirm', ask);
+    let isUnsaved = true;
+    const end = guardInput(
+      () => isUnsaved,
+      () => 'Leave the form?',
+    );
+    const mayClose = () => dispatchEvent(new Event('beforeunload', { cancelable: true }));
+    go('/third');
+    expect([place.path, mayClose()]).toEqual(['/second', false]);
+    expect(ask).toHaveBeenCalledExactlyOnceWith('Leave the form?');
+    isUnsaved = false;
+    expect(mayClose()).toBe(true);
+    isUnsaved = true;
+    end();
+    go('/third');
+    expect([place.path, mayClose()]).toEqual(['/third', true]);
+    expect(ask).toHaveBeenCalledTimes(1);
   });
 
   test('who stays is asked once, and stays, by link and by Back', async () => {

@@ -23,7 +23,10 @@ export function guardLeaving(ask: () => boolean): () => void {
   };
 }
 
-/** Asks `question` before the user leaves while `isUnsaved`: by a link of this app, or by the browser. Returns a function that ends this. */
+/**
+ * Asks `question` before the user leaves while `isUnsaved`: by a link of this app, or by the browser. Returns a
+ * function that ends this.
+ */
 export function guardInput(isUnsaved: () => boolean, question: () => string): () => void {
   const end = guardLeaving(() => !isUnsaved() || confirm(question()));
   const warn = (event: BeforeUnloadEvent) => isUnsaved() && event.preventDefault();

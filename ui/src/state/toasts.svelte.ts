@@ -1,4 +1,4 @@
-// Toasts, announced by screen readers. They disappear after some seconds, except for errors.
+// Toasts, announced by screen readers. They disappear after some seconds, except for errors and those that stay.
 import { isFailure } from '../client/failure';
 
 export interface Toast {
@@ -7,22 +7,36 @@ export interface Toast {
   text: string;
   /** An action to offer, such as undo. */
   action?: { label: string; run: () => void };
+  /** Stays until the user dismisses it, or until more than `TOASTS_MAX` stay. */
+  stays?: boolean;
+}
+
+interface Options {
+  kind?: Toast['kind'];
+  action?: Toast['action'];
+  stays?: boolean;
 }
 
 export const toasts = $state<Toast[]>([]);
 
+/** With more toasts, the oldest one that does not stay is removed. */
+export const TOASTS_MAX = 4;
 const SHOWN_MS = 6_000;
 const SHOWN_WITH_ACTION_MS = 12_000;
 let next = 1;
 
-export function toast(text: string, options: { kind?: Toast['kind']; action?: Toast['action'] } = {}): void {
+export function toast(text: string, options: Options = {}): void {
   const id = next++;
   const kind = options.kind ?? 'good';
   const one: Toast = { id, kind, text };
   if (options.action) one.action = options.action;
+  if (options.stays) one.stays = true;
   toasts.push(one);
-  if (toasts.length > 4) toasts.shift();
-  if (kind !== 'bad') setTimeout(() => dismiss(id), options.action ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
+  if (toasts.length > TOASTS_MAX) {
+    const at = toasts.slice(0, -1).findIndex((each) => !each.stays);
+    toasts.splice(Math.max(at, 0), 1);
+  }
+  if (kind !== 'bad' && !one.stays) setTimeout(() => dismiss(id), options.action ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
 }
 
 /** Shows the gateway's message for a failed call. Rethrows anything else. */

@@ -1,4 +1,5 @@
-// A new secret, for the one time it is shown. It is kept in memory only, until the user dismisses it.
+// New secrets, each for the one time it is shown. They are kept in memory only, until the user dismisses them.
+import { SvelteMap } from 'svelte/reactivity';
 
 export interface Fresh {
   /** ID of the webhook. */
@@ -11,4 +12,7 @@ export interface Fresh {
   until_ms: number | null;
 }
 
-export const fresh = $state<{ now: Fresh | null }>({ now: null });
+/** By the ID of the webhook: one may be rotated while the secret of another is not shown yet. */
+export const fresh = new SvelteMap<string, Fresh>();
+
+export const addFresh = (one: Fresh): void => void fresh.set(one.id, one);
