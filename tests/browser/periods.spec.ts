@@ -27,7 +27,7 @@ test('API keys of a period are those that were created or used in it', async ({ 
   await time(page).selectOption('Last hour');
   await expect(rows).toHaveCount(6);
   await chooseOld(page);
-  await expect(page.getByText('Nothing in this period.')).toBeVisible();
+  await expect(page.getByText('No entries in this period.')).toBeVisible();
   await expect(rows).toHaveCount(0);
   for (const width of [390, 1280]) {
     await page.setViewportSize({ width, height: 900 });
@@ -43,7 +43,7 @@ test('secrets of a period are those that were changed or used in it', async ({ h
   const variables = page.getByRole('list', { name: 'Variables' }).getByRole('listitem');
   await expect(variables).toHaveCount(6);
   await chooseOld(page);
-  await expect(page.getByText('Nothing in this period.')).toBeVisible();
+  await expect(page.getByText('No entries in this period.')).toBeVisible();
   await time(page).selectOption('24 hours');
   await expect(variables).toHaveCount(6);
 
