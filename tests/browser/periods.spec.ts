@@ -1,6 +1,7 @@
 // The period of lists that the page has loaded: with more than five entries, keys and secrets can be limited to a period.
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
+import { useHttp } from './fixtures/refuse';
 import { expect, test } from './fixtures/test';
 
 const time = (page: Page) => page.getByLabel('Time', { exact: true });
@@ -35,6 +36,46 @@ test('API keys of a period are those that were created or used in it', async ({ 
   }
   await time(page).selectOption('Any time');
   await expect(rows).toHaveCount(6);
+});
+
+test('devices of a period are searched on all pages, and the page does not claim before that there are none', async ({ home: _, page, complaints }) => {
+  complaints.allow(/status of 503/);
+  const device = (number: number, created_at: string) => ({
+    id: `dev_${number}`,
+    label: `Device ${number}`,
+    scopes: ['operator.read'],
+    online: false,
+    last_seen_at: null,
+    created_at,
+  });
+  const recent = Array.from({ length: 50 }, (_, at) => device(at + 1, new Date().toISOString()));
+  let isDown = true;
+  let go = () => {};
+  const held = new Promise<void>((resolve) => (go = resolve));
+  await useHttp(page);
+  await page.route(/\/api\/rpc$/, async (route) => {
+    const { method, params } = route.request().postDataJSON() as { method: string; params: { cursor?: string | null } };
+    if (method !== 'pairing.list') return route.fallback();
+    const answer = (result: object) => route.fulfill({ json: { jsonrpc: '2.0', id: 1, result } });
+    if (!params.cursor) return answer({ devices: recent, next_cursor: '50' });
+    await held;
+    if (isDown) return route.fulfill({ status: 503, json: { code: 'STORAGE_UNAVAILABLE', error: 'Down.' } });
+    return answer({ devices: [device(51, '2020-01-01T12:00:00Z')] });
+  });
+  await page.goto('/settings/security/access');
+  const rows = page.getByRole('list', { name: 'Paired devices' }).getByRole('listitem');
+  await expect(rows).toHaveCount(50);
+  await chooseOld(page);
+  await expect(page.getByRole('status').filter({ hasText: 'Loading…' })).toBeVisible();
+  await expect(page.getByText('No entries in this period.')).toHaveCount(0);
+  go();
+  await expect(page.getByRole('alert').filter({ hasText: 'Down.' })).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole('status').filter({ hasText: 'Loading…' })).toHaveCount(0);
+  await expect(page.getByText('No entries in this period.')).toHaveCount(0);
+  isDown = false;
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await expect(rows).toHaveCount(1);
+  await expect(rows).toContainText('Device 51');
 });
 
 test('secrets of a period are those that were changed or used in it', async ({ home, page }) => {

@@ -16,12 +16,16 @@ import { allModels, allProviders } from '../pages/settings/providers/models';
 import { backupsQuery } from '../pages/settings/system/backups';
 import { budgetsQuery } from '../pages/settings/usage/budgets';
 import { LIST_LIMIT_MAX } from './generated/limits';
+import { allAgents, allChannels, allWebhooks } from './lists';
 
 const LISTS = {
+  agents: allAgents.queryFn,
   backups: backupsQuery.queryFn,
   budgets: budgetsQuery.queryFn,
+  channels: allChannels.queryFn,
   models: allModels().queryFn,
   providers: allProviders.queryFn,
+  webhooks: allWebhooks.queryFn,
 };
 
 for (const [name, read] of Object.entries(LISTS)) {

@@ -17,7 +17,10 @@ test('a field that was changed by the user and elsewhere is as the user typed it
 
 test('a field that is not stored is as the user typed it', () => {
   expect(rebased<Record<string, string>>({ url: 'typed' }, {}, {})).toEqual({ url: 'typed' });
-  expect(rebased<Record<string, string>>({ url: '' }, { url: 'a' }, { url: 'a', port: '1' })).toEqual({ url: '', port: '1' });
+  expect(rebased<Record<string, string>>({ url: '' }, { url: 'a' }, { url: 'a', port: '1' })).toEqual({
+    url: '',
+    port: '1',
+  });
 });
 
 test('the fields are in the order of the stored ones', () => {

@@ -20,8 +20,8 @@ export class Submission {
   #call: symbol | null = null;
 
   /**
-   * `other` returns the text of an error that does not come from the gateway. `name` returns the name of the record that
-   * the action is about, for the toast of an error that arrives after the dialog was closed.
+   * `other` returns the text of an error that does not come from the gateway. `name` returns the name of the record
+   * that the action is about, for the toast of an error that arrives after the dialog was closed.
    */
   constructor(other: (error: unknown) => string | null = () => null, name: () => string = () => '') {
     this.#other = other;
