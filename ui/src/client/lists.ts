@@ -17,3 +17,15 @@ export const allWebhooks = {
   queryKey: [...keys.webhooks, 'all'],
   queryFn: async () => (await everyPage((at) => rpc('webhooks.list', at))).flatMap((page) => page.webhooks),
 };
+
+export const allProviders = {
+  queryKey: [...keys.providers, 'all'],
+  queryFn: async () => (await everyPage((at) => rpc('providers.list', at))).flatMap((page) => page.providers),
+};
+
+/** The gateway queries every provider, so the answer is cached for a minute. */
+export const allModels = () => ({
+  queryKey: [...keys.models, 'all'],
+  queryFn: async () => (await everyPage((at) => rpc('models.list', at))).flatMap((page) => page.models),
+  staleTime: 60_000,
+});

@@ -12,11 +12,10 @@ vi.mock('./rpc', () => ({
   },
 }));
 
-import { allModels, allProviders } from '../pages/settings/providers/models';
 import { backupsQuery } from '../pages/settings/system/backups';
 import { budgetsQuery } from '../pages/settings/usage/budgets';
 import { LIST_LIMIT_MAX } from './generated/limits';
-import { allAgents, allChannels, allWebhooks } from './lists';
+import { allAgents, allChannels, allModels, allProviders, allWebhooks } from './lists';
 
 const LISTS = {
   agents: allAgents.queryFn,
