@@ -47,6 +47,10 @@ test('devices of a period are searched on all pages, and the page does not claim
     online: false,
     last_seen_at: null,
     created_at,
+    expires_at: null,
+    allowed_cidrs: null,
+    only: null,
+    made_by: null,
   });
   const recent = Array.from({ length: 50 }, (_, at) => device(at + 1, new Date().toISOString()));
   let isDown = true;
