@@ -95,6 +95,55 @@ for (const [wait, label] of [['59:00', 'Ops'], ['01:00:01', '']] as const) {
   });
 }
 
+test('a tool that is typed and not added is unsaved input', async ({ home, page }) => {
+  await logIn(page, '/agents?new');
+  await page.getByLabel('Another tool').fill('mcp__files__*');
+  await endSession(home, page);
+  await logInByPassword(page);
+  await expect(page.getByLabel('Another tool')).toHaveValue('mcp__files__*');
+  let asked = '';
+  page.once('dialog', (dialog) => {
+    asked = dialog.message();
+    void dialog.accept();
+  });
+  await page.getByRole('link', { name: 'Cancel', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Agents', level: 1 })).toBeVisible();
+  expect(asked).toContain('unsaved changes');
+});
+
+test('fields that were changed elsewhere after the session ended are not reverted', async ({ home, page }) => {
+  await logIn(page, '/agents/default');
+  await page.getByLabel('Instructions').fill('Answer in verse.');
+  await endSession(home, page);
+  await home.rpc('agents.update', { id: 'default', max_turns: 7, system_prompt: 'Answer in prose.' });
+  await logInByPassword(page);
+  // The field that the user changed is as typed.
+  await expect(page.getByLabel('Instructions')).toHaveValue('Answer in verse.');
+  await expect(page.getByLabel('Maximum model calls per turn')).toHaveValue('7');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect
+    .poll(() => home.rpc('agents.get', { id: 'default' }))
+    .toMatchObject({ system_prompt: 'Answer in verse.', max_turns: 7 });
+
+  const { id } = await home.rpc<{ id: string }>('channels.create', {
+    type: 'ntfy',
+    label: 'Phone',
+    fields: { url: 'https://ntfy.example.org', topic: 'house' },
+  });
+  await page.goto(`/channels/${id}`);
+  await page.getByLabel('Topic', { exact: true }).fill('garden');
+  await endSession(home, page);
+  await home.rpc('channels.update', { id, label: 'Tablet', fields: { url: 'https://other.example.org' } });
+  await logInByPassword(page);
+  await expect(page.getByLabel('Topic', { exact: true })).toHaveValue('garden');
+  await expect(page.getByLabel('Label')).toHaveValue('Tablet');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const stored = async () => (await home.rpc<{ channels: { id: string }[] }>('channels.list')).channels.find((one) => one.id === id);
+  await expect
+    .poll(stored)
+    .toMatchObject({ label: 'Tablet', fields: { url: 'https://other.example.org', topic: 'garden' } });
+});
+
 test('a new channel and its secret are still in the form after the session ended, and the secret is not stored', async ({ home, page }) => {
   const there = await receiver();
   await logIn(page, '/channels?new=http');

@@ -82,7 +82,7 @@ error_codes! {
     ConfirmationRequired = "CONFIRMATION_REQUIRED", 403, -32015;
     /// The database is currently unavailable.
     StorageUnavailable = "STORAGE_UNAVAILABLE", 503, -32016;
-    /// A budget for models is used up until it resets or is raised.
+    /// A budget for model calls is used up until it resets or is raised.
     BudgetExhausted = "BUDGET_EXHAUSTED", 402, -32018;
 }
 

@@ -12,16 +12,19 @@ vi.mock('./rpc', () => ({
   },
 }));
 
-import { allModels, allProviders } from '../pages/settings/providers/models';
 import { backupsQuery } from '../pages/settings/system/backups';
 import { budgetsQuery } from '../pages/settings/usage/budgets';
 import { LIST_LIMIT_MAX } from './generated/limits';
+import { allAgents, allChannels, allModels, allProviders, allWebhooks } from './lists';
 
 const LISTS = {
+  agents: allAgents.queryFn,
   backups: backupsQuery.queryFn,
   budgets: budgetsQuery.queryFn,
+  channels: allChannels.queryFn,
   models: allModels().queryFn,
   providers: allProviders.queryFn,
+  webhooks: allWebhooks.queryFn,
 };
 
 for (const [name, read] of Object.entries(LISTS)) {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { Failure } from '../client/failure';
 import { toasts } from '../state/toasts.svelte';
-import { Submission } from './submission.svelte';
+import { refusal, Submission } from './submission.svelte';
 
 beforeEach(() => void toasts.splice(0));
 
@@ -61,4 +61,28 @@ test('an error that does not come from the gateway has the text of its component
   const submission = new Submission((error) => (error instanceof DOMException ? 'The passkey was refused.' : null));
   await submission.run(() => Promise.reject(new DOMException('', 'NotAllowedError')));
   expect(submission.words).toBe('The passkey was refused.');
+});
+
+test('a refusal that arrives after its dialog was closed names its record and field', async () => {
+  let name = 'Groq';
+  const submission = new Submission(undefined, () => name);
+  const first = held();
+  const late = submission.run(() => first.work);
+  submission.leave();
+  name = 'OpenAI';
+  first.refuse(refusal('expires_at', 'must be in the future'));
+  await late;
+  expect(toasts.map(({ text }) => text)).toEqual(['Groq: Expires at: must be in the future.']);
+});
+
+test('a refusal at a field has the reason alone, as a sentence', async () => {
+  const form = { elements: { namedItem: () => ({}) }, querySelector: () => null } as unknown as HTMLFormElement;
+  const submission = new Submission();
+  await submission.run(() => Promise.reject(refusal('expires_at', 'must be in the future')), form);
+  expect(submission.refused).toEqual({ expires_at: 'Must be in the future.' });
+});
+
+test('a reason that is a sentence is the whole message', () => {
+  expect(refusal('name', 'Enter a name.').message).toBe('Enter a name.');
+  expect(refusal('name', 'must not be empty').message).toBe('Name: must not be empty.');
 });

@@ -15,12 +15,17 @@ export class Submission {
   /** Any other error; for `ErrorNote`. */
   failure = $state<unknown>(null);
   readonly #other: (error: unknown) => string | null;
+  readonly #name: () => string;
   /** The call whose outcome is shown; null after `leave`. */
   #call: symbol | null = null;
 
-  /** `other` returns the text of an error that does not come from the gateway. */
-  constructor(other: (error: unknown) => string | null = () => null) {
+  /**
+   * `other` returns the text of an error that does not come from the gateway. `name` returns the name of the record
+   * that the action is about, for the toast of an error that arrives after the dialog was closed.
+   */
+  constructor(other: (error: unknown) => string | null = () => null, name: () => string = () => '') {
     this.#other = other;
+    this.#name = name;
   }
 
   /** The other error as text, for components that show it at a field. */
@@ -50,6 +55,8 @@ export class Submission {
   async run(work: Work, form?: HTMLFormElement): Promise<boolean> {
     if (this.busy) return false;
     const own = Symbol();
+    // The dialog may be about another record when the answer arrives.
+    const name = this.#name();
     this.#call = own;
     const isShown = () => this.#call === own;
     this.busy = true;
@@ -59,7 +66,7 @@ export class Submission {
       return true;
     } catch (error) {
       if (isShown()) await this.refuse(error, form);
-      else this.#refuseLate(error);
+      else this.#refuseLate(error, name);
       return false;
     } finally {
       if (isShown()) this.busy = false;
@@ -91,9 +98,10 @@ export class Submission {
     }
   }
 
-  #refuseLate(error: unknown): void {
+  #refuseLate(error: unknown, name: string): void {
     if (isFault(error)) reportError(error);
-    toast(this.#wordsOf(error), { kind: 'bad' });
+    const text = this.#wordsOf(error);
+    toast(name ? `${name}: ${text}` : text, { kind: 'bad' });
   }
 
   #wordsOf(error: unknown): string {
@@ -101,9 +109,12 @@ export class Submission {
   }
 }
 
-/** A refusal by the web UI itself, in the shape of one from the gateway. */
-export const refusal = (field: string, reason: string): Failure =>
-  new Failure('INVALID_PARAMS', reason, { field, reason });
+/** A refusal by the web UI itself, or of another field, in the shape of one from the gateway. */
+export function refusal(field: string, reason: string): Failure {
+  // A reason of the gateway is a fragment, and its subject is the field.
+  const message = /[.!?]$/.test(reason) ? reason : `Invalid \`${field}\`: ${reason}.`;
+  return new Failure('INVALID_PARAMS', message, { field, reason });
+}
 
 /** Makes a full sentence of a reason, which the gateway sends as a fragment. */
 export function sentence(reason: string): string {

@@ -108,7 +108,7 @@ pub(super) fn vault(status: Status) -> Check {
         Status::Disabled => Check::bad(
             "vault",
             "The vault is disabled; stored secrets are plaintext.",
-            "Turn it on, on the Vault page.",
+            "Open the Vault page and turn it on.",
         ),
     }
 }

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { WEBHOOKS_STATS_HOURS_MAX } from '../../client/generated/limits';
 import { ALWAYS } from '../../parts/period';
 import { HOUR_MS as HOUR } from '../../parts/units';
-import { barsOf, bucketsPerBar, pathsOf, periodOfChart, piecesOf, scaleTop, ticksOf } from './timeline';
+import { barsOf, bucketsPerBar, pathsOf, periodOfChart, piecesOf, placeholderOf, scaleTop, ticksOf } from './timeline';
 
 const bucket = (hour: number, counts: Record<string, number> = {}) => ({
   at: new Date(hour * HOUR).toISOString(),
@@ -82,4 +83,19 @@ it('has about 30 bars in a period of any length', () => {
 
 it('has at most ten labels', () => {
   for (const days of [11, 30, 366]) expect(ticksOf(0, days * 24 * HOUR).length).toBeLessThanOrEqual(10);
+});
+
+it('keeps the counts of the previous period only if their buckets are as long', () => {
+  const begin = Date.UTC(2026, 0, 1);
+  const period = (hours: number) => periodOfChart({ ...ALWAYS, between: [begin, begin + hours * HOUR] }, false, begin);
+  // The longest period in hours, and one hour more, which is in days.
+  const [hours, days] = [period(WEBHOOKS_STATS_HOURS_MAX), period(WEBHOOKS_STATS_HOURS_MAX + 1)];
+  const week = periodOfChart(ALWAYS, true, begin);
+  expect(placeholderOf('counts', week, hours)).toBe('counts');
+  expect(placeholderOf('counts', hours, week)).toBe('counts');
+  expect(placeholderOf('counts', days, days)).toBe('counts');
+  expect(placeholderOf('counts', hours, days)).toBeUndefined();
+  expect(placeholderOf('counts', days, hours)).toBeUndefined();
+  expect(placeholderOf('counts', days, week)).toBeUndefined();
+  expect(placeholderOf('counts', undefined, week)).toBeUndefined();
 });

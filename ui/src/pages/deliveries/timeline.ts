@@ -22,6 +22,19 @@ const MOST_DAYS = 366;
 
 export type StatsPeriod = Pick<Params<'webhooks.stats'>, 'hours' | 'from' | 'until' | 'bucket'>;
 
+/** The length of the buckets that the gateway returns for a period. */
+export const bucketOf = (period: StatsPeriod): 'hour' | 'day' => period.bucket ?? 'hour';
+
+/**
+ * Returns the counts of the previous period, which are shown until those of the new one arrive; undefined if their
+ * buckets have another length, because their bars would have wrong times.
+ */
+export const placeholderOf = <Counts>(
+  counts: Counts | undefined,
+  previous: StatsPeriod | undefined,
+  period: StatsPeriod,
+): Counts | undefined => (previous && bucketOf(previous) === bucketOf(period) ? counts : undefined);
+
 /**
  * The period of the chart as parameters of `webhooks.stats`: the period of the list, but at least a day, so that a
  * short period is seen in context. Without a period of the list, the last day or week.

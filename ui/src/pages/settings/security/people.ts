@@ -1,6 +1,7 @@
 // The people who write through channels, by their names in the audit log: `channel ACCOUNT person ID`.
 import { createQuery } from '@tanstack/svelte-query';
 import { keys } from '../../../client/keys';
+import { allChannels } from '../../../client/lists';
 import { everyPage } from '../../../client/pages';
 import { rpc } from '../../../client/rpc';
 import { m } from '../../../paraglide/messages.js';
@@ -8,9 +9,9 @@ import { m } from '../../../paraglide/messages.js';
 async function labels(): Promise<Map<string, string>> {
   const [people, channels] = await Promise.all([
     everyPage((at) => rpc('pairing.people', at)),
-    everyPage((at) => rpc('channels.list', at)),
+    allChannels.queryFn(),
   ]);
-  const names = new Map(channels.flatMap((page) => page.channels).map(({ id, label }) => [id, label]));
+  const names = new Map(channels.map(({ id, label }) => [id, label]));
   return new Map(
     people
       .flatMap((page) => page.people)

@@ -2,8 +2,7 @@
 import { createQuery } from '@tanstack/svelte-query';
 import { http } from '../../../client/http';
 import { keys } from '../../../client/keys';
-import { everyPage } from '../../../client/pages';
-import { rpc } from '../../../client/rpc';
+import { allAgents, allWebhooks } from '../../../client/lists';
 
 interface Labeled {
   id: string;
@@ -11,14 +10,8 @@ interface Labeled {
 }
 
 export function createUsageNames() {
-  const agents = createQuery(() => ({
-    queryKey: [...keys.agents, 'all'],
-    queryFn: async () => (await everyPage((at) => rpc('agents.list', at))).flatMap((page) => page.agents),
-  }));
-  const webhooks = createQuery(() => ({
-    queryKey: [...keys.webhooks, 'all'],
-    queryFn: async () => (await everyPage((at) => rpc('webhooks.list', at))).flatMap((page) => page.webhooks),
-  }));
+  const agents = createQuery(() => allAgents);
+  const webhooks = createQuery(() => allWebhooks);
   const apiKeys = createQuery(() => ({ queryKey: keys.apiKeys, queryFn: () => http('get', '/api/auth/api-keys') }));
   const named = ({ id, name }: { id: string; name: string }): Labeled => ({ id, label: name });
   return {

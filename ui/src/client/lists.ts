@@ -1,0 +1,31 @@
+// Queries of whole lists that several pages show.
+import { keys } from './keys';
+import { everyPage } from './pages';
+import { rpc } from './rpc';
+
+export const allAgents = {
+  queryKey: [...keys.agents, 'all'],
+  queryFn: async () => (await everyPage((at) => rpc('agents.list', at))).flatMap((page) => page.agents),
+};
+
+export const allChannels = {
+  queryKey: [...keys.channels, 'all'],
+  queryFn: async () => (await everyPage((at) => rpc('channels.list', at))).flatMap((page) => page.channels),
+};
+
+export const allWebhooks = {
+  queryKey: [...keys.webhooks, 'all'],
+  queryFn: async () => (await everyPage((at) => rpc('webhooks.list', at))).flatMap((page) => page.webhooks),
+};
+
+export const allProviders = {
+  queryKey: [...keys.providers, 'all'],
+  queryFn: async () => (await everyPage((at) => rpc('providers.list', at))).flatMap((page) => page.providers),
+};
+
+/** The gateway queries every provider, so the answer is cached for a minute. */
+export const allModels = () => ({
+  queryKey: [...keys.models, 'all'],
+  queryFn: async () => (await everyPage((at) => rpc('models.list', at))).flatMap((page) => page.models),
+  staleTime: 60_000,
+});
