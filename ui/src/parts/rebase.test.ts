@@ -24,7 +24,7 @@ test('a field that is not stored is as the user typed it', () => {
 });
 
 test('the fields are in the order of the stored ones', () => {
-  const { name, model, tools } = base;
+  const { model, tools } = base;
   expect(JSON.stringify(rebased({ tools, model, name: 'Typed' }, base, base))).toBe(
     JSON.stringify({ name: 'Typed', model, tools }),
   );

@@ -7,10 +7,7 @@ import { rpc } from '../../../client/rpc';
 import { m } from '../../../paraglide/messages.js';
 
 async function labels(): Promise<Map<string, string>> {
-  const [people, channels] = await Promise.all([
-    everyPage((at) => rpc('pairing.people', at)),
-    allChannels.queryFn(),
-  ]);
+  const [people, channels] = await Promise.all([everyPage((at) => rpc('pairing.people', at)), allChannels.queryFn()]);
   const names = new Map(channels.map(({ id, label }) => [id, label]));
   return new Map(
     people
