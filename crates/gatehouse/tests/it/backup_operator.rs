@@ -1,4 +1,4 @@
-//! What `gatehouse backup` says to the operator of a server, and whom its files belong to.
+//! The messages of `gatehouse backup` for the operator of a server, and the owner of its files.
 
 use crate::backup::{Kept, path_of, text};
 use crate::own_memory::{NOBODY, hand_over, is_root};
