@@ -70,8 +70,8 @@ fn is_ours(path: &Path) -> io::Result<bool> {
     Ok(path.read_dir()?.next().is_none())
 }
 
-/// Opens a file for its owner only and creates it if missing, for the owner of its directory if root does. Removes the permissions of group and others
-/// from an existing file of this user.
+/// Opens a file for its owner only and creates it if missing; as root, for the owner of its directory. Removes the
+/// permissions of group and others from an existing file of this user.
 pub fn open_private(path: &Path) -> Result<File, DataDirError> {
     let fail = |source| DataDirError::File {
         path: path.to_owned(),
