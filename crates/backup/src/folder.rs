@@ -2,6 +2,7 @@
 
 use crate::file_lock::try_lock;
 use gatehouse_domain::Timestamp;
+use gatehouse_store::FileOwner;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -138,6 +139,19 @@ impl NewFile {
     /// Like [`Self::create`], for a name from [`file_name`]. If it exists, the file gets another one.
     pub fn create_numbered(path: &Path) -> io::Result<Self> {
         Self::begin(prepared_directory_of(path)?, path, true)
+    }
+
+    /// Creates the file with [`Self::create`] or [`Self::create_numbered`], and gives it and new directories to the
+    /// owner.
+    pub fn create_for(
+        owner: FileOwner,
+        path: &Path,
+        create: fn(&Path) -> io::Result<Self>,
+    ) -> io::Result<Self> {
+        owner.create_directory(directory_of(path))?;
+        let new = create(path)?;
+        owner.give(new.file.as_file(), path);
+        Ok(new)
     }
 
     fn begin(directory: &Path, path: &Path, is_numbered: bool) -> io::Result<Self> {

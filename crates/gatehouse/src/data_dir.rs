@@ -1,6 +1,7 @@
 //! Permissions and locks of the data directory and its files. These functions block; they run once, at
 //! startup.
 
+use gatehouse_store::FileOwner;
 use rustix::process::geteuid;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -69,21 +70,27 @@ fn is_ours(path: &Path) -> io::Result<bool> {
     Ok(path.read_dir()?.next().is_none())
 }
 
-/// Opens a file for its owner only and creates it if missing. Removes the permissions of group and others
-/// from an existing file of this user.
+/// Opens a file for its owner only and creates it if missing; as root, for the owner of its directory. Removes the
+/// permissions of group and others from an existing file of this user.
 pub fn open_private(path: &Path) -> Result<File, DataDirError> {
     let fail = |source| DataDirError::File {
         path: path.to_owned(),
         source,
     };
     let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600);
-    let file = options.open(path).map_err(fail)?;
+    options.read(true).write(true).truncate(false).mode(0o600);
+    let file = match options.clone().create_new(true).open(path) {
+        Ok(file) => {
+            // Only a new file: an existing one may be a link.
+            FileOwner::of(path.parent().unwrap_or(path)).give(&file, path);
+            return Ok(file);
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            options.create(true).open(path)
+        }
+        Err(error) => Err(error),
+    };
+    let file = file.map_err(fail)?;
     let found = file.metadata().map_err(fail)?;
     if is_open_to_others(found.permissions().mode()) && found.uid() == geteuid().as_raw() {
         file.set_permissions(Permissions::from_mode(0o600))

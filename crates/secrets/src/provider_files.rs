@@ -2,7 +2,7 @@
 //! plaintext file exists, it is authoritative and the copy is made from it. Blocking: call it off the async threads.
 
 use gatehouse_domain::{ErrorCode, KeyBinding, Problem, Random};
-use gatehouse_store::fault;
+use gatehouse_store::{FileOwner, fault};
 use gatehouse_vault::{Aad, CryptoError, Dek};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,10 @@ const PLAIN: &str = "provider_keys.json";
 const COPY: &str = "provider_keys.json.enc";
 /// The copy encrypted with a data key that is about to become the vault's.
 const NEXT: &str = "provider_keys.json.enc.next";
+/// What was in the files when the keys became rows: encrypted if there is a vault. No server reads them. For the
+/// database from which the installation was moved.
+const MOVED_PLAIN: &str = "provider_keys.json.moved";
+const MOVED_COPY: &str = "provider_keys.json.enc.moved";
 const TEMPORARY: &str = "provider_keys.json.tmp";
 /// The files that a backup of the data directory needs.
 pub const PROVIDER_FILES: [&str; 3] = [PLAIN, COPY, NEXT];
@@ -182,7 +186,7 @@ impl ProviderFiles {
     }
 
     /// After an unseal: creates the copy if it is missing or differs from the plaintext file,
-    /// promotes a copy left by a rotation, and removes the plaintext file unless it is to be kept.
+    /// promotes a copy left by a rotation, and removes the plaintext files unless they are to be kept.
     pub(crate) fn settle(
         &self,
         dek: &Dek,
@@ -190,6 +194,9 @@ impl ProviderFiles {
         keep_plain: bool,
     ) -> Result<(), FileError> {
         let _turn = self.turn();
+        if !keep_plain {
+            self.remove(MOVED_PLAIN)?;
+        }
         let copy = self.read_copy(dek);
         let Some(plain) = self.read_plain()? else {
             return copy.map(drop);
@@ -249,13 +256,31 @@ impl ProviderFiles {
         Ok(self.remove(NEXT)?)
     }
 
-    /// Removes the files, after the keys were stored in the database.
-    pub(crate) fn remove_all(&self) -> Result<(), FileError> {
+    /// Replaces the files by one with another name, after the keys were stored in the database.
+    pub(crate) fn set_aside(
+        &self,
+        dek: Option<&Dek>,
+        random: &dyn Random,
+        keys: &ProviderKeys,
+    ) -> Result<(), FileError> {
         let _turn = self.turn();
+        match dek {
+            Some(dek) => {
+                self.write_encrypted(MOVED_COPY, dek, random, keys)?;
+                self.remove(MOVED_PLAIN)?;
+            }
+            None => self.write(MOVED_PLAIN, &keys.to_json()?)?,
+        }
         for name in PROVIDER_FILES {
             self.remove(name)?;
         }
         Ok(())
+    }
+
+    /// Removes what [`Self::set_aside`] kept, when keys of a newer database become files.
+    pub(crate) fn remove_set_aside(&self) -> Result<(), FileError> {
+        self.remove(MOVED_COPY)?;
+        Ok(self.remove(MOVED_PLAIN)?)
     }
 
     fn read_plain(&self) -> Result<Option<ProviderKeys>, FileError> {
@@ -330,7 +355,9 @@ impl ProviderFiles {
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.remove(TEMPORARY)?;
         fault::point();
-        let mut file = private_file(&self.path(TEMPORARY))?;
+        let path = self.path(TEMPORARY);
+        let mut file = private_file(&path)?;
+        FileOwner::of(&self.directory).give(&file, &path);
         file.write_all(bytes)?;
         file.sync_all()?;
         self.rename(TEMPORARY, name)

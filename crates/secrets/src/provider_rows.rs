@@ -2,7 +2,7 @@
 //! installation changes its database.
 
 use crate::SecretsError;
-use crate::provider_files::{ProviderFiles, ProviderKey, ProviderKeys};
+use crate::provider_files::{ProviderKey, ProviderKeys};
 use crate::state::Inner;
 use crate::write_secret::{FormedSecret, WhileSealed};
 use gatehouse_domain::{Actor, Timestamp};
@@ -230,13 +230,16 @@ impl Inner {
             })
         });
         let kept = write.await?;
-        self.on_files(ProviderFiles::remove_all).await?;
         let moved = keys.0.len().saturating_sub(kept.len());
+        let (dek, random) = (dek.cloned(), Arc::clone(&self.random));
+        let set_aside =
+            self.on_files(move |files| files.set_aside(dek.as_deref(), &*random, &keys));
+        set_aside.await?;
         tracing::info!(
             moved,
             ?kept,
             "the provider keys are in the database now, except those that it had already or that were deleted; their \
-             files were removed"
+             files were replaced by one that ends in .moved, for the database from which they were moved"
         );
         Ok(())
     }
@@ -262,10 +265,11 @@ impl Inner {
                 files.write_copy(dek, &*random, &keys)?;
             }
             if keep {
-                files.write_plain(&keys)
+                files.write_plain(&keys)?;
             } else {
-                files.remove_plain()
+                files.remove_plain()?;
             }
+            files.remove_set_aside()
         });
         merge.await?;
         let write = self.store.write(move |conn| {

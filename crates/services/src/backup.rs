@@ -20,7 +20,7 @@ use gatehouse_config::{BackupSettings, ConfigError, DatabaseUrl, InvalidValue, L
 use gatehouse_domain::{ErrorCode, Problem, Timestamp};
 use gatehouse_secrets::PROVIDER_FILES;
 use gatehouse_sources::profile_file::PROFILES_DIRECTORY;
-use gatehouse_store::{Cell, Location, OpenError, Snapshot};
+use gatehouse_store::{Cell, FileOwner, Location, OpenError, Snapshot};
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::Serialize;
@@ -220,12 +220,13 @@ impl Services {
         let place = self.backup_place().await?;
         let found = self.examine_in_time(&place).await.map_err(failed)?;
         let directory = place.directory.clone();
+        let owner = FileOwner::of(self.config.layers().data_dir());
         let random = Arc::clone(&self.random);
         let runtime = Handle::current();
         let work = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             let path = directory.join(folder::file_name(now, recipient.is_some()));
-            let file = NewFile::create_numbered(&path)?;
+            let file = NewFile::create_for(owner, &path, NewFile::create_numbered)?;
             let mut to = BufWriter::new(&file);
             let created = create(&mut to, &source, recipient.as_ref(), &*random, |_, _| {});
             let created = runtime.block_on(created)?;

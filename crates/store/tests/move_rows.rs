@@ -1,7 +1,9 @@
 //! Moves between databases, on every pair of engines.
 
 use gatehouse_store::testing::rows::{at, auth_session};
-use gatehouse_store::testing::{TestDatabase, empty_databases, empty_sqlite, migrate, run_sql};
+use gatehouse_store::testing::{
+    TestDatabase, empty_databases, empty_sqlite, migrate, number, run_sql,
+};
 use gatehouse_store::{
     AuthSessionRow, Conn, ImportError, MoveStep, OpenError, Store, StoreError, move_rows,
 };
@@ -120,6 +122,33 @@ async fn a_source_that_changes_meanwhile_is_noticed() {
         );
         let refused = Store::open(&to.location).await;
         assert!(matches!(refused, Err(OpenError::UnfinishedMove)));
+    }
+}
+
+#[tokio::test]
+async fn an_unfinished_move_gets_no_rows_of_another_source() {
+    for (from, to) in pairs().await.unwrap() {
+        interrupt_move(&from, &to).await;
+        let count = "SELECT COUNT(*) FROM auth_sessions";
+        let before = number(&to.location, count).await;
+        assert!(before > 0 && before < ROWS, "{before}");
+        let other = empty_sqlite();
+        add(&other, 1_000..1_000 + ROWS).await.unwrap();
+        // Fewer rows than the target has.
+        let short = empty_sqlite();
+        add(&short, 0..1).await.unwrap();
+        for wrong in [&other, &short] {
+            let refused = move_rows(&wrong.location, &to.location, |_, _, _| ()).await;
+            assert!(
+                matches!(refused, Err(ImportError::Differs { .. })),
+                "{refused:?}"
+            );
+            assert_eq!(number(&to.location, count).await, before);
+        }
+        move_rows(&from.location, &to.location, |_, _, _| ())
+            .await
+            .unwrap();
+        assert_eq!(sessions(&from).await.unwrap(), sessions(&to).await.unwrap());
     }
 }
 

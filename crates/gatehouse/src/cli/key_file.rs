@@ -4,6 +4,7 @@
 use anyhow::{Context, Result};
 use gatehouse::data_dir;
 use gatehouse_config::Layers;
+use gatehouse_store::FileOwner;
 use secrecy::{ExposeSecret, SecretString};
 use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -71,6 +72,7 @@ fn write(path: &Path, key: &SecretString, data_dir: &Path) -> Result<()> {
         .create_new(true)
         .mode(0o600)
         .open(&fresh)?;
+    FileOwner::of(data_dir).give(&file, &fresh);
     file.write_all(key.expose_secret().as_bytes())?;
     file.write_all(b"\n")?;
     file.sync_all()?;

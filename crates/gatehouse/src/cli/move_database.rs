@@ -9,7 +9,7 @@ use gatehouse::data_dir::{self, DataDirError, Locks};
 use gatehouse_auth::audit::kinds;
 use gatehouse_config::{DatabaseUrl, Layers, MASK};
 use gatehouse_services::backup::database_location;
-use gatehouse_store::{ImportError, Location, MoveStep, MovedTable, move_rows};
+use gatehouse_store::{FileOwner, ImportError, Location, MoveStep, MovedTable, move_rows};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -105,6 +105,8 @@ fn hold(layers: &Layers, url: &DatabaseUrl, is_target: bool) -> Result<Held> {
     let path = layers.data_dir().join(path);
     let directory = path.parent().unwrap_or(Path::new("."));
     if is_target {
+        // The next call reports an error.
+        drop(FileOwner::of(layers.data_dir()).create_directory(directory));
         data_dir::prepare(directory)?;
     } else {
         ensure!(

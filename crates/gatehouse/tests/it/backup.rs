@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// An installation with a password, and a backup of it with a passphrase.
-struct Kept {
-    installation: Installation,
-    key: String,
+pub struct Kept {
+    pub installation: Installation,
+    pub key: String,
     recovery_key: String,
-    passphrase: PathBuf,
+    pub passphrase: PathBuf,
 }
 
 impl Kept {
-    async fn new() -> Self {
+    pub async fn new() -> Self {
         let installation = Installation::new();
         let server = installation.start();
         let recovery_key = server.set_up().await;
@@ -33,7 +33,7 @@ impl Kept {
         }
     }
 
-    fn create(&self, to: &str) -> CommandOutput {
+    pub fn create(&self, to: &str) -> CommandOutput {
         let passphrase = text(&self.passphrase);
         self.installation.run(&[
             "backup",
@@ -47,7 +47,7 @@ impl Kept {
     }
 
     /// Restores a backup into another installation.
-    fn restore(&self, to: &Installation, backup: &str, flags: &[&str]) -> CommandOutput {
+    pub fn restore(&self, to: &Installation, backup: &str, flags: &[&str]) -> CommandOutput {
         let passphrase = text(&self.passphrase);
         let mut args = vec![
             "backup",

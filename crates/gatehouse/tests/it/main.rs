@@ -7,6 +7,7 @@
 )]
 
 mod backup;
+mod backup_operator;
 mod backup_trial;
 mod bad_days;
 mod chat;

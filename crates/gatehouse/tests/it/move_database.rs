@@ -1,7 +1,7 @@
 //! `gatehouse move`, with the real program.
 
-use crate::process::{Installation, PASSWORD, make_key};
-use gatehouse_store::testing::{TestDatabase, empty_databases, empty_sqlite};
+use crate::process::{Installation, PASSWORD, Server, make_key, mode};
+use gatehouse_store::testing::{TestDatabase, empty_databases, empty_postgres, empty_sqlite};
 use serde_json::{Value, json};
 
 /// The tables that a server or the record of the move itself changes.
@@ -77,6 +77,61 @@ async fn an_installation_goes_to_another_database_and_back() {
         };
         assert_eq!(keep(&first), keep(&second), "{url}");
     }
+}
+
+/// The old database can be used again as long as the new one has no new data.
+#[tokio::test]
+async fn after_a_move_the_old_database_can_be_used_with_its_provider_keys() {
+    let Some(there) = empty_postgres().await else {
+        return;
+    };
+    let mut home = Installation::new();
+    let server = home.start();
+    server.set_up().await;
+    server.stop();
+    let key = make_key(&home).await;
+    let unlocked = async |home: &Installation| {
+        let server = home.start();
+        let login = json!({ "password": PASSWORD });
+        server.post("/api/auth/login", login).await;
+        assert_eq!(server.vault_status().await, "unsealed");
+        server
+    };
+    let hint = async |server: &Server| {
+        let listed = server.rpc(&key, "providers.list", json!({})).await;
+        let providers = listed["result"]["providers"].as_array().unwrap();
+        let openai = providers.iter().find(|one| one["id"] == "openai");
+        openai.unwrap()["key_hint"].clone()
+    };
+    let server = unlocked(&home).await;
+    let entry = json!({ "id": "openai", "key": "sk-test-abcdefgh-1234" });
+    let set = server.rpc(&key, "providers.set_key", entry).await;
+    assert_eq!(set["result"]["configured"], true, "{set}");
+    let expected = hint(&server).await;
+    assert!(expected.is_string(), "{expected}");
+    server.stop();
+    let file = |name: &str| home.data_dir().join(name);
+    let names = ["provider_keys.json", "provider_keys.json.enc"];
+    let [plain, copy] = names.map(file);
+    let aside = file("provider_keys.json.enc.moved");
+    move_to(&home, &there);
+    assert!(plain.exists() && copy.exists() && !aside.exists());
+
+    home.env("SERVICE_DATABASE_URL", there.location.url());
+    let server = unlocked(&home).await;
+    assert_eq!(hint(&server).await, expected);
+    server.stop();
+    assert!(aside.exists() && !plain.exists() && !copy.exists());
+    assert_eq!(mode(&aside), 0o600);
+    // The key is encrypted.
+    let text = tokio::fs::read_to_string(&aside).await.unwrap();
+    assert!(!text.contains("abcdefgh"), "{text}");
+
+    home.environment.clear();
+    tokio::fs::rename(&aside, &copy).await.unwrap();
+    let server = unlocked(&home).await;
+    assert_eq!(hint(&server).await, expected);
+    server.stop();
 }
 
 #[tokio::test]

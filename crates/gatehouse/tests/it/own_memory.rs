@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const NOBODY: u32 = 65534;
+/// A user that owns no file.
+pub const NOBODY: u32 = 65534;
 
-fn is_root() -> bool {
+pub fn is_root() -> bool {
     rustix::process::getuid().is_root()
 }
 
@@ -139,7 +140,8 @@ async fn other_programs_of_its_user_cannot_look_into_it() {
     server.stop();
 }
 
-fn hand_over(path: &Path) {
+/// Gives a directory and everything in it to another user.
+pub fn hand_over(path: &Path) {
     chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
     if path.is_dir() {
         for entry in fs::read_dir(path).unwrap() {

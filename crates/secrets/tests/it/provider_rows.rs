@@ -9,6 +9,8 @@ use secrecy::ExposeSecret;
 
 const URL: &str = "https://p.example/v1";
 const FILES: [&str; 2] = ["provider_keys.json", "provider_keys.json.enc"];
+/// What is left of the files after their keys became rows.
+const ASIDE: [&str; 2] = ["provider_keys.json.moved", "provider_keys.json.enc.moved"];
 
 /// Two directories over one database.
 async fn shared() -> Option<(Installation, Installation)> {
@@ -172,6 +174,7 @@ async fn files_of_an_earlier_version_become_rows_once() {
         assert_eq!(read(node, "q").await.as_deref(), Some("sk-newer"));
     }
     assert!(rows(&here).await.iter().all(|row| row.encrypted));
+    assert!(a.path(ASIDE[1]).exists() && !a.path(ASIDE[0]).exists());
 }
 
 #[tokio::test]
@@ -184,9 +187,28 @@ async fn without_a_vault_the_files_become_rows_at_the_start() {
     set(&node, "p", "sk-old").await;
     node.stop().await;
     std::fs::copy(old.path(FILES[0]), a.path(FILES[0])).unwrap();
-    let (_here, there) = (a.start().await, b.start().await);
+    let (here, there) = (a.start().await, b.start().await);
     assert!(!has_files(&a));
     assert_eq!(read(&there, "p").await.as_deref(), Some("sk-old"));
+
+    // The old database has no vault either. If the new one gets one, the setting decides on plaintext files.
+    let aside = a.path(ASIDE[0]);
+    let same = |name: &str| {
+        std::fs::File::open(old.path(name))
+            .unwrap()
+            .metadata()
+            .unwrap()
+            .len()
+    };
+    assert_eq!(aside.metadata().unwrap().len(), same(FILES[0]));
+    assert!(!a.path(ASIDE[1]).exists());
+    here.initialize().await;
+    assert!(aside.exists());
+    let strict = a
+        .start_with(|s| s.keep_plaintext_provider_keys = false)
+        .await;
+    strict.unlock(PASSWORD).await.unwrap();
+    assert!(!aside.exists());
 }
 
 /// Another node may have the same files, or a file could not be removed.
@@ -269,12 +291,17 @@ async fn rows_become_files_on_sqlite() {
     let entry = format!(r#"{{"key":"sk-1","base_url":"{URL}","kind":"openai"}}"#);
     let values = format!("VALUES ('p', '{entry}', 0, 1, 1)");
     installation.sql(&format!("{row} {values}")).await;
+    for name in ASIDE {
+        std::fs::File::create(installation.path(name)).unwrap();
+    }
     // The next unseal encrypts the row and then moves it.
     node.secrets.seal(actor()).await.unwrap();
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-1"));
     node.unlock(PASSWORD).await.unwrap();
     assert!(rows(&node).await.is_empty());
     assert!(FILES.iter().all(|name| installation.path(name).exists()));
+    // What an earlier move kept is older than the rows.
+    assert!(ASIDE.iter().all(|name| !installation.path(name).exists()));
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-1"));
 
     // An encrypted row is unreadable until then, and that is said.

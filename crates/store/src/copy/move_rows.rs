@@ -21,7 +21,7 @@ pub struct MovedTable {
 }
 
 /// Copies all rows from one database into another, which must be empty or contain a part of these rows from an earlier
-/// call. Then reads both and compares every row. No server opens the target before that. The source is only read. It
+/// call. The rows of an earlier call are compared before any is written. Then reads both and compares every row. No server opens the target before that. The source is only read. It
 /// must not change during the call: a difference is an error. Returns the tables. `progress` gets the number of rows
 /// done in a step and the total.
 ///
@@ -36,6 +36,7 @@ pub async fn move_rows(
     // From here on, servers refuse the target.
     target.save().await?;
     let tables = source.tables().to_vec();
+    ensure_begun_from(&mut source, to).await?;
     let mut total = 0;
     for table in &tables {
         total += u64::try_from(source.count(table).await?).unwrap_or_default();
@@ -52,10 +53,10 @@ pub async fn move_rows(
     let mut done = 0;
     for table in source.tables().to_vec() {
         let report = |rows| progress(MoveStep::Compare, done + rows, total);
-        let expected = sum(&mut source, &table, report).await?;
+        let expected = sum(&mut source, &table, u64::MAX, report).await?;
         let own = copy.tables().iter().find(|own| own.name == table.name);
         let found = match own.cloned() {
-            Some(own) => Some(sum(&mut copy, &own, |_| ()).await?),
+            Some(own) => Some(sum(&mut copy, &own, u64::MAX, |_| ()).await?),
             None => None,
         };
         if found.as_ref() != Some(&expected) {
@@ -67,6 +68,23 @@ pub async fn move_rows(
     drop(copy);
     target.finish().await?;
     Ok(moved)
+}
+
+/// Fails if the target has rows that are not the first ones of this source: those of a move from another source.
+async fn ensure_begun_from(source: &mut Snapshot, to: &Location) -> Result<(), ImportError> {
+    let mut copy = Snapshot::open_unfinished(to).await?;
+    for table in source.tables().to_vec() {
+        let own = copy.tables().iter().find(|own| own.name == table.name);
+        let Some(own) = own.cloned() else {
+            continue;
+        };
+        let found = sum(&mut copy, &own, u64::MAX, |_| ()).await?;
+        let is_begun = found.rows > 0;
+        if is_begun && sum(source, &table, found.rows, |_| ()).await? != found {
+            return Err(differs(&table));
+        }
+    }
+    Ok(())
 }
 
 fn differs(table: &Table) -> ImportError {
@@ -107,10 +125,11 @@ async fn copy_table(
     Ok(read)
 }
 
-/// Reads a table and adds up the hashes of its rows.
+/// Reads a table and adds up the hashes of its rows, or of the first `limit` ones.
 async fn sum(
     snapshot: &mut Snapshot,
     table: &Table,
+    limit: u64,
     mut report: impl FnMut(u64),
 ) -> Result<MovedTable, ImportError> {
     // The order of the columns depends on the database.
@@ -124,14 +143,15 @@ async fn sum(
     let mut after = None;
     loop {
         let page = snapshot.read(table, after).await?;
-        for row in &page.rows {
+        let left = usize::try_from(limit.saturating_sub(moved.rows)).unwrap_or(usize::MAX);
+        for row in page.rows.iter().take(left) {
             let cells = order.iter().filter_map(|&place| row.get(place));
             moved.sum = moved.sum.wrapping_add(hash(cells));
+            moved.rows += 1;
         }
-        moved.rows += page.rows.len() as u64;
         report(moved.rows);
         after = page.next;
-        if after.is_none() {
+        if after.is_none() || moved.rows >= limit {
             return Ok(moved);
         }
     }

@@ -3,9 +3,10 @@
 use super::index::Entry;
 use gatehouse_domain::Random;
 use gatehouse_secrets::StorableBytes;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use gatehouse_store::FileOwner;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -71,10 +72,8 @@ impl Files {
         kept: &StorableBytes,
         random: &dyn Random,
     ) -> io::Result<u64> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.directory)?;
+        let owner = FileOwner::of(self.directory.parent().unwrap_or(&self.directory));
+        owner.create_directory(&self.directory)?;
         let bytes = match kept {
             StorableBytes::Plain(bytes) => bytes.as_slice(),
             StorableBytes::Encrypted(text) => text.as_bytes(),
@@ -82,7 +81,7 @@ impl Files {
         let salt = u64::from_le_bytes(random.bytes());
         let beside = self.directory.join(format!("{salt:016x}.new"));
         let path = self.path(name, ending(kept));
-        let written = write_new(&beside, bytes).and_then(|()| fs::rename(&beside, path));
+        let written = write_new(owner, &beside, bytes).and_then(|()| fs::rename(&beside, path));
         if written.is_err() {
             drop(fs::remove_file(&beside));
         }
@@ -98,12 +97,13 @@ impl Files {
     }
 }
 
-fn write_new(path: &PathBuf, bytes: &[u8]) -> io::Result<()> {
+fn write_new(owner: FileOwner, path: &PathBuf, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(path)?;
+    owner.give(&file, path);
     file.write_all(bytes)
 }
 

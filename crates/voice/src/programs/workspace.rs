@@ -2,10 +2,11 @@
 
 use crate::VoiceError;
 use bytes::Bytes;
+use gatehouse_store::FileOwner;
 use rustix::fs::OFlags;
-use std::fs::{DirBuilder, Permissions};
+use std::fs::Permissions;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -34,8 +35,8 @@ pub(super) async fn make(
 pub(super) async fn make_directory(parent: &Arc<Path>) -> Result<Arc<TempDir>, VoiceError> {
     let parent = Arc::clone(parent);
     let fresh = move || {
-        let mut directory = DirBuilder::new();
-        directory.recursive(true).mode(0o700).create(&parent)?;
+        let owner = FileOwner::of(parent.parent().unwrap_or(&parent));
+        owner.create_directory(&parent)?;
         tempfile::Builder::new()
             .permissions(Permissions::from_mode(0o700))
             .tempdir_in(&parent)

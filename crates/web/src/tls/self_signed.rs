@@ -3,6 +3,7 @@
 use super::files::CertificateFiles;
 use super::{TlsError, of_der};
 use gatehouse_config::Settings;
+use gatehouse_store::FileOwner;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::CertifiedKey;
 use std::io::Write as _;
@@ -57,6 +58,7 @@ pub(super) fn temporary(names: &[String]) -> Result<CertifiedKey, TlsError> {
 }
 
 fn write_private(path: &Path, text: &str) -> Result<(), TlsError> {
+    let is_new = path.symlink_metadata().is_err();
     let written = std::fs::OpenOptions::new()
         .write(true)
         .create(true)
@@ -64,6 +66,9 @@ fn write_private(path: &Path, text: &str) -> Result<(), TlsError> {
         .mode(0o600)
         .open(path)
         .and_then(|mut file| {
+            if is_new {
+                FileOwner::of(path.parent().unwrap_or(path)).give(&file, path);
+            }
             file.write_all(text.as_bytes())
                 .and_then(|()| file.sync_all())
         });

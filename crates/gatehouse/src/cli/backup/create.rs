@@ -1,19 +1,20 @@
 //! `backup create`.
 
-use super::super::client::Client;
+use super::super::client::{Client, ClientError};
 use super::super::globals::Globals;
 use super::super::output::{Output, field, line, note, warn};
 use super::super::{offline, progress, prompt, usage};
 use super::download::{self, Destination};
 use super::target::{Target, UNENCRYPTED, new_file, refuse_terminal};
 use super::{manifest_record, recipient, record};
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result, anyhow};
 use gatehouse_backup::age::Recipient;
 use gatehouse_backup::folder::{self, NewFile};
 use gatehouse_backup::{Created, Source, create};
 use gatehouse_config::Layers;
-use gatehouse_domain::{Clock, SystemClock, SystemRandom};
+use gatehouse_domain::{Clock, ErrorCode, SystemClock, SystemRandom};
 use gatehouse_services::backup::{source, stored_settings};
+use gatehouse_store::FileOwner;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -45,7 +46,8 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         return Err(usage::wrong(format!("--recipient: {error}")));
     }
     if globals.given_url(&layers)?.is_some() {
-        return on_server(globals, &layers, out, &args).await;
+        let made = on_server(globals, &layers, out, &args).await;
+        return made.map_err(name_local_command);
     }
     offline::ensure_database(&layers)?;
     let stored = stored_settings(&layers).await?;
@@ -68,12 +70,13 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
     let database = layers.resolve(&BTreeMap::new())?.settings.database.url;
     let now = SystemClock::new().now();
     let source = source(&layers, &database, env!("CARGO_PKG_VERSION"), now)?;
+    let owner = FileOwner::of(layers.data_dir());
     let file = match target {
         Target::Stdout => None,
-        Target::File(path) => Some(new_file(&path, NewFile::create)?),
+        Target::File(path) => Some(new_file(owner, &path, NewFile::create)?),
         Target::Directory(directory) => {
             let path = directory.join(folder::file_name(now, recipient.is_some()));
-            Some(new_file(&path, NewFile::create_numbered)?)
+            Some(new_file(owner, &path, NewFile::create_numbered)?)
         }
     };
     let is_encrypted = recipient.is_some();
@@ -142,6 +145,19 @@ async fn on_server(
     let made = client.rpc("backup.create", params).await?;
     out.record(&made, || line(field(&made, "name")))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Adds to the refusal of a sealed server that the command on its machine does not need the vault.
+fn name_local_command(error: Error) -> Error {
+    match error.downcast_ref() {
+        Some(ClientError::Refused(refusal)) if refusal.code == ErrorCode::VaultSealed.name() => {
+            anyhow!(
+                "{error:#}; or use the command on the server's machine without --url, which works while the vault is \
+                 sealed: gatehouse backup create"
+            )
+        }
+        _ => error,
+    }
 }
 
 async fn to_stdout(source: &Source, recipient: Option<&Recipient>) -> Result<()> {

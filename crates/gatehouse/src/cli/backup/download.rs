@@ -7,6 +7,7 @@ use super::record;
 use super::target::{Target, UNENCRYPTED, new_file, refuse_terminal};
 use anyhow::{Context, Result, ensure};
 use gatehouse_backup::folder::{self, NewFile};
+use gatehouse_store::FileOwner;
 use reqwest::{Response, header};
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write};
@@ -44,6 +45,8 @@ pub(super) async fn run(
     if !folder::is_encrypted(&name) {
         warn(UNENCRYPTED);
     }
+    // This machine may have no installation.
+    let owner = FileOwner::default();
     let file = match target {
         Target::Stdout => {
             let mut stdout = std::io::stdout().lock();
@@ -51,8 +54,10 @@ pub(super) async fn run(
             stdout.flush()?;
             return Ok(ExitCode::SUCCESS);
         }
-        Target::File(path) => new_file(&path, NewFile::create)?,
-        Target::Directory(directory) => new_file(&directory.join(&name), NewFile::create_numbered)?,
+        Target::File(path) => new_file(owner, &path, NewFile::create)?,
+        Target::Directory(directory) => {
+            new_file(owner, &directory.join(&name), NewFile::create_numbered)?
+        }
     };
     let (bytes, path) = to_file(client, response, file).await?;
     let deleted = match (keep, path.parent()) {

@@ -17,7 +17,7 @@ use gatehouse_services::backup::{
     DRILL_KEY, PLACE_KEY, SETTINGS_FILE, STATE_KEY, database_location,
 };
 use gatehouse_sources::profile_file::PROFILES_DIRECTORY;
-use gatehouse_store::ImportError;
+use gatehouse_store::{FileOwner, ImportError};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -46,6 +46,8 @@ const BESIDE: &str = "from-backup";
 /// The changes that were made after the rows were written.
 struct Outcome {
     held: u64,
+    /// Whether the credentials of the backup were deleted, and how many there were.
+    is_revoked: bool,
     revoked: u64,
     /// The settings file of the backup, if it was not put in place.
     settings_beside: Option<PathBuf>,
@@ -88,7 +90,10 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
     for state in [STATE_KEY, DRILL_KEY, PLACE_KEY] {
         restored.import.delete_setting(state).await?;
     }
-    let mut written = Written::default();
+    let mut written = Written {
+        owner: FileOwner::of(layers.data_dir()),
+        paths: Vec::new(),
+    };
     let (settings_beside, profiles_beside) = written.write_all(&layers, &restored.files).await?;
     match restored.import.finish().await {
         Err(error @ ImportError::NotMigrated(_)) => {
@@ -101,6 +106,7 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
     drop(locks);
     let outcome = Outcome {
         held,
+        is_revoked: args.revoke_credentials,
         revoked,
         settings_beside,
         profiles_beside,
@@ -178,16 +184,18 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 /// The files that were written. Dropping it deletes them, so that a failed restore can be repeated.
-#[derive(Default)]
-struct Written(Vec<PathBuf>);
+struct Written {
+    owner: FileOwner,
+    paths: Vec<PathBuf>,
+}
 
 impl Written {
     fn write(&mut self, path: PathBuf, data: &[u8]) -> Result<()> {
         let fail = || format!("cannot write {}", path.display());
-        let file = NewFile::create(&path).with_context(fail)?;
+        let file = NewFile::create_for(self.owner, &path, NewFile::create).with_context(fail)?;
         (&file).write_all(data).with_context(fail)?;
         file.keep().with_context(fail)?;
-        self.0.push(path);
+        self.paths.push(path);
         Ok(())
     }
 
@@ -215,13 +223,13 @@ impl Written {
     }
 
     fn keep(&mut self) {
-        self.0.clear();
+        self.paths.clear();
     }
 }
 
 impl Drop for Written {
     fn drop(&mut self) {
-        for path in &self.0 {
+        for path in &self.paths {
             drop(std::fs::remove_file(path));
         }
     }
@@ -248,11 +256,16 @@ fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) ->
             "Restored {} rows into {target}.",
             manifest.rows()
         ));
+        let valid = if outcome.is_revoked {
+            "The password and passkeys of that time are valid, including those that were changed or removed since then."
+        } else {
+            "The password, passkeys, API keys, devices, sessions, paired people and share links of that time are \
+             valid, including those that were changed or removed since then. --revoke-credentials deletes all but the \
+             password and passkeys."
+        };
         note(format!(
-            "This is the state of {}. The password, passkeys, API keys, devices, sessions, paired people and share \
-             links of that time are valid, including those that were changed or removed since then. \
-             --revoke-credentials deletes all but the password and passkeys. Deliveries received since then are \
-             unknown, so repeats of them are not recognized.",
+            "This is the state of {}. {valid} Deliveries received since then are unknown, so repeats of them are not \
+             recognized.",
             manifest.created_at
         ));
         note("The vault opens with the password or the recovery key of that time.");
@@ -262,7 +275,7 @@ fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) ->
                 outcome.held
             ));
         }
-        if outcome.revoked > 0 {
+        if outcome.is_revoked {
             note(format!(
                 "{} sessions, API keys, devices, paired people, allowed calls, notifications of browsers and share \
                  links were deleted.",

@@ -3,6 +3,7 @@
 use super::super::usage;
 use anyhow::{Context, Result};
 use gatehouse_backup::folder::NewFile;
+use gatehouse_store::FileOwner;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -38,7 +39,12 @@ pub(super) fn refuse_terminal() -> Result<()> {
     )
 }
 
-/// Creates a file beside its final name.
-pub(super) fn new_file(path: &Path, create: fn(&Path) -> io::Result<NewFile>) -> Result<NewFile> {
-    create(path).with_context(|| format!("cannot create {}", path.display()))
+/// Creates a file beside its final name, for this owner.
+pub(super) fn new_file(
+    owner: FileOwner,
+    path: &Path,
+    create: fn(&Path) -> io::Result<NewFile>,
+) -> Result<NewFile> {
+    let created = NewFile::create_for(owner, path, create);
+    created.with_context(|| format!("cannot create {}", path.display()))
 }
