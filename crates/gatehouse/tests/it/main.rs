@@ -38,3 +38,4 @@ mod starting;
 mod turns;
 #[cfg(feature = "voice")]
 mod voice;
+mod without_server;

@@ -9,6 +9,8 @@ use tempfile::TempDir;
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_gatehouse");
 pub const PASSWORD: &str = "correct horse battery staple";
+/// An address where no server listens.
+pub const NOWHERE: &str = "127.0.0.1:9";
 
 /// A data directory, and the environment of every command that uses it.
 pub struct Installation {
