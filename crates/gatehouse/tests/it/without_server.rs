@@ -1,6 +1,6 @@
 //! Commands whose server does not respond, or whose data directory has no database.
 
-use crate::process::{Installation, NOWHERE, make_key};
+use crate::process::{Installation, NOWHERE};
 
 /// The commands look for the server where the settings say. It may have other settings.
 #[test]
