@@ -156,28 +156,26 @@ async fn lasting_maker_of(conn: &mut Conn, name: &str) -> Result<Option<String>,
     Ok(lasts.then(|| name.to_owned()))
 }
 
-/// Runs before the sessions `ended` and all that they created are deleted. If they include a direct or indirect creator
-/// of `kept`, that session and its passkey get the creator of the most distant one, so they are not deleted.
-pub(crate) async fn keep_session(
+/// Runs before the sessions `ended` and all that they created are deleted. The keys and devices that created the session
+/// `kept` directly or indirectly stay, because it ends with them: if a session in `ended` created one, the creator of
+/// that session becomes its creator.
+pub(crate) async fn keep_makers_of(
     conn: &mut Conn,
     kept: &AuthSessionId,
     ended: &[AuthSessionId],
 ) -> Result<(), StoreError> {
     let ended: HashSet<String> = ended.iter().map(|id| format!("session {id}")).collect();
-    let mut name = format!("session {kept}");
-    let makers = conn.list_makers_of(&name).await?;
-    let mut makers: HashMap<String, Option<String>> = makers
+    let makers = conn.list_makers_of(&format!("session {kept}")).await?;
+    let made_by: HashMap<String, Option<String>> = makers
         .into_iter()
         .map(|row| (row.name, row.made_by))
         .collect();
-    // Each row is removed, so that the loop also ends for a cycle.
-    while let Some(made_by) = makers.remove(&name) {
-        if ended.contains(&name) {
-            conn.update_session_made_by(kept, made_by.as_deref())
-                .await?;
-        }
-        let Some(maker) = made_by else { break };
-        name = maker;
+    for (name, maker) in &made_by {
+        let Some(maker) = maker.as_ref().filter(|maker| ended.contains(*maker)) else {
+            continue;
+        };
+        let above = made_by.get(maker).cloned().flatten();
+        conn.update_made_by_of(name, above.as_deref()).await?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::api::{Done, EndSessionRequest, EndedAnswer, SessionItem, SessionList}
 use crate::audit::kinds;
 use crate::cookie::{CookieForm, LIFETIME, clear_session, set_session};
 use crate::error::AuthError;
-use crate::lineage::{Descendants, keep_session};
+use crate::lineage::{Descendants, keep_makers_of};
 use crate::live::{LiveSession, LoginMethod, hash_of, to_hex};
 use crate::request_context::{Caller, Outcome, RequestContext};
 use crate::state::{Auth, AuthInner};
@@ -94,8 +94,8 @@ impl Ending {
         Descendants::delete(conn, &format!("session {id}"), now).await
     }
 
-    /// Ends the credentials that all sessions except `kept` created, unless they are kept. `kept` and its passkey do
-    /// not end, even if one of the other sessions created them indirectly.
+    /// Ends the credentials that all sessions except `kept` created, unless they are kept. Those that created `kept`
+    /// directly or indirectly stay, because it would end with them.
     async fn children_of_others(
         self,
         conn: &mut Conn,
@@ -110,7 +110,7 @@ impl Ending {
         let ids = rows.into_iter().map(|row| row.id);
         let others: Vec<AuthSessionId> = ids.filter(|id| Some(id) != kept).collect();
         if let Some(kept) = kept {
-            keep_session(conn, kept, &others).await?;
+            keep_makers_of(conn, kept, &others).await?;
         }
         for id in &others {
             below.extend(self.children_of(conn, id, now).await?);
@@ -356,7 +356,7 @@ impl Auth {
     }
 
     /// `DELETE /api/auth/sessions`: ends all sessions except the caller's own, and the credentials
-    /// that they created, unless those are kept. The caller's own session and its passkey always stay.
+    /// that they created, unless those are kept. The caller's own session always stays, and so does what created it.
     pub async fn end_other_sessions(
         &self,
         caller: &Caller<'_>,

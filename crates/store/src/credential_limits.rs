@@ -121,18 +121,17 @@ impl Conn {
         Ok(())
     }
 
-    /// Sets the creator of a session and of the passkey that opened it, as a name in `made_by`.
-    pub async fn update_session_made_by(
+    /// Sets the creator of an API key or device. Both are names in `made_by`.
+    pub async fn update_made_by_of(
         &mut self,
-        id: &AuthSessionId,
+        name: &str,
         made_by: Option<&str>,
     ) -> Result<(), StoreError> {
         for sql in [
-            "UPDATE auth_passkeys SET made_by = $2
-             WHERE id = (SELECT passkey_id FROM auth_sessions WHERE id = $1)",
-            "UPDATE auth_sessions SET made_by = $2 WHERE id = $1",
+            "UPDATE auth_api_keys SET made_by = $2 WHERE 'api_key ' || id = $1",
+            "UPDATE auth_devices SET made_by = $2 WHERE 'device ' || id = $1",
         ] {
-            self.run(query(sql).bind(id.as_str()).bind(made_by)).await?;
+            self.run(query(sql).bind(name).bind(made_by)).await?;
         }
         Ok(())
     }

@@ -254,18 +254,22 @@ async fn a_session_gets_the_creator_that_its_passkey_has() {
                 conn.insert_auth_session(&row).await?;
                 let row = session("as_5", 100, Some("other"), Some("api_key x"));
                 conn.insert_auth_session(&row).await?;
-                let first = AuthSessionId::from_text("as_1");
-                conn.update_session_made_by(&first, Some("api_key y")).await
+                conn.update_made_by_of("api_key key of as_1", Some("api_key y"))
+                    .await?;
+                conn.update_made_by_of("device dev of as_1", None).await
             })
         })
         .await;
         let found = makers(&store).await;
         for (id, made_by) in [
-            ("as_1", Some("api_key y")),
+            ("as_1", None),
             ("as_2", None),
             ("as_4", None),
             ("as_5", Some("api_key x")),
-            ("pk", Some("api_key y")),
+            ("pk", None),
+            ("key of as_1", Some("api_key y")),
+            ("dev of as_1", None),
+            ("key of as_2", Some("session as_2")),
         ] {
             let pair = (id.to_owned(), owned(made_by));
             assert!(found.contains(&pair), "{id} {:?}", database.engine());

@@ -87,42 +87,58 @@ async fn a_passkey_kept_from_a_revoked_key_survives_the_session_that_created_the
 }
 
 #[tokio::test]
-async fn the_callers_session_and_its_passkey_stay_when_all_others_end() {
+async fn the_callers_session_stays_when_all_others_end_and_still_ends_with_the_key_of_its_passkey()
+{
     let mut chain = Chain::new().await;
     let (server, session) = (&chain.server, &chain.session);
+    let (of_owner, _) = make(server, &chain.owner, json!({})).await;
     let (of_key, _) = make(server, &chain.key, json!({})).await;
     let (mut other, _) = passkey_of(&chain.key.clone().with("host", HOST)).await;
     let (own_key, _) = make(server, session, json!({})).await;
     let second = session_of(&chain.here, &mut other).await;
     let ended = session.delete(SESSIONS).await.expect(200);
     assert_eq!(ended["ended"], 2);
-    for actor in [&chain.owner, &chain.key, &of_key, &second] {
+    for actor in [&chain.owner, &of_owner, &second] {
         assert!(!is_let_in(actor).await);
     }
-    assert!(is_let_in(session).await && is_let_in(&own_key).await);
-    assert_eq!(own(session).await["made_by"], Value::Null);
-    assert_eq!(chain.made_by_of_passkey().await, Value::Null);
-    assert!(chain.has_passkey().await);
-    let reply = log_in_by_passkey(&chain.here, &mut other).await;
-    reply.refused(401, "INVALID_CREDENTIALS");
+    for actor in [session, &own_key, &chain.key, &of_key] {
+        assert!(is_let_in(actor).await);
+    }
+    let of_first = format!("api_key {}", chain.key_id);
+    assert_eq!(own(session).await["made_by"], of_first);
+    assert_eq!(chain.made_by_of_passkey().await, of_first);
+    assert_eq!(listed(session, &chain.key_id).await["made_by"], Value::Null);
+    // A leaked key can neither become independent of itself nor keep what it created.
+    let path = chain.key_path();
+    let keep = json!({ "keep_children": true });
+    let reply = session.send("DELETE", &path, Some(keep)).await;
+    reply.refused(403, "FORBIDDEN");
+    session.delete(&path).await.expect(200);
+    for actor in [session, &own_key, &of_key] {
+        assert!(!is_let_in(actor).await);
+    }
+    assert!(!chain.has_passkey().await);
 }
 
 #[tokio::test]
-async fn a_session_that_stays_gets_the_creator_of_the_one_that_ended() {
+async fn a_key_that_the_callers_session_needs_gets_the_creator_of_the_session_that_ended() {
     let chain = Chain::new().await;
-    let (_, _, mut authenticator, last) = session_below(&chain.server, &chain.session).await;
-    let of_first = format!("api_key {}", chain.key_id);
+    let (second, second_id, mut authenticator, last) =
+        session_below(&chain.server, &chain.session).await;
     // The first key stays valid, because a logout ends no key.
     let logout = chain.owner.post("/api/auth/logout", json!({})).await;
     logout.expect(200);
     last.delete(SESSIONS).await.expect(200);
     assert!(!is_let_in(&chain.session).await);
-    assert!(is_let_in(&chain.key).await && is_let_in(&last).await);
-    assert_eq!(own(&last).await["made_by"], of_first);
+    assert!(is_let_in(&chain.key).await && is_let_in(&second).await && is_let_in(&last).await);
+    let made_by = listed(&last, &second_id).await["made_by"].clone();
+    assert_eq!(made_by, format!("api_key {}", chain.key_id));
     let later = session_of(&chain.here, &mut authenticator).await;
-    assert_eq!(own(&later).await["made_by"], of_first);
+    assert_eq!(own(&later).await["made_by"], format!("api_key {second_id}"));
     last.delete(&chain.key_path()).await.expect(200);
-    assert!(!is_let_in(&last).await && !is_let_in(&later).await);
+    for actor in [&second, &last, &later] {
+        assert!(!is_let_in(actor).await);
+    }
     let reply = log_in_by_passkey(&chain.here, &mut authenticator).await;
     reply.refused(401, "INVALID_CREDENTIALS");
 }
