@@ -51,7 +51,7 @@ fn failed_and_late_drills_are_reported() {
     let now = at("2026-01-09T23:59:59Z");
     assert!(State::default().finding(7, false, now).ok);
     let good = state(None).finding(7, false, now);
-    assert!(good.ok && good.message.contains("in 2 s"), "{good:?}");
+    assert!(good.ok && good.message.contains("took 2 s"), "{good:?}");
     assert!(!state(None).finding(7, false, at("2026-01-10T00:00:01Z")).ok);
     let mut unfinished = state(None);
     unfinished.started = Some(at("2026-01-09T17:59:58Z"));
@@ -157,7 +157,7 @@ fn an_encrypted_backup_that_was_not_restored_is_not_reported_as_restored() {
     // What an earlier restore showed is not reported when backups are encrypted since.
     let waiting = state.finding(7, true, now);
     assert_eq!((waiting.id, waiting.ok), (ENCRYPTED, true));
-    assert!(waiting.message.contains("cannot restore"), "{waiting:?}");
+    assert!(waiting.message.contains("cannot do trial restores"), "{waiting:?}");
     let before = state.succeeded;
     for extent in [Extent::Unchanged, Extent::Header] {
         state.end(of_file("2026-01-03", None, extent));
@@ -220,7 +220,7 @@ fn a_check_of_an_encrypted_backup_that_did_not_end_is_not_called_a_restore() {
     let now = at("2026-01-01T06:00:01Z");
     let found = state.finding(7, true, now);
     assert_eq!((found.id, found.ok), (ENCRYPTED, false));
-    assert!(!found.message.contains("Restoring"), "{found:?}");
+    assert!(!found.message.contains("trial restore"), "{found:?}");
     assert_eq!(state.finding(7, false, now).id, RESTORED);
 }
 
