@@ -202,7 +202,7 @@ mod tests {
         let (mut files, found) = CertificateFiles::open(&cert, &key).unwrap();
         assert!(files.reload().is_none());
         put(&cert, &second.cert);
-        assert!(matches!(files.reload(), Some(Err(LoadError::Unusable(_)))));
+        assert!(matches!(files.reload(), Some(Err(LoadError::Mismatch))));
         assert!(files.reload().is_none(), "tried once per change");
         put(&key, &second.key);
         let renewed = files.reload().unwrap().unwrap();
