@@ -24,8 +24,8 @@ pub(super) async fn database(services: &Services) -> Check {
             "database",
             "The file of the database was deleted, moved or replaced while the server uses it.",
             "If this was intended, restart the server. Otherwise, do not stop it: the records are only in files that \
-             it has open. Move the file back, or copy it and its -wal file as root from /proc/PID/fd. Backups cannot be \
-             made.",
+             it has open. Move the file back, or copy it and its -wal file as root from /proc/PID/fd. Backups cannot \
+             be made.",
         );
     }
     match services.store.ping().await {
