@@ -150,7 +150,7 @@ impl NewFile {
     ) -> io::Result<Self> {
         owner.create_directory(directory_of(path))?;
         let new = create(path)?;
-        owner.give(new.file.as_file(), path);
+        owner.give(new.file.as_file(), new.file.path());
         Ok(new)
     }
 

@@ -71,28 +71,31 @@ fn is_ours(path: &Path) -> io::Result<bool> {
 }
 
 /// Opens a file for its owner only and creates it if missing; as root, for the owner of its directory. Removes the
-/// permissions of group and others from an existing file of this user.
+/// permissions of group and others from an existing file of this user, but not as root in a directory of another user.
 pub fn open_private(path: &Path) -> Result<File, DataDirError> {
     let fail = |source| DataDirError::File {
         path: path.to_owned(),
         source,
     };
+    let owner = FileOwner::of_parent(path);
     let mut options = OpenOptions::new();
     options.read(true).write(true).truncate(false).mode(0o600);
     let file = match options.clone().create_new(true).open(path) {
         Ok(file) => {
             // Only a new file: an existing one may be a link.
-            FileOwner::of(path.parent().unwrap_or(path)).give(&file, path);
+            owner.give(&file, path);
             return Ok(file);
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            options.create(true).open(path)
+            // A link without a target is created there, but not if another user placed it.
+            options.create(!owner.is_another_user()).open(path)
         }
         Err(error) => Err(error),
     };
     let file = file.map_err(fail)?;
     let found = file.metadata().map_err(fail)?;
-    if is_open_to_others(found.permissions().mode()) && found.uid() == geteuid().as_raw() {
+    let is_own = !owner.is_another_user() && found.uid() == geteuid().as_raw();
+    if is_own && is_open_to_others(found.permissions().mode()) {
         file.set_permissions(Permissions::from_mode(0o600))
             .map_err(fail)?;
     }
@@ -204,6 +207,23 @@ mod tests {
         prepare(&path).unwrap();
         open_private(&path.join("f")).unwrap();
         assert_eq!((mode(&path), mode(&path.join("f"))), (0o700, 0o600));
+    }
+
+    #[test]
+    fn root_changes_nothing_through_a_link_of_another_user() {
+        let (base, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        if std::os::unix::fs::chown(base.path(), Some(65534), Some(65534)).is_err() {
+            eprintln!("LEFT OUT: files of another user, because the test does not run as root");
+            return;
+        }
+        let (target, link) = (elsewhere.path().join("target"), base.path().join("link"));
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        open_private(&link).unwrap_err();
+        assert!(!target.exists());
+        File::create(&target).unwrap();
+        std::fs::set_permissions(&target, Permissions::from_mode(0o644)).unwrap();
+        open_private(&link).unwrap();
+        assert_eq!(mode(&target), 0o644);
     }
 
     #[test]

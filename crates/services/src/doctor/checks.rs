@@ -23,8 +23,8 @@ pub(super) async fn database(services: &Services) -> Check {
         return Check::bad(
             "database",
             "The file of the database was deleted, moved or replaced while the server uses it.",
-            "If this was intended, restart the server. Otherwise, do not stop it, because the records are only in files \
-             that it still has open: move the file back, or copy it and its -wal file from /proc/PID/fd. Backups cannot \
+            "If this was intended, restart the server. Otherwise, do not stop it: the records are only in files that \
+             it has open. Move the file back, or copy it and its -wal file as root from /proc/PID/fd. Backups cannot \
              be made.",
         );
     }

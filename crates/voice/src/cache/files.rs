@@ -72,7 +72,7 @@ impl Files {
         kept: &StorableBytes,
         random: &dyn Random,
     ) -> io::Result<u64> {
-        let owner = FileOwner::of(self.directory.parent().unwrap_or(&self.directory));
+        let owner = FileOwner::of_parent(&self.directory);
         owner.create_directory(&self.directory)?;
         let bytes = match kept {
             StorableBytes::Plain(bytes) => bytes.as_slice(),

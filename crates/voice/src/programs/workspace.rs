@@ -35,7 +35,7 @@ pub(super) async fn make(
 pub(super) async fn make_directory(parent: &Arc<Path>) -> Result<Arc<TempDir>, VoiceError> {
     let parent = Arc::clone(parent);
     let fresh = move || {
-        let owner = FileOwner::of(parent.parent().unwrap_or(&parent));
+        let owner = FileOwner::of_parent(&parent);
         owner.create_directory(&parent)?;
         tempfile::Builder::new()
             .permissions(Permissions::from_mode(0o700))

@@ -6,7 +6,7 @@ use gatehouse_config::Settings;
 use gatehouse_store::FileOwner;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::CertifiedKey;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -58,22 +58,47 @@ pub(super) fn temporary(names: &[String]) -> Result<CertifiedKey, TlsError> {
 }
 
 fn write_private(path: &Path, text: &str) -> Result<(), TlsError> {
-    let is_new = path.symlink_metadata().is_err();
-    let written = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
-        .and_then(|mut file| {
-            if is_new {
-                FileOwner::of(path.parent().unwrap_or(path)).give(&file, path);
-            }
-            file.write_all(text.as_bytes())
-                .and_then(|()| file.sync_all())
-        });
-    written.map_err(|source| TlsError::Write {
+    write_new(path, text).map_err(|source| TlsError::Write {
         path: path.to_owned(),
         source,
     })
+}
+
+/// Replaces an existing file, and a link instead of the file that it names.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    FileOwner::of_parent(path).give(&file, path);
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_replaced_and_not_followed() {
+        let directory =
+            std::env::temp_dir().join(format!("gatehouse-self-signed-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let (other, path) = (directory.join("other"), directory.join("key.pem"));
+        let text_of = |path: &Path| io::read_to_string(std::fs::File::open(path).unwrap()).unwrap();
+        let mut file = std::fs::File::create(&other).unwrap();
+        file.write_all(b"other").unwrap();
+        std::os::unix::fs::symlink(&other, &path).unwrap();
+        write_private(&path, "first").unwrap();
+        assert_eq!(text_of(&other), "other");
+        assert!(path.symlink_metadata().unwrap().is_file());
+        write_private(&path, "second").unwrap();
+        assert_eq!(text_of(&path), "second");
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
 }
