@@ -18,6 +18,21 @@ async function setVariable(page: Page, key: string, value: string) {
   return dialog;
 }
 
+test('a list that becomes short in a period keeps the choice of the period, and its focus', async ({ home, page }) => {
+  for (let count = 1; count <= 6; count++) await home.rpc('env.set', { key: `KEY_${count}`, value: 'x' });
+  await page.goto('/vault/environment');
+  const time = page.getByLabel('Time', { exact: true });
+  await time.selectOption('Last hour');
+  await page.getByRole('button', { name: 'Actions for KEY_1' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.getByRole('dialog', { name: 'Delete variable' }).getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect(variables(page).getByRole('listitem')).toHaveCount(5);
+  await time.focus();
+  await time.selectOption('Any time');
+  await expect(time).toBeFocused();
+  await expect(time).toHaveValue('');
+});
+
 test('a variable is added, replaced and deleted, and its value is never shown', async ({ home, page }) => {
   await page.goto('/vault/environment');
   await expect(page.getByText('No variables yet')).toBeVisible();

@@ -109,6 +109,20 @@ test('leaving a channel with unsaved changes asks first', async ({ home, page })
   expect(questions).toHaveLength(1);
 });
 
+test('a save keeps the label of a channel that was changed elsewhere meanwhile', async ({ home, page }) => {
+  const fields = { url: 'https://ntfy.example.org', topic: 'house' };
+  const { id } = await home.rpc<{ id: string }>('channels.create', { type: 'ntfy', label: 'Phone', fields });
+  await useHttp(page);
+  await page.goto(`/channels/${id}`);
+  await expect(page.getByLabel('Label')).toHaveValue('Phone');
+  await home.rpc('channels.update', { id, label: 'Tablet' });
+  await page.getByLabel('Topic', { exact: true }).fill('garden');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(messages(page).getByText('Tablet saved')).toBeVisible();
+  const { channels } = await home.rpc<{ channels: { id: string; label: string; fields: { topic?: string } }[] }>('channels.list');
+  expect(channels.find((one) => one.id === id)).toMatchObject({ label: 'Tablet', fields: { topic: 'garden' } });
+});
+
 test('a new channel is left without a question after it was created', async ({ home: _, page }) => {
   await page.goto('/channels?new=ntfy');
   page.on('dialog', (one) => {

@@ -145,6 +145,20 @@ test('what is selected while a bulk action runs stays selected', async ({ home, 
   await expect(page.getByRole('checkbox', { name: 'Select: Newest' })).toBeChecked();
 });
 
+test('the end of a bulk action keeps the checkboxes that the user has opened since', async ({ home, page }) => {
+  await selectDeliveries(home, page);
+  await page.getByRole('checkbox', { name: /Title 1/ }).check();
+  await bulk(page).getByRole('button', { name: 'Replay', exact: true }).click();
+  const release = await hold(page);
+  await question(page).getByRole('button', { name: 'Replay' }).click();
+  await page.keyboard.press('Escape');
+  await bulk(page).getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await release('webhooks.delivery.replay');
+  await expect(messages(page).getByText('1 delivery queued again')).toBeVisible();
+  await expect(page.getByText('0 selected')).toBeVisible();
+});
+
 test('a late rotation does not replace the secret of another webhook, and its own is still shown', async ({ home, page }) => {
   const first = await make(home, { name: 'Alpha', source_profile: 'github', deliver_only: true });
   await make(home, { name: 'Beta', source_profile: 'github', deliver_only: true });
@@ -190,6 +204,7 @@ test('a late rotation to a weak secret leads to its warning', async ({ home, pag
   await expect(messages(page).getByText('Secret of Alpha saved. It will not be shown again.')).toBeVisible();
   await messages(page).getByRole('button', { name: 'Show warning' }).click();
   await expect(page.getByText('shorter than 16 bytes', { exact: false })).toBeVisible();
+  await expect(messages(page).getByRole('button', { name: 'Show warning' })).toHaveCount(0);
 });
 
 test('Back closes a dialog with its page: a late failure is reported, and a late success leads nowhere', async ({ home, page }) => {

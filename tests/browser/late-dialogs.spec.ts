@@ -103,6 +103,8 @@ test('the list of backups that was loaded on an earlier visit can be loaded agai
   await expect(page.getByRole('heading', { level: 1, name: 'Inbox' })).toBeVisible();
   await home.rpc('backup.create');
   await page.goBack();
+  await expect(backups.getByRole('button', { name: 'Show backups' })).toBeVisible();
+  await expect(backups.getByText('There are no backups yet.')).toHaveCount(0);
   await backups.getByRole('button', { name: 'Show backups' }).click();
   await expect(backups.getByRole('list', { name: 'Backups' }).getByRole('listitem')).toHaveCount(1);
   await expect(backups.getByRole('button', { name: 'Show backups' })).toHaveCount(0);

@@ -71,6 +71,7 @@ test('a restored change of a webhook does not undo what was saved elsewhere mean
   await home.rpc('webhooks.update', { id, rate_limit_per_minute: 9 });
   await logInByPassword(page);
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue('After');
+  await expect(page.getByLabel('Rate limit (per minute)')).toHaveValue('9');
   await page.getByRole('button', { name: 'Save changes' }).click();
   await expect(page.getByRole('heading', { name: 'After', level: 1 })).toBeVisible();
   expect(await home.rpc('webhooks.get', { id })).toMatchObject({ name: 'After', rate_limit_per_minute: 9 });

@@ -126,6 +126,22 @@ test('a webhook is turned off and on with undo, and deleted by typing its name',
   await expect(page.getByRole('heading', { name: 'Webhook not found' })).toBeVisible();
 });
 
+test('a webhook that was deleted since is not shown by Forward', async ({ home, page }) => {
+  await make(home, { name: 'Alpha', source_profile: 'github', deliver_only: true });
+  await page.goto('/webhooks');
+  await page.getByRole('link', { name: 'Alpha', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Alpha', level: 1 })).toBeVisible();
+  await page.goBack();
+  await page.getByRole('button', { name: 'Actions for Alpha' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete Alpha' });
+  await dialog.getByLabel('Type Alpha to confirm').fill('Alpha');
+  await dialog.getByRole('button', { name: 'Delete this webhook' }).click();
+  await expect(page.getByText('No webhooks yet')).toBeVisible();
+  await page.goForward();
+  await expect(page.getByRole('heading', { name: 'Webhook not found', level: 1 })).toBeVisible();
+});
+
 test('keyboard-only use', async ({ home, page }) => {
   await page.goto('/webhooks/new');
   await page.getByRole('heading', { name: 'Which service?' }).waitFor();

@@ -84,5 +84,8 @@ test('a refusal at a field has the reason alone, as a sentence', async () => {
 
 test('a reason that is a sentence is the whole message', () => {
   expect(refusal('name', 'Enter a name.').message).toBe('Enter a name.');
+  expect(refusal('name', 'Enter a name. (It is shown in the list.)').message).toBe(
+    'Enter a name. (It is shown in the list.)',
+  );
   expect(refusal('name', 'must not be empty').message).toBe('Name: must not be empty.');
 });

@@ -109,15 +109,18 @@ export class Submission {
   }
 }
 
+/** The end of a reason that is a full sentence. */
+const SENTENCE_END = /[.!?)]$/;
+
 /** A refusal by the web UI itself, or of another field, in the shape of one from the gateway. */
 export function refusal(field: string, reason: string): Failure {
   // A reason of the gateway is a fragment, and its subject is the field.
-  const message = /[.!?]$/.test(reason) ? reason : `Invalid \`${field}\`: ${reason}.`;
+  const message = SENTENCE_END.test(reason) ? reason : `Invalid \`${field}\`: ${reason}.`;
   return new Failure('INVALID_PARAMS', message, { field, reason });
 }
 
 /** Makes a full sentence of a reason, which the gateway sends as a fragment. */
 export function sentence(reason: string): string {
   const text = reason.charAt(0).toUpperCase() + reason.slice(1);
-  return /[.!?)]$/.test(text) ? text : `${text}.`;
+  return SENTENCE_END.test(text) ? text : `${text}.`;
 }

@@ -21,7 +21,10 @@ function dropWaiting(): void {
   for (const form of kept.keys()) if (!open.includes(form)) kept.delete(form);
 }
 
-/** Returns what was typed in the form when the session ended; null if nothing, or if the login was an hour ago. */
+/**
+ * Returns what was typed in the form when the session ended; null if nothing, or if more than an hour has passed since
+ * the login.
+ */
 export const unsent = <Typed>(form: string): Typed | null => (kept.get(form) as Typed | undefined) ?? null;
 
 /**

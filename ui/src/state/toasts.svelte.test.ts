@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { toast, toasts, TOASTS_MAX } from './toasts.svelte';
+import { act, dismiss, toast, toasts, TOASTS_MAX } from './toasts.svelte';
 
 const shown = () => toasts.map(({ text }) => text);
 
@@ -34,4 +34,17 @@ test('one toast more than fit removes the oldest that does not stay', () => {
 test('one toast that stays more than fit removes the oldest of them', () => {
   for (let count = 1; count <= TOASTS_MAX + 1; count++) toast(`Rotated ${count}`, { stays: true });
   expect(shown()).toEqual(['Rotated 2', 'Rotated 3', 'Rotated 4', 'Rotated 5']);
+});
+
+test('the action of a toast that stays does not remove it', () => {
+  const run = vi.fn();
+  const action = { label: 'Show', run };
+  const undo = toast('Changed', { action });
+  const shows = toast('Rotated', { action, stays: true });
+  for (const one of [...toasts]) act(one);
+  expect(run).toHaveBeenCalledTimes(2);
+  expect(toasts.map(({ id }) => id)).toEqual([shows]);
+  expect(undo).not.toBe(shows);
+  dismiss(shows);
+  expect(toasts).toEqual([]);
 });

@@ -25,7 +25,8 @@ const SHOWN_MS = 6_000;
 const SHOWN_WITH_ACTION_MS = 12_000;
 let next = 1;
 
-export function toast(text: string, options: Options = {}): void {
+/** Shows a toast and returns its ID, for `dismiss`. */
+export function toast(text: string, options: Options = {}): number {
   const id = next++;
   const kind = options.kind ?? 'good';
   const one: Toast = { id, kind, text };
@@ -37,12 +38,19 @@ export function toast(text: string, options: Options = {}): void {
     toasts.splice(Math.max(at, 0), 1);
   }
   if (kind !== 'bad' && !one.stays) setTimeout(() => dismiss(id), options.action ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
+  return id;
 }
 
 /** Shows the gateway's message for a failed call. Rethrows anything else. */
 export function toastFailure(error: unknown): void {
   if (isFailure(error)) toast(error.message, { kind: 'bad' });
   else throw error;
+}
+
+/** Runs the action of a toast. One that stays remains: its action may be refused, such as a change of the page. */
+export function act(one: Toast): void {
+  if (!one.stays) dismiss(one.id);
+  one.action?.run();
 }
 
 export function dismiss(id: number): void {

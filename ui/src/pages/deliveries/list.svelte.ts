@@ -12,6 +12,8 @@ const FIRST = 100;
 const FURTHER = 500;
 
 export class DeliveryList {
+  /** The filters of the rows. They change after those in the URL, together with `loading`. */
+  filters = $state.raw<Filters>(NO_FILTERS);
   rows = $state.raw<readonly Row[]>([]);
   /** New rows that arrived while the user was scrolled down. */
   fresh = $state.raw<readonly Row[]>([]);
@@ -22,7 +24,6 @@ export class DeliveryList {
   #cursor = $state.raw<string | null>(null);
   /** Set by the list component while the first row is out of view. */
   hold = false;
-  #filters: Filters = NO_FILTERS;
   #asked = 0;
   #came: Change[] = [];
   /** Changes received during a page request, whose answer may be older than they are. */
@@ -35,7 +36,7 @@ export class DeliveryList {
 
   /** Replaces the filters and reloads the list. */
   show(filters: Filters): void {
-    this.#filters = filters;
+    this.filters = filters;
     this.rows = [];
     this.fresh = [];
     void this.reload();
@@ -113,7 +114,7 @@ export class DeliveryList {
         this.#came.push(delivery);
         this.#frame ||= requestAnimationFrame(() => this.#arrive());
         // A search also covers the start of the body, which events do not include.
-        if (this.#filters.q) again();
+        if (this.filters.q) again();
       }),
       // Under load the gateway sends this event instead of one per delivery.
       socket.on('records.changed', ({ what }) => what === 'deliveries' && again()),
@@ -140,15 +141,15 @@ export class DeliveryList {
 
   #join(came: readonly Change[]): void {
     const before = { rows: [...this.rows], fresh: [...this.fresh] };
-    const after = join(before, came, { filters: this.#filters, hold: this.hold, complete: this.complete });
+    const after = join(before, came, { filters: this.filters, hold: this.hold, complete: this.complete });
     this.rows = after.rows;
     this.fresh = after.fresh;
   }
 
   /** Fetches pages until one has rows or the list ends: a page of a search may be empty. */
   async #page(cursor: string | null, limit: number): Promise<{ rows: Row[]; cursor: string | null }> {
-    const { webhook, statuses, event, q } = this.#filters;
-    const period = periodOf(this.#filters, Date.now());
+    const { webhook, statuses, event, q } = this.filters;
+    const period = periodOf(this.filters, Date.now());
     const asked = this.#asked;
     for (;;) {
       const answer = await rpc('webhooks.deliveries', {

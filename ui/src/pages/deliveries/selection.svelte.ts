@@ -1,17 +1,31 @@
-// The deliveries that are selected for a bulk action.
+// The deliveries or conversations that are selected for a bulk action.
 import { SvelteSet } from 'svelte/reactivity';
 
 export class Selection {
   /** Whether the rows show checkboxes. */
   on = $state(false);
   readonly ids = new SvelteSet<string>();
+  /** How often the user or a run has stopped selecting. */
+  #stops = 0;
 
   toggle(id: string): void {
     if (!this.ids.delete(id)) this.ids.add(id);
   }
 
   stop(): void {
+    this.#stops++;
     this.on = false;
     this.ids.clear();
+  }
+
+  /**
+   * Begins a run over the selected entries. Returns a function for its end, which stops selecting, unless the user has
+   * stopped since or has selected others.
+   */
+  begin(): () => void {
+    const stops = this.#stops;
+    return () => {
+      if (this.#stops === stops && this.ids.size === 0) this.stop();
+    };
   }
 }

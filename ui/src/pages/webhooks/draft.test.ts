@@ -90,9 +90,17 @@ it('keeps what was typed while it was saved, without the secret that is stored',
   expect(typed).toEqual(draft({ name: 'Typed since' }));
   expect(check(typed).secret).toBeUndefined();
   const other = { ...sent, secret: 'whsec_other' };
-  expect(afterSave(other, sent, stored)).toBe(other);
+  expect(afterSave(other, sent, stored)).toEqual({ ...other, name: 'Stored' });
   const chosen = draft({ ownSecret: true });
-  expect(afterSave(chosen, draft({}), stored)).toBe(chosen);
+  expect(afterSave(chosen, draft({}), stored)).toEqual({ ...chosen, name: 'Stored' });
+});
+
+it('shows what another window changed in the fields that were not typed in since', () => {
+  const sent = draft({ name: 'Sent', rate: '60', cidrs: '' });
+  const stored = draft({ name: 'Sent', rate: '10', cidrs: '192.0.2.1', enabled: false });
+  const typed = afterSave({ ...sent, cidrs: '192.0.2.2' }, sent, stored);
+  expect(typed).toEqual({ ...stored, cidrs: '192.0.2.2' });
+  expect(changes(stored, typed)).toEqual({ allowed_cidrs: ['192.0.2.2'] });
 });
 
 it('reads numbers with the separators of the language, as its errors show them', () => {

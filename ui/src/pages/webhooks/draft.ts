@@ -10,6 +10,7 @@ import type {
 } from '../../client/generated/rpc';
 import type { Params } from '../../client/rpc';
 import { numberOf, numeralOf } from '../../parts/numeral';
+import { rebased } from '../../parts/rebase';
 import { entries } from './cidr';
 import { emptySchedule, PROFILE, scheduleDraftOf, scheduleInputOf, type ScheduleDraft } from './schedule';
 
@@ -219,7 +220,11 @@ export function changes(before: Draft, after: Draft): Input | null {
 /** The form after `sent` was stored as `stored`. What the user has typed since stays, and is not saved yet. */
 export function afterSave(now: Draft, sent: Draft, stored: Draft): Draft {
   if (JSON.stringify(now) === JSON.stringify(sent)) return stored;
+  // Another window may have changed the fields that the user left as they were.
+  const typed = rebased(now, sent, stored);
   const isStored = sent.ownSecret && now.secret === sent.secret;
   // An empty secret of the user's own would be refused with the next change.
-  return isStored ? { ...now, ownSecret: false, secret: '' } : now;
+  if (isStored) return { ...typed, ownSecret: false, secret: '' };
+  // A record does not contain them, so they are as the user typed them.
+  return { ...typed, ownSecret: now.ownSecret, secret: now.secret };
 }

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { Selection } from './selection.svelte';
+
+/** A selection with a run over one entry, which is done. */
+function ran() {
+  const selection = new Selection();
+  selection.on = true;
+  selection.toggle('a');
+  const end = selection.begin();
+  selection.ids.delete('a');
+  return { selection, end };
+}
+
+test('the end of a run stops selecting', () => {
+  const { selection, end } = ran();
+  end();
+  expect(selection.on).toBe(false);
+});
+
+test('the end of a run keeps what the user has selected since', () => {
+  const { selection, end } = ran();
+  selection.toggle('b');
+  end();
+  expect(selection.on).toBe(true);
+  expect([...selection.ids]).toEqual(['b']);
+});
+
+test('the end of a run does not stop a selection that the user has started since', () => {
+  const { selection, end } = ran();
+  selection.stop();
+  selection.on = true;
+  end();
+  expect(selection.on).toBe(true);
+});
