@@ -1,5 +1,5 @@
-//! Whether the file of a SQLite database is still the one that was opened. The server continues to use an open file that
-//! was deleted or renamed. Everything that opens the path later uses another one: the next start, and backups.
+//! Whether the file of a SQLite database is still the one that was opened. The server continues to use an open file
+//! that was deleted or renamed. Everything that opens the path later uses another one: the next start, and backups.
 
 use crate::Services;
 use gatehouse_config::DatabaseUrl;

@@ -12,7 +12,6 @@ use anyhow::{Context, Result, bail, ensure};
 use gatehouse::{Gateway, Purpose, Storage};
 use gatehouse_config::Layers;
 use gatehouse_domain::Problem;
-use gatehouse_store::StoreError;
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -87,13 +86,10 @@ async fn beside(globals: &Globals, layers: &Layers) -> Result<Gateway> {
     offline::ensure_same_schema(layers).await?;
     // Opening the secrets next to the server is safe only before setup: it can change the files of provider keys.
     let storage = Storage::open(layers, Purpose::Beside).await?;
-    let is_complete = storage.store.read(|conn| {
-        Box::pin(async move {
-            let has_password = conn.find_password_hash().await?.is_some();
-            Ok::<_, StoreError>(has_password || conn.count_passkeys().await? > 0)
-        })
-    });
-    let is_complete = is_complete.await;
+    let is_complete = storage
+        .store
+        .read(|conn| Box::pin(gatehouse_auth::is_setup_complete(conn)))
+        .await;
     storage.close().await;
     ensure!(!is_complete?, "setup is already complete");
     Ok(Gateway::open(globals.layers()?, offline::parts(), Purpose::Beside).await?)
