@@ -67,8 +67,7 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
         globals.given_url(layers)?.is_none(),
         "the setup code is shown only on the server's machine; omit --url and unset SERVICE_URL",
     )?;
-    offline::note_new_database(layers)?;
-    let gateway = match offline::gateway(globals).await? {
+    let gateway = match offline::gateway_or_new(globals, layers).await? {
         Some(gateway) => gateway,
         None => beside(globals, layers).await?,
     };
@@ -83,6 +82,7 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
 /// Opens the database while a server is running. The server checks codes in the database, so a renewed code works
 /// immediately.
 async fn beside(globals: &Globals, layers: &Layers) -> Result<Gateway> {
+    offline::ensure_database(layers)?;
     offline::ensure_same_schema(layers).await?;
     // Opening the secrets next to the server is safe only before setup: it can change the files of provider keys.
     let storage = Storage::open(layers, Purpose::Beside).await?;
