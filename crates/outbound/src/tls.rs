@@ -63,7 +63,8 @@ impl SystemVerifier {
         }
     }
 
-    /// Returns what `load` returned at the first success, or in the last [`RETRY`].
+    /// Returns the verifier, or the error of the last attempt. Calls `load` only without a verifier, and not within
+    /// [`RETRY`] after a failed attempt.
     fn loaded_by(
         &self,
         now: Instant,
