@@ -55,8 +55,8 @@ impl Services {
         if !self.database_was_replaced().await {
             return Ok(());
         }
-        let message = "The backup failed: the file of the database was deleted, moved or replaced while the server uses \
-                       it. The `database` check of `doctor` has the details.";
+        let message = "The backup failed: the file of the database was deleted, moved or replaced while the server \
+                       uses it. The `database` check of `doctor` has the details.";
         Err(Problem::new(ErrorCode::StorageUnavailable, message))
     }
 }
