@@ -67,4 +67,4 @@ pub use metrics_token::MetricsToken;
 pub use only::{Only, Targets};
 pub use request_context::{Caller, Outcome, RecogniseError, RequestContext, RequestFacts};
 pub use settings::AuthSettings;
-pub use state::{Auth, AuthFacts};
+pub use state::{Auth, AuthFacts, is_setup_complete};

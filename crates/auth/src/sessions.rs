@@ -382,8 +382,12 @@ impl Auth {
                             .children_of_others(conn, in_job.as_ref(), now)
                             .await?;
                         let ended = conn.delete_other_auth_sessions(in_job.as_ref()).await?;
-                        let ended = ended.saturating_add(below.count_sessions());
-                        let detail = json!({ "ended": ended, "children": below.count() });
+                        let sessions = below.count_sessions();
+                        let ended = ended.saturating_add(sessions);
+                        // Each credential is in one of the two numbers.
+                        let all = u64::try_from(below.count()).unwrap_or(u64::MAX);
+                        let children = all.saturating_sub(sessions);
+                        let detail = json!({ "ended": ended, "children": children });
                         let entry = AuditEntry {
                             kind: ending.kind,
                             actor: &actor,

@@ -92,6 +92,11 @@ impl Settled {
     }
 }
 
+/// Whether setup is complete according to the database, for a command that opens nothing else.
+pub async fn is_setup_complete(conn: &mut Conn) -> Result<bool, StoreError> {
+    Ok(Settled::read(conn).await?.facts.setup_complete)
+}
+
 /// The handle of this crate. Cheap to clone.
 #[derive(Clone)]
 pub struct Auth(pub(crate) Arc<AuthInner>);

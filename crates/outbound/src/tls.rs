@@ -6,7 +6,11 @@ use rustls::crypto::{self, CryptoProvider, aws_lc_rs};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
 use rustls_platform_verifier::Verifier;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// After the certificate authorities could not be read, handshakes fail for this time without another attempt.
+const RETRY: Duration = Duration::from_secs(5);
 
 pub(crate) const NO_TLS: OutboundError = OutboundError::Other("TLS could not be set up");
 
@@ -35,11 +39,19 @@ fn config(verifier: Arc<dyn ServerCertVerifier>) -> Result<ClientConfig, Outboun
 }
 
 /// Verifies certificates by the authorities of this system. They are read at the first handshake, because reading them
-/// takes milliseconds, and kept until the process ends.
+/// takes milliseconds, and kept until the process ends. If they could not be read, a later handshake retries.
 #[derive(Debug)]
 struct SystemVerifier {
     provider: Arc<CryptoProvider>,
-    loaded: OnceLock<Result<Verifier, rustls::Error>>,
+    loaded: OnceLock<Verifier>,
+    /// The last attempt that failed. Locked while they are read.
+    failed: Mutex<Option<Failed>>,
+}
+
+#[derive(Debug)]
+struct Failed {
+    at: Instant,
+    error: rustls::Error,
 }
 
 impl SystemVerifier {
@@ -47,18 +59,44 @@ impl SystemVerifier {
         Self {
             provider: Arc::new(aws_lc_rs::default_provider()),
             loaded: OnceLock::new(),
+            failed: Mutex::new(None),
         }
     }
 
-    fn loaded(&self) -> Result<&Verifier, rustls::Error> {
-        let loaded = self.loaded.get_or_init(|| {
-            Verifier::new(Arc::clone(&self.provider)).inspect_err(|_| {
+    /// Returns the verifier, or the error of the last attempt. Calls `load` only without a verifier, and not within
+    /// [`RETRY`] after a failed attempt.
+    fn loaded_by(
+        &self,
+        now: Instant,
+        load: impl FnOnce(Arc<CryptoProvider>) -> Result<Verifier, rustls::Error>,
+    ) -> Result<&Verifier, rustls::Error> {
+        if let Some(verifier) = self.loaded.get() {
+            return Ok(verifier);
+        }
+        let mut last = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have read them in between.
+        if let Some(verifier) = self.loaded.get() {
+            return Ok(verifier);
+        }
+        if let Some(failed) = &*last
+            && now.saturating_duration_since(failed.at) < RETRY
+        {
+            return Err(failed.error.clone());
+        }
+        match load(Arc::clone(&self.provider)) {
+            Ok(verifier) => Ok(self.loaded.get_or_init(|| verifier)),
+            Err(error) => {
                 tracing::warn!(
-                    "no certificate authorities were found on this system; https requests fail"
+                    %error,
+                    "the certificate authorities of this system cannot be read; https requests fail"
                 );
-            })
-        });
-        loaded.as_ref().map_err(Clone::clone)
+                *last = Some(Failed {
+                    at: now,
+                    error: error.clone(),
+                });
+                Err(error)
+            }
+        }
     }
 }
 
@@ -71,7 +109,7 @@ impl ServerCertVerifier for SystemVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let verifier = self.loaded()?;
+        let verifier = self.loaded_by(Instant::now(), Verifier::new)?;
         verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
     }
 
@@ -120,15 +158,38 @@ mod tests {
     #[test]
     fn without_certificate_authorities_every_certificate_is_refused() {
         let verifier = SystemVerifier::new();
-        // Nothing has read them.
-        assert!(verifier.loaded.get().is_none());
         let none = rustls::Error::General("none".to_owned());
-        verifier.loaded.set(Err(none.clone())).unwrap();
+        *verifier.failed.lock().unwrap() = Some(Failed {
+            at: Instant::now() + Duration::from_hours(1),
+            error: none.clone(),
+        });
         let name = ServerName::try_from("example.com").unwrap();
         let certificate = CertificateDer::from(Vec::new());
         let verdict = verifier.verify_server_cert(&certificate, &[], &name, &[], UnixTime::now());
         assert_eq!(verdict.unwrap_err(), none);
         assert!(!verifier.supported_verify_schemes().is_empty());
+    }
+
+    #[test]
+    fn certificate_authorities_that_could_not_be_read_are_read_again_after_five_seconds() {
+        let verifier = SystemVerifier::new();
+        let none = rustls::Error::General("none".to_owned());
+        let start = Instant::now();
+        let mut loads = 0;
+        for (after_ms, expected) in [(0, 1), (4_999, 1), (5_000, 2), (9_999, 2), (10_000, 3)] {
+            let now = start + Duration::from_millis(after_ms);
+            let loaded = verifier.loaded_by(now, |_| {
+                loads += 1;
+                Err(none.clone())
+            });
+            assert_eq!(loaded.err().as_ref(), Some(&none), "{after_ms}");
+            assert_eq!(loads, expected, "{after_ms}");
+        }
+        let later = start + Duration::from_secs(15);
+        // This system may have none.
+        if verifier.loaded_by(later, Verifier::new).is_ok() {
+            assert!(verifier.loaded_by(later, |_| Err(none.clone())).is_ok());
+        }
     }
 
     #[test]

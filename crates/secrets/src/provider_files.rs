@@ -1,6 +1,8 @@
 //! The two files of provider keys: `provider_keys.json` (plaintext) and `provider_keys.json.enc` (encrypted). While the
 //! plaintext file exists, it is authoritative and the copy is made from it. Blocking: call it off the async threads.
 
+mod set_aside;
+
 use gatehouse_domain::{ErrorCode, KeyBinding, Problem, Random};
 use gatehouse_store::{FileOwner, fault};
 use gatehouse_vault::{Aad, CryptoError, Dek};
@@ -18,7 +20,7 @@ const COPY: &str = "provider_keys.json.enc";
 /// The copy encrypted with a data key that is about to become the vault's.
 const NEXT: &str = "provider_keys.json.enc.next";
 /// What was in the files when the keys became rows: encrypted if there is a vault. No server reads them. For the
-/// database from which the installation was moved.
+/// database from which the installation was moved. After a later move with other keys, a number follows: `.moved.2`.
 const MOVED_PLAIN: &str = "provider_keys.json.moved";
 const MOVED_COPY: &str = "provider_keys.json.enc.moved";
 const TEMPORARY: &str = "provider_keys.json.tmp";
@@ -142,11 +144,15 @@ impl ProviderFiles {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// At start: removes a half-written temporary file, and makes the plaintext file private.
+    /// At start: removes a half-written temporary file, and makes the plaintext files private.
     pub(crate) fn sweep(&self) -> Result<(), FileError> {
         let _turn = self.turn();
         self.remove(TEMPORARY)?;
-        Ok(close_to_others(&self.path(PLAIN))?)
+        close_to_others(&self.path(PLAIN), PLAIN)?;
+        for name in self.names_of(MOVED_PLAIN)? {
+            close_to_others(&self.path(&name), &name)?;
+        }
+        Ok(())
     }
 
     /// Loads the keys of the plaintext file, or else of the copy; `None` if there is neither.
@@ -177,7 +183,7 @@ impl ProviderFiles {
         keys: &ProviderKeys,
     ) -> Result<(), FileError> {
         self.write_encrypted(COPY, dek, random, keys)?;
-        if self.open(COPY, dek)?.as_ref() == Some(keys) {
+        if self.open((COPY, COPY), dek)?.as_ref() == Some(keys) {
             self.remove(NEXT)?;
             Ok(())
         } else {
@@ -195,7 +201,7 @@ impl ProviderFiles {
     ) -> Result<(), FileError> {
         let _turn = self.turn();
         if !keep_plain {
-            self.remove(MOVED_PLAIN)?;
+            self.remove_all(MOVED_PLAIN)?;
         }
         let copy = self.read_copy(dek);
         let Some(plain) = self.read_plain()? else {
@@ -256,49 +262,29 @@ impl ProviderFiles {
         Ok(self.remove(NEXT)?)
     }
 
-    /// Replaces the files by one with another name, after the keys were stored in the database.
-    pub(crate) fn set_aside(
-        &self,
-        dek: Option<&Dek>,
-        random: &dyn Random,
-        keys: &ProviderKeys,
-    ) -> Result<(), FileError> {
-        let _turn = self.turn();
-        match dek {
-            Some(dek) => {
-                self.write_encrypted(MOVED_COPY, dek, random, keys)?;
-                self.remove(MOVED_PLAIN)?;
-            }
-            None => self.write(MOVED_PLAIN, &keys.to_json()?)?,
-        }
-        for name in PROVIDER_FILES {
-            self.remove(name)?;
-        }
-        Ok(())
-    }
-
-    /// Removes what [`Self::set_aside`] kept, when keys of a newer database become files.
-    pub(crate) fn remove_set_aside(&self) -> Result<(), FileError> {
-        self.remove(MOVED_COPY)?;
-        Ok(self.remove(MOVED_PLAIN)?)
-    }
-
     fn read_plain(&self) -> Result<Option<ProviderKeys>, FileError> {
-        let Some(bytes) = self.read(PLAIN)? else {
+        self.read_unencrypted((PLAIN, PLAIN))
+    }
+
+    fn read_unencrypted(
+        &self,
+        (name, first): (&str, &'static str),
+    ) -> Result<Option<ProviderKeys>, FileError> {
+        let Some(bytes) = self.read(name)? else {
             return Ok(None);
         };
-        let keys = serde_json::from_slice(&bytes).map_err(|_| FileError::Damaged(PLAIN))?;
+        let keys = serde_json::from_slice(&bytes).map_err(|_| FileError::Damaged(first))?;
         Ok(Some(keys))
     }
 
     /// Reads the copy that the key opens: the current one, or the one that a rotation prepared.
     fn read_copy(&self, dek: &Dek) -> Result<Option<ProviderKeys>, FileError> {
-        match self.open(COPY, dek) {
+        match self.open((COPY, COPY), dek) {
             Ok(Some(keys)) => {
                 self.remove(NEXT)?;
                 Ok(Some(keys))
             }
-            in_force => match self.open(NEXT, dek) {
+            in_force => match self.open((NEXT, NEXT), dek) {
                 Ok(Some(keys)) => {
                     self.rename(NEXT, COPY)?;
                     Ok(Some(keys))
@@ -308,15 +294,19 @@ impl ProviderFiles {
         }
     }
 
-    fn open(&self, name: &'static str, dek: &Dek) -> Result<Option<ProviderKeys>, FileError> {
+    fn open(
+        &self,
+        (name, first): (&str, &'static str),
+        dek: &Dek,
+    ) -> Result<Option<ProviderKeys>, FileError> {
         let Some(bytes) = self.read(name)? else {
             return Ok(None);
         };
-        let text = str::from_utf8(&bytes).map_err(|_| FileError::Damaged(name))?;
+        let text = str::from_utf8(&bytes).map_err(|_| FileError::Damaged(first))?;
         let json = dek
             .decrypt(&Aad::ProviderKeys, text.trim())
-            .map_err(|_| FileError::Undecryptable(name))?;
-        let keys = serde_json::from_slice(&json).map_err(|_| FileError::Damaged(name))?;
+            .map_err(|_| FileError::Undecryptable(first))?;
+        let keys = serde_json::from_slice(&json).map_err(|_| FileError::Damaged(first))?;
         Ok(Some(keys))
     }
 
@@ -403,7 +393,7 @@ fn private_file(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(unix)]
-fn close_to_others(path: &Path) -> io::Result<()> {
+fn close_to_others(path: &Path, name: &str) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let metadata = match path.metadata() {
         Ok(metadata) => metadata,
@@ -411,13 +401,16 @@ fn close_to_others(path: &Path) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     if metadata.permissions().mode() & 0o077 != 0 {
-        tracing::warn!("other users of this machine could read {PLAIN}; its mode was set to 0600");
+        tracing::warn!("other users of this machine could read {name}; its mode was set to 0600");
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     }
     Ok(())
 }
 
 #[cfg(not(unix))]
-fn close_to_others(_: &Path) -> io::Result<()> {
+fn close_to_others(_: &Path, _: &str) -> io::Result<()> {
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

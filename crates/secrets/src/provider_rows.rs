@@ -239,7 +239,7 @@ impl Inner {
             moved,
             ?kept,
             "the provider keys are in the database now, except those that it had already or that were deleted; their \
-             files were replaced by one that ends in .moved, for the database from which they were moved"
+             files were replaced by a .moved file, for the database from which they were moved"
         );
         Ok(())
     }
@@ -250,6 +250,7 @@ impl Inner {
     ) -> Result<(), SecretsError> {
         let found = self.read_provider_rows().await?;
         if found.keys.0.is_empty() {
+            // This may be the database from which the keys were moved, so what was set aside is kept.
             return Ok(());
         }
         let (dek, random) = (dek.cloned(), Arc::clone(&self.random));

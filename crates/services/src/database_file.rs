@@ -1,5 +1,5 @@
-//! Whether the file of a SQLite database is still the one that was opened. The server continues to use an open file that
-//! was deleted or renamed. Everything that opens the path later uses another one: the next start, and backups.
+//! Whether the file of a SQLite database is still the one that was opened. The server continues to use an open file
+//! that was deleted or renamed. Everything that opens the path later uses another one: the next start, and backups.
 
 use crate::Services;
 use gatehouse_config::DatabaseUrl;
@@ -55,8 +55,8 @@ impl Services {
         if !self.database_was_replaced().await {
             return Ok(());
         }
-        let message = "The backup failed: the file of the database was deleted, moved or replaced while the server uses \
-                       it. The `database` check of `doctor` has the details.";
+        let message = "The backup failed: the file of the database was deleted, moved or replaced while the server \
+                       uses it. The `database` check of `doctor` has the details.";
         Err(Problem::new(ErrorCode::StorageUnavailable, message))
     }
 }

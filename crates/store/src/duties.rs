@@ -14,9 +14,9 @@ struct DutyRow {
 
 columns! { DutyRow: node, until }
 
-/// A duty that recurs. The node that claims it keeps it as long as it claims it again in time. While no measurement of
-/// the database's clock counts, a node uses its own clock: if it is wrong by more than the lease, two nodes may have
-/// the duty.
+/// A duty that recurs. The node that claims it keeps it as long as it claims it again in time. While a node has no
+/// valid measurement of the database's clock, it uses its own clock: if it is wrong by more than the lease, two nodes
+/// may have the duty.
 #[derive(Debug)]
 pub struct Duty {
     name: &'static str,

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio_util::task::TaskTracker;
 
@@ -179,6 +180,13 @@ struct Moment {
     time: Timestamp,
 }
 
+/// Milliseconds until `next_at`, `elapsed_ms` after `time`; at least 1. The shared clock is read only once for a batch:
+/// a second time could come from another clock.
+fn wait_ms((time, next_at): (Timestamp, Timestamp), elapsed_ms: u64) -> u64 {
+    let wait = time.after(Duration::from_millis(elapsed_ms)).until(next_at);
+    u64::try_from(wait.as_millis()).unwrap_or(1).max(1)
+}
+
 #[derive(Debug)]
 struct Pools<K> {
     by_key: HashMap<K, Pool>,
@@ -244,11 +252,6 @@ impl<K: RateKey> RateLeases<K> {
     fn lock(&self) -> MutexGuard<'_, Pools<K>> {
         // The counts remain usable even if a thread panicked while it held the lock.
         self.pools.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The time by which the permits of all nodes expire.
-    async fn shared_now(&self) -> Timestamp {
-        self.store.shared_now(&self.clock).await
     }
 
     /// Is ready when an undecided permit has been used or returned since the call.
@@ -322,12 +325,12 @@ impl<K: RateKey> RateLeases<K> {
         (count, limit): (u32, u32),
         _turn: OwnedMutexGuard<()>,
     ) -> Result<(), StoreError> {
-        let time = self.shared_now().await;
+        let time = self.store.shared_now(&self.clock).await;
+        let began_ms = self.clock.monotonic_ms();
         let (unused, wanted) = {
-            let now_ms = self.clock.monotonic_ms();
             let mut pools = self.lock();
             let pool = pools.by_key.entry(key.clone()).or_default();
-            pool.begin_batch(count, limit, now_ms)
+            pool.begin_batch(count, limit, began_ms)
         };
         let (name, window_ms) = (key.name(), self.window_ms);
         let write = self.store.write_limits(move |conn| {
@@ -345,10 +348,10 @@ impl<K: RateKey> RateLeases<K> {
             })
         });
         let lease = write.await?;
-        let wait = self.shared_now().await.until(lease.next_at);
-        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(1).max(1);
+        let now_ms = self.clock.monotonic_ms();
+        let wait_ms = wait_ms((time, lease.next_at), now_ms.saturating_sub(began_ms));
         let at = Moment {
-            monotonic_ms: self.clock.monotonic_ms(),
+            monotonic_ms: now_ms,
             time,
         };
         let mut pools = self.lock();

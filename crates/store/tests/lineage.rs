@@ -124,8 +124,8 @@ fn expected(list: &[(&str, Option<&str>)]) -> Vec<(String, Option<String>)> {
     list.iter().map(pair).collect()
 }
 
-/// Two sessions of a key's passkey, the second of which expires first, and one that has no creator. Each session created
-/// a key and a device.
+/// Two sessions of a key's passkey, the second of which expires first, and one that has no creator. Each session
+/// created a key and a device.
 async fn fill(store: &Store) {
     write(store, |conn| {
         Box::pin(async move {

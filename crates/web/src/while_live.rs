@@ -10,7 +10,7 @@ use axum::extract::Request;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, Stream, StreamExt, TryStreamExt};
 use gatehouse_auth::{AuthIdentity, Decision, RequestContext};
-use gatehouse_domain::Problem;
+use gatehouse_domain::{ErrorCode, Problem};
 use std::time::Duration;
 
 /// How often the expiry of the credential is checked. Its revocation is noticed at once.
@@ -20,6 +20,8 @@ const CONFIRM_AGAIN: Duration = Duration::from_millis(100);
 /// From this duration in milliseconds on, a call takes long. A quick call that ends its own credential is answered.
 const LONG_MS: u64 = 1000;
 const ENDED: &str = "the credential has ended";
+const UNCONFIRMED: &str = "The database is currently unavailable, so it cannot be checked whether the credential is \
+                           still valid. The call may have made its change: check before you repeat it.";
 
 /// The credential of a request.
 #[derive(Clone)]
@@ -49,7 +51,8 @@ impl Credential {
     /// Fails if the credential has ended. Call it before a result is sent whose work took long. Reads the database
     /// while this node cannot see which credentials other nodes have ended.
     pub(crate) async fn confirm(&self) -> Result<(), Problem> {
-        self.app.auth().require_live(&self.identity).await
+        let live = self.app.auth().require_live(&self.identity).await;
+        live.map_err(after_the_work)
     }
 
     /// Like [`Self::confirm`], for work that may have been quick. `began_ms` is its beginning on the monotonic clock.
@@ -123,6 +126,15 @@ impl Credential {
             }
         }
     }
+}
+
+/// Corrects the text of an unavailable database, which says that nothing was changed: the work is already done.
+fn after_the_work(problem: Problem) -> Problem {
+    if problem.code != ErrorCode::StorageUnavailable {
+        return problem;
+    }
+    let message = UNCONFIRMED.to_owned();
+    Problem { message, ..problem }
 }
 
 /// Passes a stream on until `ended` completes, and then `error`. While `is_confirmed` is false, only errors are passed
@@ -231,6 +243,16 @@ mod tests {
         assert_eq!(first, Some(Some(Err("the database is unreachable"))));
         assert_eq!(pieces.next().await, None);
         drop(end);
+    }
+
+    #[test]
+    fn without_the_database_an_answer_does_not_state_that_nothing_was_changed() {
+        let unavailable = Problem::new(ErrorCode::StorageUnavailable, "Nothing was changed.");
+        let problem = after_the_work(unavailable);
+        assert_eq!(problem.code, ErrorCode::StorageUnavailable);
+        assert_eq!(problem.message, UNCONFIRMED);
+        let internal = Problem::internal();
+        assert_eq!(after_the_work(internal.clone()), internal);
     }
 
     #[tokio::test]

@@ -12,7 +12,6 @@ use anyhow::{Context, Result, bail, ensure};
 use gatehouse::{Gateway, Purpose, Storage};
 use gatehouse_config::Layers;
 use gatehouse_domain::Problem;
-use gatehouse_store::StoreError;
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -68,8 +67,7 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
         globals.given_url(layers)?.is_none(),
         "the setup code is shown only on the server's machine; omit --url and unset SERVICE_URL",
     )?;
-    offline::note_new_database(layers)?;
-    let gateway = match offline::gateway(globals).await? {
+    let gateway = match offline::gateway_or_new(globals, layers).await? {
         Some(gateway) => gateway,
         None => beside(globals, layers).await?,
     };
@@ -84,16 +82,14 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
 /// Opens the database while a server is running. The server checks codes in the database, so a renewed code works
 /// immediately.
 async fn beside(globals: &Globals, layers: &Layers) -> Result<Gateway> {
+    offline::ensure_database(layers)?;
     offline::ensure_same_schema(layers).await?;
     // Opening the secrets next to the server is safe only before setup: it can change the files of provider keys.
     let storage = Storage::open(layers, Purpose::Beside).await?;
-    let is_complete = storage.store.read(|conn| {
-        Box::pin(async move {
-            let has_password = conn.find_password_hash().await?.is_some();
-            Ok::<_, StoreError>(has_password || conn.count_passkeys().await? > 0)
-        })
-    });
-    let is_complete = is_complete.await;
+    let is_complete = storage
+        .store
+        .read(|conn| Box::pin(gatehouse_auth::is_setup_complete(conn)))
+        .await;
     storage.close().await;
     ensure!(!is_complete?, "setup is already complete");
     Ok(Gateway::open(globals.layers()?, offline::parts(), Purpose::Beside).await?)

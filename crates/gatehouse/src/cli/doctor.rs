@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 
 /// What to do without a database and without a server.
-const NO_SERVER: &str = "If a server runs at another address, set --url and an API key in SERVICE_API_KEY. If none has \
-                         run yet, start it with `gatehouse serve`.";
+const NO_SERVER: &str = "If a server runs at another address, set --url and an API key in SERVICE_API_KEY. If no \
+                         server has run yet, start one with `gatehouse serve`.";
 
 /// Runs the checks. Fails when a check fails.
 pub async fn run(globals: &Globals, out: &Output) -> Result<ExitCode> {
@@ -67,9 +67,15 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
     if globals.given_url(layers)?.is_some() {
         return Ok(None);
     }
-    if let Some(missing) = offline::missing_database(layers)? {
+    if let (Some(path), Some(missing)) = (
+        offline::missing_path(layers)?,
+        offline::missing_database(layers)?,
+    ) {
         if responds(globals, layers).await? {
-            note(format!("The running server is checked: {missing}."));
+            note(format!(
+                "There is no database {}, so the running server is checked.",
+                path.display()
+            ));
             return Ok(None);
         }
         let message = format!("No server responds, and {missing}.");

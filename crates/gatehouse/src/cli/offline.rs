@@ -44,6 +44,19 @@ pub async fn gateway(globals: &Globals) -> Result<Option<Gateway>> {
     unless_locked(Gateway::open(globals.layers()?, parts(), Purpose::Command).await)
 }
 
+/// Like [`gateway`]. Reports if it created the database: a server with other variables uses another one.
+pub async fn gateway_or_new(globals: &Globals, layers: &Layers) -> Result<Option<Gateway>> {
+    let missing = missing_path(layers)?;
+    let gateway = gateway(globals).await?;
+    if let (Some(path), Some(_)) = (missing, &gateway) {
+        note(format!(
+            "There was no database {}, so one was created. If the server uses another one: {CHOOSE}.",
+            path.display()
+        ));
+    }
+    Ok(gateway)
+}
+
 /// Opens only the database; `None` when a server holds the lock.
 pub async fn storage(layers: &Layers) -> Result<Option<Storage>> {
     unless_locked(Storage::open(layers, Purpose::Command).await)
@@ -107,15 +120,20 @@ pub fn sqlite_path(layers: &Layers) -> Result<Option<PathBuf>> {
     }
 }
 
+/// The path of the database if it does not exist.
+pub fn missing_path(layers: &Layers) -> Result<Option<PathBuf>> {
+    Ok(sqlite_path(layers)?.filter(|path| !path.exists()))
+}
+
 /// Whether the database exists, so that read-only commands do not create one.
 pub fn has_database(layers: &Layers) -> Result<bool> {
-    Ok(sqlite_path(layers)?.is_none_or(|path| path.exists()))
+    Ok(missing_path(layers)?.is_none())
 }
 
 /// The error of commands that need an existing database: which file is missing, and how to choose another one. `None`
 /// if it exists.
 pub fn missing_database(layers: &Layers) -> Result<Option<String>> {
-    let path = sqlite_path(layers)?.filter(|path| !path.exists());
+    let path = missing_path(layers)?;
     Ok(path.map(|path| format!("there is no database {}; {CHOOSE}", path.display())))
 }
 
@@ -125,17 +143,6 @@ pub fn ensure_database(layers: &Layers) -> Result<()> {
         Some(missing) => Err(anyhow!(missing)),
         None => Ok(()),
     }
-}
-
-/// Reports that the command creates the database, if there is none: a server with other variables uses another one.
-pub fn note_new_database(layers: &Layers) -> Result<()> {
-    if let Some(path) = sqlite_path(layers)?.filter(|path| !path.exists()) {
-        note(format!(
-            "There is no database {} yet, so one is created. If the server uses another one: {CHOOSE}.",
-            path.display()
-        ));
-    }
-    Ok(())
 }
 
 /// Whether a server holds the lock. Creates no database to find out.

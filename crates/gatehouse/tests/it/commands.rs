@@ -222,13 +222,13 @@ async fn on_a_stopped_server_the_data_directory_is_worked_on() {
     let installation = Installation::new();
     let shown = installation.run(&["auth", "setup-code"]);
     let code = shown.ok();
-    assert!(shown.stderr().contains("one is created"), "{code}");
+    assert!(shown.stderr().contains("one was created"), "{code}");
     let again = installation.run(&["auth", "setup-code"]);
     again.ok();
     assert!(!again.stderr().contains("created"), "{}", again.stderr());
     let other = Installation::new();
     let key = other.run(&["auth", "create-key", "--no-store"]);
-    assert!(key.stderr().contains("one is created"), "{}", key.stderr());
+    assert!(key.stderr().contains("one was created"), "{}", key.stderr());
     let server = installation.start();
     server.set_up().await;
     server.stop();

@@ -76,6 +76,21 @@ fn a_command_without_a_database_names_the_directory_and_how_to_choose_another_on
     assert!(!installation.data_dir().exists());
 }
 
+#[test]
+fn a_setup_code_beside_a_server_whose_database_is_missing_creates_none() {
+    let installation = Installation::new();
+    let server = installation.start();
+    let database = installation.data_dir().join("gatehouse.db");
+    let away = installation.data_dir().join("away.db");
+    std::fs::rename(&database, &away).unwrap();
+    let error = installation.run(&["auth", "setup-code"]).failed(1);
+    assert!(error.contains("there is no database"), "{error}");
+    assert!(!error.contains("one was created"), "{error}");
+    assert!(!database.exists());
+    std::fs::rename(&away, &database).unwrap();
+    server.stop();
+}
+
 /// As a user who is not the service's sees it: the server responds, and its database is elsewhere.
 #[tokio::test]
 async fn without_a_database_the_server_that_responds_is_checked_and_a_key_is_asked_for() {
@@ -90,4 +105,7 @@ async fn without_a_database_the_server_that_responds_is_checked_and_a_key_is_ask
     let args = ["doctor", "--json", "--bind", address, "--api-key", &key];
     let checked = other.run(&args).stdout();
     assert!(checked.contains("A server responds at"), "{checked}");
+    let note = other.run(&args).stderr();
+    assert!(note.contains("so the running server is checked"), "{note}");
+    assert!(!note.contains("--data-dir"), "{note}");
 }

@@ -319,3 +319,17 @@ async fn rows_become_files_on_sqlite() {
         VaultSealed
     );
 }
+
+/// The owner may go back to the database that the keys were moved from.
+#[tokio::test]
+async fn without_rows_what_an_earlier_move_kept_stays() {
+    let installation = sqlite_home();
+    for name in ASIDE {
+        std::fs::File::create(installation.path(name)).unwrap();
+    }
+    let node = installation.start().await;
+    node.initialize().await;
+    node.secrets.seal(actor()).await.unwrap();
+    node.unlock(PASSWORD).await.unwrap();
+    assert!(ASIDE.iter().all(|name| installation.path(name).exists()));
+}

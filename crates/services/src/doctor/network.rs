@@ -64,7 +64,8 @@ pub(super) async fn is_in_container() -> bool {
 }
 
 /// `in_container`: the port is reachable where it is published, whatever `server.bind` says. The process cannot see
-/// where that is; a loopback name in `server.external_url` states it.
+/// where that is, and with the network of the host it is reachable everywhere. So the check fails, and its hint names
+/// the case in which the port is safe.
 pub(super) fn tls(settings: &Settings, process: &Process, in_container: bool) -> Check {
     let external = settings.server.external_url.as_ref();
     let is_of_machine = external
@@ -83,16 +84,13 @@ pub(super) fn tls(settings: &Settings, process: &Process, in_container: bool) ->
         Tls::Off if proxied => {
             Check::fine("tls", "Plain HTTP. The reverse proxy must terminate TLS.")
         }
-        Tls::Off if in_container && is_of_machine => Check {
-            hint: Some(
-                "Publish the port on 127.0.0.1 only. Otherwise, passwords can be read in transit."
-                    .to_owned(),
-            ),
-            ..Check::fine(
-                "tls",
-                "Plain HTTP in a container. server.external_url is for this machine only.",
-            )
-        },
+        Tls::Off if in_container && is_of_machine => Check::bad(
+            "tls",
+            "Plain HTTP in a container: if other machines reach the port, passwords can be read in \
+             transit.",
+            "If the port is published only on 127.0.0.1, nothing outside this machine reaches it. \
+             Otherwise, set server.tls, or use a reverse proxy with TLS.",
+        ),
         Tls::Off => Check::bad(
             "tls",
             "Plain HTTP to other machines: passwords can be read in transit.",
@@ -195,24 +193,29 @@ mod tests {
     }
 
     #[test]
-    fn plain_http_passes_in_a_container_whose_url_is_for_this_machine_only() {
-        let found = |url: &str, in_container: bool| {
-            let bind = ("SERVICE_SERVER__BIND", "0.0.0.0:8420");
+    fn plain_http_in_a_container_fails_and_the_hint_names_the_case_in_which_it_is_safe() {
+        let found = |bind: &str, url: &str, in_container: bool| {
+            let bind = ("SERVICE_SERVER__BIND", bind);
             let layers = layers(&[bind, ("SERVICE_SERVER__EXTERNAL_URL", url)]);
             let settings = layers.written().unwrap().settings;
             let check = tls(&settings, layers.process(), in_container);
-            assert!(check.hint.is_some(), "{check:?}");
-            check.ok
+            let names_the_case = check.hint.is_some_and(|hint| hint.contains("127.0.0.1"));
+            (check.ok, names_the_case)
         };
+        let every = "0.0.0.0:8420";
         for url in [
             "http://localhost:8420",
             "http://127.0.0.1:8420",
             "http://[::1]:8420",
         ] {
-            assert!(found(url, true), "{url}");
-            assert!(!found(url, false), "{url}");
+            assert_eq!(found(every, url, true), (false, true), "{url}");
+            assert_eq!(found(every, url, false), (false, false), "{url}");
         }
-        assert!(!found("http://192.168.1.2:8420", true));
+        let other = "http://192.168.1.2:8420";
+        assert_eq!(found(every, other, true), (false, false));
+        let loopback = "127.0.0.1:8420";
+        let own = found(loopback, "http://localhost:8420", true);
+        assert_eq!(own, (true, false));
     }
 
     #[test]

@@ -21,9 +21,9 @@ pub struct MovedTable {
 }
 
 /// Copies all rows from one database into another, which must be empty or contain a part of these rows from an earlier
-/// call. The rows of an earlier call are compared before any is written. Then reads both and compares every row. No server opens the target before that. The source is only read. It
-/// must not change during the call: a difference is an error. Returns the tables. `progress` gets the number of rows
-/// done in a step and the total.
+/// call. The rows of an earlier call are compared before any is written. Then reads both and compares every row. No
+/// server opens the target before that. The source is only read. It must not change during the call: a difference is an
+/// error. Returns the tables. `progress` gets the number of rows done in a step and the total.
 ///
 /// Blocks the thread while it reads or writes SQLite.
 pub async fn move_rows(

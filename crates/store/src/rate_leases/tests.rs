@@ -75,3 +75,12 @@ fn several_permits_are_taken_together_or_not_at_all() {
     assert!(pool.take(2, 20, 0).unwrap().is_ok());
     assert!(pool.take(1, 20, 0).unwrap().is_err());
 }
+
+#[test]
+fn the_wait_for_a_permit_is_shorter_by_the_time_that_the_query_took() {
+    let times = [1_000, 5_000].map(Timestamp::from_millis);
+    for (elapsed_ms, expected_ms) in [(0, 4_000), (500, 3_500), (3_999, 1), (4_000, 1), (9_000, 1)]
+    {
+        assert_eq!(wait_ms(times.into(), elapsed_ms), expected_ms);
+    }
+}

@@ -101,8 +101,7 @@ pub async fn run(globals: &Globals, layers: &Layers, out: &Output, args: CreateK
     let gateway = if globals.given_url(layers)?.is_some() {
         None
     } else {
-        offline::note_new_database(layers)?;
-        offline::gateway(globals).await?
+        offline::gateway_or_new(globals, layers).await?
     };
     let created = match gateway {
         Some(gateway) => {

@@ -21,6 +21,7 @@ use gatehouse_doubles::openai::{FakeModel, Part, Reaction, say};
 use gatehouse_testkit::{Actor, Options, Reply, TestServer};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use vendor::Vendor;
 
@@ -147,9 +148,13 @@ impl Harness {
         let heard = self.vendor.heard().len();
         self.vendor.hold_transcripts(true);
         let ending = async {
-            while self.vendor.heard().len() == heard {
-                tokio::task::yield_now().await;
-            }
+            let started = async {
+                while self.vendor.heard().len() == heard {
+                    tokio::task::yield_now().await;
+                }
+            };
+            let started = tokio::time::timeout(Duration::from_mins(1), started).await;
+            assert!(started.is_ok(), "the vendor got no request");
             let path = format!("{keys}/{}", made["id"].as_str().unwrap());
             self.owner.delete(&path).await.expect(200);
             then();

@@ -4,7 +4,7 @@ use super::lineage::{
     KEYS, connects, end_but_keep, is_let_in, listed, make, own, pair, passkey_of, path_of,
     session_of,
 };
-use crate::steps::{light_owner, log_in_by_passkey};
+use crate::steps::{light_owner, log_in_by_passkey, new_session};
 use gatehouse_testkit::{Actor, Options, SoftAuthenticator, TestServer};
 use serde_json::{Value, json};
 
@@ -118,6 +118,21 @@ async fn the_callers_session_stays_when_all_others_end_and_still_ends_with_the_k
         assert!(!is_let_in(actor).await);
     }
     assert!(!chain.has_passkey().await);
+}
+
+#[tokio::test]
+async fn the_audit_log_counts_a_session_that_ended_with_its_creator_once() {
+    let (server, owner) = TestServer::with_owner().await;
+    let maker = new_session(&server).await;
+    let (_, _, _, below) = session_below(&server, &maker).await;
+    let ended = owner.delete(SESSIONS).await.expect(200);
+    assert_eq!(ended["ended"], 2);
+    assert!(!is_let_in(&below).await);
+    let params = json!({ "kind": "sessions.ended" });
+    let listed = owner.rpc("audit.list", params).await.unwrap();
+    let detail = &listed["events"][0]["detail"];
+    // The children are the key and its passkey.
+    assert_eq!(*detail, json!({ "ended": 2, "children": 2 }));
 }
 
 #[tokio::test]
