@@ -157,7 +157,10 @@ fn an_encrypted_backup_that_was_not_restored_is_not_reported_as_restored() {
     // What an earlier restore showed is not reported when backups are encrypted since.
     let waiting = state.finding(7, true, now);
     assert_eq!((waiting.id, waiting.ok), (ENCRYPTED, true));
-    assert!(waiting.message.contains("cannot do trial restores"), "{waiting:?}");
+    assert!(
+        waiting.message.contains("cannot do trial restores"),
+        "{waiting:?}"
+    );
     let before = state.succeeded;
     for extent in [Extent::Unchanged, Extent::Header] {
         state.end(of_file("2026-01-03", None, extent));
