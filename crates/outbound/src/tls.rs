@@ -1,4 +1,5 @@
-//! TLS of outgoing connections. All clients of the process share the certificate authorities of this system.
+//! TLS of the connections of this crate, which share the certificate authorities of this system. Connections to
+//! PostgreSQL are not among them.
 
 use crate::OutboundError;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
