@@ -2,14 +2,14 @@
 //! and proxies and survives a server restart.
 
 mod answer;
-mod input;
 
 use super::client::{Client, ClientError};
 use super::globals::Globals;
+use super::input::{Input, Line};
 use super::output::{Output, field, note, plain, warn};
+use super::prompt;
 use answer::Answer;
 use anyhow::{Context, Result};
-use input::{Input, Line};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::IsTerminal;
@@ -18,6 +18,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_millis(200);
+
+const INTERRUPTED: &str = "interrupted";
 
 const QUESTION: &str =
     "Allow? [y]es, [n]o, [s] always in this conversation, [a] always with this input: ";
@@ -47,7 +49,7 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         session: args.session,
         agent: args.agent,
         files: args.attach,
-        input: Input::start(),
+        input: Input::start()?,
         asked: HashSet::new(),
         is_typed,
     };
@@ -105,16 +107,20 @@ impl Chat {
         if let (false, Some(params)) = (files.is_empty(), params.as_object_mut()) {
             params.insert("attachments".to_owned(), files.into());
         }
-        let sent = self.client.rpc("chat.send", params).await?;
+        let sent = self.client.rpc("chat.send", params);
+        let sent = self.input.unless_interrupted(sent).await;
+        let sent = sent.context(INTERRUPTED)??;
         self.files.clear();
         let session = field(&sent, "session");
         self.session = Some(session.clone());
         let mut answer = Answer::new(field(&sent, "turn_id"), out.is_json());
         let mut is_away = false;
         loop {
-            let history = json!({ "session": session, "limit": 100 });
-            match self.client.rpc("chat.history", history).await {
-                Ok(history) => {
+            let params = json!({ "session": session, "limit": 100 });
+            let history = self.client.rpc("chat.history", params);
+            match self.input.unless_interrupted(history).await {
+                None => self.abort(&session).await?,
+                Some(Ok(history)) => {
                     is_away = false;
                     if let Some(last) = answer.read(&history) {
                         out.json_line(&last, || ())?;
@@ -122,7 +128,7 @@ impl Chat {
                     }
                     self.ask_approvals(&session).await?;
                 }
-                Err(error) => {
+                Some(Err(error)) => {
                     let Some(why) = error.outage() else {
                         return Err(error.into());
                     };
@@ -132,19 +138,18 @@ impl Chat {
                     is_away = true;
                 }
             }
-            tokio::select! {
-                () = tokio::time::sleep(EVERY) => {}
-                interrupted = tokio::signal::ctrl_c() => {
-                    interrupted?;
-                    self.abort(&session).await?;
-                }
+            let pause = tokio::time::sleep(EVERY);
+            if self.input.unless_interrupted(pause).await.is_none() {
+                self.abort(&session).await?;
             }
         }
     }
 
-    async fn abort(&self, session: &str) -> Result<()> {
-        let params = json!({ "session": session });
-        self.client.rpc("chat.abort", params).await?;
+    /// Fails if Ctrl-C is pressed again before the server responds.
+    async fn abort(&mut self, session: &str) -> Result<()> {
+        let aborted = self.client.rpc("chat.abort", json!({ "session": session }));
+        let aborted = self.input.unless_interrupted(aborted).await;
+        aborted.context(INTERRUPTED)??;
         Ok(())
     }
 
@@ -163,11 +168,15 @@ impl Chat {
                 Some(key) => ("sessions.get", json!({ "key": key })),
                 None => ("sessions.create", json!({ "agent": self.agent })),
             };
-            let found = field(&self.client.rpc(method, params).await?, "id");
+            let found = self.client.rpc(method, params);
+            let found = self.input.unless_interrupted(found).await;
+            let found = field(&found.context(INTERRUPTED)??, "id");
             self.session.get_or_insert_with(|| found.clone());
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let at = format!("/api/sessions/{found}/attachments");
-            let stored = self.client.upload(&at, &name, data).await;
+            let stored = self.client.upload(&at, &name, data);
+            let stored = self.input.unless_interrupted(stored).await;
+            let stored = stored.context(INTERRUPTED)?;
             let stored = stored.with_context(|| format!("cannot attach {}", path.display()))?;
             ids.push(field(&stored, "id").into());
         }
@@ -176,7 +185,11 @@ impl Chat {
 
     /// Asks about the calls of this conversation that wait for an approval. Without a terminal, prints where to decide.
     async fn ask_approvals(&mut self, session: &str) -> Result<()> {
-        let found = match self.client.rpc("approval.list", json!({})).await {
+        let found = self.client.rpc("approval.list", json!({}));
+        let Some(found) = self.input.unless_interrupted(found).await else {
+            return self.abort(session).await;
+        };
+        let found = match found {
             Ok(found) => found,
             // The key may not decide, or the server restarts.
             Err(error) if matches!(error, ClientError::Refused(_)) || error.outage().is_some() => {
@@ -216,15 +229,18 @@ impl Chat {
                 Line::End => String::new(),
             };
             let (allow, remember) = match reply.trim().to_lowercase().as_str() {
-                "y" | "yes" => (true, None),
+                reply if prompt::is_yes(reply) => (true, None),
                 "s" => (true, Some("session")),
                 "a" => (true, Some("arguments")),
                 _ => (false, None),
             };
             let params = json!({ "id": id, "allow": allow, "remember": remember });
-            // The approval may have expired, or have been decided elsewhere.
-            if let Err(error) = self.client.rpc("approval.resolve", params).await {
-                warn(format!("{error:#}"));
+            let resolved = self.client.rpc("approval.resolve", params);
+            match self.input.unless_interrupted(resolved).await {
+                None => return self.abort(session).await,
+                Some(Ok(_)) => {}
+                // The approval may have expired, or have been decided elsewhere.
+                Some(Err(error)) => warn(format!("{error:#}")),
             }
         }
         Ok(())

@@ -19,6 +19,7 @@ mod generate;
 mod globals;
 mod health;
 mod import;
+mod input;
 mod key_file;
 mod move_database;
 mod offline;

@@ -111,8 +111,13 @@ pub fn secret_text(file: Option<&Path>, question: &str) -> Result<SecretString> 
 
 /// Asks a yes/no question. The default is no.
 pub fn yes(question: &str) -> Result<bool> {
-    let answer = typed(&format!("{} [y/N] ", visible::lines(question).text))?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    let reply = typed(&format!("{} [y/N] ", visible::lines(question).text))?;
+    Ok(is_yes(&reply))
+}
+
+/// Whether the reply to a question is yes.
+pub fn is_yes(reply: &str) -> bool {
+    matches!(reply.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
 /// Continues only if `word` is typed.

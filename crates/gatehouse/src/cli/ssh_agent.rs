@@ -5,6 +5,7 @@ mod socket;
 mod wire;
 
 use super::client::Client;
+use super::input::{Input, Line};
 use super::output::{Output, line, plain, warn};
 use super::{prompt, usage};
 use anyhow::{Context, Result, ensure};
@@ -25,8 +26,8 @@ const MAX_CONNECTIONS: usize = 16;
 
 struct Agent {
     client: Client,
-    /// Held while a question is shown, so that there is one at a time. `None` without `--confirm`.
-    confirm: Option<Mutex<()>>,
+    /// Locked while a question is shown, so that there is one at a time. `None` without `--confirm`.
+    confirm: Option<Mutex<Input>>,
 }
 
 /// Serves until SIGINT or SIGTERM.
@@ -46,9 +47,10 @@ pub async fn run(client: Client, out: &Output, path: PathBuf, confirm: bool) -> 
             line(format!("SSH_AUTH_SOCK='{quoted}'; export SSH_AUTH_SOCK;"));
         },
     )?;
+    let confirm = if confirm { Some(Input::start()?) } else { None };
     let agent = Arc::new(Agent {
         client,
-        confirm: confirm.then(Mutex::default),
+        confirm: confirm.map(Mutex::new),
     });
     let (places, tasks) = (
         Arc::new(Semaphore::new(MAX_CONNECTIONS)),
@@ -57,11 +59,14 @@ pub async fn run(client: Client, out: &Output, path: PathBuf, confirm: bool) -> 
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     loop {
-        let place = Arc::clone(&places).acquire_owned().await?;
-        let stream = tokio::select! {
+        let connection = async {
+            let place = Arc::clone(&places).acquire_owned().await?;
+            anyhow::Ok((place, socket.accept().await?))
+        };
+        let (place, stream) = tokio::select! {
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
-            accepted = socket.accept() => accepted?,
+            connection = connection => connection?,
         };
         let Some(stream) = stream else { continue };
         let agent = Arc::clone(&agent);
@@ -124,13 +129,14 @@ impl Agent {
     }
 
     async fn allow(&self, name: &str, program: &str) -> Result<()> {
-        let Some(asking) = &self.confirm else {
+        let Some(input) = &self.confirm else {
             return Ok(());
         };
-        let _one_question = asking.lock().await;
-        let question = format!("Allow {} to use the key {}?", plain(program), plain(name));
-        let asked = tokio::task::spawn_blocking(move || prompt::yes(&question));
-        ensure!(asked.await??, "the use of the key {name} was denied");
+        let (program, shown) = (plain(program), plain(name));
+        let question = format!("Allow {program} to use the key {shown}? [y/N] ");
+        let reply = input.lock().await.ask(&question).await;
+        let is_yes = matches!(&reply, Line::Text(reply) if prompt::is_yes(reply));
+        ensure!(is_yes, "the use of the key {name} was denied");
         Ok(())
     }
 }

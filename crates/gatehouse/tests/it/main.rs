@@ -11,6 +11,7 @@ mod backup_operator;
 mod backup_trial;
 mod bad_days;
 mod chat;
+mod chat_terminal;
 #[path = "../../../../tests/clients.rs"]
 mod clients;
 mod commands;
@@ -34,7 +35,9 @@ mod process;
 mod profiles;
 mod prometheus;
 mod service;
+mod ssh_agent_terminal;
 mod starting;
+mod terminal;
 mod turns;
 #[cfg(feature = "voice")]
 mod voice;

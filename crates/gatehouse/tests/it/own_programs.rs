@@ -15,7 +15,7 @@ use std::time::Duration;
 const LONG: Duration = Duration::from_mins(1);
 
 /// A server with an open vault, and an API key with all scopes.
-async fn ready() -> (Installation, Server, String) {
+pub async fn ready() -> (Installation, Server, String) {
     let installation = Installation::new();
     let server = installation.start();
     server.set_up().await;
@@ -36,7 +36,7 @@ fn command(installation: &Installation, server: &Server, args: &[&str]) -> Comma
     command
 }
 
-async fn audit(server: &Server, key: &str, kind: &str) -> Vec<Value> {
+pub async fn audit(server: &Server, key: &str, kind: &str) -> Vec<Value> {
     let answer = server.rpc(key, "audit.list", json!({ "kind": kind })).await;
     let mut fields = answer["result"].as_object().unwrap().values();
     let rows = fields.find_map(Value::as_array);

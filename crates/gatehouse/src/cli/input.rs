@@ -1,6 +1,7 @@
 //! Lines of standard input, which can be waited for together with Ctrl-C.
 
 use std::io::{BufRead, Write};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 /// A line of input.
@@ -18,10 +19,14 @@ pub struct Input {
     lines: mpsc::Receiver<Option<String>>,
     /// A read was requested, and its line was not taken yet.
     is_reading: bool,
+    /// Created once: a Ctrl-C that arrives between two waits is reported by the second.
+    interrupts: Signal,
 }
 
 impl Input {
-    pub fn start() -> Self {
+    /// From now on, Ctrl-C does not end the process by itself. Fails if the system refuses the signal handler.
+    pub fn start() -> std::io::Result<Self> {
+        let interrupts = signal(SignalKind::interrupt())?;
         let (requests, mut requested) = mpsc::channel(1);
         let (send, lines) = mpsc::channel(1);
         std::thread::spawn(move || {
@@ -34,10 +39,19 @@ impl Input {
                 }
             }
         });
-        Self {
+        Ok(Self {
             requests,
             lines,
             is_reading: false,
+            interrupts,
+        })
+    }
+
+    /// The result of the work, or `None` if Ctrl-C is pressed first. The work is dropped then.
+    pub async fn unless_interrupted<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            result = work => Some(result),
+            _ = self.interrupts.recv() => None,
         }
     }
 
@@ -57,7 +71,7 @@ impl Input {
                     None => Line::End,
                 }
             }
-            _ = tokio::signal::ctrl_c() => Line::Interrupted,
+            _ = self.interrupts.recv() => Line::Interrupted,
         }
     }
 }

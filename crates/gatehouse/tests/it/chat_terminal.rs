@@ -1,0 +1,139 @@
+//! `gatehouse chat` on a terminal.
+
+use crate::process::{Installation, Server};
+use crate::terminal::{CTRL_C, CTRL_D, Terminal};
+use gatehouse_doubles::openai::{FakeModel, Reaction, call, has_result, last_text, say};
+use serde_json::{Value, json};
+
+/// Asks for the tool `calc` with the text as its expression if it starts with a digit.
+fn answer(request: &Value) -> Reaction {
+    let last = last_text(request);
+    if has_result(request) {
+        let result = request["messages"].as_array().unwrap().last().unwrap();
+        say(&format!("Result: {}", result["content"].as_str().unwrap()))
+    } else if last.starts_with(|first: char| first.is_ascii_digit()) {
+        call("calc", &json!({ "expression": last }))
+    } else if last == "wait" {
+        Reaction::Hang("I think ".to_owned())
+    } else {
+        say(&format!("You said: {last}"))
+    }
+}
+
+/// A server whose tool `calc` needs an approval.
+async fn started() -> (Installation, Server) {
+    let model = FakeModel::answering(answer).await;
+    let mut installation = Installation::new();
+    installation.model(&model.url);
+    installation.env("SERVICE_TOOLS__REQUIRE_APPROVAL", "calc");
+    let server = installation.start();
+    (installation, server)
+}
+
+/// Starts `chat` and waits for its prompt.
+fn chat(installation: &Installation, server: &Server) -> Terminal {
+    let mut terminal = Terminal::start(installation, &["--url", &server.url, "chat"]);
+    terminal.expect("Ctrl-C stops an answer, Ctrl-D ends the conversation.");
+    terminal.expect("> ");
+    terminal
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_goes_on_until_ctrl_d() {
+    let (installation, server) = started().await;
+    let mut terminal = chat(&installation, &server);
+    terminal.enter("Hello");
+    terminal.expect("You said: Hello");
+    terminal.expect("> ");
+    terminal.enter("");
+    terminal.expect("> ");
+    terminal.enter("Again");
+    terminal.expect("You said: Again");
+    terminal.expect("> ");
+    terminal.press(CTRL_D);
+    let (status, rest) = terminal.wait();
+    assert!(status.success(), "{rest}");
+    assert!(
+        rest.contains("Continue: gatehouse chat --session "),
+        "{rest}"
+    );
+    let list = server.rpc("", "sessions.list", json!({})).await;
+    assert_eq!(list["result"]["sessions"][0]["message_count"], 4, "{list}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_stops_an_answer_and_then_the_conversation() {
+    let (installation, server) = started().await;
+    let mut terminal = chat(&installation, &server);
+    terminal.enter("wait");
+    terminal.expect("I think");
+    terminal.press(CTRL_C);
+    terminal.expect("stopped");
+    terminal.expect("> ");
+    terminal.enter("Hello");
+    terminal.expect("You said: Hello");
+    terminal.expect("> ");
+    terminal.press(CTRL_C);
+    let (status, rest) = terminal.wait();
+    assert!(status.success(), "{rest}");
+}
+
+/// The server does not respond to the poll during which Ctrl-C is pressed.
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_works_while_the_server_hangs() {
+    use rustix::process::Signal;
+    let (installation, server) = started().await;
+    let mut terminal = chat(&installation, &server);
+    terminal.enter("wait");
+    terminal.expect("I think");
+    server.signal(Signal::STOP);
+    // The first stops the answer, for which the server is needed; the second gives that up.
+    for _ in 0..2 {
+        terminal.press(CTRL_C);
+        terminal.expect("^C");
+    }
+    terminal.expect("interrupted");
+    terminal.expect("> ");
+    terminal.press(CTRL_D);
+    let (status, rest) = terminal.wait();
+    assert!(status.success(), "{rest}");
+    server.signal(Signal::CONT);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_is_decided_at_the_prompt() {
+    let (installation, server) = started().await;
+    let mut terminal = chat(&installation, &server);
+    let asked = |terminal: &mut Terminal, expression: &str| {
+        terminal.enter(expression);
+        terminal.expect("The agent asks to call calc with ");
+        terminal.expect(expression);
+        terminal.expect("Without an answer, it is denied at ");
+        terminal.expect("[a] always with this input: ");
+    };
+    asked(&mut terminal, "1 + 1");
+    terminal.enter("y");
+    terminal.expect("Result: 2");
+    terminal.expect("> ");
+    asked(&mut terminal, "2 + 1");
+    // Anything else than a yes denies.
+    terminal.enter("perhaps");
+    let denied = terminal.expect("> ");
+    assert!(!denied.contains("Result: 3"), "{denied}");
+    asked(&mut terminal, "3 + 1");
+    terminal.enter("a");
+    terminal.expect("Result: 4");
+    terminal.expect("> ");
+    // The same input again is not asked about, another one is.
+    terminal.enter("3 + 1");
+    let shown = terminal.expect("Result: 4");
+    assert!(!shown.contains("asks to call"), "{shown}");
+    terminal.expect("> ");
+    asked(&mut terminal, "4 + 1");
+    terminal.enter("s");
+    terminal.expect("Result: 5");
+    terminal.expect("> ");
+    terminal.enter("5 + 1");
+    let shown = terminal.expect("Result: 6");
+    assert!(!shown.contains("asks to call"), "{shown}");
+}
