@@ -15,8 +15,10 @@ mod imap;
 mod inbound;
 mod inbound_crash;
 mod inbound_discord;
+mod inbound_edits;
 mod inbound_email;
 mod inbound_files;
+mod inbound_long_answers;
 mod inbound_many_files;
 mod inbound_matrix;
 mod inbound_quotes;
@@ -40,7 +42,8 @@ use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 
 /// A server with a fake model. It answers every text with `pong`, except that a text starting with
-/// `calculate` makes it call the tool `calc` with the rest of the text, and that it repeats what follows `say: `.
+/// `calculate` makes it call the tool `calc` with the rest of the text, that it repeats what follows `say: `, and that
+/// it counts to the number after `count to `.
 async fn with_model() -> (TestServer, Actor) {
     with_model_and(&[]).await
 }
@@ -68,6 +71,8 @@ fn answer(request: &Value) -> Reaction {
         call("calc", &json!({ "expression": expression }))
     } else if let Some((_, said)) = wanted.split_once("say: ") {
         say(said.lines().next().unwrap_or_default())
+    } else if let Some((_, last)) = wanted.split_once("count to ") {
+        say(&inbound_long_answers::numbers(last.trim().parse().unwrap()))
     } else {
         say("pong")
     }

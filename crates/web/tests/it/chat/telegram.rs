@@ -139,8 +139,19 @@ impl Telegram {
         self.shared.bot.lock().unwrap().fault = Some(Fault::Stuck);
     }
 
-    /// A person writes a message in the private chat, unless `more` has another one. Returns the update's ID.
+    /// A person writes a message in the private chat, unless `more` has another one. Returns the update's ID, which is
+    /// also that of the message.
     pub fn write(&self, person: i64, more: Value) -> i64 {
+        self.update("message", person, more)
+    }
+
+    /// A person changes the text of a message. Returns the update's ID.
+    pub fn edit(&self, person: i64, message: i64, text: &str) -> i64 {
+        let more = json!({ "message_id": message, "edit_date": 2, "text": text });
+        self.update("edited_message", person, more)
+    }
+
+    fn update(&self, kind: &str, person: i64, more: Value) -> i64 {
         let mut bot = self.shared.bot.lock().unwrap();
         let id = 100 + i64::try_from(bot.updates.len()).unwrap();
         let mut message = json!({
@@ -153,8 +164,7 @@ impl Telegram {
             panic!("the fields of a message");
         };
         fields.extend(more);
-        bot.updates
-            .push(json!({ "update_id": id, "message": message }));
+        bot.updates.push(json!({ "update_id": id, kind: message }));
         drop(bot);
         self.shared.changed.send_replace(());
         id

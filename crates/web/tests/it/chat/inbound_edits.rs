@@ -1,0 +1,72 @@
+//! Messages that their person edits: the new text is answered, other changes of the message are not.
+
+use super::inbound::{receive_through, receiving, settled};
+use super::matrix_server::{Matrix, TOKEN};
+use super::slack_server::Slack;
+use super::{inbound, inbound_matrix, inbound_slack};
+use serde_json::json;
+
+#[tokio::test]
+async fn telegram() {
+    let (server, owner, telegram) = receiving().await;
+    inbound::pair(&owner, &telegram, 42, false).await;
+    let message = telegram.write(42, json!({ "text": "say: one" }));
+    assert_eq!(telegram.wait_for(2).await["text"], "one");
+    // Telegram also reports changes that leave the text as it is.
+    telegram.edit(42, message, "say: one");
+    telegram.edit(42, message, "say: two");
+    assert_eq!(telegram.wait_for(3).await["text"], "two");
+    // A stranger who edits gets what a stranger gets: one code.
+    let strange = telegram.write(7, json!({ "text": "say: three" }));
+    telegram.wait_for(4).await;
+    let last = telegram.edit(7, strange, "say: four");
+    telegram.confirmed(last).await;
+    settled(&server, "telegram").await;
+    assert_eq!(telegram.sent().len(), 4);
+}
+
+#[tokio::test]
+async fn slack() {
+    let slack = Slack::start().await;
+    let (server, owner) = receive_through("slack", slack.fields()).await;
+    inbound_slack::pair(&owner, &slack, "U1").await;
+    slack.write("U1", "say: one");
+    assert_eq!(slack.wait_for(2).await["text"], "one");
+    let edit = |before: &str, after: &str, ts: &str| {
+        slack.event(json!({
+            "type": "message", "subtype": "message_changed", "hidden": true, "channel": "DU1",
+            "channel_type": "im", "ts": ts, "event_ts": ts,
+            "previous_message": { "type": "message", "user": "U1", "text": before, "ts": "1.1" },
+            "message": { "type": "message", "user": "U1", "text": after, "ts": "1.1",
+                "edited": { "user": "U1", "ts": ts } },
+        }))
+    };
+    // The preview of a link.
+    edit("say: one", "say: one", "2.1");
+    let edited = edit("say: one", "say: two", "3.1");
+    assert_eq!(slack.wait_for(3).await["text"], "two");
+    slack.confirmed(&edited).await;
+    settled(&server, "slack").await;
+    assert_eq!(slack.sent().len(), 3);
+}
+
+#[tokio::test]
+async fn matrix() {
+    const PERSON: &str = "@p:a.example";
+    let matrix = Matrix::start().await;
+    let fields = json!({ "homeserver": matrix.url(), "access_token": TOKEN, "inbound": true });
+    let (server, owner) = receive_through("matrix", fields).await;
+    inbound_matrix::pair(&owner, &matrix, "!direct:a").await;
+    matrix.say("!direct:a", PERSON, "say: one");
+    assert_eq!(matrix.wait_for(2).await.1, "one");
+    let edit = json!({
+        "msgtype": "m.text", "body": "* say: two",
+        "m.new_content": { "msgtype": "m.text", "body": "say: two" },
+        "m.relates_to": { "rel_type": "m.replace", "event_id": "$1" },
+    });
+    let edited = matrix.event("!direct:a", PERSON, "m.room.message", &edit);
+    assert_eq!(matrix.wait_for(3).await.1, "two");
+    matrix.confirmed(edited).await;
+    settled(&server, "matrix").await;
+    assert_eq!(matrix.sent().len(), 3);
+}
