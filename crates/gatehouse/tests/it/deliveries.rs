@@ -1,7 +1,7 @@
 //! Deliveries end to end: a real process, the command line, and a kill.
 
 use crate::process::{Installation, Server};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Runs a command against this server.
 fn cli(
@@ -112,4 +112,50 @@ async fn a_delivery_that_was_accepted_outlives_a_kill() {
     let delivery = ended(&installation, &server);
     assert_eq!(delivery["status"], "failed", "{delivery}");
     assert_eq!(delivery["attempts"], 3, "{delivery}");
+}
+
+/// The runs in the inbox, oldest first: the second for which each was scheduled, and how many were missed.
+fn runs(installation: &Installation, server: &Server) -> Vec<(u64, u64)> {
+    let inbox = cli(installation, server, &["channels", "inbox"]).json();
+    let messages = inbox["messages"].as_array().unwrap();
+    let run = |message: &Value| {
+        let (at, missed) = message["text"].as_str().unwrap().split_once(' ').unwrap();
+        let at: jiff::Timestamp = at.parse().unwrap();
+        (at.as_second().unsigned_abs(), missed.parse().unwrap())
+    };
+    let mut runs: Vec<_> = messages.iter().map(run).collect();
+    runs.sort_unstable();
+    runs
+}
+
+/// Waits until the inbox has this many runs.
+fn until(installation: &Installation, server: &Server, count: usize) {
+    let stored = (0..1000).any(|_| runs(installation, server).len() >= count);
+    assert!(stored, "{:?}", runs(installation, server));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kills_skip_no_run_of_a_schedule_and_repeat_none() {
+    let installation = Installation::new();
+    let mut server = installation.start();
+    let every_second = json!({
+        "name": "Every second", "source_profile": "schedule", "deliver_only": true,
+        "prompt_template": "{scheduled_for} {missed}", "schedule": { "every_seconds": 1 },
+    });
+    let made = server.rpc("", "webhooks.create", every_second).await;
+    assert!(made["result"]["id"].is_string(), "{made}");
+    for count in [1, 3, 4, 6] {
+        until(&installation, &server, count);
+        server.kill();
+        server = installation.start();
+    }
+    until(&installation, &server, 8);
+    let runs = runs(&installation, &server);
+    for pair in runs.windows(2) {
+        let ((before, _), (at, missed)) = (pair[0], pair[1]);
+        // A late run counts itself as missed.
+        let covered = at - before;
+        assert!(covered > 0, "a run twice: {runs:?}");
+        assert!(missed == covered || missed + 1 == covered, "{runs:?}");
+    }
 }
