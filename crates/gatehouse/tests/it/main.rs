@@ -20,6 +20,7 @@ mod document_blocks;
 mod documents;
 mod export;
 mod forward;
+mod handshakes;
 mod import;
 mod interrupted_copies;
 mod life;
