@@ -6,6 +6,7 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+mod alertmanager;
 mod backup;
 mod backup_operator;
 mod backup_trial;
