@@ -135,6 +135,7 @@ impl<'a> Session<'a> {
         self.prepare_clients(target);
         self.prepare_browser(target);
         self.prometheus(target);
+        self.alertmanager(target);
     }
 
     /// Waits for the engines and takes them over.

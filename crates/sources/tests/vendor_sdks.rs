@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use data_encoding::HEXLOWER;
+use ed25519_dalek::{Signer as _, SigningKey};
 use gatehouse_domain::{Clock as _, SystemClock};
 use gatehouse_doubles::prepared;
 use gatehouse_sources::AuthMode;
@@ -112,19 +114,46 @@ fn what_vendors_libraries_sign_verifies() {
     assert!(libraries.iter().eq(expected), "{libraries:?}");
 }
 
+/// An interaction as Discord signs it, with a key pair of ours: only Discord can sign with its own.
+fn of_discord(body: &str, now_ms: i64) -> Delivery {
+    let key = SigningKey::from_bytes(&[7; 32]);
+    let time = now_ms.div_euclid(1000).to_string();
+    let signature = key.sign(format!("{time}{body}").as_bytes());
+    let headers = [
+        (
+            "x-signature-ed25519",
+            HEXLOWER.encode(&signature.to_bytes()),
+        ),
+        ("x-signature-timestamp", time),
+    ];
+    Delivery {
+        mode: "discord_interactions_signature".parse().unwrap(),
+        library: String::new(),
+        secret: HEXLOWER.encode(key.verifying_key().as_bytes()),
+        url: String::new(),
+        body: body.to_owned(),
+        headers: headers.map(|(name, value)| (name.to_owned(), value)).into(),
+    }
+}
+
 #[test]
 fn what_we_sign_vendors_libraries_accept() {
     // The libraries check the timestamp against the real clock.
     let now_ms = SystemClock::new().now().as_millis();
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     let url = "https://hooks.example/api/webhooks/ingest/wh_1";
-    let json = format!("{{\"name\":\"Ärger 😀\",\"webhookTimestamp\":{now_ms}}}");
+    let rest = format!("\"webhookTimestamp\":{now_ms},\"event\":\"order.paid\"}}");
+    let json = format!("{{\"name\":\"Ärger 😀\",{rest}");
+    // Meta sends and signs such characters as escape sequences: developers.facebook.com, "Validating Payloads".
+    let escaped = format!("{{\"name\":\"\\u00c4rger \\ud83d\\ude00\",{rest}");
     let form = "From=%2B1415&Body=a+b%26c+%C3%A9&Empty=";
-    let deliveries: Vec<Delivery> = AuthMode::all()
+    let mut deliveries: Vec<Delivery> = AuthMode::all()
         .iter()
+        .filter(|mode| mode.can_sign())
         .map(|mode| {
             let body = match mode.as_str() {
                 "twilio_signature" => form,
+                "meta_signature" => &escaped,
                 _ => &json,
             };
             let headers = sign(&SignInput {
@@ -149,6 +178,9 @@ fn what_we_sign_vendors_libraries_accept() {
             }
         })
         .collect();
+    let interaction = of_discord(&json, now_ms);
+    assert_eq!(check(&interaction, now_ms), Ok(()));
+    deliveries.push(interaction);
     let input = serde_json::to_string(&deliveries).unwrap();
     let Some(answers) = node::<Vec<Answer>>(&["check.mjs"], &input) else {
         return;
@@ -165,12 +197,17 @@ fn what_we_sign_vendors_libraries_accept() {
     let expected = [
         "@linear/sdk",
         "@octokit/webhooks-methods",
+        "@paddle/paddle-node-sdk",
         "@shopify/shopify-api",
         "@slack/bolt",
+        "@twurple/eventsub-http",
+        "@zoom/rivet",
+        "discord-interactions",
         "standardwebhooks",
         "stripe",
         "svix",
         "twilio",
+        "whatsapp-api-js",
     ];
     assert!(asked.iter().eq(expected.iter()), "{asked:?}");
 }

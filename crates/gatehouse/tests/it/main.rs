@@ -6,6 +6,7 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+mod alertmanager;
 mod backup;
 mod backup_operator;
 mod backup_trial;
@@ -21,6 +22,7 @@ mod document_blocks;
 mod documents;
 mod export;
 mod forward;
+mod handshakes;
 mod import;
 mod interrupted_copies;
 mod life;

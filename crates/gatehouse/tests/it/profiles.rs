@@ -33,14 +33,14 @@ json = { pong = "{token}", proof = "{hmac:token}" }
 "#;
 const SECRET: &str = "a secret of the sender";
 
-fn hex(key: &str, text: &str) -> String {
+pub fn hex(key: &str, text: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).unwrap();
     mac.update(text.as_bytes());
     let bytes = mac.finalize().into_bytes();
     HEXLOWER.encode(&bytes)
 }
 
-fn now() -> u64 {
+pub fn now() -> u64 {
     std::time::SystemTime::UNIX_EPOCH
         .elapsed()
         .unwrap()
@@ -53,7 +53,7 @@ pub async fn write(installation: &Installation, name: &str, text: &str) {
     tokio::fs::write(folder.join(name), text).await.unwrap();
 }
 
-fn client() -> reqwest::Client {
+pub fn client() -> reqwest::Client {
     reqwest::Client::builder().no_proxy().build().unwrap()
 }
 
