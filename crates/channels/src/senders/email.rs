@@ -8,8 +8,11 @@ use self::about::ABOUT;
 use super::{About, Part, Sender};
 use crate::error::Failure;
 use crate::fields::{INBOUND, parse_host};
+use crate::media::Picture;
+use crate::metrics;
 use crate::outgoing::one_line;
 use crate::own_host::own_host;
+use crate::pictures::left_out_note;
 use crate::receivers::Receiver;
 use crate::receivers::email::{RECEIVER, Reply};
 use crate::vendor::of_outbound;
@@ -17,8 +20,8 @@ use futures_util::future::BoxFuture;
 use gatehouse_domain::Fence;
 use gatehouse_outbound::{AddressSource, OutboundError, policy};
 use lettre::address::Envelope;
-use lettre::message::header::{HeaderName, HeaderValue};
-use lettre::message::{Mailbox, Mailboxes, SinglePart};
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{Attachment, Mailbox, Mailboxes, MultiPart, SinglePart};
 use lettre::transport::smtp;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
@@ -33,6 +36,9 @@ use std::time::{Duration, UNIX_EPOCH};
 const TIMEOUT: Duration = Duration::from_secs(30);
 const SUBMISSION: u16 = 587;
 const SUBMISSION_OVER_TLS: u16 = 465;
+/// Maximum size of the pictures of a mail together, in bytes. In base64 they are a third larger, and many servers accept
+/// 10 MB.
+const MAX_PICTURES_BYTES: usize = 7_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Email;
@@ -59,37 +65,77 @@ impl Sender for Email {
         Some(&RECEIVER)
     }
 
+    fn attaches_pictures(&self) -> bool {
+        true
+    }
+
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
-            let mail = compose(&part)?;
-            let relay = Relay::of(&part)?;
-            let outbound = &part.inner.outbound;
-            let found = outbound.resolve(AddressSource::Owner, &relay.host).await;
-            let addresses = found.map_err(|error| of_outbound(ABOUT.noun, error))?;
-            let mut outcome = Err(Failure::unreachable(
-                "The mail server could not be reached.",
-            ));
-            for address in addresses {
-                if !Fence::current().holds() {
-                    return Err(of_outbound(ABOUT.noun, OutboundError::LeaseExpired));
+            let pictures = that_fit(part.message.pictures);
+            let sent = deliver(&part, &pictures).await;
+            let (sent, attached) = match sent {
+                // The server may accept the text alone.
+                Err(Failure::Refused(why)) if !pictures.is_empty() => {
+                    let account = &part.account.id;
+                    tracing::warn!(account, why, "a mail with pictures was refused");
+                    (deliver(&part, &[]).await, 0)
                 }
-                match relay
-                    .transport(address)?
-                    .send_raw(&mail.envelope, &mail.bytes)
-                    .await
-                {
-                    Ok(_) => return Ok(()),
-                    Err(error) => {
-                        outcome = Err(verdict(&error));
-                        if !was_not_reached(&error) {
-                            break;
-                        }
-                    }
+                sent => (sent, pictures.len()),
+            };
+            if sent.is_ok() {
+                for at in 0..part.message.pictures.len() {
+                    let left_out = || Failure::refused("The picture is left out.");
+                    let picture = (at < attached).then_some(()).ok_or_else(left_out);
+                    metrics::picture(ABOUT.kind, &picture);
                 }
             }
-            outcome
+            sent
         })
     }
+}
+
+/// The pictures that a mail may have together.
+fn that_fit(pictures: &[Picture]) -> Vec<&Picture> {
+    let mut left = MAX_PICTURES_BYTES;
+    let fits = |picture: &&Picture| match left.checked_sub(picture.size()) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    };
+    pictures.iter().filter(fits).collect()
+}
+
+/// Sends a mail with these pictures. Its text mentions that others are left out.
+async fn deliver(part: &Part<'_>, pictures: &[&Picture]) -> Result<(), Failure> {
+    let mail = compose(part, pictures)?;
+    let relay = Relay::of(part)?;
+    let outbound = &part.inner.outbound;
+    let found = outbound.resolve(AddressSource::Owner, &relay.host).await;
+    let addresses = found.map_err(|error| of_outbound(ABOUT.noun, error))?;
+    let mut outcome = Err(Failure::unreachable(
+        "The mail server could not be reached.",
+    ));
+    for address in addresses {
+        if !Fence::current().holds() {
+            return Err(of_outbound(ABOUT.noun, OutboundError::LeaseExpired));
+        }
+        match relay
+            .transport(address)?
+            .send_raw(&mail.envelope, &mail.bytes)
+            .await
+        {
+            Ok(_) => return Ok(()),
+            Err(error) => {
+                outcome = Err(verdict(&error));
+                if !was_not_reached(&error) {
+                    break;
+                }
+            }
+        }
+    }
+    outcome
 }
 
 /// A composed email.
@@ -99,7 +145,7 @@ struct Mail {
 }
 
 /// The library encodes header values. This function additionally ensures that each is a single line.
-fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
+fn compose(part: &Part<'_>, pictures: &[&Picture]) -> Result<Mail, Failure> {
     let wrong = |field| Failure::incomplete(field, "it is not an email address");
     // The sender is always the account's; a message cannot override it.
     let from = part.field("from").unwrap_or_default();
@@ -136,13 +182,33 @@ fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
     for recipient in to {
         builder = builder.to(recipient);
     }
-    let mail = builder
-        .singlepart(SinglePart::plain(part.text.to_owned()))
-        .map_err(|_| wrong("to"))?;
+    let left_out = part.message.pictures.len().saturating_sub(pictures.len());
+    let text = SinglePart::plain(match left_out {
+        0 => part.text.to_owned(),
+        count => format!("{}\n\n{}", part.text, left_out_note(count)),
+    });
+    let mail = if pictures.is_empty() {
+        builder.singlepart(text)
+    } else {
+        builder.multipart(with_pictures(text, pictures)?)
+    };
+    let mail = mail.map_err(|_| wrong("to"))?;
     Ok(Mail {
         envelope: mail.envelope().clone(),
         bytes: mail.formatted(),
     })
+}
+
+fn with_pictures(text: SinglePart, pictures: &[&Picture]) -> Result<MultiPart, Failure> {
+    let mut parts = MultiPart::mixed().singlepart(text);
+    for (at, picture) in pictures.iter().enumerate() {
+        let media = picture.media(at + 1, "");
+        let kind = ContentType::parse(media.content_type)
+            .map_err(|_| Failure::refused("A picture could not be attached."))?;
+        let file = Attachment::new(media.name).body(Vec::from(media.data), kind);
+        parts = parts.singlepart(file);
+    }
+    Ok(parts)
 }
 
 /// The server and the credentials sent to it.

@@ -1,6 +1,7 @@
 //! Answers stored messages: one turn per message, one message of a session at a time.
 
 use super::Inbound;
+use super::pictures::Pictures;
 use gatehouse_agents::{AgentsError, MessageOrigin, Origin, SendRequest, Target, TurnReport};
 use gatehouse_channels::{
     Channels, InboundAccount, Outgoing, Pairing, SendError, files_of, session_key,
@@ -283,12 +284,14 @@ impl Inbound {
         Ok(is_private)
     }
 
-    /// Sends the answer, unless it is for one person and others would read it. Returns whether it was sent.
+    /// Sends the answer and its pictures, unless it is for one person and others would read it. Returns whether it was
+    /// sent.
     async fn try_send(
         &self,
         account: &InboundAccount,
         message: &ReceivedMessageRow,
         text: &str,
+        pictures: &Pictures,
     ) -> Result<bool, SendError> {
         let (channels, id) = (&self.services.channels, &account.id);
         if !self.may_answer(account, message).await? {
@@ -300,14 +303,23 @@ impl Inbound {
         let target = format!("{}:{}", account.kind, account.id);
         // An agent's text must neither notify people nor hide a link's destination.
         let markup = Channels::markup(&target);
+        let text = pictures.with_note(text);
+        // Held while the pictures are in memory.
+        let _permit = if pictures.is_empty() {
+            None
+        } else {
+            self.uploads.acquire().await.ok()
+        };
+        let pictures = self.read_pictures(pictures).await;
         let outgoing = Outgoing {
             target: &target,
-            text: &markup.escape_answer(text),
+            text: &markup.escape_answer(&text),
             is_json: false,
             extra: &extra,
             source: SOURCE,
             at: message.received_at,
             delivery: None,
+            pictures: &pictures,
         };
         // Messages that arrived together can have the same time and answer.
         channels.send_keyed(outgoing, &message.message_id).await?;
@@ -321,8 +333,9 @@ impl Inbound {
         message: &ReceivedMessageRow,
         text: &str,
     ) -> Result<Outcome, StoreError> {
+        let pictures = self.pictures_of(message).await?;
         loop {
-            let error = match self.try_send(account, message, text).await {
+            let error = match self.try_send(account, message, text, &pictures).await {
                 Ok(was_sent) => {
                     let was_spoken = || files_of(message).iter().any(|file| file.is_voice);
                     if let Some(format) = account.voice.filter(|_| was_sent && was_spoken()) {

@@ -19,6 +19,7 @@ mod inbound_email;
 mod inbound_files;
 mod inbound_many_files;
 mod inbound_matrix;
+mod inbound_pictures;
 mod inbound_quotes;
 mod inbound_rivals;
 mod inbound_slack;
