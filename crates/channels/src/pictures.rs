@@ -23,11 +23,8 @@ impl Inner {
     ) -> Result<(), Failure> {
         let pictures = part.message.pictures;
         let mut left_out = 0_usize;
-        for (at, picture) in pictures.iter().enumerate() {
-            let number = part.number + at;
-            if number < handled {
-                continue;
-            }
+        let before = handled.saturating_sub(part.number);
+        for (at, picture) in pictures.iter().enumerate().skip(before) {
             let sent = self
                 .send_picture(part, &picture.media(at + 1, part.id))
                 .await;
@@ -37,7 +34,7 @@ impl Inner {
                 tracing::warn!(account, ?failure, "a picture was not sent");
                 left_out += 1;
             }
-            self.note_parts(part.id, number + 1).await?;
+            self.note_parts(part.id, part.number + at + 1).await?;
         }
         if left_out > 0 {
             let note = left_out_note(left_out);

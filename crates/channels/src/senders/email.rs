@@ -205,7 +205,7 @@ fn with_pictures(text: SinglePart, pictures: &[&Picture]) -> Result<MultiPart, F
         let media = picture.media(at + 1, "");
         let kind = ContentType::parse(media.content_type)
             .map_err(|_| Failure::refused("A picture could not be attached."))?;
-        let file = Attachment::new(media.name).body(Vec::from(media.data), kind);
+        let file = Attachment::new(media.name).body(Vec::<u8>::from(media.data), kind);
         parts = parts.singlepart(file);
     }
     Ok(parts)
