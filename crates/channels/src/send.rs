@@ -259,8 +259,8 @@ impl Inner {
         }
         // The caller stores the result of a delivery afterward. If the process ends before that, the delivery is
         // attempted again, but the parts that were sent must not be sent again. A delivery therefore keeps the record
-        // of its sent parts.
-        if several && message.delivery.is_none() {
+        // of its sent parts. So does a message with pictures, because most vendors cannot recognize a repeated picture.
+        if several && !is_followed && message.delivery.is_none() {
             self.forget_parts(id).await;
         }
         Ok(())

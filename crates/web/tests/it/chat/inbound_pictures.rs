@@ -1,7 +1,8 @@
 //! Pictures that MCP tools return are sent with the answer to the person who asked.
 
 use super::discord_server::{self, Discord};
-use super::inbound::{approve, code_of, pair, settled};
+use super::inbound::{approve, code_of, pair, settled, unlocked};
+use super::inbound_crash::{REFUSE, location, restarted};
 use super::inbound_email::Post;
 use super::inbound_matrix::PERSON;
 use super::matrix_server::{self, Matrix};
@@ -9,6 +10,7 @@ use super::slack_server::Slack;
 use super::telegram::{TOKEN, Telegram};
 use crate::rpc::mcp::{SCRIPT, python};
 use gatehouse_doubles::openai::{FakeModel, call, say};
+use gatehouse_store::testing::run_sql;
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 
@@ -100,6 +102,21 @@ async fn a_picture_is_sent_once_after_the_wait_that_the_vendor_asks_for() {
     telegram.wait_for_picture(1).await;
     settled(&server, "telegram").await;
     assert_eq!((telegram.pictures(), telegram.sent().len()), ((1, 2), 2));
+}
+
+#[tokio::test]
+async fn an_answer_with_a_picture_is_not_sent_again_after_a_crash() {
+    let (server, owner, model, telegram) = with_telegram().await;
+    settled(&server, "telegram").await;
+    run_sql(&location(&server), REFUSE).await;
+    draw(&model);
+    telegram.write(42, json!({ "text": "Draw the sales." }));
+    telegram.wait_for_picture(1).await;
+
+    let server = restarted(server).await;
+    unlocked(&owner, &server).await;
+    settled(&server, "telegram").await;
+    assert_eq!((telegram.pictures(), telegram.sent().len()), ((1, 0), 2));
 }
 
 #[tokio::test]
