@@ -10,7 +10,8 @@ use gatehouse_testkit::TestServer;
 use serde_json::json;
 
 /// Makes the database refuse to note that an answer was sent.
-pub(super) const REFUSE: &str = "CREATE TRIGGER crash BEFORE UPDATE OF ended_at ON received_messages
+pub(super) const REFUSE: &str =
+    "CREATE TRIGGER crash BEFORE UPDATE OF ended_at ON received_messages
     BEGIN SELECT RAISE(ABORT, 'the process has ended'); END";
 
 /// The SQLite database of a running server.
