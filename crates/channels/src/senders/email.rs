@@ -36,8 +36,8 @@ use std::time::{Duration, UNIX_EPOCH};
 const TIMEOUT: Duration = Duration::from_secs(30);
 const SUBMISSION: u16 = 587;
 const SUBMISSION_OVER_TLS: u16 = 465;
-/// Maximum size of the pictures of a mail together, in bytes. In base64 they are a third larger, and many servers accept
-/// 10 MB.
+/// Maximum size of the pictures of a mail together, in bytes. In base64 they are a third larger, and many servers
+/// accept 10 MB.
 const MAX_PICTURES_BYTES: usize = 7_000_000;
 
 #[derive(Debug)]

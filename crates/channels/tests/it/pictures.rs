@@ -1,5 +1,5 @@
-//! Pictures after a text: their limits, what a repeated message sends, and what a refusal leaves. What vendors accept is
-//! in the tests of conversations.
+//! Pictures after a text: their limits, what a repeated message sends, and what a refusal leaves. What vendors accept
+//! is in the tests of conversations.
 
 use crate::harness::{Harness, NOW_MS, harness};
 use crate::smtp::{MailServer, Script};

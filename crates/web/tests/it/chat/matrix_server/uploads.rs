@@ -1,5 +1,5 @@
-//! Voice messages and pictures of the bot: uploaded media and their events. The event of a voice message has the mark of
-//! a recording (<https://github.com/matrix-org/matrix-spec-proposals/pull/3245>).
+//! Voice messages and pictures of the bot: uploaded media and their events. The event of a voice message has the mark
+//! of a recording (<https://github.com/matrix-org/matrix-spec-proposals/pull/3245>).
 
 use super::{Home, Matrix, Shared, is_bot, refuse};
 use axum::Json;
