@@ -49,6 +49,20 @@ impl Picture {
         })
     }
 
+    /// Returns a picture that cannot be sent, because it is no longer stored. It keeps the place of the original among
+    /// the pictures of a message.
+    pub fn missing() -> Self {
+        Self {
+            format: ("png", "image/png"),
+            pixels: None,
+            data: Bytes::new(),
+        }
+    }
+
+    pub(crate) fn is_missing(&self) -> bool {
+        self.data.is_empty()
+    }
+
     /// Returns its size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.data.len()

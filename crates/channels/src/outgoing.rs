@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct Outgoing<'a> {
     /// `type` or `type:account_id`.
     pub target: &'a str,
-    /// Rendered text.
+    /// Rendered text. May be empty if there are pictures.
     pub text: &'a str,
     /// Whether the text is JSON that is sent as it is, without `extra`. Only for targets of [`takes_json`].
     ///
@@ -26,7 +26,7 @@ pub struct Outgoing<'a> {
     pub at: Timestamp,
     /// The delivery that the message reports, if any.
     pub delivery: Option<OfDelivery<'a>>,
-    /// Sent after the text. One that cannot be sent does not fail the message.
+    /// Sent after the text, and the same for each attempt. One that cannot be sent does not fail the message.
     pub pictures: &'a [Picture],
 }
 

@@ -25,9 +25,12 @@ impl Inner {
         let mut left_out = 0_usize;
         let before = handled.saturating_sub(part.number);
         for (at, picture) in pictures.iter().enumerate().skip(before) {
-            let sent = self
-                .send_picture(part, &picture.media(at + 1, part.id))
-                .await;
+            let sent = if picture.is_missing() {
+                Err(Failure::refused("The picture is no longer stored."))
+            } else {
+                let media = picture.media(at + 1, part.id);
+                self.send_picture(part, &media).await
+            };
             metrics::picture(part.account.sender.about().kind, &sent);
             if let Err(failure) = sent {
                 let account = &part.account.id;
@@ -67,9 +70,8 @@ impl Inner {
         loop {
             let source = self.source(part.account);
             let sending = receiver.send_media(source, &chat, thread.as_deref(), media);
-            let failure = match sending.await {
-                Ok(()) => return Ok(()),
-                Err(failure) => failure,
+            let Err(failure) = sending.await else {
+                return Ok(());
             };
             match failure {
                 Failure::Later {

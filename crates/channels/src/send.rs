@@ -220,7 +220,7 @@ impl Inner {
         } else {
             0
         };
-        if parts.is_empty() {
+        if parts.is_empty() && !is_followed {
             return Err(Failure::refused("There is no text to send."));
         }
         for (number, text) in parts.iter().enumerate().skip(sent) {

@@ -19,8 +19,17 @@ fn picture(bytes: usize) -> Picture {
     Picture::of(data.into(), Some((2, 1))).unwrap()
 }
 
-/// Sends a message of a delivery to the conversation `C1`.
 async fn send(harness: &Harness, kind: &str, pictures: &[Picture]) -> Result<(), SendError> {
+    send_with(harness, kind, TEXT, pictures).await
+}
+
+/// Sends a message of a delivery to the conversation `C1`.
+async fn send_with(
+    harness: &Harness,
+    kind: &str,
+    text: &str,
+    pictures: &[Picture],
+) -> Result<(), SendError> {
     let key = match kind {
         "telegram" => "chat_id",
         "slack" => "channel",
@@ -32,7 +41,7 @@ async fn send(harness: &Harness, kind: &str, pictures: &[Picture]) -> Result<(),
     let (webhook_id, delivery_id) = (WebhookId::from_text("hook"), DeliveryId::from_text("one"));
     let message = Outgoing {
         target: kind,
-        text: TEXT,
+        text,
         is_json: false,
         extra: &extra,
         source: "deploys",
@@ -121,6 +130,38 @@ async fn a_failure_of_unknown_effect_is_not_repeated_and_the_other_picture_is_se
     }
 }
 
+#[tokio::test]
+async fn pictures_without_a_text_are_sent_alone() {
+    let vendor = Vendor::start(accepting).await;
+    for (kind, fields) in accounts(&vendor.url("")) {
+        let harness = receiving(kind, fields).await;
+        let pictures = [picture(9), picture(10)];
+        send_with(&harness, kind, "", &pictures).await.unwrap();
+        let seen = vendor.take();
+        assert_eq!(uploads(&seen), 2, "{kind}");
+        assert!(!seen.iter().any(|it| contains(it, TEXT.as_bytes())));
+        send_with(&harness, kind, "", &pictures).await.unwrap();
+        assert!(vendor.take().is_empty(), "{kind}");
+        send_with(&harness, kind, "", &[]).await.unwrap_err();
+        assert!(vendor.take().is_empty(), "{kind}: there is nothing to send");
+    }
+}
+
+#[tokio::test]
+async fn a_picture_that_is_no_longer_stored_keeps_its_place() {
+    let vendor = Vendor::start(accepting).await;
+    for (kind, fields) in accounts(&vendor.url("")) {
+        let harness = receiving(kind, fields).await;
+        let pictures = [Picture::missing(), picture(9)];
+        send(&harness, kind, &pictures).await.unwrap();
+        let seen = vendor.take();
+        assert_eq!(uploads(&seen), 1, "{kind}");
+        assert!(contains(seen.last().unwrap(), NOTE.as_bytes()), "{kind}");
+        send(&harness, kind, &pictures).await.unwrap();
+        assert!(vendor.take().is_empty(), "{kind}");
+    }
+}
+
 fn accepting_text() -> crate::vendor::Answer {
     answer(200, &json!({ "ok": true, "event_id": "$1", "id": "1" }))
 }
@@ -164,14 +205,30 @@ async fn the_pictures_of_a_mail_have_a_limit_together() {
 }
 
 #[tokio::test]
-async fn a_mail_that_is_too_large_for_the_server_is_sent_without_pictures() {
-    let (harness, server) = mailing(Script {
-        max_bytes: Some(100_000),
-        ..Script::default()
-    })
-    .await;
-    send(&harness, "email", &[picture(100_000)]).await.unwrap();
+async fn an_email_that_is_too_large_for_the_server_is_sent_without_pictures() {
+    for closes in [false, true] {
+        let (harness, server) = mailing(Script {
+            max_bytes: Some(100_000),
+            closes,
+            ..Script::default()
+        })
+        .await;
+        send(&harness, "email", &[picture(100_000)]).await.unwrap();
+        let mail = server.take_one();
+        assert!(mail.body().contains(TEXT) && mail.body().contains(NOTE));
+        assert!(!mail.data.contains("picture-1.png"));
+    }
+}
+
+#[tokio::test]
+async fn an_email_can_have_a_picture_alone_and_names_a_missing_one() {
+    let (harness, server) = mailing(Script::default()).await;
+    let pictures = [picture(9)];
+    send_with(&harness, "email", "", &pictures).await.unwrap();
     let mail = server.take_one();
-    assert!(mail.body().contains(TEXT) && mail.body().contains(NOTE));
-    assert!(!mail.data.contains("picture-1.png"));
+    assert!(mail.data.contains("picture-1.png") && !mail.data.contains(NOTE));
+    let pictures = [Picture::missing(), picture(9)];
+    send(&harness, "email", &pictures).await.unwrap();
+    let mail = server.take_one();
+    assert!(mail.data.contains("picture-1.png") && mail.data.contains(NOTE));
 }

@@ -200,7 +200,7 @@ impl Inbound {
             Err(error) => Err(error),
         };
         let turn = match ended {
-            Ok(report) => self.answer_of(report),
+            Ok(report) => self.answer_of(message, report).await?,
             Err(
                 AgentsError::Sealed
                 | AgentsError::TooManyWaiting
@@ -225,22 +225,27 @@ impl Inbound {
         Ok(turn)
     }
 
-    fn answer_of(&self, report: TurnReport) -> Turn {
+    async fn answer_of(
+        &self,
+        message: &ReceivedMessageRow,
+        report: TurnReport,
+    ) -> Result<Turn, StoreError> {
         if report.cancelled {
             // The owner stopped the turn, or the process ends and the next one continues it.
-            return if self.shutdown.is_cancelled() {
+            return Ok(if self.shutdown.is_cancelled() {
                 Turn::Later
             } else {
                 Turn::Ended
-            };
+            });
         }
         if report.error.is_some() {
-            return Turn::Answer(FAILED.to_owned());
+            return Ok(Turn::Answer(FAILED.to_owned()));
         }
-        if report.text.trim().is_empty() {
-            return Turn::Ended;
+        // Pictures can be the whole answer.
+        if report.text.trim().is_empty() && self.pictures_of(message).await?.is_empty() {
+            return Ok(Turn::Ended);
         }
-        Turn::Answer(report.text)
+        Ok(Turn::Answer(report.text))
     }
 
     /// Shows that an answer is being written until `work` ends.
@@ -305,11 +310,7 @@ impl Inbound {
         let markup = Channels::markup(&target);
         let text = pictures.with_note(text);
         // Held while the pictures are in memory.
-        let _permit = if pictures.is_empty() {
-            None
-        } else {
-            self.uploads.acquire().await.ok()
-        };
+        let _permits = self.pictures.acquire_many(pictures.permits()).await.ok();
         let pictures = self.read_pictures(pictures).await;
         let outgoing = Outgoing {
             target: &target,
@@ -334,11 +335,15 @@ impl Inbound {
         text: &str,
     ) -> Result<Outcome, StoreError> {
         let pictures = self.pictures_of(message).await?;
+        if text.trim().is_empty() && pictures.is_empty() {
+            return Ok(Outcome::Ended);
+        }
         loop {
             let error = match self.try_send(account, message, text, &pictures).await {
                 Ok(was_sent) => {
-                    let was_spoken = || files_of(message).iter().any(|file| file.is_voice);
-                    if let Some(format) = account.voice.filter(|_| was_sent && was_spoken()) {
+                    let was_spoken = files_of(message).iter().any(|file| file.is_voice);
+                    let is_spoken = was_sent && was_spoken && !text.trim().is_empty();
+                    if let Some(format) = account.voice.filter(|_| is_spoken) {
                         // This comes first: if the process ends during the speech, the text is not sent again.
                         self.services.channels.end_message(message).await?;
                         self.speak(account, message, (text, format)).await;

@@ -68,6 +68,23 @@ async fn telegram_gets_the_text_and_the_picture_of_a_tool() {
 }
 
 #[tokio::test]
+async fn a_picture_can_be_the_whole_answer() {
+    let (server, _owner, model, telegram) = with_telegram().await;
+    model.will([call("mcp__py__mixed", &json!({})), say("")]);
+    telegram.write(42, json!({ "text": "Draw the sales." }));
+    telegram.wait_for_picture(1).await;
+    settled(&server, "telegram").await;
+    assert_eq!((telegram.pictures(), telegram.sent().len()), ((1, 0), 1));
+
+    // Without a picture, an empty answer is no message.
+    model.will([say("")]);
+    let update = telegram.write(42, json!({ "text": "And now?" }));
+    telegram.confirmed(update).await;
+    settled(&server, "telegram").await;
+    assert_eq!((telegram.pictures(), telegram.sent().len()), ((1, 0), 1));
+}
+
+#[tokio::test]
 async fn a_picture_that_cannot_be_a_photo_is_a_document() {
     let (_server, _owner, model, telegram) = with_telegram().await;
     telegram.break_photos();
