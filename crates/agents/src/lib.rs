@@ -56,6 +56,7 @@ mod tokens;
 mod tool;
 mod tool_policy;
 mod turn;
+mod turn_pictures;
 mod usage;
 
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};

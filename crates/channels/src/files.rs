@@ -2,6 +2,7 @@
 
 use crate::error::{Failure, SendError};
 use crate::handle::Channels;
+use crate::media::{Media, MediaKind};
 use crate::receive::{ReceivedFile, ReceivedMessage};
 use gatehouse_store::ReceivedMessageRow;
 use std::time::Duration;
@@ -115,13 +116,27 @@ impl Channels {
         voice: VoiceMessage,
     ) -> Result<(), SendError> {
         let (opened, receiver) = self.0.open_receiver(account_id).await?;
-        let most = receiver.voice().map_or(0, |format| format.max_bytes);
-        if voice.audio.len() > most {
+        let Some(format) = receiver.voice() else {
+            let why = "This channel has no voice messages.";
+            return Err(Failure::refused(why).into());
+        };
+        if voice.audio.len() > format.max_bytes {
             let why = "The voice message is larger than the channel accepts.";
             return Err(Failure::refused(why).into());
         }
+        let (name, content_type) = format.file;
+        let id = u64::from_be_bytes(self.0.random.bytes());
+        let media = Media {
+            kind: MediaKind::Voice {
+                duration: voice.duration,
+            },
+            name: name.to_owned(),
+            content_type,
+            data: voice.audio.into(),
+            id: format!("voice-{id:016x}"),
+        };
         let source = self.0.source(&opened);
-        Ok(receiver.send_voice(source, chat, thread, voice).await?)
+        Ok(receiver.send_media(source, chat, thread, &media).await?)
     }
 }
 

@@ -12,7 +12,8 @@
 //! number of accepted parts is stored after each part, and a retry sends only the remaining parts. Delivery
 //! is at least once: if the vendor accepts a part but its response or the stored count is lost, the part is
 //! sent again. Where a request can carry an ID (Matrix, `http`, mail), the ID is the same for each attempt
-//! and the vendor can detect the repetition.
+//! and the vendor can detect the repetition. Each picture counts as a part after the texts, whether it was sent or left
+//! out.
 
 mod account;
 mod account_rules;
@@ -27,10 +28,12 @@ mod live;
 mod lookup;
 mod manage_accounts;
 mod markup;
+mod media;
 pub mod metrics;
 mod outgoing;
 mod own_host;
 mod pairings;
+mod pictures;
 mod polls;
 mod progress;
 mod questions;
@@ -55,6 +58,7 @@ pub use handle::{Channels, ChannelsParts};
 pub use inbox::{InboxFilter, InboxMessage, InboxPage, PreparedInbox};
 pub use lookup::{AccountMark, TargetAccount};
 pub use markup::Markup;
+pub use media::Picture;
 pub use outgoing::{OfDelivery, Outgoing};
 pub use pairings::{Pairing, PairingRequest};
 pub use polls::{Poll, PollHolder};

@@ -1,5 +1,6 @@
 //! An outgoing message.
 
+use crate::media::Picture;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, WebhookId};
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct Outgoing<'a> {
     /// `type` or `type:account_id`.
     pub target: &'a str,
-    /// Rendered text.
+    /// Rendered text. May be empty if there are pictures.
     pub text: &'a str,
     /// Whether the text is JSON that is sent as it is, without `extra`. Only for targets of [`takes_json`].
     ///
@@ -25,6 +26,8 @@ pub struct Outgoing<'a> {
     pub at: Timestamp,
     /// The delivery that the message reports, if any.
     pub delivery: Option<OfDelivery<'a>>,
+    /// Sent after the text, and the same for each attempt. One that cannot be sent does not fail the message.
+    pub pictures: &'a [Picture],
 }
 
 /// A delivery of a webhook.
@@ -93,6 +96,7 @@ mod tests {
             source: "source",
             at: Timestamp::from_millis(1),
             delivery: None,
+            pictures: &[],
         };
         let id = message.id("a");
         assert_eq!(id.len(), 32);

@@ -85,6 +85,7 @@ impl Channels {
             source: TEST_SOURCE,
             at: inner.clock.now(),
             delivery: None,
+            pictures: &[],
         };
         let sent = async {
             let account = inner.open_account(found).await?;
@@ -126,6 +127,7 @@ impl Channels {
             source,
             at: inner.clock.now(),
             delivery: None,
+            pictures: &[],
         };
         let sent = async {
             live.found.require_enabled()?;
@@ -201,8 +203,8 @@ impl Inner {
         sent
     }
 
-    /// Sends the parts that the vendor has not accepted yet. Afterwards `response` contains the response to the last
-    /// part that was sent.
+    /// Sends the parts that the vendor has not accepted yet, and the pictures. Afterwards `response` contains the
+    /// response to the last text that was sent.
     async fn send_parts(
         &self,
         account: &OpenAccount,
@@ -211,13 +213,14 @@ impl Inner {
         response: &LastResponse,
     ) -> Result<(), Failure> {
         let parts = split(message.text, account.sender.limit());
-        let several = parts.len() > 1;
+        let is_followed = !message.pictures.is_empty() && !account.sender.attaches_pictures();
+        let several = parts.len() > 1 || is_followed;
         let sent = if several {
             self.parts_sent(id).await?
         } else {
             0
         };
-        if parts.is_empty() {
+        if parts.is_empty() && !is_followed {
             return Err(Failure::refused("There is no text to send."));
         }
         for (number, text) in parts.iter().enumerate().skip(sent) {
@@ -242,10 +245,22 @@ impl Inner {
                 }
             }
         }
+        if is_followed {
+            let first = Part {
+                inner: self,
+                account,
+                message,
+                text: "",
+                number: parts.len(),
+                id,
+                response,
+            };
+            self.send_pictures(first, sent).await?;
+        }
         // The caller stores the result of a delivery afterward. If the process ends before that, the delivery is
         // attempted again, but the parts that were sent must not be sent again. A delivery therefore keeps the record
-        // of its sent parts.
-        if several && message.delivery.is_none() {
+        // of its sent parts. So does a message with pictures, because most vendors cannot recognize a repeated picture.
+        if several && !is_followed && message.delivery.is_none() {
             self.forget_parts(id).await;
         }
         Ok(())

@@ -6,6 +6,7 @@
 
 mod answers;
 mod content;
+mod pictures;
 mod quotes;
 mod receiver;
 mod voice;
@@ -29,6 +30,8 @@ use tokio_util::task::TaskTracker;
 const POLL: Duration = Duration::from_secs(15);
 /// Maximum number of messages whose files are fetched and read concurrently. A message has at most 50 MiB of files.
 const FETCHES: usize = 3;
+/// Maximum size in MiB of the pictures that are in memory to be sent. An answer has at most four of at most 25 MiB.
+const PICTURES_MIB: u32 = 100;
 
 /// The shared state of receivers and answers.
 struct Inbound {
@@ -41,6 +44,8 @@ struct Inbound {
     arrived: Notify,
     /// Permits to fetch the files of a message.
     fetches: Semaphore,
+    /// Permits to have pictures in memory, one per MiB.
+    pictures: Semaphore,
     state: Mutex<State>,
 }
 
@@ -71,6 +76,7 @@ impl Services {
             tasks: tasks.clone(),
             arrived: Notify::new(),
             fetches: Semaphore::new(FETCHES),
+            pictures: Semaphore::new(PICTURES_MIB as usize),
             state: Mutex::default(),
         });
         tasks.spawn(Arc::clone(&inbound).answer_messages());

@@ -35,6 +35,7 @@ impl Services {
             source: SOURCE,
             at,
             delivery: None,
+            pictures: &[],
         };
         let error = self.channels.send(message).await.err()?;
         tracing::warn!(target, %error, "a message to a channel was not sent");

@@ -156,6 +156,27 @@ impl Conn {
         let query = query.bind(session.as_str()).bind(turn_no);
         self.find(query.bind(delivery.as_str())).await
     }
+
+    /// Returns the messages with files of tools in the turn that a delivery began, and those at which it ended.
+    /// Considers the turns from a number on.
+    pub async fn list_chat_files_of_tools(
+        &mut self,
+        session: &SessionId,
+        first_turn: i64,
+        delivery: &DeliveryId,
+    ) -> Result<Vec<ChatMessageRow>, StoreError> {
+        let query = query(
+            "SELECT * FROM chat_messages
+             WHERE session_id = $1 AND turn_no >= $2
+                 AND ((role = 'tool' AND attachments IS NOT NULL) OR stop IS NOT NULL)
+                 AND turn_no IN (
+                     SELECT turn_no FROM chat_messages
+                     WHERE session_id = $1 AND turn_no >= $2 AND delivery_id = $3 AND role = 'user')
+             ORDER BY turn_no, seq",
+        );
+        let query = query.bind(session.as_str()).bind(first_turn);
+        self.list(query.bind(delivery.as_str())).await
+    }
 }
 
 impl Conn {

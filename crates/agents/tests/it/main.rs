@@ -34,5 +34,6 @@ mod taint;
 mod timeout;
 mod tools;
 mod trust;
+mod turn_pictures;
 mod turns;
 mod usage;

@@ -4,13 +4,13 @@
 mod buttons;
 mod events;
 mod gateway;
-mod voice;
+mod media;
 
 use super::buttons::Buttons;
 use super::download::{download, file_url};
 use super::{PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
 use crate::error::Failure;
-use crate::files::VoiceMessage;
+use crate::media::Media;
 use crate::receive::{ReceiveError, Received};
 use crate::senders::discord::{AGENT, BASE_URL};
 use crate::vendor::{Answer, Limits, call_within, join_default};
@@ -66,17 +66,21 @@ impl Receiver for DiscordReceiver {
     }
 
     fn voice(&self) -> Option<VoiceFormat> {
-        Some(voice::FORMAT)
+        Some(media::FORMAT)
     }
 
-    fn send_voice<'a>(
+    fn max_picture_bytes(&self) -> Option<usize> {
+        Some(media::MAX_BYTES)
+    }
+
+    fn send_media<'a>(
         &'a self,
         source: Source<'a>,
         chat: &'a str,
         _thread: Option<&'a str>,
-        voice: VoiceMessage,
+        media: &'a Media,
     ) -> BoxFuture<'a, Result<(), Failure>> {
-        Box::pin(voice::send(source, chat, voice))
+        Box::pin(media::send(source, chat, media))
     }
 
     fn show_typing<'a>(

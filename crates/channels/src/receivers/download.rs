@@ -1,4 +1,4 @@
-//! Downloads files that came with messages, and how voice messages are uploaded.
+//! Downloads files that came with messages, and limits uploads.
 
 use super::Source;
 use crate::error::Failure;
@@ -10,7 +10,7 @@ use url::Url;
 /// How long fetching a file may take.
 const FILE_TIME: Duration = Duration::from_mins(2);
 
-/// The limits of a request with a voice message.
+/// The limits of a request with a voice message or a picture.
 pub(super) const UPLOAD: Limits = Limits {
     timeout: FILE_TIME,
     bytes: 64 * 1024,

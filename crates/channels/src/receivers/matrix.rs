@@ -12,9 +12,9 @@ mod quotes;
 mod rooms;
 
 use super::buttons::Buttons;
-use super::{MAX_VOICE, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
+use super::{MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
 use crate::error::Failure;
-use crate::files::VoiceMessage;
+use crate::media::Media;
 use crate::quotes::Quote;
 use crate::receive::{ReceiveError, Received};
 use crate::vendor::{Answer, Limits, call, call_within, join};
@@ -249,17 +249,21 @@ impl Receiver for MatrixReceiver {
     }
 
     fn voice(&self) -> Option<VoiceFormat> {
-        Some(VoiceFormat::opus(MAX_VOICE))
+        Some(VoiceFormat::opus(MAX_MEDIA))
     }
 
-    fn send_voice<'a>(
+    fn max_picture_bytes(&self) -> Option<usize> {
+        Some(MAX_MEDIA)
+    }
+
+    fn send_media<'a>(
         &'a self,
         source: Source<'a>,
         chat: &'a str,
         _thread: Option<&'a str>,
-        voice: VoiceMessage,
+        media: &'a Media,
     ) -> BoxFuture<'a, Result<(), Failure>> {
-        Box::pin(files::send_voice(source, chat, voice))
+        Box::pin(files::send_media(source, chat, media))
     }
 
     fn show_typing<'a>(

@@ -12,8 +12,9 @@ pub(crate) mod telegram;
 
 use self::buttons::Buttons;
 use crate::error::Failure;
-use crate::files::{FetchedFile, FileLimits, VoiceMessage};
+use crate::files::{FetchedFile, FileLimits};
 use crate::handle::Inner;
+use crate::media::Media;
 use crate::quotes::Quote;
 use crate::receive::{ReceiveError, Received, ReceivedFile};
 use crate::target::OpenAccount;
@@ -96,6 +97,8 @@ pub(crate) struct PlaceKeys {
 pub(crate) struct VoiceFormat {
     /// The name of the audio format.
     pub(crate) name: &'static str,
+    /// The name and the media type of the file.
+    pub(crate) file: (&'static str, &'static str),
     pub(crate) max_bytes: usize,
 }
 
@@ -104,14 +107,15 @@ impl VoiceFormat {
     pub(crate) const fn opus(max_bytes: usize) -> Self {
         Self {
             name: "opus",
+            file: ("answer.ogg", "audio/ogg"),
             max_bytes,
         }
     }
 }
 
-/// The maximum size of a voice message in bytes, if the vendor has no lower limit. This is Telegram's
+/// The maximum size of a voice message or picture in bytes, if the vendor has no lower limit. This is Telegram's
 /// limit.
-pub(crate) const MAX_VOICE: usize = 50_000_000;
+pub(crate) const MAX_MEDIA: usize = 50_000_000;
 
 /// Receives the messages of a channel type.
 pub(crate) trait Receiver: Send + Sync {
@@ -190,15 +194,23 @@ pub(crate) trait Receiver: Send + Sync {
         None
     }
 
-    /// Sends a voice message in that form.
-    fn send_voice<'a>(
+    /// Returns the maximum size of a picture in bytes, if pictures are messages of their own.
+    fn max_picture_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    /// Sends a voice message or a picture to a conversation.
+    fn send_media<'a>(
         &'a self,
         _source: Source<'a>,
         _chat: &'a str,
         _thread: Option<&'a str>,
-        _voice: VoiceMessage,
+        _media: &'a Media,
     ) -> BoxFuture<'a, Result<(), Failure>> {
-        Box::pin(async { Err(Failure::refused("This channel has no voice messages.")) })
+        Box::pin(async {
+            let why = "This channel has no voice messages or pictures.";
+            Err(Failure::refused(why))
+        })
     }
 
     /// Shows in a conversation that an answer is being written.

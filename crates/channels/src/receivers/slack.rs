@@ -7,9 +7,9 @@ mod files;
 
 use super::buttons::Buttons;
 use super::link::Link;
-use super::{PlaceKeys, Receiver, Receiving, Source, VoiceFormat, display_name};
+use super::{MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat, display_name};
 use crate::error::Failure;
-use crate::files::VoiceMessage;
+use crate::media::Media;
 use crate::receive::{ReceiveError, Received};
 use crate::senders::slack::BASE_URL;
 use crate::vendor::{Answer, Limits, ResponseJson, call_within, join_default};
@@ -319,14 +319,18 @@ impl Receiver for SlackReceiver {
         Some(files::VOICE)
     }
 
-    fn send_voice<'a>(
+    fn max_picture_bytes(&self) -> Option<usize> {
+        Some(MAX_MEDIA)
+    }
+
+    fn send_media<'a>(
         &'a self,
         source: Source<'a>,
         chat: &'a str,
         thread: Option<&'a str>,
-        voice: VoiceMessage,
+        media: &'a Media,
     ) -> BoxFuture<'a, Result<(), Failure>> {
-        Box::pin(files::send_voice(source, chat, thread, voice))
+        Box::pin(files::send_media(source, chat, thread, media))
     }
 }
 

@@ -11,9 +11,9 @@ use self::buttons::{TelegramButtons, press_of};
 use self::texts::Texts;
 use self::updates::Update;
 use super::buttons::Buttons;
-use super::{MAX_VOICE, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
+use super::{MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
 use crate::error::Failure;
-use crate::files::VoiceMessage;
+use crate::media::Media;
 use crate::receive::{ReceiveError, Received};
 use crate::senders::telegram::{BASE_URL, number_or_text};
 use crate::vendor::{Answer, Limits, call_within, join};
@@ -125,17 +125,21 @@ impl Receiver for TelegramReceiver {
     }
 
     fn voice(&self) -> Option<VoiceFormat> {
-        Some(VoiceFormat::opus(MAX_VOICE))
+        Some(VoiceFormat::opus(MAX_MEDIA))
     }
 
-    fn send_voice<'a>(
+    fn max_picture_bytes(&self) -> Option<usize> {
+        Some(MAX_MEDIA)
+    }
+
+    fn send_media<'a>(
         &'a self,
         source: Source<'a>,
         chat: &'a str,
         thread: Option<&'a str>,
-        voice: VoiceMessage,
+        media: &'a Media,
     ) -> BoxFuture<'a, Result<(), Failure>> {
-        Box::pin(files::send_voice(source, chat, thread, voice))
+        Box::pin(files::send(source, (chat, thread), media))
     }
 
     fn show_typing<'a>(

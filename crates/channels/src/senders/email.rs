@@ -8,8 +8,11 @@ use self::about::ABOUT;
 use super::{About, Part, Sender};
 use crate::error::Failure;
 use crate::fields::{INBOUND, parse_host};
+use crate::media::Picture;
+use crate::metrics;
 use crate::outgoing::one_line;
 use crate::own_host::own_host;
+use crate::pictures::left_out_note;
 use crate::receivers::Receiver;
 use crate::receivers::email::{RECEIVER, Reply};
 use crate::vendor::of_outbound;
@@ -17,8 +20,8 @@ use futures_util::future::BoxFuture;
 use gatehouse_domain::Fence;
 use gatehouse_outbound::{AddressSource, OutboundError, policy};
 use lettre::address::Envelope;
-use lettre::message::header::{HeaderName, HeaderValue};
-use lettre::message::{Mailbox, Mailboxes, SinglePart};
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{Attachment, Mailbox, Mailboxes, MultiPart, SinglePart};
 use lettre::transport::smtp;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
@@ -31,8 +34,17 @@ use std::net::IpAddr;
 use std::time::{Duration, UNIX_EPOCH};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// How long sending an email may take once its server is found. The library limits only the connecting.
+const SENDING: Duration = Duration::from_mins(5);
 const SUBMISSION: u16 = 587;
 const SUBMISSION_OVER_TLS: u16 = 465;
+/// Maximum size of the pictures of an email together, in bytes. In base64 they are a third larger, and many servers
+/// accept 10 MB.
+const MAX_PICTURES_BYTES: usize = 7_000_000;
+
+/// The reply codes about logging in (RFC 4954, section 6).
+const LOGIN_REFUSED: [u16; 4] = [530, 534, 535, 538];
+const NO_ANSWER: &str = "The mail server gave no answer in time.";
 
 #[derive(Debug)]
 pub(crate) struct Email;
@@ -59,37 +71,98 @@ impl Sender for Email {
         Some(&RECEIVER)
     }
 
+    fn attaches_pictures(&self) -> bool {
+        true
+    }
+
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
-            let mail = compose(&part)?;
-            let relay = Relay::of(&part)?;
-            let outbound = &part.inner.outbound;
-            let found = outbound.resolve(AddressSource::Owner, &relay.host).await;
-            let addresses = found.map_err(|error| of_outbound(ABOUT.noun, error))?;
-            let mut outcome = Err(Failure::unreachable(
-                "The mail server could not be reached.",
-            ));
-            for address in addresses {
-                if !Fence::current().holds() {
-                    return Err(of_outbound(ABOUT.noun, OutboundError::LeaseExpired));
+            let pictures = that_fit(part.message.pictures);
+            let (sent, attached) = match deliver(&part, &pictures).await {
+                Err(failed) if failed.may_depend_on_size && !pictures.is_empty() => {
+                    let (account, failure) = (&part.account.id, failed.failure);
+                    tracing::warn!(account, ?failure, "an email with pictures was not sent");
+                    (deliver(&part, &[]).await, 0)
                 }
-                match relay
-                    .transport(address)?
-                    .send_raw(&mail.envelope, &mail.bytes)
-                    .await
-                {
-                    Ok(_) => return Ok(()),
-                    Err(error) => {
-                        outcome = Err(verdict(&error));
-                        if !was_not_reached(&error) {
-                            break;
-                        }
-                    }
+                sent => (sent, pictures.len()),
+            };
+            if sent.is_ok() {
+                for at in 0..part.message.pictures.len() {
+                    let left_out = || Failure::refused("The picture is left out.");
+                    let picture = (at < attached).then_some(()).ok_or_else(left_out);
+                    metrics::picture(ABOUT.kind, &picture);
                 }
             }
-            outcome
+            sent.map_err(|failed| failed.failure)
         })
     }
+}
+
+/// The pictures that an email may have together.
+fn that_fit(pictures: &[Picture]) -> Vec<&Picture> {
+    let mut left = MAX_PICTURES_BYTES;
+    let mut fitting = Vec::new();
+    for picture in pictures.iter().filter(|picture| !picture.is_missing()) {
+        if let Some(rest) = left.checked_sub(picture.size()) {
+            left = rest;
+            fitting.push(picture);
+        }
+    }
+    fitting
+}
+
+/// Why an email was not sent.
+struct Undelivered {
+    failure: Failure,
+    /// Whether the server may accept the email without its pictures.
+    may_depend_on_size: bool,
+}
+
+impl From<Failure> for Undelivered {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            may_depend_on_size: false,
+        }
+    }
+}
+
+/// Sends an email with these pictures. Its text mentions that others are left out.
+async fn deliver(part: &Part<'_>, pictures: &[&Picture]) -> Result<(), Undelivered> {
+    let mail = compose(part, pictures)?;
+    let relay = Relay::of(part)?;
+    let outbound = &part.inner.outbound;
+    let found = outbound.resolve(AddressSource::Owner, &relay.host).await;
+    let addresses = found.map_err(|error| of_outbound(ABOUT.noun, error))?;
+    let unreached = Failure::unreachable("The mail server could not be reached.");
+    let mut outcome = Undelivered::from(unreached);
+    for address in addresses {
+        if !Fence::current().holds() {
+            return Err(of_outbound(ABOUT.noun, OutboundError::LeaseExpired).into());
+        }
+        let transport = relay.transport(address)?;
+        let sending = transport.send_raw(&mail.envelope, &mail.bytes);
+        match tokio::time::timeout(SENDING, sending).await {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => {
+                outcome = Undelivered {
+                    failure: verdict(&error),
+                    may_depend_on_size: may_depend_on_size(&error),
+                };
+                if !was_not_reached(&error) {
+                    break;
+                }
+            }
+            Err(_) => {
+                outcome = Undelivered {
+                    failure: Failure::unreachable(NO_ANSWER),
+                    may_depend_on_size: true,
+                };
+                break;
+            }
+        }
+    }
+    Err(outcome)
 }
 
 /// A composed email.
@@ -99,7 +172,7 @@ struct Mail {
 }
 
 /// The library encodes header values. This function additionally ensures that each is a single line.
-fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
+fn compose(part: &Part<'_>, pictures: &[&Picture]) -> Result<Mail, Failure> {
     let wrong = |field| Failure::incomplete(field, "it is not an email address");
     // The sender is always the account's; a message cannot override it.
     let from = part.field("from").unwrap_or_default();
@@ -136,13 +209,36 @@ fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
     for recipient in to {
         builder = builder.to(recipient);
     }
-    let mail = builder
-        .singlepart(SinglePart::plain(part.text.to_owned()))
-        .map_err(|_| wrong("to"))?;
+    let left_out = part.message.pictures.len().saturating_sub(pictures.len());
+    let text = SinglePart::plain(match left_out {
+        0 => part.text.to_owned(),
+        count => {
+            let text = format!("{}\n\n{}", part.text, left_out_note(count));
+            text.trim_start().to_owned()
+        }
+    });
+    let mail = if pictures.is_empty() {
+        builder.singlepart(text)
+    } else {
+        builder.multipart(with_pictures(text, pictures)?)
+    };
+    let mail = mail.map_err(|_| wrong("to"))?;
     Ok(Mail {
         envelope: mail.envelope().clone(),
         bytes: mail.formatted(),
     })
+}
+
+fn with_pictures(text: SinglePart, pictures: &[&Picture]) -> Result<MultiPart, Failure> {
+    let mut parts = MultiPart::mixed().singlepart(text);
+    for (at, picture) in pictures.iter().enumerate() {
+        let media = picture.media(at + 1, "");
+        let kind = ContentType::parse(media.content_type)
+            .map_err(|_| Failure::refused("A picture could not be attached."))?;
+        let file = Attachment::new(media.name).body(Vec::<u8>::from(media.data), kind);
+        parts = parts.singlepart(file);
+    }
+    Ok(parts)
 }
 
 /// The server and the credentials sent to it.
@@ -237,11 +333,22 @@ fn was_not_reached(error: &smtp::Error) -> bool {
     false
 }
 
+/// Returns whether the server may accept the same email without pictures: it refused this one, or closed the connection
+/// early. Some servers close it when an email is too large.
+fn may_depend_on_size(error: &smtp::Error) -> bool {
+    match error.status().map(u16::from) {
+        Some(code) => !LOGIN_REFUSED.contains(&code),
+        None => {
+            !(error.is_tls() || error.is_client() || error.is_timeout() || was_not_reached(error))
+        }
+    }
+}
+
 /// Maps the server's reply code to a failure (RFC 5321, section 4.2.1).
 fn verdict(error: &smtp::Error) -> Failure {
     let code = error.status().map(u16::from);
     match code {
-        Some(535 | 534 | 530 | 538) => {
+        Some(code) if LOGIN_REFUSED.contains(&code) => {
             Failure::refused("The mail server refused the user name or the password.")
         }
         Some(code) if error.is_permanent() => {
@@ -254,9 +361,7 @@ fn verdict(error: &smtp::Error) -> Failure {
         None if error.is_client() => Failure::refused(
             "The mail server lacks a required feature: STARTTLS, or a supported way to log in.",
         ),
-        None if error.is_timeout() => {
-            Failure::unreachable("The mail server gave no answer in time.")
-        }
+        None if error.is_timeout() => Failure::unreachable(NO_ANSWER),
         None => Failure::unreachable(
             "The mail server could not be reached, or closed the connection early.",
         ),

@@ -80,6 +80,11 @@ pub(crate) trait Sender: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether [`Self::send`] attaches the pictures of a message to its text.
+    fn attaches_pictures(&self) -> bool {
+        false
+    }
+
     /// Sends one part of a message.
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>>;
 }
@@ -178,7 +183,7 @@ impl Part<'_> {
     }
 
     /// Like [`Part::extra_or_field`], but fails if there is no value.
-    fn need(&self, name: &'static str) -> Result<String, Failure> {
+    pub(crate) fn need(&self, name: &'static str) -> Result<String, Failure> {
         self.extra_or_field(name)
             .ok_or_else(|| Failure::incomplete(name, "neither the channel nor the message has one"))
     }

@@ -158,6 +158,7 @@ async fn a_wrong_password_is_given_up() {
     let script = Script {
         offers: vec!["AUTH PLAIN"],
         replies: BTreeMap::from([("AUTH", "535 no")]),
+        ..Script::default()
     };
     let (harness, server) = (harness().await, MailServer::start(script).await);
     let fields = with(with(fields(&server), "user", "me"), "password", "wrong");

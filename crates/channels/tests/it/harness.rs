@@ -125,6 +125,7 @@ impl Harness {
             source: "deploys",
             at: Timestamp::from_millis(NOW_MS),
             delivery: None,
+            pictures: &[],
         };
         self.channels.send(message).await
     }
@@ -139,6 +140,7 @@ impl Harness {
             source: "deploys",
             at: Timestamp::from_millis(NOW_MS),
             delivery: None,
+            pictures: &[],
         };
         self.channels.send(message).await
     }
@@ -160,6 +162,7 @@ impl Harness {
                 webhook_id: &webhook_id,
                 delivery_id: &delivery_id,
             }),
+            pictures: &[],
         };
         self.channels.send(message).await
     }

@@ -22,6 +22,7 @@ mod metrics;
 mod ntfy;
 mod pairings;
 mod parts;
+mod pictures;
 mod slack;
 mod smtp;
 mod telegram;

@@ -1,8 +1,11 @@
-//! The metric of sends.
+//! The metrics of sends.
 
-use crate::harness::harness;
+use crate::harness::{NOW_MS, harness};
+use gatehouse_channels::{Outgoing, Picture};
+use gatehouse_domain::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::net::TcpListener;
 
 #[tokio::test]
@@ -36,4 +39,29 @@ async fn each_send_is_counted_by_type_and_outcome() {
         ]
     );
     assert!(text.contains("# HELP channels_sends_total "), "{text}");
+}
+
+#[tokio::test]
+async fn each_picture_is_counted_by_type_and_outcome() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    gatehouse_channels::metrics::describe();
+    let harness = harness().await;
+    let picture = Picture::of(b"GIF89a".to_vec().into(), None).unwrap();
+    let message = Outgoing {
+        target: "log",
+        text: "text",
+        is_json: false,
+        extra: &BTreeMap::new(),
+        source: "deploys",
+        at: Timestamp::from_millis(NOW_MS),
+        delivery: None,
+        pictures: &[picture],
+    };
+    harness.channels.send(message).await.unwrap();
+    let text = handle.render();
+    let counted = "channels_pictures_total{type=\"log\",outcome=\"refused\"} 1";
+    assert!(text.contains(counted), "{text}");
+    assert!(text.contains("# HELP channels_pictures_total "), "{text}");
 }

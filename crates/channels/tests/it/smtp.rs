@@ -49,6 +49,10 @@ pub struct Script {
     pub offers: Vec<&'static str>,
     /// Replies that replace the usual ones, by command.
     pub replies: BTreeMap<&'static str, &'static str>,
+    /// The size of the largest email that is accepted (RFC 1870).
+    pub max_bytes: Option<usize>,
+    /// Whether a larger email ends the connection without a reply.
+    pub closes: bool,
 }
 
 pub struct MailServer {
@@ -173,6 +177,13 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
             "DATA" => {
                 say(stream, "354 go ahead").await;
                 mail.data = data(stream).await;
+                if script.max_bytes.is_some_and(|max| mail.data.len() > max) {
+                    if script.closes {
+                        return false;
+                    }
+                    say(stream, "552 5.3.4 message too big").await;
+                    continue;
+                }
                 taken.lock().unwrap().push(mail.clone());
                 say(stream, "250 taken").await;
             }

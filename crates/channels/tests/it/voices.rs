@@ -6,7 +6,7 @@ use gatehouse_channels::{SendError, VoiceMessage};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-async fn receiving(kind: &str, fields: Value) -> Harness {
+pub async fn receiving(kind: &str, fields: Value) -> Harness {
     let harness = harness().await;
     harness.create(kind, fields).await;
     harness
@@ -22,7 +22,7 @@ async fn speak(harness: &Harness, kind: &str, bytes: usize) -> Result<(), SendEr
 }
 
 /// A channel of each type with a server at this address.
-fn accounts(url: &str) -> [(&'static str, Value); 4] {
+pub fn accounts(url: &str) -> [(&'static str, Value); 4] {
     [
         (
             "telegram",
@@ -44,7 +44,7 @@ fn accounts(url: &str) -> [(&'static str, Value); 4] {
 }
 
 /// Accepts everything, as each of the vendors does.
-fn accepting(seen: &ReceivedRequest) -> Answer {
+pub fn accepting(seen: &ReceivedRequest) -> Answer {
     let host = seen.header("host");
     answer(
         200,

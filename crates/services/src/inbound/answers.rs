@@ -1,6 +1,7 @@
 //! Answers stored messages: one turn per message, one message of a session at a time.
 
 use super::Inbound;
+use super::pictures::Pictures;
 use gatehouse_agents::{AgentsError, MessageOrigin, Origin, SendRequest, Target, TurnReport};
 use gatehouse_channels::{
     Channels, InboundAccount, Outgoing, Pairing, SendError, files_of, session_key,
@@ -199,7 +200,7 @@ impl Inbound {
             Err(error) => Err(error),
         };
         let turn = match ended {
-            Ok(report) => self.answer_of(report),
+            Ok(report) => self.answer_of(message, report).await?,
             Err(
                 AgentsError::Sealed
                 | AgentsError::TooManyWaiting
@@ -224,22 +225,27 @@ impl Inbound {
         Ok(turn)
     }
 
-    fn answer_of(&self, report: TurnReport) -> Turn {
+    async fn answer_of(
+        &self,
+        message: &ReceivedMessageRow,
+        report: TurnReport,
+    ) -> Result<Turn, StoreError> {
         if report.cancelled {
             // The owner stopped the turn, or the process ends and the next one continues it.
-            return if self.shutdown.is_cancelled() {
+            return Ok(if self.shutdown.is_cancelled() {
                 Turn::Later
             } else {
                 Turn::Ended
-            };
+            });
         }
         if report.error.is_some() {
-            return Turn::Answer(FAILED.to_owned());
+            return Ok(Turn::Answer(FAILED.to_owned()));
         }
-        if report.text.trim().is_empty() {
-            return Turn::Ended;
+        // Pictures can be the whole answer.
+        if report.text.trim().is_empty() && self.pictures_of(message).await?.is_empty() {
+            return Ok(Turn::Ended);
         }
-        Turn::Answer(report.text)
+        Ok(Turn::Answer(report.text))
     }
 
     /// Shows that an answer is being written until `work` ends.
@@ -283,12 +289,14 @@ impl Inbound {
         Ok(is_private)
     }
 
-    /// Sends the answer, unless it is for one person and others would read it. Returns whether it was sent.
+    /// Sends the answer and its pictures, unless it is for one person and others would read it. Returns whether it was
+    /// sent.
     async fn try_send(
         &self,
         account: &InboundAccount,
         message: &ReceivedMessageRow,
         text: &str,
+        pictures: &Pictures,
     ) -> Result<bool, SendError> {
         let (channels, id) = (&self.services.channels, &account.id);
         if !self.may_answer(account, message).await? {
@@ -300,14 +308,19 @@ impl Inbound {
         let target = format!("{}:{}", account.kind, account.id);
         // An agent's text must neither notify people nor hide a link's destination.
         let markup = Channels::markup(&target);
+        let text = pictures.with_note(text);
+        // Held while the pictures are in memory.
+        let _permits = self.pictures.acquire_many(pictures.permits()).await.ok();
+        let pictures = self.read_pictures(pictures).await;
         let outgoing = Outgoing {
             target: &target,
-            text: &markup.escape_answer(text),
+            text: &markup.escape_answer(&text),
             is_json: false,
             extra: &extra,
             source: SOURCE,
             at: message.received_at,
             delivery: None,
+            pictures: &pictures,
         };
         // Messages that arrived together can have the same time and answer.
         channels.send_keyed(outgoing, &message.message_id).await?;
@@ -321,11 +334,16 @@ impl Inbound {
         message: &ReceivedMessageRow,
         text: &str,
     ) -> Result<Outcome, StoreError> {
+        let pictures = self.pictures_of(message).await?;
+        if text.trim().is_empty() && pictures.is_empty() {
+            return Ok(Outcome::Ended);
+        }
         loop {
-            let error = match self.try_send(account, message, text).await {
+            let error = match self.try_send(account, message, text, &pictures).await {
                 Ok(was_sent) => {
-                    let was_spoken = || files_of(message).iter().any(|file| file.is_voice);
-                    if let Some(format) = account.voice.filter(|_| was_sent && was_spoken()) {
+                    let was_spoken = files_of(message).iter().any(|file| file.is_voice);
+                    let is_spoken = was_sent && was_spoken && !text.trim().is_empty();
+                    if let Some(format) = account.voice.filter(|_| is_spoken) {
                         // This comes first: if the process ends during the speech, the text is not sent again.
                         self.services.channels.end_message(message).await?;
                         self.speak(account, message, (text, format)).await;

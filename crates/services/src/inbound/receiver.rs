@@ -270,6 +270,7 @@ async fn send_code(
         source: SOURCE,
         at: services.clock.now(),
         delivery: None,
+        pictures: &[],
     };
     channels.send(message).await
 }

@@ -1,19 +1,16 @@
-//! The files of messages, and voice messages of the bot
+//! The files of messages, and voice messages and pictures of the bot
 //! (<https://spec.matrix.org/latest/client-server-api/#content-repository>).
 
 use super::super::Source;
 use super::super::download::{UPLOAD, download};
 use super::{NOUN, not_matrix, request, request_below, request_media, send};
 use crate::error::Failure;
-use crate::files::VoiceMessage;
+use crate::media::{Media, MediaKind};
 use crate::senders::matrix::verdict;
 use crate::vendor::call_within;
 use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;
-use serde_json::json;
-
-/// The name and the type of a voice message.
-const VOICE: (&str, &str) = ("answer.ogg", "audio/ogg");
+use serde_json::{Value, json};
 
 /// Fetches a file; `None` if it is larger than `max_bytes`. `file_id` is the server and the media ID.
 pub(super) async fn fetch(
@@ -36,20 +33,17 @@ pub(super) async fn fetch(
     }
 }
 
-/// Sends a voice message: an `m.audio` with the mark of a recording, which programs show as one
-/// (<https://github.com/matrix-org/matrix-spec-proposals/pull/3245>).
-pub(super) async fn send_voice(
+/// Uploads a file and sends its event. If the event is sent again, the server ignores it because of its ID.
+pub(super) async fn send_media(
     source: Source<'_>,
     room: &str,
-    voice: VoiceMessage,
+    media: &Media,
 ) -> Result<(), Failure> {
-    let (name, kind) = VOICE;
-    let size = voice.audio.len();
     let upload = request_media(source, Method::POST, &["upload"])?;
     let upload = upload
-        .query(&[("filename", name)])
-        .header(CONTENT_TYPE, kind)
-        .body(voice.audio);
+        .query(&[("filename", media.name.as_str())])
+        .header(CONTENT_TYPE, media.content_type)
+        .body(media.data.clone());
     let inner = source.inner;
     let answer = call_within(&inner.outbound, &*inner.clock, NOUN, upload, UPLOAD).await?;
     verdict(&answer)?;
@@ -58,18 +52,44 @@ pub(super) async fn send_voice(
     if !url.starts_with("mxc://") {
         return Err(not_matrix());
     }
-    let duration = u64::try_from(voice.duration.as_millis()).unwrap_or(u64::MAX);
-    let content = json!({
-        "msgtype": "m.audio",
-        "body": name,
-        "url": url,
-        "info": { "mimetype": kind, "size": size, "duration": duration },
-        "m.mentions": {},
-        // Some programs show a recording only with this. A wave form may be absent.
-        "org.matrix.msc1767.audio": { "duration": duration },
-        "org.matrix.msc3245.voice": {},
-    });
-    let id = format!("voice-{:016x}", u64::from_be_bytes(inner.random.bytes()));
-    let path = ["rooms", room, "send", "m.room.message", &id];
-    verdict(&send(source, request(source, Method::PUT, &path)?.json(&content)).await?)
+    let path = ["rooms", room, "send", "m.room.message", &media.id];
+    let request = request(source, Method::PUT, &path)?;
+    verdict(&send(source, request.json(&event(media, url))).await?)
+}
+
+/// A voice message is an `m.audio` with the mark of a recording, which programs show as one
+/// (<https://github.com/matrix-org/matrix-spec-proposals/pull/3245>), a picture an `m.image`
+/// (<https://spec.matrix.org/latest/client-server-api/#mimage>).
+fn event(media: &Media, url: &str) -> Value {
+    let (name, kind, size) = (&media.name, media.content_type, media.data.len());
+    match media.kind {
+        MediaKind::Voice { duration } => {
+            let duration = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+            json!({
+                "msgtype": "m.audio",
+                "body": name,
+                "url": url,
+                "info": { "mimetype": kind, "size": size, "duration": duration },
+                "m.mentions": {},
+                // Some programs show a recording only with this. A wave form may be absent.
+                "org.matrix.msc1767.audio": { "duration": duration },
+                "org.matrix.msc3245.voice": {},
+            })
+        }
+        MediaKind::Picture { pixels } => {
+            let info = match pixels {
+                Some((width, height)) => {
+                    json!({ "mimetype": kind, "size": size, "w": width, "h": height })
+                }
+                None => json!({ "mimetype": kind, "size": size }),
+            };
+            json!({
+                "msgtype": "m.image",
+                "body": name,
+                "url": url,
+                "info": info,
+                "m.mentions": {},
+            })
+        }
+    }
 }

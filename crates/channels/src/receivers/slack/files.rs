@@ -1,11 +1,11 @@
-//! The files of messages, and voice messages of the bot. The addresses of files need the bot token
+//! The files of messages, and voice messages and pictures of the bot. The addresses of files need the bot token
 //! (<https://docs.slack.dev/reference/objects/file-object#authentication>).
 
 use super::super::download::{UPLOAD, download, file_url};
-use super::super::{MAX_VOICE, Source, VoiceFormat};
+use super::super::{MAX_MEDIA, Source, VoiceFormat};
 use super::{NOUN, ask};
 use crate::error::Failure;
-use crate::files::VoiceMessage;
+use crate::media::{Media, MediaKind};
 use crate::senders::slack::BASE_URL;
 use crate::vendor::{Answer, Limits, ResponseJson, call_within};
 use gatehouse_outbound::AddressSource;
@@ -20,11 +20,12 @@ const LIMITS: Limits = Limits {
     bytes: 2 * 1024 * 1024,
 };
 const NO_SCOPE: &str = "Slack refused a file: the app needs the scope files:read.";
-const NO_UPLOADS: &str = "Slack refused a voice message: the app needs the scope files:write.";
+const NO_UPLOADS: &str = "Slack refused an upload: the app needs the scope files:write.";
 /// Slack's programs play it. They record MPEG-4 audio, which Gatehouse does not encode.
 pub(super) const VOICE: VoiceFormat = VoiceFormat {
     name: "mp3",
-    max_bytes: MAX_VOICE,
+    file: ("answer.mp3", "audio/mpeg"),
+    max_bytes: MAX_MEDIA,
 };
 const UNKNOWN: &str = "Slack no longer has the file.";
 
@@ -63,15 +64,18 @@ pub(super) async fn fetch(
     download(source, NOUN, request, max_bytes).await
 }
 
-/// Sends a voice message as a file (<https://docs.slack.dev/messaging/working-with-files#upload>).
-pub(super) async fn send_voice(
+/// Sends a voice message or a picture as a file (<https://docs.slack.dev/messaging/working-with-files#upload>).
+pub(super) async fn send_media(
     source: Source<'_>,
     chat: &str,
     thread: Option<&str>,
-    voice: VoiceMessage,
+    media: &Media,
 ) -> Result<(), Failure> {
-    let length = voice.audio.len().to_string();
-    let form = [("filename", "answer.mp3"), ("length", length.as_str())];
+    let length = media.data.len().to_string();
+    let form = [
+        ("filename", media.name.as_str()),
+        ("length", length.as_str()),
+    ];
     let ticket = upload_step(source, "files.getUploadURLExternal", &form).await?;
     let base = source.field("base_url").unwrap_or(BASE_URL);
     // The address is signed. The bot token is not sent to it.
@@ -80,10 +84,14 @@ pub(super) async fn send_voice(
     let request = inner.outbound.client(AddressSource::Owner).post(url);
     let request = request
         .header(CONTENT_TYPE, "application/octet-stream")
-        .body(voice.audio);
+        .body(media.data.clone());
     let answer = call_within(&inner.outbound, &*inner.clock, NOUN, request, UPLOAD).await?;
     answer.check(NOUN, None)?;
-    let files = json!([{ "id": ticket.text("/file_id"), "title": "Voice message" }]).to_string();
+    let title = match media.kind {
+        MediaKind::Voice { .. } => "Voice message",
+        MediaKind::Picture { .. } => media.name.as_str(),
+    };
+    let files = json!([{ "id": ticket.text("/file_id"), "title": title }]).to_string();
     let mut form = vec![("files", files.as_str()), ("channel_id", chat)];
     form.extend(thread.map(|thread| ("thread_ts", thread)));
     upload_step(source, "files.completeUploadExternal", &form)

@@ -1,18 +1,23 @@
-//! The photo, document or voice message of a message, and voice messages of the bot.
+//! The photo, document or voice message of a message, and voice messages and pictures of the bot.
 
 use super::super::Source;
 use super::super::download::{UPLOAD, download};
 use super::{NOUN, call};
 use crate::error::Failure;
-use crate::files::VoiceMessage;
+use crate::media::{Media, MediaKind};
 use crate::receive::ReceivedFile;
 use crate::senders::telegram::{BASE_URL, verdict};
-use crate::vendor::{call_within, join};
+use crate::vendor::{Answer, call_within, join};
 use gatehouse_outbound::AddressSource;
 use reqwest::RequestBuilder;
 use reqwest::multipart::{Form, Part};
 use serde::Deserialize;
 use serde_json::json;
+
+/// The limits of `sendPhoto`: the size, the sum of width and height, and how many times one may be the other.
+const MAX_PHOTO_BYTES: usize = 10_000_000;
+const MAX_PHOTO_SIDES: u64 = 10_000;
+const MAX_PHOTO_RATIO: u64 = 20;
 
 #[derive(Deserialize)]
 pub(super) struct PhotoSize {
@@ -95,29 +100,86 @@ fn file_request(source: Source<'_>, path: &str) -> Result<RequestBuilder, Failur
     Ok(source.inner.outbound.client(AddressSource::Owner).get(url))
 }
 
-/// Sends a voice message (<https://core.telegram.org/bots/api#sendvoice>).
-pub(super) async fn send_voice(
+/// Sends a voice message (<https://core.telegram.org/bots/api#sendvoice>) or a picture.
+pub(super) async fn send(
     source: Source<'_>,
-    chat: &str,
-    thread: Option<&str>,
-    voice: VoiceMessage,
+    place: (&str, Option<&str>),
+    media: &Media,
 ) -> Result<(), Failure> {
+    let form = match media.kind {
+        MediaKind::Voice { .. } => ("sendVoice", "voice"),
+        MediaKind::Picture { pixels } if is_photo(media, pixels) => {
+            let answer = upload(source, place, ("sendPhoto", "photo"), media).await?;
+            // A picture that Telegram cannot convert can still be a document.
+            if answer.status != 400 {
+                return verdict(&answer);
+            }
+            ("sendDocument", "document")
+        }
+        MediaKind::Picture { .. } => ("sendDocument", "document"),
+    };
+    verdict(&upload(source, place, form, media).await?)
+}
+
+/// Whether `sendPhoto` accepts a picture (<https://core.telegram.org/bots/api#sendphoto>). It would make a still
+/// picture of an animation.
+fn is_photo(media: &Media, pixels: Option<(u64, u64)>) -> bool {
+    let has_form = pixels.is_none_or(|(width, height)| {
+        width.saturating_add(height) <= MAX_PHOTO_SIDES
+            && width <= height.saturating_mul(MAX_PHOTO_RATIO)
+            && height <= width.saturating_mul(MAX_PHOTO_RATIO)
+    });
+    has_form && media.data.len() <= MAX_PHOTO_BYTES && media.content_type != "image/gif"
+}
+
+/// Uploads a file with a method, in the field that the method names.
+async fn upload(
+    source: Source<'_>,
+    (chat, thread): (&str, Option<&str>),
+    (method, field): (&'static str, &'static str),
+    media: &Media,
+) -> Result<Answer, Failure> {
     let bot = format!("bot{}", source.need_secret("bot_token")?);
     let base = source.field("base_url").unwrap_or(BASE_URL);
-    let url = join(base, &[&bot, "sendVoice"])?;
-    let voice = Part::bytes(voice.audio).file_name("answer.ogg");
-    let voice = voice
-        .mime_str("audio/ogg")
-        .map_err(|_| Failure::refused("The voice message could not be sent."))?;
+    let url = join(base, &[&bot, method])?;
+    let file = Part::stream(media.data.clone()).file_name(media.name.clone());
+    let file = file
+        .mime_str(media.content_type)
+        .map_err(|_| Failure::refused("The file could not be sent."))?;
     let mut form = Form::new()
         .text("chat_id", chat.to_owned())
-        .part("voice", voice);
+        .part(field, file);
     if let Some(thread) = thread {
         form = form.text("message_thread_id", thread.to_owned());
     }
     let outbound = &source.inner.outbound;
     let request = outbound.client(AddressSource::Owner).post(url);
     let request = request.multipart(form);
-    let answer = call_within(outbound, &*source.inner.clock, NOUN, request, UPLOAD).await?;
-    verdict(&answer)
+    call_within(outbound, &*source.inner.clock, NOUN, request, UPLOAD).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::media::Picture;
+    use bytes::Bytes;
+
+    fn picture(bytes: usize, pixels: Option<(u64, u64)>) -> Media {
+        let mut data = b"\x89PNG\r\n\x1a\n".to_vec();
+        data.resize(bytes, 0);
+        Picture::of(data.into(), pixels).unwrap().media(1, "m")
+    }
+
+    #[test]
+    fn a_photo_is_at_telegrams_limits_and_a_document_one_past_them() {
+        let of = |bytes, pixels| is_photo(&picture(bytes, pixels), pixels);
+        assert!(of(9, None) && of(9, Some((2, 1))));
+        assert!(of(10_000_000, None) && !of(10_000_001, None));
+        assert!(of(9, Some((5000, 5000))) && !of(9, Some((5000, 5001))));
+        assert!(of(9, Some((20, 1))) && !of(9, Some((21, 1))));
+        assert!(of(9, Some((1, 20))) && !of(9, Some((1, 21))));
+        let gif = Bytes::from_static(b"GIF89a");
+        let gif = Picture::of(gif, None).unwrap().media(1, "m");
+        assert!(!is_photo(&gif, None));
+    }
 }

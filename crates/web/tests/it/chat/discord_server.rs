@@ -2,7 +2,7 @@
 //! refuses. A session keeps its events, so a bot that resumes from an earlier number gets them again.
 
 mod messages;
-mod voices;
+mod uploads;
 
 use super::sockets::{Client, listen};
 use axum::extract::{Path, State};
@@ -53,6 +53,8 @@ struct Gateway {
     is_garbled: bool,
     /// The voice messages of the bot with their channels.
     voices: Vec<(String, Vec<u8>)>,
+    /// The pictures of the bot: channels, names and contents.
+    pictures: Vec<(String, String, Vec<u8>)>,
     /// The bot may not attach files.
     is_mute: bool,
     /// The messages that the gateway sends to current connections about the session, with the number of the order.

@@ -10,16 +10,17 @@ use gatehouse_testkit::TestServer;
 use serde_json::json;
 
 /// Makes the database refuse to note that an answer was sent.
-const REFUSE: &str = "CREATE TRIGGER crash BEFORE UPDATE OF ended_at ON received_messages
+pub(super) const REFUSE: &str =
+    "CREATE TRIGGER crash BEFORE UPDATE OF ended_at ON received_messages
     BEGIN SELECT RAISE(ABORT, 'the process has ended'); END";
 
 /// The SQLite database of a running server.
-fn location(server: &TestServer) -> Location {
+pub(super) fn location(server: &TestServer) -> Location {
     Location::sqlite_file(&server.directory().join("gatehouse.db"))
 }
 
 /// Starts the server again as if it had been killed after it sent an answer.
-async fn restarted(server: TestServer) -> TestServer {
+pub(super) async fn restarted(server: TestServer) -> TestServer {
     let server = server.restart().await;
     // The answer cannot be sent before the vault is unlocked.
     run_sql(&location(&server), "DROP TRIGGER crash").await;

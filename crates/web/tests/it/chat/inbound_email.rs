@@ -15,15 +15,15 @@ use std::time::Duration;
 const LONG: Duration = Duration::from_mins(1);
 
 /// A mailbox and the server that answers are sent to.
-struct Post {
-    imap: ImapServer,
+pub(super) struct Post {
+    pub(super) imap: ImapServer,
     smtp: MailServer,
     sent: Vec<Mail>,
     written: AtomicU32,
 }
 
 impl Post {
-    async fn start() -> Self {
+    pub(super) async fn start() -> Self {
         Self {
             imap: ImapServer::start(Offers::default()).await,
             smtp: MailServer::start(Script::default()).await,
@@ -32,7 +32,7 @@ impl Post {
         }
     }
 
-    fn fields(&self, from: &str) -> Value {
+    pub(super) fn fields(&self, from: &str) -> Value {
         json!({
             "host": "localhost", "port": self.smtp.port, "from": from,
             "inbound": true, "imap_host": "localhost", "imap_port": self.imap.port,
@@ -42,7 +42,7 @@ impl Post {
     }
 
     /// Delivers an email whose sender the server has authenticated.
-    fn write(&self, from: &str, text: &str) {
+    pub(super) fn write(&self, from: &str, text: &str) {
         let domain = from.split_once('@').unwrap().1;
         let number = self.written.fetch_add(1, Ordering::Relaxed) + 1;
         let now = SystemClock::new().now().as_millis();
@@ -55,7 +55,7 @@ impl Post {
     }
 
     /// Waits until this many emails were sent. Returns the last one.
-    async fn wait_for(&mut self, count: usize) -> Mail {
+    pub(super) async fn wait_for(&mut self, count: usize) -> Mail {
         let sending = async {
             self.sent.extend(self.smtp.take());
             while self.sent.len() < count {
@@ -91,7 +91,7 @@ impl Post {
         self.imap.until(is_idle).await;
     }
 
-    async fn pair(&mut self, owner: &Actor, person: &str, trusted: bool) {
+    pub(super) async fn pair(&mut self, owner: &Actor, person: &str, trusted: bool) {
         let sent = self.sent.len();
         self.write(person, "hello?");
         let code = self.wait_for(sent + 1).await;

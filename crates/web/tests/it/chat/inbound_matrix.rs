@@ -7,7 +7,7 @@ use super::matrix_server::{BOT, Matrix, TOKEN};
 use gatehouse_testkit::{Actor, TestServer};
 use serde_json::json;
 
-const PERSON: &str = "@p:a.example";
+pub(super) const PERSON: &str = "@p:a.example";
 const OTHER: &str = "@other:b.example";
 
 async fn receiving(matrix: &Matrix) -> (TestServer, Actor) {

@@ -2,7 +2,7 @@
 //! refuses. It keeps all events, so a bot that asks with an earlier token gets them again.
 
 mod reactions;
-mod voices;
+mod uploads;
 
 pub use reactions::BROKEN;
 
@@ -59,6 +59,8 @@ struct Home {
     media: Vec<Vec<u8>>,
     /// The voice messages of the bot with their rooms.
     voices: Vec<(String, Value)>,
+    /// The pictures of the bot with their rooms.
+    pictures: Vec<(String, Value)>,
     /// Nothing can be uploaded.
     is_mute: bool,
     /// Whether the server has the address of media before version 1.11 of the specification.
@@ -95,7 +97,7 @@ impl Matrix {
                 get(media),
             )
             .route("/_matrix/media/v3/download/{server}/{id}", get(old_media))
-            .route("/_matrix/media/v3/upload", post(voices::upload))
+            .route("/_matrix/media/v3/upload", post(uploads::upload))
             .route(&format!("{rooms}/joined_members"), get(joined_members))
             .route(&format!("{rooms}/messages"), get(messages))
             .route(&format!("{rooms}/join"), post(join))

@@ -21,6 +21,7 @@ mod inbound_files;
 mod inbound_long_answers;
 mod inbound_many_files;
 mod inbound_matrix;
+mod inbound_pictures;
 mod inbound_quotes;
 mod inbound_rivals;
 mod inbound_slack;

@@ -50,8 +50,10 @@ struct Workspace {
     has_no_files: bool,
     /// What the bot uploads.
     uploads: Vec<uploads::Upload>,
-    /// The shared uploads: channel and thread, and the content.
+    /// The shared recordings: channel and thread, and the content.
     voices: Vec<(Value, Vec<u8>)>,
+    /// The shared pictures: channel and thread, title, and content.
+    pictures: Vec<(Value, String, Vec<u8>)>,
     /// Texts of sections lose their digits.
     is_garbled: bool,
 }

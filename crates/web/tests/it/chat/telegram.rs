@@ -2,6 +2,7 @@
 //! all updates, so a server that asks from the wrong offset gets them again.
 
 mod messages;
+mod pictures;
 
 pub use self::messages::Shown;
 use super::has_only;
@@ -39,6 +40,8 @@ struct Bot {
     sent: Vec<Value>,
     /// The voice messages that the bot sent, with their fields.
     voices: Vec<(Value, Vec<u8>)>,
+    pictures: Vec<pictures::Sent>,
+    refusals: pictures::Refusals,
     /// The messages as they are currently shown. A message's ID is its number, from 1.
     shown: Vec<Shown>,
     /// The presses of buttons by their IDs, and the results that were shown to the people.
@@ -83,6 +86,8 @@ impl Telegram {
         let app = Router::new()
             .route("/{bot}/{method}", post(call))
             .route("/{bot}/sendVoice", post(send_voice))
+            .route("/{bot}/sendPhoto", post(pictures::send_photo))
+            .route("/{bot}/sendDocument", post(pictures::send_document))
             .route("/file/{bot}/{folder}/{file}", get(download))
             .with_state(shared.clone());
         #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]

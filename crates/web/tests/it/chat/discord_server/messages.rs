@@ -1,7 +1,7 @@
 //! The messages of the bot as Discord shows them, with their components
 //! (<https://docs.discord.com/developers/components/reference>).
 
-use super::{Discord, Gateway, Shared, TOKEN, is_bot, refuse, voices};
+use super::{Discord, Gateway, Shared, TOKEN, is_bot, refuse, uploads};
 use crate::chat::button_vendors::{ButtonVendor, Seen};
 use crate::chat::has_only;
 use axum::Json;
@@ -79,7 +79,7 @@ pub(super) async fn send(
     assert!(is_bot(request.headers()));
     let kind = request.headers()["content-type"].to_str().unwrap();
     if kind.starts_with("multipart/form-data") {
-        return voices::receive(shared, channel, request).await;
+        return uploads::receive(shared, channel, request).await;
     }
     let Json(body) = Json::<Value>::from_request(request, &()).await.unwrap();
     let nonce = body["nonce"].as_str().unwrap();

@@ -73,6 +73,7 @@ impl Home {
             let kind = content["msgtype"].as_str().unwrap();
             match kind {
                 "m.audio" => self.check_voice(content),
+                "m.image" => self.check_picture(content),
                 other => assert!(matches!(other, "m.text" | "m.notice"), "{content}"),
             }
             assert!(content["body"].is_string(), "{content}");
@@ -124,6 +125,8 @@ pub(super) async fn send(
         home.sent.push((room, body));
     } else if body["msgtype"] == "m.audio" {
         home.voices.push((room, body));
+    } else if body["msgtype"] == "m.image" {
+        home.pictures.push((room, body));
     }
     drop(home);
     shared.changed.send_replace(());

@@ -22,6 +22,9 @@ impl Workspace {
     pub(super) fn offer(&mut self, body: &[u8], host: &str) -> axum::response::Response {
         let form = form(body);
         assert_eq!(form.keys().collect::<Vec<_>>(), ["filename", "length"]);
+        if form["length"] == "0" {
+            return refuse("invalid_arguments");
+        }
         self.uploads.push(Upload {
             length: form["length"].parse().unwrap(),
             data: None,
@@ -42,7 +45,10 @@ impl Workspace {
             return refuse("file_not_found");
         };
         let place = json!({ "channel_id": form["channel_id"], "thread_ts": form.get("thread_ts") });
-        self.voices.push((place, data));
+        match files[0]["title"].as_str().unwrap() {
+            "Voice message" => self.voices.push((place, data)),
+            title => self.pictures.push((place, title.to_owned(), data)),
+        }
         answer(json!({ "ok": true, "files": [{ "id": id, "title": files[0]["title"] }] }))
     }
 }
@@ -70,6 +76,12 @@ impl Slack {
     /// Waits for the bot's voice message with this number, from 1. Returns its place and the recording.
     pub async fn wait_for_voice(&self, number: usize) -> (Value, Vec<u8>) {
         self.until(|workspace| workspace.voices.get(number - 1).cloned())
+            .await
+    }
+
+    /// Waits for the bot's picture with this number, from 1. Returns its place, its title and its content.
+    pub async fn wait_for_picture(&self, number: usize) -> (Value, String, Vec<u8>) {
+        self.until(|workspace| workspace.pictures.get(number - 1).cloned())
             .await
     }
 

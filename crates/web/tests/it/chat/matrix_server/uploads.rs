@@ -1,5 +1,5 @@
-//! Voice messages of the bot: uploaded media and events with the mark of a recording
-//! (<https://github.com/matrix-org/matrix-spec-proposals/pull/3245>).
+//! Voice messages and pictures of the bot: uploaded media and their events. The event of a voice message has the mark
+//! of a recording (<https://github.com/matrix-org/matrix-spec-proposals/pull/3245>).
 
 use super::{Home, Matrix, Shared, is_bot, refuse};
 use axum::Json;
@@ -17,8 +17,10 @@ pub(super) async fn upload(
     body: Bytes,
 ) -> Response {
     assert!(is_bot(&headers));
-    assert_eq!(headers["content-type"], "audio/ogg");
-    assert_eq!(query["filename"], "answer.ogg");
+    let kind = headers["content-type"].to_str().unwrap();
+    let upload = (kind, query["filename"].as_str());
+    let known = [("audio/ogg", "answer.ogg"), ("image/png", "picture-1.png")];
+    assert!(known.contains(&upload), "{upload:?}");
     let mut home = shared.home.lock().unwrap();
     if home.is_mute {
         return refuse(413, "M_TOO_LARGE");
@@ -48,7 +50,31 @@ impl Home {
     }
 }
 
+impl Home {
+    /// An `m.image` (<https://spec.matrix.org/latest/client-server-api/#mimage>).
+    pub(super) fn check_picture(&self, content: &Value) {
+        let info = &content["info"];
+        assert_eq!(info["size"], self.media_of(content).len());
+        assert_eq!(info["mimetype"], "image/png");
+        assert!(info["w"].is_u64() && info["h"].is_u64(), "{content}");
+        assert_eq!(content["m.mentions"], json!({}));
+    }
+}
+
 impl Matrix {
+    /// Waits for the bot's picture with this number, from 1. Returns its room, its event and its content.
+    pub async fn wait_for_picture(&self, number: usize) -> (String, Value, Vec<u8>) {
+        self.until(|home| {
+            let (room, content) = home.pictures.get(number - 1)?;
+            Some((
+                room.clone(),
+                content.clone(),
+                home.media_of(content).clone(),
+            ))
+        })
+        .await
+    }
+
     /// Nothing can be uploaded from now on.
     pub fn mute(&self) {
         self.shared.home.lock().unwrap().is_mute = true;

@@ -1,4 +1,4 @@
-//! Voice messages of the bot: attachments of messages without a text
+//! Voice messages and pictures of the bot: attachments of messages without a text
 //! (<https://docs.discord.com/developers/reference#uploading-files>).
 
 use super::{Discord, Shared, refuse};
@@ -7,9 +7,13 @@ use axum::extract::{FromRequest, Multipart, Request};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+/// Discord accepts no larger files from bots.
+const MAX_BYTES: usize = 10 << 20;
+
 pub(super) async fn receive(shared: Shared, channel: String, request: Request) -> Response {
     let mut form = Multipart::from_request(request, &()).await.unwrap();
-    let (mut payload, mut audio) = (Value::Null, Vec::new());
+    let (mut payload, mut name, mut kind, mut data) =
+        (Value::Null, String::new(), String::new(), Vec::new());
     while let Some(field) = form.next_field().await.unwrap() {
         match field.name().unwrap() {
             "payload_json" => {
@@ -17,19 +21,32 @@ pub(super) async fn receive(shared: Shared, channel: String, request: Request) -
                 payload = serde_json::from_str(&field.text().await.unwrap()).unwrap();
             }
             "files[0]" => {
-                assert_eq!(field.file_name(), Some("answer.ogg"));
-                audio = field.bytes().await.unwrap().to_vec();
+                field.file_name().unwrap().clone_into(&mut name);
+                field.content_type().unwrap().clone_into(&mut kind);
+                data = field.bytes().await.unwrap().to_vec();
             }
             other => panic!("{other}"),
         }
     }
-    let expected = json!({ "attachments": [{ "id": 0, "filename": "answer.ogg" }],
-        "allowed_mentions": { "parse": [] } });
+    let nonce = payload["nonce"].as_str().unwrap();
+    assert!((1..=25).contains(&nonce.len()), "{nonce}");
+    let expected = json!({ "attachments": [{ "id": 0, "filename": name }],
+        "allowed_mentions": { "parse": [] }, "nonce": nonce, "enforce_nonce": true });
     let mut gateway = shared.gateway.lock().unwrap();
-    if gateway.is_mute || payload != expected || !audio.starts_with(b"OggS") {
+    if gateway.is_mute || payload != expected {
         return refuse(403);
     }
-    gateway.voices.push((channel, audio));
+    if data.len() > MAX_BYTES {
+        return refuse(413);
+    }
+    match kind.as_str() {
+        "audio/ogg" => {
+            assert!(name == "answer.ogg" && data.starts_with(b"OggS"), "{name}");
+            gateway.voices.push((channel, data));
+        }
+        "image/png" => gateway.pictures.push((channel, name, data)),
+        other => panic!("{other}"),
+    }
     drop(gateway);
     shared.changed.send_replace(());
     Json(json!({ "id": "1" })).into_response()
@@ -44,6 +61,12 @@ impl Discord {
     /// Waits for the bot's voice message with this number, from 1. Returns its channel and the recording.
     pub async fn wait_for_voice(&self, number: usize) -> (String, Vec<u8>) {
         self.until(|gateway| gateway.voices.get(number - 1).cloned())
+            .await
+    }
+
+    /// Waits for the bot's picture with this number, from 1. Returns its channel, its name and its content.
+    pub async fn wait_for_picture(&self, number: usize) -> (String, String, Vec<u8>) {
+        self.until(|gateway| gateway.pictures.get(number - 1).cloned())
             .await
     }
 
