@@ -3,8 +3,11 @@
 use crate::fake_model::{Reaction, call, say, too_long};
 use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until};
 use gatehouse_agents::MessageOrigin::{Configured, Model, Owner, Stranger};
-use gatehouse_agents::{AgentChanges, AgentsSettings, Audience, Effect, ToolPolicy, TurnReport};
+use gatehouse_agents::{
+    AgentChanges, AgentsSettings, Audience, Effect, NewAttachment, ToolPolicy, TurnReport,
+};
 use gatehouse_domain::Actor;
+use gatehouse_store::testing::databases;
 use serde_json::json;
 use std::time::Duration;
 
@@ -316,6 +319,39 @@ async fn a_branch_is_as_tainted_as_its_original_even_before_the_strangers_text()
             harness.model.will([one("webhook"), say("done")]);
             let report = harness.say(Some(branch.id.as_str()), "delete it").await;
             assert_eq!(statuses(&report), ["denied"]);
+        }
+    }
+}
+
+fn file() -> NewAttachment {
+    NewAttachment {
+        name: "shot.png".to_owned(),
+        media_type: "image/png",
+        pixels: Some((640, 480)),
+        text: None,
+        picture: Some(vec![0xff, 0xd8]),
+        data: b"png"[..].into(),
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_a_tool_taints_and_is_private_if_the_output_of_the_tool_is() {
+    for database in databases().await {
+        let harness = Harness::on(database, nobody(), true).await;
+        for (is_private, status) in [(false, "ok"), (true, "denied")] {
+            let tools = harness.agents.tools();
+            tools.register(TestTool::of_files("camera", is_private, file));
+            tools.register(TestTool::of_web("fetch"));
+            let acts = [one("camera"), one("fetch"), say("done")];
+            harness.model.will(acts);
+            let report = harness.say(None, "Look.").await;
+            assert_eq!(statuses(&report), ["ok", status]);
+            let session = report.session.as_str();
+            assert!(is_tainted(&harness, session).await);
+            // Also in later turns.
+            harness.model.will([one("fetch"), say("done")]);
+            let report = harness.say(Some(session), "Again.").await;
+            assert_eq!(statuses(&report), [status]);
         }
     }
 }
