@@ -55,6 +55,7 @@ impl Inner {
         turn_id: TurnId,
     ) -> ChatMessageRow {
         let origin = request.origin.written_by();
+        let has_files = !request.attachments.is_empty() || !request.new_files.is_empty();
         let row = ChatMessageRow::new(
             session_id,
             turn_id,
@@ -65,6 +66,8 @@ impl Inner {
         );
         ChatMessageRow {
             content: storable(&request.text),
+            // The text of a delivery is not private either.
+            is_private: has_files && !matches!(request.origin, Origin::Webhook { .. }),
             delivery_id: match &request.origin {
                 Origin::Chat | Origin::Api => None,
                 Origin::Webhook { delivery, .. } => Some(delivery.clone()),

@@ -1,10 +1,11 @@
 //! Once a session has read untrusted text, calls with an effect wait for the owner.
 
 use crate::fake_model::{Reaction, call, say, too_long};
-use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until};
+use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until, webhook};
 use gatehouse_agents::MessageOrigin::{Configured, Model, Owner, Stranger};
 use gatehouse_agents::{
-    AgentChanges, AgentsSettings, Audience, Effect, NewAttachment, ToolPolicy, TurnReport,
+    AgentChanges, AgentsSettings, Audience, Effect, NewAttachment, SendRequest, ToolPolicy,
+    TurnReport,
 };
 use gatehouse_domain::Actor;
 use gatehouse_store::testing::databases;
@@ -353,6 +354,29 @@ async fn a_file_of_a_tool_taints_and_is_private_if_the_output_of_the_tool_is() {
             let report = harness.say(Some(session), "Again.").await;
             assert_eq!(statuses(&report), [status]);
         }
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_a_delivery_taints_and_is_as_little_private_as_its_text() {
+    for database in databases().await {
+        let harness = Harness::on(database, nobody(), true).await;
+        harness.agents.tools().register(TestTool::of_web("fetch"));
+        harness.model.will([one("fetch"), say("done")]);
+        // A pattern allows nothing beforehand.
+        let policy = ToolPolicy {
+            allow: vec!["fetc*".to_owned()],
+            deny: Vec::new(),
+        };
+        let request = SendRequest {
+            new_files: vec![file()],
+            ..webhook("k", "Look.", Some(policy))
+        };
+        let report = harness.agents.send_sync(request).await.unwrap();
+        assert_eq!(statuses(&report), ["ok"]);
+        assert!(is_tainted(&harness, report.session.as_str()).await);
+        let history = harness.history(report.session.as_str()).await;
+        assert_eq!(json!(history)[0]["attachments"][0]["name"], "shot.png");
     }
 }
 
