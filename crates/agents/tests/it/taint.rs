@@ -377,6 +377,51 @@ async fn a_file_of_a_delivery_taints_and_is_as_little_private_as_its_text() {
         assert!(is_tainted(&harness, report.session.as_str()).await);
         let history = harness.history(report.session.as_str()).await;
         assert_eq!(json!(history)[0]["attachments"][0]["name"], "shot.png");
+        // A person's file in the same session is private.
+        for (new_files, status) in [(Vec::new(), "ok"), (vec![file()], "denied")] {
+            harness.model.will([one("fetch"), say("done")]);
+            let request = SendRequest {
+                new_files,
+                ..chat(Some(report.session.as_str()), "And this?")
+            };
+            let report = harness.agents.send_sync(request).await.unwrap();
+            assert_eq!(statuses(&report), [status]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_delivery_stores_its_files_once_and_keeps_them_beyond_the_limit() {
+    let settings = AgentsSettings {
+        attachments_total_bytes: 0,
+        ..AgentsSettings::default()
+    };
+    for database in databases().await {
+        let harness = Harness::on(database, settings.clone(), true).await;
+        let request = || SendRequest {
+            new_files: vec![file(), file()],
+            ..webhook("k", "Look.", None)
+        };
+        let (first, other) = (request(), request());
+        harness.model.will([say("one"), say("two"), say("three")]);
+        let report = harness.agents.send_sync(first.clone()).await.unwrap();
+        let session = report.session.clone();
+        let files = json!(harness.history(session.as_str()).await)[0]["attachments"].clone();
+        assert_eq!(files.as_array().unwrap().len(), 2);
+        for file in files.as_array().unwrap() {
+            let id = file["id"].as_str().unwrap();
+            harness.agents.get_attachment(&session, id).await.unwrap();
+        }
+        let repeated = harness.agents.send_sync(first).await.unwrap();
+        assert_eq!(repeated.turn_id, report.turn_id);
+        let history = json!(harness.history(session.as_str()).await);
+        assert_eq!(history[0]["attachments"], files);
+        let texts = history.as_array().unwrap().iter();
+        assert_eq!(texts.filter(|message| message["role"] == "user").count(), 1);
+        // The files of another delivery take their place.
+        harness.agents.send_sync(other).await.unwrap();
+        let id = files[0]["id"].as_str().unwrap();
+        assert!(harness.agents.get_attachment(&session, id).await.is_err());
     }
 }
 

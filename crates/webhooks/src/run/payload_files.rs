@@ -1,5 +1,5 @@
-//! Files in the payload of a delivery: pictures and documents in Base64 become files of the agent's message. The text of
-//! the message contains a short description in their place.
+//! Files in the payload of a delivery: pictures and documents in Base64 become files of the agent's message. The text
+//! of the message contains a short description in their place.
 
 use crate::handle::{Inner, Webhooks};
 use bytes::Bytes;
@@ -7,6 +7,7 @@ use data_encoding::BASE64_NOPAD;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::NewAttachment;
 use gatehouse_sources::payload::{Kind, Node, Payload};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How many files of a payload are read.
@@ -27,6 +28,16 @@ pub(super) struct Taken {
     pub(super) files: Vec<NewAttachment>,
 }
 
+/// A string that may be a file.
+struct Candidate<'a> {
+    /// The JSON text.
+    raw: &'a str,
+    /// Where it occurs as a value in the payload's text.
+    places: Vec<Range<usize>>,
+    /// The decoded content.
+    data: Bytes,
+}
+
 impl Webhooks {
     /// Sets the reader of files in payloads. Without it, files stay in the payload. Only the first call counts.
     pub fn read_files_with(&self, read: ReadFile) {
@@ -43,21 +54,20 @@ pub(super) async fn take(inner: &Inner, payload: &Payload) -> Taken {
     if found.is_empty() {
         return Taken::default();
     }
-    let (mut text, mut files) = (payload.root().raw().to_owned(), Vec::new());
-    for (raw, data) in found {
+    let (mut replaced, mut files) = (Vec::new(), Vec::new());
+    for Candidate { places, data, .. } in found {
         let file = read(data).await;
         let Some(file) = file.filter(|file| file.picture.is_some() || file.text.is_some()) else {
             continue;
         };
         let (name, description) = described(&file, files.len() + 1);
-        // The description needs no escapes.
-        text = text.replace(raw, &format!("\"{description}\""));
+        replaced.extend(places.into_iter().map(|at| (at, description.clone())));
         files.push(NewAttachment { name, ..file });
     }
     if files.is_empty() {
         return Taken::default();
     }
-    match Payload::from_json(&text) {
+    match Payload::from_json(&with_descriptions(payload.text(), replaced)) {
         Ok(without) => Taken {
             without: Some(without),
             files,
@@ -85,15 +95,25 @@ fn described(file: &NewAttachment, number: usize) -> (String, String) {
     )
 }
 
-/// The strings that may be files of at most `max_bytes`, in their order in the payload: their JSON text, and their
-/// decoded content. Each string occurs once.
-fn candidates(payload: &Payload, max_bytes: u64) -> Vec<(&str, Bytes)> {
-    let mut found: Vec<(&str, Bytes)> = Vec::new();
+/// A JSON text with these strings replaced. The descriptions need no escapes.
+fn with_descriptions(text: &str, mut replaced: Vec<(Range<usize>, String)>) -> String {
+    replaced.sort_by_key(|(at, _)| at.start);
+    let (mut result, mut from) = (String::new(), 0);
+    for (at, description) in replaced {
+        result.push_str(text.get(from..at.start).unwrap_or_default());
+        result.extend(["\"", description.as_str(), "\""]);
+        from = at.end;
+    }
+    result.push_str(text.get(from..).unwrap_or_default());
+    result
+}
+
+/// The first strings that may be files of at most `max_bytes`, in their order in the payload. Equal strings are one
+/// file.
+fn candidates(payload: &Payload, max_bytes: u64) -> Vec<Candidate<'_>> {
+    let mut found: Vec<Candidate<'_>> = Vec::new();
     let mut waiting = vec![payload.root()];
     while let Some(node) = waiting.pop() {
-        if found.len() == MAX_FILES {
-            break;
-        }
         match node.kind() {
             Kind::Object | Kind::Array => {
                 let members = node.entries().map(|(_, member)| member);
@@ -101,11 +121,17 @@ fn candidates(payload: &Payload, max_bytes: u64) -> Vec<(&str, Bytes)> {
                 waiting.extend(inside.into_iter().rev());
             }
             Kind::String => {
-                let raw = node.raw();
-                if let Some(data) = data_of(node, max_bytes)
-                    && !found.iter().any(|(earlier, _)| *earlier == raw)
+                let (raw, place) = (node.raw(), node.place());
+                if let Some(same) = found.iter_mut().find(|earlier| earlier.raw == raw) {
+                    same.places.push(place);
+                } else if found.len() < MAX_FILES
+                    && let Some(data) = data_of(node, max_bytes)
                 {
-                    found.push((raw, data));
+                    found.push(Candidate {
+                        raw,
+                        places: vec![place],
+                        data,
+                    });
                 }
             }
             Kind::Null | Kind::Bool | Kind::Number => {}
@@ -116,10 +142,10 @@ fn candidates(payload: &Payload, max_bytes: u64) -> Vec<(&str, Bytes)> {
 
 /// The content of a string that may be a file.
 fn data_of(node: Node<'_>, max_bytes: u64) -> Option<Bytes> {
-    if node.raw().len() < MIN_CHARACTERS {
+    let text = node.as_str()?;
+    if text.len() < MIN_CHARACTERS {
         return None;
     }
-    let text = node.as_str()?;
     let base64 = base64_of(&text)?;
     let base64: String = base64.split_ascii_whitespace().collect();
     let base64 = base64.trim_end_matches('=');
@@ -168,7 +194,7 @@ mod tests {
     fn sizes(value: &Value) -> Vec<usize> {
         let payload = Payload::from_json(&value.to_string()).unwrap();
         let found = candidates(&payload, MAX);
-        found.iter().map(|(_, data)| data.len()).collect()
+        found.iter().map(|file| file.data.len()).collect()
     }
 
     #[test]
@@ -204,8 +230,9 @@ mod tests {
         let text = format!("{{\"a\":\"data:image\\/png;base64,{base64}\"}}");
         let payload = Payload::from_json(&text).unwrap();
         let found = candidates(&payload, MAX);
-        assert_eq!(found[0].1, vec![0xff; 90]);
-        assert!(text.contains(found[0].0));
+        assert_eq!(found[0].data, vec![0xff; 90]);
+        let replaced = vec![(found[0].places[0].clone(), "[file]".to_owned())];
+        assert_eq!(with_descriptions(&text, replaced), "{\"a\":\"[file]\"}");
     }
 
     #[test]
@@ -213,9 +240,9 @@ mod tests {
         for (bytes, found) in [(1000, vec![1000]), (1001, vec![]), (1003, vec![])] {
             assert_eq!(sizes(&json!([BASE64.encode(&png(bytes))])), found);
         }
-        // The quotes count.
-        for (bytes, found) in [(46, vec![46]), (45, vec![])] {
-            assert_eq!(sizes(&json!([BASE64.encode(&png(bytes))])), found);
+        let text = BASE64.encode(&png(47));
+        for (text, found) in [(&text[..64], vec![47]), (&text[..63], vec![])] {
+            assert_eq!(sizes(&json!([text])), found, "{text}");
         }
     }
 
@@ -226,5 +253,39 @@ mod tests {
             "a": file(101), "b": { "c": [file(102), file(101)] }, "d": file(103), "e": [file(104), file(105)],
         });
         assert_eq!(sizes(&payload), [101, 102, 103, 104]);
+    }
+
+    #[test]
+    fn only_whole_values_are_replaced() {
+        let file = BASE64.encode(&png(100));
+        let text = format!(
+            " {{\"{file}\":1,\"a\":\"{file}\",\"b\":\"x\\\"{file}\",\"c\":[[\"{file}\"],\"é{file}\"]}}"
+        );
+        let payload = Payload::from_json(&text).unwrap();
+        let found = candidates(&payload, MAX);
+        assert_eq!(found.len(), 1);
+        let places = found[0].places.iter().rev();
+        let replaced = places.map(|at| (at.clone(), "[file]".to_owned()));
+        let expected = format!(
+            " {{\"{file}\":1,\"a\":\"[file]\",\"b\":\"x\\\"{file}\",\"c\":[[\"[file]\"],\"é{file}\"]}}"
+        );
+        assert_eq!(
+            with_descriptions(payload.text(), replaced.collect()),
+            expected
+        );
+    }
+
+    /// The deepest payload that is accepted, and one with many strings that look like files.
+    #[test]
+    fn large_and_deep_payloads_are_read() {
+        let file = BASE64.encode(&png(100));
+        let (open, close) = ("[".repeat(128), "]".repeat(128));
+        let deep = Payload::from_json(&format!("{open}\"{file}\"{close}")).unwrap();
+        assert_eq!(candidates(&deep, MAX).len(), 1);
+        let many: Vec<String> = (0..10_000)
+            .map(|n| format!("data:;base64,{n:064}"))
+            .collect();
+        let many = Payload::from_json(&json!(many).to_string()).unwrap();
+        assert_eq!(candidates(&many, MAX).len(), 4);
     }
 }
