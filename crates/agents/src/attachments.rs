@@ -32,10 +32,6 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    pub(crate) fn id(&self) -> String {
-        self.row.id.to_string()
-    }
-
     /// Returns the file as callers see it.
     pub(crate) fn attachment(&self) -> Attachment {
         Attachment::from(self.row.clone())
@@ -88,7 +84,7 @@ impl Inner {
 }
 
 impl Agents {
-    /// Stores a file with an existing session. Deletes the oldest files of all sessions to stay within
+    /// Stores a file with an existing session. Deletes old files of all sessions to stay within
     /// `agents.attachments_total_bytes`.
     pub async fn add_attachment(
         &self,

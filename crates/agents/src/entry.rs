@@ -55,6 +55,7 @@ impl Inner {
         turn_id: TurnId,
     ) -> ChatMessageRow {
         let origin = request.origin.written_by();
+        let has_files = !request.attachments.is_empty() || !request.new_files.is_empty();
         let row = ChatMessageRow::new(
             session_id,
             turn_id,
@@ -65,6 +66,8 @@ impl Inner {
         );
         ChatMessageRow {
             content: storable(&request.text),
+            // The text of a delivery is not private either.
+            is_private: has_files && !matches!(request.origin, Origin::Webhook { .. }),
             delivery_id: match &request.origin {
                 Origin::Chat | Origin::Api => None,
                 Origin::Webhook { delivery, .. } => Some(delivery.clone()),
@@ -90,7 +93,7 @@ impl Inner {
         let before = self.earlier_rows(request, &message.session_id);
         let (audio, received_since) = (request.audio.clone(), self.received_since());
         let is_shared = self.has_other_nodes();
-        let mut attachments = request.attachments.clone();
+        let attachments = request.attachments.clone();
         let new_files = request.new_files.iter().cloned();
         let new_files = new_files.map(|new| self.new_file(&message.session_id, new));
         let new_files = new_files.collect::<Result<Vec<_>, _>>()?;
@@ -125,13 +128,13 @@ impl Inner {
                 }
                 let id = &message.session_id;
                 store_earlier(conn, before, &agent).await?;
-                for file in new_files {
-                    attachments.push(file.id());
-                    file.insert(conn).await?;
-                }
                 // Before a turn is deleted: its files may be sent again.
-                let files =
+                let mut files =
                     attachments::claim(conn, &message, &attachments, replaces.as_deref()).await?;
+                for file in new_files {
+                    files.push(file.attachment());
+                    file.of_message(&message.id).insert(conn).await?;
+                }
                 if let Some(turn) = &replaces {
                     delete_turns(conn, id, turn, Deleted::AndLater).await?;
                 }

@@ -36,7 +36,7 @@ pub enum AskReason {
 pub(crate) struct HasRead {
     /// Untrusted text that no person has cleared.
     pub(crate) strangers: bool,
-    /// Private data that a tool returned.
+    /// Private data: files that people attached, or output of a tool.
     pub(crate) private: bool,
 }
 

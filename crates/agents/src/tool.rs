@@ -42,7 +42,8 @@ pub struct ToolContext {
     pub files: ReturnedFiles,
 }
 
-/// The files that a call returns. They are kept if it succeeds, and count as a stranger's. Clones share them.
+/// The files that a call returns. They are kept if it succeeds, count as a stranger's, and are private if the output of
+/// the tool is ([`Tool::returns_private`]). Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct ReturnedFiles(Arc<Mutex<Vec<NewAttachment>>>);
 

@@ -12,7 +12,9 @@ use crate::live_config::voice::voice_settings;
 use crate::push::Push;
 use crate::reach::Reach;
 use crate::telemetry::{DatabaseMeasured, Telemetry};
-use gatehouse_agents::{Agents, AgentsError, AgentsParts};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{Agents, AgentsError, AgentsParts, NewAttachment};
 use gatehouse_auth::Auth;
 use gatehouse_channels::{Channels, ChannelsParts};
 use gatehouse_config::Settings;
@@ -24,7 +26,7 @@ use gatehouse_store::{Store, StoreError};
 use gatehouse_tools::{ToolsHandle, ToolsParts};
 #[cfg(feature = "voice")]
 use gatehouse_voice::{Voice, VoiceParts};
-use gatehouse_webhooks::{Webhooks, WebhooksError, WebhooksParts};
+use gatehouse_webhooks::{ReadFile, Webhooks, WebhooksError, WebhooksParts};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -179,6 +181,7 @@ impl Services {
         };
         let webhooks = Webhooks::open(given, settings::webhooks_settings(&resolved)).await?;
         webhooks.register_tools(agents.tools());
+        webhooks.read_files_with(file_reader(&tools));
         let push = Push::open(&parts.store, &*parts.clock, &*parts.random).await?;
         #[cfg(feature = "voice")]
         let voice = open_voice(&parts, outbound.clone(), &telemetry);
@@ -254,6 +257,16 @@ fn open_channels(parts: &ServicesParts, outbound: &Outbound, settings: &Settings
     });
     channels.set_host(settings::external_host(settings));
     channels
+}
+
+/// Reads the files in payloads. Their names are chosen later.
+fn file_reader(tools: &ToolsHandle) -> ReadFile {
+    let tools = tools.clone();
+    let read = move |data: Bytes| -> BoxFuture<'static, Option<NewAttachment>> {
+        let tools = tools.clone();
+        Box::pin(async move { tools.read_file(String::new(), data).await.ok() })
+    };
+    Arc::new(read)
 }
 
 #[cfg(feature = "voice")]

@@ -131,6 +131,11 @@ impl Payload {
 
     /// The JSON text: the original body, the content of a form's `payload` field, or an object built from
     /// the form's fields.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the text of [`Payload::text`].
     pub fn into_text(self) -> String {
         self.text
     }

@@ -21,7 +21,7 @@ pub struct ChatMessageRow {
     pub role: String,
     /// The author: `owner`, `configured`, `model` or `stranger`.
     pub origin: String,
-    /// Whether it is the result of a tool that returns private data.
+    /// Whether it contains private data: the files of a user, or the result of a tool that returns private data.
     pub is_private: bool,
     pub content: String,
     /// The tool calls of an assistant message, as JSON text.
@@ -42,7 +42,7 @@ pub struct ChatMessageRow {
     pub model: Option<String>,
     /// ID of the message's audio.
     pub audio: Option<String>,
-    /// The files of a user message, as JSON text. They count as a stranger's and as private.
+    /// The files of the message, as JSON text. They count as a stranger's.
     pub attachments: Option<String>,
     /// Why the answer ended; only in the last message of a turn.
     pub stop: Option<String>,
@@ -125,8 +125,8 @@ columns! {
 
 impl Conn {
     /// Stores a message at the end of its turn. A stranger's message and files taint the session, and a private
-    /// message and files mark it as private, in the same statement. Returns the message's number, or `None` if the
-    /// session no longer exists.
+    /// message marks it as private, in the same statement. Returns the message's number, or `None` if the session no
+    /// longer exists.
     pub async fn insert_chat_message(
         &mut self,
         row: &ChatMessageRow,
@@ -135,7 +135,7 @@ impl Conn {
             "UPDATE chat_sessions SET last_seq = last_seq + 1, message_count = message_count + 1,
                  updated_at = $2,
                  tainted = CASE WHEN $3 = 'stranger' OR $5 = 1 THEN 1 ELSE tainted END,
-                 private = CASE WHEN $4 = 1 OR $5 = 1 THEN 1 ELSE private END
+                 private = CASE WHEN $4 = 1 THEN 1 ELSE private END
              WHERE id = $1 RETURNING last_seq",
         );
         let session = session.bind(row.session_id.as_str());

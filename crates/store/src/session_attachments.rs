@@ -63,6 +63,11 @@ impl FromRow for AttachmentContent {
     }
 }
 
+/// The condition for the files that senders of webhooks can add. A file without a message was uploaded by a person.
+const OF_DELIVERIES: &str = "AND EXISTS (
+    SELECT 1 FROM chat_sessions s JOIN chat_messages m ON m.session_id = s.id
+    WHERE s.id = a.session_id AND s.source = 'webhook' AND m.id = a.message_id AND m.private = 0)";
+
 struct Old {
     id: String,
     stored_size: i64,
@@ -71,8 +76,9 @@ struct Old {
 columns! { Old: id, stored_size }
 
 impl Conn {
-    /// Stores a file; `false` if its session no longer exists. If the total size then exceeds `max_bytes`, the
-    /// oldest files of all sessions are removed. The new file is always kept.
+    /// Stores a file; `false` if its session no longer exists. If the total size then exceeds `max_bytes`, old files of
+    /// all sessions are removed: first those that are not private in sessions of webhooks, because anyone who can send
+    /// deliveries can fill the space, then others. The new file and other files of its message are always kept.
     pub async fn insert_session_attachment(
         &mut self,
         row: &SessionAttachmentRow,
@@ -104,29 +110,37 @@ impl Conn {
             .bind(content.image)
             .bind(data);
         self.run(insert).await?;
-        self.make_room_for_attachment(&row.id, max_bytes).await?;
+        self.make_room_for_attachment(row, max_bytes).await?;
         Ok(true)
     }
 
-    /// Removes the oldest files until at most `max_bytes` remain.
+    /// Removes old files until at most `max_bytes` remain.
     async fn make_room_for_attachment(
         &mut self,
-        newest: &AttachmentId,
+        new: &SessionAttachmentRow,
         max_bytes: i64,
     ) -> Result<(), StoreError> {
         let sum = "SELECT CAST(COALESCE(SUM(stored_size), 0) AS BIGINT) FROM session_attachments";
         let mut over = self.number(query(sum)).await? - max_bytes;
-        for _step in 0..STEPS {
+        // An ID of a file is no ID of a message.
+        let message = new.message_id.as_ref();
+        let message = message.map_or(new.id.as_str(), MessageId::as_str);
+        let mut which = OF_DELIVERIES;
+        for _step in 0..=STEPS {
             if over <= 0 {
                 break;
             }
-            let oldest = query(
-                "SELECT id, stored_size FROM session_attachments WHERE id <> $1 ORDER BY id LIMIT $2",
-            );
-            let oldest = oldest.bind(newest.as_str()).bind(REMOVED_AT_ONCE);
-            let oldest: Vec<Old> = self.list(oldest).await?;
+            let oldest = query(format!(
+                "SELECT a.id, a.stored_size FROM session_attachments a
+                 WHERE a.id <> $1 AND COALESCE(a.message_id, '') <> $2 {which} ORDER BY a.id LIMIT $3"
+            ));
+            let oldest = oldest.bind(new.id.as_str()).bind(message);
+            let oldest: Vec<Old> = self.list(oldest.bind(REMOVED_AT_ONCE)).await?;
             if oldest.is_empty() {
-                break;
+                if which.is_empty() {
+                    break;
+                }
+                which = "";
             }
             for old in oldest {
                 if over > 0 {

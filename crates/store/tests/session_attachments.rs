@@ -4,9 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use gatehouse_domain::Timestamp;
-use gatehouse_domain::id::{AttachmentId, MessageId, SessionId};
+use gatehouse_domain::id::{AttachmentId, MessageId, SessionId, TurnId};
 use gatehouse_store::testing::databases;
-use gatehouse_store::{AttachmentContent, ChatSessionRow, SessionAttachmentRow, Store, StoreError};
+use gatehouse_store::{
+    AttachmentContent, ChatMessageRow, ChatSessionRow, SessionAttachmentRow, Store, StoreError,
+};
 
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
@@ -154,5 +156,88 @@ async fn the_oldest_files_make_room_and_the_newest_always_stays() {
             })
         });
         assert_eq!(deleted.await, (false, None));
+    }
+}
+
+/// The numbers of the files that exist, of 1 to 9.
+async fn kept(store: &Store) -> Vec<i64> {
+    let ids = write(store, |conn| {
+        Box::pin(async move {
+            let mut ids = Vec::new();
+            for n in 1..=9 {
+                let id = AttachmentId::from_text(format!("att_{n:03}"));
+                if conn
+                    .find_session_attachment_part(&id, 0, 1)
+                    .await?
+                    .is_some()
+                {
+                    ids.push(n);
+                }
+            }
+            Ok(ids)
+        })
+    });
+    ids.await
+}
+
+/// Stores a message of a session that `source` created.
+async fn message(store: &Store, source: &str, id: &str, is_private: bool) {
+    let session = ChatSessionRow {
+        source: source.to_owned(),
+        ..session(&format!("ses_{source}"))
+    };
+    let row = ChatMessageRow {
+        is_private,
+        ..ChatMessageRow::new(
+            session.id.clone(),
+            TurnId::from_text(format!("turn_{id}")),
+            MessageId::from_text(id),
+            "user",
+            "stranger",
+            at(1),
+        )
+    };
+    write(store, move |conn| {
+        Box::pin(async move {
+            if conn.find_chat_session(&session.id).await?.is_none() {
+                conn.insert_chat_session(&session).await?;
+            }
+            conn.insert_chat_message(&row).await
+        })
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_files_of_deliveries_make_room_before_those_of_people() {
+    for database in databases().await {
+        let store = database.open().await;
+        message(&store, "user", "msg_person", true).await;
+        message(&store, "user", "msg_page", false).await;
+        message(&store, "webhook", "msg_delivery", false).await;
+        message(&store, "webhook", "msg_reply", true).await;
+        let of = |source: &str, message: Option<&str>, n: i64| SessionAttachmentRow {
+            message_id: message.map(MessageId::from_text),
+            ..file(&format!("ses_{source}"), n, 6)
+        };
+        // Each takes ten bytes.
+        for (source, message, n, rest) in [
+            ("user", Some("msg_person"), 1, vec![1]),
+            ("user", Some("msg_page"), 2, vec![1, 2]),
+            ("webhook", Some("msg_reply"), 3, vec![1, 2, 3]),
+            ("webhook", None, 4, vec![1, 2, 3, 4]),
+            ("webhook", Some("msg_delivery"), 5, vec![1, 2, 3, 4, 5]),
+            // A person's file takes the place of a delivery's.
+            ("user", Some("msg_person"), 6, vec![1, 2, 3, 4, 6]),
+            // Without such files, the oldest one makes room.
+            ("webhook", Some("msg_delivery"), 7, vec![2, 3, 4, 6, 7]),
+            // Files of the same message are kept.
+            ("webhook", Some("msg_delivery"), 8, vec![3, 4, 6, 7, 8]),
+            // Another file is not of that message.
+            ("webhook", None, 9, vec![3, 4, 6, 8, 9]),
+        ] {
+            assert!(insert(&store, of(source, message, n), vec![0; 6], 50).await);
+            assert_eq!(kept(&store).await, rest, "{n}");
+        }
     }
 }

@@ -64,7 +64,12 @@ pub fn register(agents: &Agents, parts: ToolsParts, settings: ToolsSettings) -> 
     let pdf = Arc::new(PdfReader::new());
     let files = Arc::new(FileReader::new(Arc::clone(&pdf)));
     let request_secrets = RequestSecrets::new(parts.secrets.clone(), settings.secrets);
-    let web_fetch = WebFetch::new(parts.outbound.clone(), pdf, request_secrets.clone());
+    let web_fetch = WebFetch::new(
+        parts.outbound.clone(),
+        pdf,
+        Arc::clone(&files),
+        request_secrets.clone(),
+    );
     registry.register(Arc::new(web_fetch));
     registry.register(Arc::new(WebSearch::new(
         parts.outbound.clone(),

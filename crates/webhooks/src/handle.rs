@@ -11,6 +11,7 @@ use crate::ingest::guesses::Guesses;
 use crate::ingest::refusals::Refusals;
 use crate::limits::Limits;
 use crate::live::LiveWebhooks;
+use crate::run::ReadFile;
 use crate::shared_limits::SharedLimits;
 use crate::snapshots::Snapshots;
 use crate::worker::blocked::{BlockedLines, WorkerSignal};
@@ -25,7 +26,7 @@ use gatehouse_secrets::Secrets;
 use gatehouse_store::{DeliveryRow, Store, StoreError, SweepClock};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -119,6 +120,8 @@ pub(crate) struct Inner {
     pub(crate) queue: Store,
     pub(crate) secrets: Secrets,
     pub(crate) agents: Agents,
+    /// Reads files in payloads.
+    pub(crate) read_file: OnceLock<ReadFile>,
     pub(crate) channels: Channels,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
@@ -256,6 +259,7 @@ impl Webhooks {
             store: parts.store,
             secrets: parts.secrets,
             agents: parts.agents,
+            read_file: OnceLock::new(),
             channels: parts.channels,
             clock: parts.clock,
             random: parts.random,

@@ -56,6 +56,7 @@ pub use records::{OpenWebhooks, ShownSecret, WebhookChanged, WebhookPage};
 pub use replay::{MAX_REPLAYED, ReplayQuery, Replayed};
 pub use rotate::{DEFAULT_OVERLAP_SECONDS, MAX_OVERLAP_SECONDS, RotatedSecret};
 pub use rules::OnLimit;
+pub use run::ReadFile;
 pub use schedule::{SHOWN_RUNS, Schedule, ScheduleInput, SchedulePreview};
 pub use stats::{Bucket, BucketSize, DeliveryStats, Latency, MAX_DAYS, MAX_HOURS, StatsQuery};
 pub use template_preview::{TemplateInput, TemplatePreview};

@@ -2,9 +2,11 @@
 //! and whether to retry; the worker records it.
 
 pub(crate) mod outcome;
+mod payload_files;
 
 use outcome::MAX_OUTCOME_CHARS;
 pub(crate) use outcome::{Outcome, Trace};
+pub use payload_files::ReadFile;
 
 use crate::delivery::ResponseAction;
 use crate::handle::Inner;
@@ -20,6 +22,7 @@ use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
 use gatehouse_store::DeliveryWork;
+use payload_files::Taken;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -83,15 +86,22 @@ async fn ask_agent(
     if event.is_some_and(|event| config.profile().test_events.contains(&event)) {
         return Outcome::Completed(Trace::default());
     }
-    let (text, written_by) = match &config.schedule {
+    let (text, new_files, written_by) = match &config.schedule {
         Some(schedule) => {
             let text = schedule.message(&snapshot.name, work.row.received_at, payload);
-            (text, MessageOrigin::Configured)
+            (text, Vec::new(), MessageOrigin::Configured)
         }
-        None => (
-            sender_text(work, snapshot, payload),
-            MessageOrigin::Stranger,
-        ),
+        None => {
+            let taking = payload_files::take(inner, payload);
+            let taken = stops.run.run_until_cancelled(taking).await;
+            // A later attempt would continue the turn with this text, so it must be complete.
+            let Some(Taken { without, files }) = taken else {
+                return Outcome::Interrupted { began: false };
+            };
+            let payload = without.as_ref().unwrap_or(payload);
+            let text = sender_text(work, snapshot, payload);
+            (text, files, MessageOrigin::Stranger)
+        }
     };
     let turn = inner.agents.send_sync(SendRequest {
         session: Target::Keyed {
@@ -101,7 +111,7 @@ async fn ask_agent(
         text,
         audio: None,
         attachments: Vec::new(),
-        new_files: Vec::new(),
+        new_files,
         agent: config.agent.clone(),
         model: config.model.clone(),
         replaces: None,

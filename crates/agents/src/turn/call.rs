@@ -74,7 +74,7 @@ impl Answer {
         Self::of_gateway(ActionStatus::Denied, text)
     }
 
-    /// Adds files, which count as a stranger's and as private, like those that people attach.
+    /// Adds files, which count as a stranger's. They are private if the output of the tool is.
     fn with(self, files: Vec<NewAttachment>) -> Self {
         if files.is_empty() {
             return self;
@@ -82,7 +82,6 @@ impl Answer {
         Self {
             files,
             origin: MessageOrigin::Stranger,
-            is_private: true,
             ..self
         }
     }

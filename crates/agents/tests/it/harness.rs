@@ -4,7 +4,8 @@ use crate::fake_model::{FakeModel, SEEING};
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{
     AgentEvent, Agents, AgentsParts, AgentsSettings, Audience, Effect, Message, MessageOrigin,
-    Origin, SendRequest, Target, Tool, ToolContext, ToolError, ToolPolicy, TurnReport,
+    NewAttachment, Origin, SendRequest, Target, Tool, ToolContext, ToolError, ToolPolicy,
+    TurnReport,
 };
 use gatehouse_domain::id::DeliveryId;
 use gatehouse_domain::{
@@ -362,6 +363,26 @@ impl TestTool {
             reads_strangers: true,
             returns_private: false,
             reveals_private: true,
+            effect: Effect::None,
+            body: Box::new(body),
+        })
+    }
+
+    /// Returns a file of a stranger.
+    pub fn of_files(name: &str, returns_private: bool, file: fn() -> NewAttachment) -> Arc<Self> {
+        let body = move |context: ToolContext, _: Value| -> BoxFuture<'static, _> {
+            Box::pin(async move {
+                context.files.push(file());
+                Ok("a file".to_owned())
+            })
+        };
+        Arc::new(Self {
+            name: name.to_owned(),
+            audience: Audience::Public,
+            limit: Duration::from_mins(1),
+            reads_strangers: true,
+            returns_private,
+            reveals_private: false,
             effect: Effect::None,
             body: Box::new(body),
         })

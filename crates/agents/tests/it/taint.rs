@@ -1,10 +1,14 @@
 //! Once a session has read untrusted text, calls with an effect wait for the owner.
 
 use crate::fake_model::{Reaction, call, say, too_long};
-use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until};
+use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until, webhook};
 use gatehouse_agents::MessageOrigin::{Configured, Model, Owner, Stranger};
-use gatehouse_agents::{AgentChanges, AgentsSettings, Audience, Effect, ToolPolicy, TurnReport};
+use gatehouse_agents::{
+    AgentChanges, AgentsSettings, Audience, Effect, NewAttachment, SendRequest, ToolPolicy,
+    TurnReport,
+};
 use gatehouse_domain::Actor;
+use gatehouse_store::testing::databases;
 use serde_json::json;
 use std::time::Duration;
 
@@ -317,6 +321,107 @@ async fn a_branch_is_as_tainted_as_its_original_even_before_the_strangers_text()
             let report = harness.say(Some(branch.id.as_str()), "delete it").await;
             assert_eq!(statuses(&report), ["denied"]);
         }
+    }
+}
+
+fn file() -> NewAttachment {
+    NewAttachment {
+        name: "shot.png".to_owned(),
+        media_type: "image/png",
+        pixels: Some((640, 480)),
+        text: None,
+        picture: Some(vec![0xff, 0xd8]),
+        data: b"png"[..].into(),
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_a_tool_taints_and_is_private_if_the_output_of_the_tool_is() {
+    for database in databases().await {
+        let harness = Harness::on(database, nobody(), true).await;
+        for (is_private, status) in [(false, "ok"), (true, "denied")] {
+            let tools = harness.agents.tools();
+            tools.register(TestTool::of_files("camera", is_private, file));
+            tools.register(TestTool::of_web("fetch"));
+            let acts = [one("camera"), one("fetch"), say("done")];
+            harness.model.will(acts);
+            let report = harness.say(None, "Look.").await;
+            assert_eq!(statuses(&report), ["ok", status]);
+            let session = report.session.as_str();
+            assert!(is_tainted(&harness, session).await);
+            // Also in later turns.
+            harness.model.will([one("fetch"), say("done")]);
+            let report = harness.say(Some(session), "Again.").await;
+            assert_eq!(statuses(&report), [status]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_a_delivery_taints_and_is_as_little_private_as_its_text() {
+    for database in databases().await {
+        let harness = Harness::on(database, nobody(), true).await;
+        harness.agents.tools().register(TestTool::of_web("fetch"));
+        harness.model.will([one("fetch"), say("done")]);
+        // A pattern allows nothing beforehand.
+        let policy = ToolPolicy {
+            allow: vec!["fetc*".to_owned()],
+            deny: Vec::new(),
+        };
+        let request = SendRequest {
+            new_files: vec![file()],
+            ..webhook("k", "Look.", Some(policy))
+        };
+        let report = harness.agents.send_sync(request).await.unwrap();
+        assert_eq!(statuses(&report), ["ok"]);
+        assert!(is_tainted(&harness, report.session.as_str()).await);
+        let history = harness.history(report.session.as_str()).await;
+        assert_eq!(json!(history)[0]["attachments"][0]["name"], "shot.png");
+        // A person's file in the same session is private.
+        for (new_files, status) in [(Vec::new(), "ok"), (vec![file()], "denied")] {
+            harness.model.will([one("fetch"), say("done")]);
+            let request = SendRequest {
+                new_files,
+                ..chat(Some(report.session.as_str()), "And this?")
+            };
+            let report = harness.agents.send_sync(request).await.unwrap();
+            assert_eq!(statuses(&report), [status]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_delivery_stores_its_files_once_and_keeps_them_beyond_the_limit() {
+    let settings = AgentsSettings {
+        attachments_total_bytes: 0,
+        ..AgentsSettings::default()
+    };
+    for database in databases().await {
+        let harness = Harness::on(database, settings.clone(), true).await;
+        let request = || SendRequest {
+            new_files: vec![file(), file()],
+            ..webhook("k", "Look.", None)
+        };
+        let (first, other) = (request(), request());
+        harness.model.will([say("one"), say("two"), say("three")]);
+        let report = harness.agents.send_sync(first.clone()).await.unwrap();
+        let session = report.session.clone();
+        let files = json!(harness.history(session.as_str()).await)[0]["attachments"].clone();
+        assert_eq!(files.as_array().unwrap().len(), 2);
+        for file in files.as_array().unwrap() {
+            let id = file["id"].as_str().unwrap();
+            harness.agents.get_attachment(&session, id).await.unwrap();
+        }
+        let repeated = harness.agents.send_sync(first).await.unwrap();
+        assert_eq!(repeated.turn_id, report.turn_id);
+        let history = json!(harness.history(session.as_str()).await);
+        assert_eq!(history[0]["attachments"], files);
+        let texts = history.as_array().unwrap().iter();
+        assert_eq!(texts.filter(|message| message["role"] == "user").count(), 1);
+        // The files of another delivery take their place.
+        harness.agents.send_sync(other).await.unwrap();
+        let id = files[0]["id"].as_str().unwrap();
+        assert!(harness.agents.get_attachment(&session, id).await.is_err());
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         },
         default: Initial::Whole(1 << 30),
         doc: "The maximum total size of the files of all conversations, in bytes. When it is exceeded, the \
-              oldest files are deleted.",
+              oldest files are deleted, those of deliveries first.",
         example: "",
         guard: Guard::Write,
         change: Change::Live,

@@ -356,8 +356,8 @@ async fn a_hub_gets_its_challenge_and_makes_no_delivery() {
     let installation = Installation::new();
     let server = installation.start();
     let webhook = made(&server, "meta", SECRET).await;
-    let token = webhook["verify_token"].as_str().unwrap();
-    let response = ask(&server, &webhook, token).await;
+    let verify_token = webhook["verify_token"].as_str().unwrap();
+    let response = ask(&server, &webhook, verify_token).await;
     assert_eq!(response.status, StatusCode::OK);
     assert_eq!(
         (&*response.content_type, &*response.body),
@@ -444,7 +444,7 @@ async fn the_vendors_libraries_answer_a_handshake_alike() {
         }
     }
     let webhook = made(&server, "meta", SECRET).await;
-    let token = webhook["verify_token"].as_str().unwrap();
+    let verify_token = webhook["verify_token"].as_str().unwrap();
     for asked in [token, "wrong"] {
         ours.push(ask(&server, &webhook, asked).await);
         let query: serde_json::Map<String, Value> = hub_query(asked)

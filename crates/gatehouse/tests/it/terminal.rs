@@ -3,7 +3,7 @@
 use crate::process::{BINARY, Installation};
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 /// Longer than a command needs for its next output.
@@ -48,7 +48,7 @@ impl Terminal {
         ]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut script = command.spawn().unwrap();
-        let (send, output) = channel();
+        let (send, output) = sync_channel(16);
         let mut shown = script.stdout.take().unwrap();
         std::thread::spawn(move || {
             let mut piece = [0; 4096];

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use super::text::decode;
 use super::tree::{Inside, Tree};
@@ -50,10 +51,13 @@ impl<'a> Node<'a> {
 
     /// The original JSON text of this value.
     pub fn raw(self) -> &'a str {
+        self.text.get(self.place()).unwrap_or_default()
+    }
+
+    /// The position of this value in the payload's text, in bytes.
+    pub fn place(self) -> Range<usize> {
         let place = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
-        self.text
-            .get(place(self.tree.start)..place(self.tree.end))
-            .unwrap_or_default()
+        place(self.tree.start)..place(self.tree.end)
     }
 
     pub fn is_null(self) -> bool {

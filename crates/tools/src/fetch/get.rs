@@ -8,14 +8,14 @@ use url::Url;
 
 /// Limit on the body after decompression.
 pub(super) const MAX_BODY_BYTES: usize = 2 << 20;
-/// The size limit of a PDF, because an incomplete PDF cannot be read.
-pub(super) const MAX_PDF_BYTES: usize = 10 << 20;
+/// The size limit of a PDF, an office document or an image, because an incomplete one cannot be read.
+pub(super) const MAX_FILE_BYTES: usize = 10 << 20;
 /// Limit on consecutive redirects.
 pub(super) const MAX_REDIRECTS: usize = 5;
 
 /// The constant user agent: product, version and tool.
 const AGENT: &str = concat!("Gatehouse/", env!("CARGO_PKG_VERSION"), " (web_fetch)");
-const ACCEPTED: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,application/pdf;q=0.8,*/*;q=0.5";
+const ACCEPTED: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,application/pdf;q=0.8,image/jpeg;q=0.8,image/png;q=0.8,image/webp;q=0.8,*/*;q=0.5";
 
 /// A fetched page.
 #[derive(Debug)]
@@ -45,10 +45,14 @@ pub(super) enum FetchError {
     LeavesOrigin,
     #[error("The server responded with status {0}.")]
     Status(u16),
-    #[error("This is not text, HTML, JSON, XML or PDF, so it cannot be read.")]
+    #[error(
+        "This is not text, HTML, JSON, XML, a PDF, an office document or an image, so it cannot be \
+         read."
+    )]
     NotText,
-    #[error("The PDF is larger than {} MiB, so it cannot be read.", MAX_PDF_BYTES >> 20)]
-    PdfTooLarge,
+    /// Contains the limit in MiB.
+    #[error("The file is larger than {0} MiB, so it cannot be read.")]
+    FileTooLarge(usize),
 }
 
 /// Fetches a page, following redirects. The headers are sent to the URL's origin only. A request with secrets follows
@@ -117,27 +121,26 @@ async fn page(response: Response, url: Url) -> Result<Page, FetchError> {
     }
     let header = response.headers().get(CONTENT_TYPE);
     let header = header.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-    let (mut kind, charset) = header
+    let (stated, charset) = header
         .as_deref()
         .map_or((None, None), kind::of_content_type);
-    let is_unspecific = header.as_deref().is_none_or(kind::is_unspecific);
-    if kind.is_none() && !is_unspecific {
+    if stated.is_none() && !header.as_deref().is_none_or(kind::may_be_file) {
         return Err(FetchError::NotText);
     }
-    let max_bytes = match kind {
-        Some(Kind::Pdf) | None => MAX_PDF_BYTES,
-        Some(_) => MAX_BODY_BYTES,
+    let max_bytes = if stated.is_none_or(Kind::is_file) {
+        MAX_FILE_BYTES
+    } else {
+        MAX_BODY_BYTES
     };
     let (mut body, mut truncated) = read_capped(response, max_bytes).await?;
-    if kind.is_none() {
-        // If the server says only that it is some file, only a PDF is read.
-        kind = kind::of_bytes(&body).filter(|kind| header.is_none() || *kind == Kind::Pdf);
+    let kind = kind::of_file(&body).or(stated);
+    // Text with the content type of a file is not read.
+    let guessed = || header.is_none().then(|| kind::of_text(&body)).flatten();
+    let kind = kind.or_else(guessed).ok_or(FetchError::NotText)?;
+    if kind.is_file() && truncated {
+        return Err(FetchError::FileTooLarge(max_bytes >> 20));
     }
-    let kind = kind.ok_or(FetchError::NotText)?;
-    if kind == Kind::Pdf && truncated {
-        return Err(FetchError::PdfTooLarge);
-    }
-    if kind != Kind::Pdf && body.len() > MAX_BODY_BYTES {
+    if !kind.is_file() && body.len() > MAX_BODY_BYTES {
         body.truncate(MAX_BODY_BYTES);
         truncated = true;
     }

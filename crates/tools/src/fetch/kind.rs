@@ -1,4 +1,7 @@
-//! Detects the kind of a response from its content type, or from its first bytes if there is none.
+//! Detects the kind of a response: images and archives from the first bytes, other kinds from the content type, or from
+//! the first bytes if there is none.
+
+use crate::files;
 
 /// The supported kinds of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,14 +14,25 @@ pub(super) enum Kind {
     Data,
     /// PDF, whose text is extracted.
     Pdf,
+    /// An image, which becomes a file of the answer.
+    Image,
+    /// A ZIP archive, whose text is extracted if it is an office document.
+    Archive,
 }
 
-/// Whether a content type is unspecific.
-pub(super) fn is_unspecific(header: &str) -> bool {
+impl Kind {
+    /// Whether a body of this kind is useless if its end is missing.
+    pub(super) fn is_file(self) -> bool {
+        matches!(self, Self::Pdf | Self::Image | Self::Archive)
+    }
+}
+
+/// Whether a body with this content type may be an image or a document. Servers give documents various types.
+pub(super) fn may_be_file(header: &str) -> bool {
     let essence = header.split(';').next().unwrap_or_default().trim();
-    ["application/octet-stream", "binary/octet-stream"]
-        .iter()
-        .any(|unspecific| essence.eq_ignore_ascii_case(unspecific))
+    let essence = essence.to_ascii_lowercase();
+    let (kind, _) = essence.split_once('/').unwrap_or_default();
+    matches!(kind, "image" | "application") || essence == "binary/octet-stream"
 }
 
 /// Parses a content type into its kind, if supported, and its character set.
@@ -45,12 +59,22 @@ pub(super) fn of_content_type(header: &str) -> (Option<Kind>, Option<String>) {
     (kind, charset)
 }
 
-/// Guesses the kind of bytes without a content type.
-pub(super) fn of_bytes(body: &[u8]) -> Option<Kind> {
-    let head = body.get(..body.len().min(1024)).unwrap_or_default();
-    if head.starts_with(b"%PDF-") {
-        return Some(Kind::Pdf);
+/// The kind of a file that its first bytes identify, whatever the content type is.
+pub(super) fn of_file(body: &[u8]) -> Option<Kind> {
+    if body.starts_with(b"%PDF-") {
+        Some(Kind::Pdf)
+    } else if files::is_image(body) {
+        Some(Kind::Image)
+    } else if files::is_archive(body) {
+        Some(Kind::Archive)
+    } else {
+        None
     }
+}
+
+/// Guesses the kind of text without a content type.
+pub(super) fn of_text(body: &[u8]) -> Option<Kind> {
+    let head = body.get(..body.len().min(1024)).unwrap_or_default();
     if head.contains(&0) {
         return None;
     }
@@ -100,10 +124,45 @@ mod tests {
 
     #[test]
     fn bytes_without_a_type() {
-        assert_eq!(of_bytes(b" \n<!DOCTYPE html><p>"), Some(Kind::Html));
-        assert_eq!(of_bytes(b"hello"), Some(Kind::Text));
-        assert_eq!(of_bytes(b""), Some(Kind::Text));
-        assert_eq!(of_bytes(b"\x89PNG\0\0"), None);
-        assert_eq!(of_bytes(b"%PDF-1.7\n%\0"), Some(Kind::Pdf));
+        assert_eq!(of_text(b" \n<!DOCTYPE html><p>"), Some(Kind::Html));
+        assert_eq!(of_text(b"hello"), Some(Kind::Text));
+        assert_eq!(of_text(b""), Some(Kind::Text));
+        assert_eq!(of_text(b"\x7fELF\0\0"), None);
+    }
+
+    #[test]
+    fn files_by_their_first_bytes() {
+        for (body, kind) in [
+            (&b"%PDF-1.7\n%\0"[..], Some(Kind::Pdf)),
+            (b"\x89PNG\r\n\x1a\n\0", Some(Kind::Image)),
+            (b"\xff\xd8\xff\xe0", Some(Kind::Image)),
+            (b"RIFF\x04\0\0\0WEBP", Some(Kind::Image)),
+            // It is not read, but the error names the format.
+            (b"GIF89a", Some(Kind::Image)),
+            (b"PK\x03\x04", Some(Kind::Archive)),
+            (b"<html>", None),
+            (b"PNG", None),
+            (b"", None),
+        ] {
+            assert_eq!(of_file(body), kind, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn types_of_bodies_that_may_be_files() {
+        for (header, may) in [
+            ("image/png", true),
+            ("Image/WebP; q=1", true),
+            ("application/octet-stream", true),
+            ("binary/octet-stream", true),
+            ("application/msword", true),
+            ("application/vnd.oasis.opendocument.text", true),
+            ("application", false),
+            ("video/mp4", false),
+            ("font/woff2", false),
+            ("", false),
+        ] {
+            assert_eq!(may_be_file(header), may, "{header}");
+        }
     }
 }

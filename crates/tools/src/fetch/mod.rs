@@ -1,20 +1,23 @@
-//! `web_fetch`: a public web page as Markdown or the text of a PDF, in parts if it is long.
+//! `web_fetch`: a public web page as Markdown or the text of a document, in parts if it is long, or a picture.
 
 mod charset;
 mod get;
 mod kind;
 mod paging;
+mod picture;
 
+use crate::files::{FileError, FileReader, OfficeError};
 use crate::html::{Article, Reader};
 use crate::input;
 use crate::pdf::{PdfError, PdfReader};
 use crate::secrets::{Redactor, Request, RequestSecrets, names_secrets};
 use crate::text;
+use bytes::Bytes;
 use charset::decode;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, MAX_OUTPUT_BYTES, Tool, ToolContext, ToolError};
 use gatehouse_outbound::Outbound;
-use get::{Page, get};
+use get::{FetchError, Page, get};
 use kind::Kind;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -39,13 +42,30 @@ const TIME: Duration = Duration::from_secs(20);
 const MAX_HEADERS: usize = 20;
 const MAX_HEADER_CHARACTERS: usize = 2000;
 
+const SECRET_PICTURE: &str = "A picture from a server that may receive secrets is not read, because \
+                              a secret in it cannot be removed.";
+
 /// The `web_fetch` tool.
 #[derive(Debug)]
 pub(crate) struct WebFetch {
     outbound: Outbound,
     reader: Reader,
     pdf_reader: Arc<PdfReader>,
+    file_reader: Arc<FileReader>,
     secrets: RequestSecrets,
+}
+
+/// Why the text of a page cannot be read. The model reads this.
+#[derive(Debug, thiserror::Error)]
+enum ReadError {
+    #[error(transparent)]
+    Pdf(#[from] PdfError),
+    #[error(transparent)]
+    Office(#[from] OfficeError),
+    #[error("Reading the document took too long. Try again later, or another document.")]
+    TooSlow,
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
 }
 
 #[derive(Deserialize)]
@@ -62,17 +82,19 @@ impl WebFetch {
     pub(crate) fn new(
         outbound: Outbound,
         pdf_reader: Arc<PdfReader>,
+        file_reader: Arc<FileReader>,
         secrets: RequestSecrets,
     ) -> Self {
         Self {
             outbound,
             reader: Reader::new(),
             pdf_reader,
+            file_reader,
             secrets,
         }
     }
 
-    async fn fetch(&self, ceiling: Audience, input: Value) -> Result<String, ToolError> {
+    async fn fetch(&self, context: &ToolContext, input: Value) -> Result<String, ToolError> {
         let Input {
             url,
             headers,
@@ -95,7 +117,7 @@ impl WebFetch {
             url,
             headers: &headers,
         };
-        let filled = self.secrets.fill(request, ceiling).await?;
+        let filled = self.secrets.fill(request, context.ceiling).await?;
         let redactor = filled.redactor;
         let failed =
             |error: &dyn std::error::Error| ToolError::new(redactor.redact(error.to_string()));
@@ -117,21 +139,33 @@ impl WebFetch {
                 "This page may contain a secret that cannot be removed, because it cannot be read.";
             return Err(ToolError::new(message));
         }
+        let url = redactor.redact(page.url.to_string());
+        if page.kind == Kind::Image {
+            if filled.has_secrets || self.secrets.may_know(&page.url) {
+                return Err(ToolError::new(SECRET_PICTURE));
+            }
+            let mut picture = picture::read(&self.file_reader, &page.url, page.body).await?;
+            picture.name = redactor.redact(picture.name);
+            let answer = picture::describe(&url, &picture);
+            context.files.push(picture);
+            return Ok(answer);
+        }
         let article = self.read(&mut page, &redactor).await;
         let mut article = article.map_err(|error| failed(&error))?;
         article.title = redactor.redact(article.title);
         article.text = redactor.redact(article.text);
-        let url = redactor.redact(page.url.to_string());
         // A larger offset is past the end of every page.
         let offset = usize::try_from(offset.unwrap_or(0)).unwrap_or(usize::MAX);
         present(&url, page.truncated, &article, offset, max)
     }
 
     /// Extracts the text of a page. Takes its body.
-    async fn read(&self, page: &mut Page, redactor: &Redactor) -> Result<Article, PdfError> {
+    async fn read(&self, page: &mut Page, redactor: &Redactor) -> Result<Article, ReadError> {
         let body = std::mem::take(&mut page.body);
-        if page.kind == Kind::Pdf {
-            return self.pdf_reader.read(body).await;
+        match page.kind {
+            Kind::Pdf => return Ok(self.pdf_reader.read(body).await?),
+            Kind::Archive => return self.document(body).await,
+            Kind::Html | Kind::Text | Kind::Data | Kind::Image => {}
         }
         // Redact the source as well as the result, because Markdown escapes characters.
         let decoded = decode(&body, page.charset.as_deref(), page.kind);
@@ -142,10 +176,23 @@ impl WebFetch {
         };
         Ok(match page.kind {
             Kind::Html => self.reader.read(decoded, page.url.clone()).await,
-            Kind::Text | Kind::Data | Kind::Pdf => Article {
+            _ => Article {
                 title: String::new(),
                 text: text::readable(&decoded),
             },
+        })
+    }
+
+    /// Extracts the text of an office document.
+    async fn document(&self, body: Vec<u8>) -> Result<Article, ReadError> {
+        let read = self.file_reader.document(Bytes::from(body)).await;
+        let text = read.map_err(|error| match error {
+            FileError::TooSlow => ReadError::TooSlow,
+            _ => ReadError::Office(OfficeError::Unreadable),
+        })?;
+        Ok(Article {
+            title: String::new(),
+            text: text.ok_or(FetchError::NotText)??,
         })
     }
 }
@@ -209,10 +256,11 @@ impl Tool for WebFetch {
 
     fn description(&self) -> &'static str {
         "Fetches a page of the public web by its URL and returns its readable text. HTML is \
-         converted to Markdown; the text of a PDF is extracted; plain text, JSON and XML are \
-         returned unchanged. A long text is returned in parts: call again with the next_offset of \
-         the answer as offset. It cannot reach private addresses and sends no cookies or \
-         credentials of its own."
+         converted to Markdown; the text of PDF and office documents is extracted; plain text, \
+         JSON and XML are returned unchanged. A JPEG, PNG or WebP image is shown to you if you can \
+         see pictures. A long text is returned in parts: call again with the next_offset of the \
+         answer as offset. It cannot reach private addresses and sends no cookies or credentials \
+         of its own."
     }
 
     fn parameters(&self) -> Value {
@@ -293,6 +341,6 @@ impl Tool for WebFetch {
         context: &'a ToolContext,
         input: Value,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
-        Box::pin(self.fetch(context.ceiling, input))
+        Box::pin(self.fetch(context, input))
     }
 }

@@ -24,31 +24,40 @@ pub(super) enum Kind<'a> {
 }
 
 pub(super) fn kind_of(data: &[u8]) -> Kind<'_> {
-    let starts = |with: &[u8]| data.starts_with(with);
-    let at = |place: usize, is: &[u8]| data.get(place..).is_some_and(|rest| rest.starts_with(is));
     if data.is_empty() {
         return Kind::Empty;
     }
-    if starts(b"\x89PNG\r\n\x1a\n") {
-        return Kind::Image(ImageFormat::Png);
-    }
-    if starts(b"\xff\xd8\xff") {
-        return Kind::Image(ImageFormat::Jpeg);
-    }
-    if starts(b"RIFF") && at(8, b"WEBP") {
-        return Kind::Image(ImageFormat::WebP);
-    }
-    if let Some(format) = other_image(data) {
-        return Kind::OtherImage(format);
+    if let Some(image) = image_of(data) {
+        return image;
     }
     let beginning = data.get(..PDF_WITHIN.min(data.len())).unwrap_or_default();
     if beginning.windows(5).any(|part| part == b"%PDF-") {
         return Kind::Pdf;
     }
-    if starts(b"PK\x03\x04") {
+    if is_zip(data) {
         return Kind::Zip;
     }
     text_of(data).map_or(Kind::Other, Kind::Text)
+}
+
+/// [`Kind::Image`] or [`Kind::OtherImage`], if the data begins like one.
+pub(super) fn image_of(data: &[u8]) -> Option<Kind<'static>> {
+    let starts = |with: &[u8]| data.starts_with(with);
+    let at = |place: usize, is: &[u8]| data.get(place..).is_some_and(|rest| rest.starts_with(is));
+    if starts(b"\x89PNG\r\n\x1a\n") {
+        return Some(Kind::Image(ImageFormat::Png));
+    }
+    if starts(b"\xff\xd8\xff") {
+        return Some(Kind::Image(ImageFormat::Jpeg));
+    }
+    if starts(b"RIFF") && at(8, b"WEBP") {
+        return Some(Kind::Image(ImageFormat::WebP));
+    }
+    other_image(data).map(Kind::OtherImage)
+}
+
+pub(super) fn is_zip(data: &[u8]) -> bool {
+    data.starts_with(b"PK\x03\x04")
 }
 
 /// The names of image formats that are recognized but not read. Text formats are not among them.

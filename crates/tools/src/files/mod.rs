@@ -1,4 +1,5 @@
-//! Reads files that people attach to messages: finds the type, and creates the form for models. Uses no network.
+//! Reads files that people attach to messages or that tools return: finds the type, and creates the form for models.
+//! Uses no network.
 //!
 //! The type depends only on the content. Decoding runs on its own thread and within limits, because a small file can
 //! describe an image or a document of any size.
@@ -15,6 +16,7 @@ use gatehouse_agents::NewAttachment;
 use gatehouse_domain::{ErrorCode, Problem};
 use kind::{Kind, kind_of};
 use office::Office;
+pub(crate) use office::OfficeError;
 use picture::Picture;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +32,16 @@ const OFFICE_TIME: Duration = Duration::from_secs(30);
 const MAX_TEXT_CHARACTERS: usize = 200_000;
 
 const NO_TEXT: &str = "(The document contains no text.)";
+
+/// Whether data begins like an image, also like one of a format that is not read.
+pub(crate) fn is_image(data: &[u8]) -> bool {
+    kind::image_of(data).is_some()
+}
+
+/// Whether data begins like a ZIP archive, as office documents do.
+pub(crate) fn is_archive(data: &[u8]) -> bool {
+    kind::is_zip(data)
+}
 
 /// Why a file cannot be attached. People read this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,6 +139,15 @@ impl FileReader {
             Kind::Other => {}
         }
         Ok(file)
+    }
+
+    /// The whole text of an office document. `None` if the archive is not one, or cannot be read.
+    pub(crate) async fn document(
+        &self,
+        data: Bytes,
+    ) -> Result<Option<Result<String, OfficeError>>, FileError> {
+        let read = self.office(data).await?;
+        Ok(read.map(|office| office.text.map(|text| text::readable(&text))))
     }
 
     /// `None` if the archive is not an office document, or cannot be read.

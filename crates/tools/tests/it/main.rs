@@ -10,6 +10,7 @@
 
 mod calc;
 mod fetch;
+mod fetch_files;
 mod fetch_secrets;
 mod harness;
 mod hostile;

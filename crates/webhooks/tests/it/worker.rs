@@ -14,6 +14,7 @@ mod leases;
 mod metrics;
 pub(crate) mod model;
 mod order;
+mod payload_files;
 mod persist;
 mod pools;
 mod receiver_answers;

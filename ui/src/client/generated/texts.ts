@@ -1820,7 +1820,7 @@ export const TEXTS = {
     "The language, as a BCP 47 tag.",
     "The largest WebSocket message and RPC body, in bytes.",
     "The largest file that can be attached to a message, in bytes.",
-    "The maximum total size of the files of all conversations, in bytes. When it is exceeded, the oldest files are deleted.",
+    "The maximum total size of the files of all conversations, in bytes. When it is exceeded, the oldest files are deleted, those of deliveries first.",
     "The model of agents without one, as provider/model.",
     "The model; for a Wyoming program the voice.",
     "The models to offer. If empty, the provider is asked for its list.",

@@ -26,7 +26,7 @@ const MAX_TYPE_BYTES: u64 = 256;
 
 /// Why a document cannot be read. The model reads this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum OfficeError {
+pub(crate) enum OfficeError {
     #[error("The document is encrypted or damaged, so its text cannot be read.")]
     Unreadable,
     #[error("The document is too large, so its text cannot be read.")]

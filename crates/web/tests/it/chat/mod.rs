@@ -9,6 +9,7 @@ mod budgets;
 pub mod button_vendors;
 mod discord_server;
 mod events;
+mod fetched_files;
 #[expect(dead_code, reason = "the tests of channels use the rest")]
 #[path = "../../../../channels/tests/it/imap.rs"]
 mod imap;

@@ -1,0 +1,291 @@
+//! Files in the payload of a delivery: pictures and documents in Base64 become files of the agent's message. The text
+//! of the message contains a short description in their place.
+
+use crate::handle::{Inner, Webhooks};
+use bytes::Bytes;
+use data_encoding::BASE64_NOPAD;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::NewAttachment;
+use gatehouse_sources::payload::{Kind, Node, Payload};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How many files of a payload are read.
+const MAX_FILES: usize = 4;
+/// Shorter strings contain no file.
+const MIN_CHARACTERS: usize = 64;
+/// The beginnings of PNG, JPEG, WebP, PDF and ZIP files in Base64.
+const BEGINNINGS: [&str; 5] = ["iVBORw0KGgo", "/9j/", "UklGR", "JVBERi0", "UEsDB"];
+
+/// Reads a file for attaching it to a message. `None` if that is impossible.
+pub type ReadFile = Arc<dyn Fn(Bytes) -> BoxFuture<'static, Option<NewAttachment>> + Send + Sync>;
+
+/// The files of a payload.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// The payload with descriptions in place of the files. `None` if there are no files.
+    pub(super) without: Option<Payload>,
+    pub(super) files: Vec<NewAttachment>,
+}
+
+/// A string that may be a file.
+struct Candidate<'a> {
+    /// The JSON text.
+    raw: &'a str,
+    /// Where it occurs as a value in the payload's text.
+    places: Vec<Range<usize>>,
+    /// The decoded content.
+    data: Bytes,
+}
+
+impl Webhooks {
+    /// Sets the reader of files in payloads. Without it, files stay in the payload. Only the first call counts.
+    pub fn read_files_with(&self, read: ReadFile) {
+        drop(self.0.read_file.set(read));
+    }
+}
+
+/// Takes the files out of a copy of the payload.
+pub(super) async fn take(inner: &Inner, payload: &Payload) -> Taken {
+    let Some(read) = inner.read_file.get() else {
+        return Taken::default();
+    };
+    let found = candidates(payload, inner.agents.attachment_max_bytes());
+    if found.is_empty() {
+        return Taken::default();
+    }
+    let (mut replaced, mut files) = (Vec::new(), Vec::new());
+    for Candidate { places, data, .. } in found {
+        let file = read(data).await;
+        let Some(file) = file.filter(|file| file.picture.is_some() || file.text.is_some()) else {
+            continue;
+        };
+        let (name, description) = described(&file, files.len() + 1);
+        replaced.extend(places.into_iter().map(|at| (at, description.clone())));
+        files.push(NewAttachment { name, ..file });
+    }
+    if files.is_empty() {
+        return Taken::default();
+    }
+    match Payload::from_json(&with_descriptions(payload.text(), replaced)) {
+        Ok(without) => Taken {
+            without: Some(without),
+            files,
+        },
+        Err(error) => {
+            tracing::error!(%error, "the files of a payload could not be taken out of it");
+            Taken::default()
+        }
+    }
+}
+
+/// The name and the description of a file.
+fn described(file: &NewAttachment, number: usize) -> (String, String) {
+    let media_type = file.media_type;
+    if let Some((width, height)) = file.pixels {
+        let extension = media_type.strip_prefix("image/").unwrap_or("img");
+        return (
+            format!("picture-{number}.{extension}"),
+            format!("[picture {number}: {media_type}, {width} × {height} pixels]"),
+        );
+    }
+    (
+        format!("file-{number}"),
+        format!("[file {number}: {media_type}, {} bytes]", file.data.len()),
+    )
+}
+
+/// A JSON text with these strings replaced. The descriptions need no escapes.
+fn with_descriptions(text: &str, mut replaced: Vec<(Range<usize>, String)>) -> String {
+    replaced.sort_by_key(|(at, _)| at.start);
+    let (mut result, mut from) = (String::new(), 0);
+    for (at, description) in replaced {
+        result.push_str(text.get(from..at.start).unwrap_or_default());
+        result.extend(["\"", description.as_str(), "\""]);
+        from = at.end;
+    }
+    result.push_str(text.get(from..).unwrap_or_default());
+    result
+}
+
+/// The first strings that may be files of at most `max_bytes`, in their order in the payload. Equal strings are one
+/// file.
+fn candidates(payload: &Payload, max_bytes: u64) -> Vec<Candidate<'_>> {
+    let mut found: Vec<Candidate<'_>> = Vec::new();
+    let mut waiting = vec![payload.root()];
+    while let Some(node) = waiting.pop() {
+        match node.kind() {
+            Kind::Object | Kind::Array => {
+                let members = node.entries().map(|(_, member)| member);
+                let inside: Vec<Node<'_>> = members.chain(node.items()).collect();
+                waiting.extend(inside.into_iter().rev());
+            }
+            Kind::String => {
+                let (raw, place) = (node.raw(), node.place());
+                if let Some(same) = found.iter_mut().find(|earlier| earlier.raw == raw) {
+                    same.places.push(place);
+                } else if found.len() < MAX_FILES
+                    && let Some(data) = data_of(node, max_bytes)
+                {
+                    found.push(Candidate {
+                        raw,
+                        places: vec![place],
+                        data,
+                    });
+                }
+            }
+            Kind::Null | Kind::Bool | Kind::Number => {}
+        }
+    }
+    found
+}
+
+/// The content of a string that may be a file.
+fn data_of(node: Node<'_>, max_bytes: u64) -> Option<Bytes> {
+    let text = node.as_str()?;
+    if text.len() < MIN_CHARACTERS {
+        return None;
+    }
+    let base64 = base64_of(&text)?;
+    let base64: String = base64.split_ascii_whitespace().collect();
+    let base64 = base64.trim_end_matches('=');
+    // Four characters are three bytes.
+    let max_characters = max_bytes.saturating_add(2) / 3 * 4;
+    if base64.len() as u64 > max_characters {
+        return None;
+    }
+    let data = BASE64_NOPAD.decode(base64.as_bytes()).ok()?;
+    (data.len() as u64 <= max_bytes).then(|| Bytes::from(data))
+}
+
+/// The Base64 in a string: the part of a `data:` URL (RFC 2397), or the whole string if it begins like a file.
+fn base64_of(text: &str) -> Option<&str> {
+    let text = text.trim();
+    if let Some((scheme, rest)) = text.split_once(':')
+        && scheme.eq_ignore_ascii_case("data")
+    {
+        let (about, data) = rest.split_once(',')?;
+        let (_, encoding) = about.rsplit_once(';')?;
+        return encoding
+            .trim()
+            .eq_ignore_ascii_case("base64")
+            .then_some(data);
+    }
+    let is_file = BEGINNINGS
+        .iter()
+        .any(|beginning| text.starts_with(beginning));
+    is_file.then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use data_encoding::BASE64;
+    use serde_json::{Value, json};
+
+    const MAX: u64 = 1000;
+
+    fn png(bytes: usize) -> Vec<u8> {
+        let mut png = b"\x89PNG\r\n\x1a\n".to_vec();
+        png.resize(bytes, 7);
+        png
+    }
+
+    fn sizes(value: &Value) -> Vec<usize> {
+        let payload = Payload::from_json(&value.to_string()).unwrap();
+        let found = candidates(&payload, MAX);
+        found.iter().map(|file| file.data.len()).collect()
+    }
+
+    #[test]
+    fn base64_with_and_without_a_data_url_is_found() {
+        let base64 = BASE64.encode(&png(100));
+        let lines = format!("{}\r\n{}", &base64[..76], &base64[76..]);
+        for text in [
+            format!("data:image/png;base64,{base64}"),
+            format!("DATA:image/png;name=a.png;BASE64,{base64}"),
+            format!("data:;base64,{}", base64.trim_end_matches('=')),
+            base64.clone(),
+            lines,
+            format!(" {base64} "),
+        ] {
+            assert_eq!(sizes(&json!({ "a": [{ "b": text }] })), [100], "{text}");
+        }
+        for text in [
+            format!("see data:image/png;base64,{base64}"),
+            format!("data:image/png,{base64}"),
+            format!("data:image/png;base64 {base64}"),
+            format!("{base64}!"),
+            BASE64.encode(&[7; 100]),
+            "x".repeat(100),
+        ] {
+            assert!(sizes(&json!({ "a": text })).is_empty(), "{text}");
+        }
+    }
+
+    /// Some senders escape slashes.
+    #[test]
+    fn a_string_with_escapes_is_found() {
+        let base64 = BASE64.encode(&[0xff; 90]).replace('/', "\\/");
+        let text = format!("{{\"a\":\"data:image\\/png;base64,{base64}\"}}");
+        let payload = Payload::from_json(&text).unwrap();
+        let found = candidates(&payload, MAX);
+        assert_eq!(found[0].data, vec![0xff; 90]);
+        let replaced = vec![(found[0].places[0].clone(), "[file]".to_owned())];
+        assert_eq!(with_descriptions(&text, replaced), "{\"a\":\"[file]\"}");
+    }
+
+    #[test]
+    fn sizes_at_the_limit_and_one_past_it() {
+        for (bytes, found) in [(1000, vec![1000]), (1001, vec![]), (1003, vec![])] {
+            assert_eq!(sizes(&json!([BASE64.encode(&png(bytes))])), found);
+        }
+        let text = BASE64.encode(&png(47));
+        for (text, found) in [(&text[..64], vec![47]), (&text[..63], vec![])] {
+            assert_eq!(sizes(&json!([text])), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn four_files_are_found_in_their_order_and_each_once() {
+        let file = |bytes: usize| BASE64.encode(&png(bytes));
+        let payload = json!({
+            "a": file(101), "b": { "c": [file(102), file(101)] }, "d": file(103), "e": [file(104), file(105)],
+        });
+        assert_eq!(sizes(&payload), [101, 102, 103, 104]);
+    }
+
+    #[test]
+    fn only_whole_values_are_replaced() {
+        let file = BASE64.encode(&png(100));
+        let text = format!(
+            " {{\"{file}\":1,\"a\":\"{file}\",\"b\":\"x\\\"{file}\",\"c\":[[\"{file}\"],\"é{file}\"]}}"
+        );
+        let payload = Payload::from_json(&text).unwrap();
+        let found = candidates(&payload, MAX);
+        assert_eq!(found.len(), 1);
+        let places = found[0].places.iter().rev();
+        let replaced = places.map(|at| (at.clone(), "[file]".to_owned()));
+        let expected = format!(
+            " {{\"{file}\":1,\"a\":\"[file]\",\"b\":\"x\\\"{file}\",\"c\":[[\"[file]\"],\"é{file}\"]}}"
+        );
+        assert_eq!(
+            with_descriptions(payload.text(), replaced.collect()),
+            expected
+        );
+    }
+
+    /// The deepest payload that is accepted, and one with many strings that look like files.
+    #[test]
+    fn large_and_deep_payloads_are_read() {
+        let file = BASE64.encode(&png(100));
+        let (open, close) = ("[".repeat(128), "]".repeat(128));
+        let deep = Payload::from_json(&format!("{open}\"{file}\"{close}")).unwrap();
+        assert_eq!(candidates(&deep, MAX).len(), 1);
+        let many: Vec<String> = (0..10_000)
+            .map(|n| format!("data:;base64,{n:064}"))
+            .collect();
+        let many = Payload::from_json(&json!(many).to_string()).unwrap();
+        assert_eq!(candidates(&many, MAX).len(), 4);
+    }
+}
