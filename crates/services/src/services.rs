@@ -142,8 +142,7 @@ impl Services {
     pub async fn open(parts: ServicesParts) -> Result<Self, ServicesError> {
         let (resolved, layers) = (parts.config.resolved(), parts.config.layers());
         let now = &resolved.settings;
-        let endpoint = now.telemetry.otlp_endpoint.clone();
-        let telemetry = Telemetry::new(endpoint, &parts.clock, &parts.random);
+        let telemetry = open_telemetry(&parts, now);
         let outbound = Outbound::new(settings::outbound_settings(now))?;
         let channels = open_channels(&parts, &outbound, now);
         let models_parts = ModelsParts {
@@ -257,6 +256,11 @@ fn open_channels(parts: &ServicesParts, outbound: &Outbound, settings: &Settings
     });
     channels.set_host(settings::external_host(settings));
     channels
+}
+
+fn open_telemetry(parts: &ServicesParts, settings: &Settings) -> Telemetry {
+    let endpoint = settings.telemetry.otlp_endpoint.clone();
+    Telemetry::new(endpoint, &parts.clock, &parts.random)
 }
 
 /// Reads the files in payloads. Their names are chosen later.

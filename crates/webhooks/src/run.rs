@@ -86,22 +86,19 @@ async fn ask_agent(
     if event.is_some_and(|event| config.profile().test_events.contains(&event)) {
         return Outcome::Completed(Trace::default());
     }
-    let (text, new_files, written_by) = match &config.schedule {
-        Some(schedule) => {
-            let text = schedule.message(&snapshot.name, work.row.received_at, payload);
-            (text, Vec::new(), MessageOrigin::Configured)
-        }
-        None => {
-            let taking = payload_files::take(inner, payload);
-            let taken = stops.run.run_until_cancelled(taking).await;
-            // A later attempt would continue the turn with this text, so it must be complete.
-            let Some(Taken { without, files }) = taken else {
-                return Outcome::Interrupted { began: false };
-            };
-            let payload = without.as_ref().unwrap_or(payload);
-            let text = sender_text(work, snapshot, payload);
-            (text, files, MessageOrigin::Stranger)
-        }
+    let (text, new_files, written_by) = if let Some(schedule) = &config.schedule {
+        let text = schedule.message(&snapshot.name, work.row.received_at, payload);
+        (text, Vec::new(), MessageOrigin::Configured)
+    } else {
+        let taking = payload_files::take(inner, payload);
+        let taken = stops.run.run_until_cancelled(taking).await;
+        // A later attempt would continue the turn with this text, so it must be complete.
+        let Some(Taken { without, files }) = taken else {
+            return Outcome::Interrupted { began: false };
+        };
+        let payload = without.as_ref().unwrap_or(payload);
+        let text = sender_text(work, snapshot, payload);
+        (text, files, MessageOrigin::Stranger)
     };
     let turn = inner.agents.send_sync(SendRequest {
         session: Target::Keyed {

@@ -445,14 +445,15 @@ async fn the_vendors_libraries_answer_a_handshake_alike() {
     }
     let webhook = made(&server, "meta", SECRET).await;
     let verify_token = webhook["verify_token"].as_str().unwrap();
-    for asked in [token, "wrong"] {
+    for asked in [verify_token, "wrong"] {
         ours.push(ask(&server, &webhook, asked).await);
         let query: serde_json::Map<String, Value> = hub_query(asked)
             .into_iter()
             .map(|(name, value)| (name.to_owned(), Value::from(value)))
             .collect();
-        requests
-            .push(json!({ "profile": "meta", "secret": SECRET, "token": token, "query": query }));
+        let request =
+            json!({ "profile": "meta", "secret": SECRET, "token": verify_token, "query": query });
+        requests.push(request);
     }
     server.stop();
     let theirs = libraries(&folder, &Value::from(requests.clone()));
