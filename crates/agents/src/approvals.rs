@@ -87,11 +87,14 @@ impl Inner {
         waiting.answer.send(allow).map_err(|_| missing())
     }
 
-    /// The calls that wait for approval on this node, oldest first, and the tokens in links to them.
+    /// The calls that can be answered on this node, oldest first, and the tokens in links to them. An expired call is
+    /// left out, although its timer may end later, such as after the machine was suspended.
     pub(crate) fn approvals_here(&self) -> Vec<(Arc<Approval>, String)> {
+        let now = self.clock.now();
         let waiting = self.approvals.lock();
         waiting
             .values()
+            .filter(|waiting| waiting.approval.expires_at >= now)
             .map(|waiting| (Arc::clone(&waiting.approval), waiting.token.clone()))
             .collect()
     }
@@ -175,6 +178,10 @@ impl Agents {
 
     async fn answer(&self, id: &ApprovalId, allow: bool) -> Result<(), AgentsError> {
         if !self.0.has_other_nodes() {
+            let waiting = self.0.approvals_here();
+            if waiting.iter().all(|(approval, _)| approval.id != *id) {
+                return Err(AgentsError::NotFound("approval"));
+            }
             return self.0.answer_here(id, allow);
         }
         self.0.store_answer(id.clone(), allow).await?;

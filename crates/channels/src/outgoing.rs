@@ -25,6 +25,15 @@ pub struct Outgoing<'a> {
     pub at: Timestamp,
     /// The delivery that the message reports, if any.
     pub delivery: Option<OfDelivery<'a>>,
+    /// Links that the channel shows as buttons, if it can. The text must contain what people without them need.
+    pub links: &'a [MessageLink<'a>],
+}
+
+/// A link that a button opens. Only Gatehouse itself creates one, never a template or an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageLink<'a> {
+    pub label: &'a str,
+    pub url: &'a str,
 }
 
 /// A delivery of a webhook.
@@ -93,6 +102,7 @@ mod tests {
             source: "source",
             at: Timestamp::from_millis(1),
             delivery: None,
+            links: &[],
         };
         let id = message.id("a");
         assert_eq!(id.len(), 32);

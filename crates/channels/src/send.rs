@@ -85,6 +85,7 @@ impl Channels {
             source: TEST_SOURCE,
             at: inner.clock.now(),
             delivery: None,
+            links: &[],
         };
         let sent = async {
             let account = inner.open_account(found).await?;
@@ -126,6 +127,7 @@ impl Channels {
             source,
             at: inner.clock.now(),
             delivery: None,
+            links: &[],
         };
         let sent = async {
             live.found.require_enabled()?;
@@ -221,11 +223,13 @@ impl Inner {
             return Err(Failure::refused("There is no text to send."));
         }
         for (number, text) in parts.iter().enumerate().skip(sent) {
+            let is_last = number + 1 == parts.len();
             let part = Part {
                 inner: self,
                 account,
                 message,
                 text: text.as_ref(),
+                links: if is_last { message.links } else { &[] },
                 number,
                 id,
                 response,

@@ -1,11 +1,14 @@
 //! Messages to channels about tool calls that wait for approval.
 
 use crate::Services;
-use crate::chat_approvals::Chat;
+use crate::chat_approvals::{Chat, DENIED, notes, second};
 use crate::live_config::settings::base_url;
 use crate::own_messages::OwnMessage;
-use gatehouse_agents::{AgentEvent, Approval};
-use gatehouse_channels::Channels;
+use crate::sent_links::Decision;
+use gatehouse_agents::{AgentEvent, Approval, Resolved};
+use gatehouse_channels::{Channels, Markup, MessageLink};
+use gatehouse_config::ApprovalLinks;
+use gatehouse_domain::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
@@ -32,16 +35,35 @@ impl Services {
             loop {
                 let asked = match events.recv().await {
                     Ok(AgentEvent::ApprovalRequested(asked)) => asked,
+                    Ok(AgentEvent::ApprovalResolved(resolved)) => {
+                        if resolved.is_answered {
+                            services.note_answer(&resolved);
+                        }
+                        continue;
+                    }
                     // Calls among the missed events can still be answered in the web UI.
                     Ok(_) | Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,
                 };
+                if let Some(token) = services.agents.approval_token(&asked.id) {
+                    services.sent_links.note_sent(&asked, &token);
+                }
                 let (services, shutdown) = (Arc::clone(&services), shutdown.clone());
                 let all = sends.clone();
                 sends.spawn(async move { services.announce(&asked, &shutdown, &all).await });
             }
         });
         tasks.spawn(work);
+    }
+
+    /// Remembers the answer to a call whose link was sent.
+    fn note_answer(&self, resolved: &Resolved) {
+        let decision = Decision {
+            allowed: resolved.allowed,
+            at: self.clock.now(),
+            through: None,
+        };
+        self.sent_links.note_decision(&resolved.id, decision);
     }
 
     /// Asks the person whose turn needs the approval, if they may answer in their chat, and notifies the
@@ -87,34 +109,109 @@ impl Services {
 
     /// Sends the message until the channel accepts it or the call no longer waits.
     async fn announce_approval(&self, asked: &Approval, target: &str) {
+        let Some(token) = self.agents.approval_token(&asked.id) else {
+            return;
+        };
         let at = self.clock.now();
-        while let Some(token) = self.agents.approval_token(&asked.id) {
-            let text = self.approval_message(asked, target, &token);
-            let text = &text;
-            let message = OwnMessage { target, text, at };
+        let resolved = self.config.resolved();
+        let link = format!("{}/approve/{token}", base_url(&resolved.settings));
+        let text = &message_text(asked, Channels::markup(target), (at, &link));
+        let buttons = match resolved.settings.approvals.links {
+            ApprovalLinks::SignIn => vec![("Open", link)],
+            // The page shows the whole call, and asks before it answers.
+            ApprovalLinks::Bearer => vec![
+                ("Allow…", format!("{link}?answer=allow")),
+                ("Deny…", format!("{link}?answer=deny")),
+            ],
+        };
+        drop(resolved);
+        let links = buttons
+            .iter()
+            .map(|(label, url)| MessageLink { label, url });
+        let links: Vec<_> = links.collect();
+        while self.agents.approval_token(&asked.id).is_some() {
+            let message = OwnMessage {
+                target,
+                text,
+                at,
+                links: &links,
+            };
             let Some(wait) = self.try_own_message(message, RETRY_AFTER).await else {
                 return;
             };
             tokio::time::sleep(wait).await;
         }
     }
+}
 
-    fn approval_message(&self, asked: &Approval, target: &str, token: &str) -> String {
-        let markup = Channels::markup(target);
-        let base = base_url(&self.config.resolved().settings);
-        let shown = &asked.shown;
-        let mut characters = shown.arguments.char_indices();
-        let end = characters.nth(MAX_ARGUMENT_CHARS).map(|(at, _)| at);
-        let (kept, cut) = match end.and_then(|end| shown.arguments.get(..end)) {
-            Some(kept) => (kept, "\n… The link shows the rest."),
-            None => (shown.arguments.as_str(), ""),
-        };
-        format!(
-            "The agent {} asks for approval of the tool {}:\n\n{}{cut}\n\nAnswer until {}: {base}/approve/{token}",
-            markup.escape(&asked.agent),
-            markup.escape(&shown.tool),
-            markup.escape(kept),
-            asked.expires_at,
-        )
+/// The message about a call at a time, with the link to its page at the end.
+fn message_text(asked: &Approval, markup: Markup, (at, link): (Timestamp, &str)) -> String {
+    let shown = &asked.shown;
+    let mut characters = shown.arguments.char_indices();
+    let end = characters.nth(MAX_ARGUMENT_CHARS).map(|(at, _)| at);
+    let (kept, cut) = match end.and_then(|end| shown.arguments.get(..end)) {
+        Some(kept) => (
+            kept,
+            "…\n\nThe arguments are too long for this message. The link shows all of them.",
+        ),
+        None => (shown.arguments.as_str(), ""),
+    };
+    let (tool, arguments) = (markup.exact(&shown.tool), markup.exact(kept));
+    let hidden = shown.hidden + tool.hidden + arguments.hidden;
+    format!(
+        "The agent {} asks for approval of the tool {}:\n\n{}{cut}{}\n\nAnswer until {}, {} after the call. {DENIED}\n\
+         Read and answer it: {link}",
+        markup.escape(&asked.agent),
+        markup.escape(&tool.text),
+        markup.escape(&arguments.text),
+        notes(hidden, asked.reason),
+        second(asked.expires_at),
+        in_words(at.until(asked.expires_at)),
+    )
+}
+
+/// A duration in words, to the nearest second: `5 minutes`, or `1 hour 30 minutes`.
+fn in_words(duration: Duration) -> String {
+    let rounded = duration.saturating_add(Duration::from_millis(500));
+    let seconds = rounded.as_secs();
+    let units = [
+        (seconds / 3_600, "hour"),
+        (seconds / 60 % 60, "minute"),
+        (seconds % 60, "second"),
+    ];
+    let mut words = Vec::new();
+    for (count, unit) in units {
+        match count {
+            0 => {}
+            1 => words.push(format!("1 {unit}")),
+            count => words.push(format!("{count} {unit}s")),
+        }
+    }
+    if words.is_empty() {
+        return "0 seconds".to_owned();
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_named_to_the_second() {
+        for (millis, words) in [
+            (0, "0 seconds"),
+            (499, "0 seconds"),
+            (500, "1 second"),
+            (59_499, "59 seconds"),
+            (59_500, "1 minute"),
+            (299_990, "5 minutes"),
+            (90_000, "1 minute 30 seconds"),
+            (3_600_000, "1 hour"),
+            (5_401_000, "1 hour 30 minutes 1 second"),
+            (172_800_000, "48 hours"),
+        ] {
+            assert_eq!(in_words(Duration::from_millis(millis)), words, "{millis}");
+        }
     }
 }

@@ -7,6 +7,7 @@ mod presses;
 mod text;
 
 pub(crate) use presses::Presses;
+pub(crate) use text::{DENIED, notes, second};
 
 use self::presses::{Choice, MessageAt};
 use self::text::{CallText, Closed, Outcome};

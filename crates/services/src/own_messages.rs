@@ -1,7 +1,7 @@
 //! Messages of the gateway itself to a channel.
 
 use crate::Services;
-use gatehouse_channels::{Outgoing, SendError};
+use gatehouse_channels::{MessageLink, Outgoing, SendError};
 use gatehouse_domain::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,6 +16,8 @@ pub(crate) struct OwnMessage<'a> {
     /// Escaped for the channel.
     pub(crate) text: &'a str,
     pub(crate) at: Timestamp,
+    /// Links that the channel shows as buttons, if it can.
+    pub(crate) links: &'a [MessageLink<'a>],
 }
 
 impl Services {
@@ -26,7 +28,12 @@ impl Services {
         message: OwnMessage<'_>,
         retry_after: Duration,
     ) -> Option<Duration> {
-        let OwnMessage { target, text, at } = message;
+        let OwnMessage {
+            target,
+            text,
+            at,
+            links,
+        } = message;
         let message = Outgoing {
             target,
             text,
@@ -35,6 +42,7 @@ impl Services {
             source: SOURCE,
             at,
             delivery: None,
+            links,
         };
         let error = self.channels.send(message).await.err()?;
         tracing::warn!(target, %error, "a message to a channel was not sent");

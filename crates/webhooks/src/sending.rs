@@ -58,6 +58,7 @@ pub(crate) async fn run(
             webhook_id: &work.row.webhook_id,
             delivery_id: &work.row.id,
         }),
+        links: &[],
     };
     let mut delivered = Trace {
         is_delivered: true,

@@ -77,6 +77,30 @@ async fn no_answer_is_a_no_also_for_a_webhook() {
 }
 
 #[tokio::test]
+async fn a_call_can_be_answered_at_its_expiry_and_not_after_it() {
+    for (late, is_answered) in [(Duration::ZERO, true), (Duration::from_millis(1), false)] {
+        // The timer does not follow the clock of the test.
+        let harness = harness(USUAL).await;
+        let mut events = harness.agents.subscribe();
+        let sent = harness.agents.send(chat(None, "go")).await.unwrap();
+        let asked = until(&mut events, "approval.requested").await;
+        harness.clock.advance(USUAL + late);
+        let listed = harness.agents.list_approvals().await.unwrap();
+        assert_eq!(listed.len(), usize::from(is_answered));
+        let id = ApprovalId::from_text(asked["id"].as_str().unwrap());
+        let token = harness.agents.approval_token(&id).unwrap();
+        let found = harness.agents.find_approval_by_token(&token).await;
+        assert_eq!(found.unwrap().is_some(), is_answered);
+        let answered = harness.agents.resolve_approval(&id, true, None).await;
+        assert_eq!(answered.is_ok(), is_answered);
+        if !is_answered {
+            harness.agents.abort(sent.session.as_str()).await.unwrap();
+        }
+        until(&mut events, "chat.done").await;
+    }
+}
+
+#[tokio::test]
 async fn abort_takes_the_question_away() {
     let harness = harness(USUAL).await;
     let mut events = harness.agents.subscribe();

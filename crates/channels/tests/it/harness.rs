@@ -1,7 +1,8 @@
 //! Opens the crate over a test database.
 
 use gatehouse_channels::{
-    Account, Channels, ChannelsError, ChannelsParts, NewAccount, OfDelivery, Outgoing, SendError,
+    Account, Channels, ChannelsError, ChannelsParts, MessageLink, NewAccount, OfDelivery, Outgoing,
+    SendError,
 };
 use gatehouse_domain::{
     Actor, Clock, DeliveryId, ErrorCode, ManualClock, Problem, Random, SeededRandom, SystemRandom,
@@ -125,6 +126,27 @@ impl Harness {
             source: "deploys",
             at: Timestamp::from_millis(NOW_MS),
             delivery: None,
+            links: &[],
+        };
+        self.channels.send(message).await
+    }
+
+    /// Sends a text with links.
+    pub async fn send_linked(
+        &self,
+        target: &str,
+        text: &str,
+        links: &[MessageLink<'_>],
+    ) -> Result<(), SendError> {
+        let message = Outgoing {
+            target,
+            text,
+            is_json: false,
+            extra: &BTreeMap::new(),
+            source: "deploys",
+            at: Timestamp::from_millis(NOW_MS),
+            delivery: None,
+            links,
         };
         self.channels.send(message).await
     }
@@ -139,6 +161,7 @@ impl Harness {
             source: "deploys",
             at: Timestamp::from_millis(NOW_MS),
             delivery: None,
+            links: &[],
         };
         self.channels.send(message).await
     }
@@ -160,6 +183,7 @@ impl Harness {
                 webhook_id: &webhook_id,
                 delivery_id: &delivery_id,
             }),
+            links: &[],
         };
         self.channels.send(message).await
     }

@@ -6,7 +6,7 @@ use gatehouse_agents::{AllowedCall, Approval, Remember};
 use gatehouse_auth::STRANGER;
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Problem, Scope};
-use gatehouse_services::to_problem;
+use gatehouse_services::{AnsweredThrough, ApprovalAnswer, to_problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -121,9 +121,14 @@ async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
         .identity
         .is_unauthenticated_remote()
         .then_some(STRANGER);
-    let answer = (params.allow, params.remember);
+    let answer = ApprovalAnswer {
+        allow: params.allow,
+        remember: params.remember,
+        by,
+        through: AnsweredThrough::Api,
+    };
     call.services
-        .resolve_approval_by(&call.actor(), &asked, answer, by)
+        .resolve_approval(&call.actor(), &asked, answer)
         .await?;
     Ok(DONE)
 }

@@ -308,6 +308,7 @@ impl Inbound {
             source: SOURCE,
             at: message.received_at,
             delivery: None,
+            links: &[],
         };
         // Messages that arrived together can have the same time and answer.
         channels.send_keyed(outgoing, &message.message_id).await?;

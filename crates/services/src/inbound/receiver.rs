@@ -270,6 +270,7 @@ async fn send_code(
         source: SOURCE,
         at: services.clock.now(),
         delivery: None,
+        links: &[],
     };
     channels.send(message).await
 }

@@ -127,6 +127,7 @@ impl ChannelSendTool {
             source: &context.actor.name,
             at: inner.now(),
             delivery: None,
+            links: &[],
         };
         // The message is not retried, so each call is a new message even if the text and the time are the same.
         let key = HEXLOWER.encode(&inner.random.bytes::<16>());

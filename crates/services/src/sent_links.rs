@@ -1,0 +1,169 @@
+//! The links that were sent for tool calls that wait for approval, and how each call ended. They are kept in memory, so
+//! that an old link can report the result. After a restart, and on nodes that did not send the link, nothing is known.
+
+use gatehouse_agents::Approval;
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::ApprovalId;
+use gatehouse_store::WaitingApprovalRow;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Maximum number of links. The oldest is removed first.
+const MAX_LINKS: usize = 1_000;
+
+/// The way in which a person answered a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnsweredThrough {
+    /// A link that is its own credential.
+    Link,
+    /// A button in a chat.
+    Chat,
+    /// The API, which the web UI uses too.
+    Api,
+}
+
+/// An answer to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    pub allowed: bool,
+    pub at: Timestamp,
+    /// `None` if the call was answered on another node, or together with another call.
+    pub through: Option<AnsweredThrough>,
+}
+
+/// How the call of a link ended that no longer waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkEnd {
+    Answered(Decision),
+    /// Nobody answered until then.
+    Expired(Timestamp),
+    /// The turn ended before an answer.
+    Stopped,
+}
+
+#[derive(Debug)]
+struct SentLink {
+    /// Identifies the token, which itself is not kept.
+    token_key: String,
+    id: ApprovalId,
+    expires_at: Timestamp,
+    decision: Option<Decision>,
+}
+
+/// The links that this process sent.
+#[derive(Debug, Default)]
+pub(crate) struct SentLinks(Mutex<VecDeque<SentLink>>);
+
+impl SentLinks {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<SentLink>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers the link to a call.
+    pub(crate) fn note_sent(&self, asked: &Approval, token: &str) {
+        let mut links = self.lock();
+        if links.len() >= MAX_LINKS {
+            links.pop_front();
+        }
+        links.push_back(SentLink {
+            token_key: WaitingApprovalRow::token_key_of(token),
+            id: asked.id.clone(),
+            expires_at: asked.expires_at,
+            decision: None,
+        });
+    }
+
+    /// Remembers the answer to a call. The first time counts. A later report can add how it was answered.
+    pub(crate) fn note_decision(&self, id: &ApprovalId, decision: Decision) {
+        let mut links = self.lock();
+        for link in links.iter_mut().filter(|link| link.id == *id) {
+            match &mut link.decision {
+                Some(known) => known.through = known.through.or(decision.through),
+                None => link.decision = Some(decision),
+            }
+        }
+    }
+
+    /// How the call of a link ended, if it no longer waits; `None` for an unknown link.
+    pub(crate) fn end_of(&self, token: &str, now: Timestamp) -> Option<LinkEnd> {
+        let key = WaitingApprovalRow::token_key_of(token);
+        let links = self.lock();
+        let link = links.iter().find(|link| link.token_key == key)?;
+        Some(match link.decision {
+            Some(decision) => LinkEnd::Answered(decision),
+            None if now >= link.expires_at => LinkEnd::Expired(link.expires_at),
+            None => LinkEnd::Stopped,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_agents::{AskReason, Effect, Shown};
+    use gatehouse_domain::id::SessionId;
+    use serde_json::json;
+
+    const EXPIRES_AT: Timestamp = Timestamp::from_millis(1_000);
+
+    fn asked(id: &str) -> Approval {
+        Approval {
+            id: ApprovalId::from_text(id),
+            agent: "default".to_owned(),
+            tool: "calc".to_owned(),
+            arguments: json!({}),
+            shown: Shown::of("calc", &json!({})),
+            reason: AskReason::Required,
+            effect: Effect::None,
+            session: SessionId::from_text("ses_1"),
+            expires_at: EXPIRES_AT,
+        }
+    }
+
+    fn answer(allowed: bool, at: i64, through: Option<AnsweredThrough>) -> Decision {
+        Decision {
+            allowed,
+            at: Timestamp::from_millis(at),
+            through,
+        }
+    }
+
+    #[test]
+    fn a_link_without_an_answer_expires_at_its_time() {
+        let links = SentLinks::default();
+        links.note_sent(&asked("apr_1"), "one");
+        let at = |ms: i64| links.end_of("one", Timestamp::from_millis(ms));
+        assert_eq!(at(999), Some(LinkEnd::Stopped));
+        assert_eq!(at(1_000), Some(LinkEnd::Expired(EXPIRES_AT)));
+        assert_eq!(at(1_001), Some(LinkEnd::Expired(EXPIRES_AT)));
+        assert_eq!(links.end_of("two", EXPIRES_AT), None);
+    }
+
+    #[test]
+    fn the_first_answer_counts_and_a_later_report_adds_how_it_was_given() {
+        let links = SentLinks::default();
+        links.note_sent(&asked("apr_1"), "one");
+        links.note_sent(&asked("apr_2"), "two");
+        let id = ApprovalId::from_text("apr_1");
+        links.note_decision(&id, answer(true, 5, None));
+        links.note_decision(&id, answer(false, 6, Some(AnsweredThrough::Chat)));
+        links.note_decision(&id, answer(false, 7, Some(AnsweredThrough::Api)));
+        let expected = answer(true, 5, Some(AnsweredThrough::Chat));
+        let end = links.end_of("one", EXPIRES_AT);
+        assert_eq!(end, Some(LinkEnd::Answered(expected)));
+        let other = links.end_of("two", EXPIRES_AT);
+        assert_eq!(other, Some(LinkEnd::Expired(EXPIRES_AT)));
+    }
+
+    #[test]
+    fn links_are_kept_within_a_limit() {
+        let links = SentLinks::default();
+        for number in 0..MAX_LINKS {
+            links.note_sent(&asked(&format!("apr_{number}")), &number.to_string());
+        }
+        assert!(links.end_of("0", EXPIRES_AT).is_some());
+        links.note_sent(&asked("apr_more"), "more");
+        assert!(links.end_of("0", EXPIRES_AT).is_none());
+        assert!(links.end_of("1", EXPIRES_AT).is_some());
+    }
+}
