@@ -170,10 +170,16 @@ fn message_text(asked: &Approval, markup: Markup, (at, link): (Timestamp, &str))
     )
 }
 
-/// A duration in words, to the nearest second: `5 minutes`, or `1 hour 30 minutes`.
+/// A duration in words, such as `5 minutes`. It is rounded, because the message is written a moment after the call: to
+/// ten seconds from 50 seconds on, otherwise to a second.
 fn in_words(duration: Duration) -> String {
-    let rounded = duration.saturating_add(Duration::from_millis(500));
-    let seconds = rounded.as_secs();
+    let step = if duration < Duration::from_secs(50) {
+        1
+    } else {
+        10
+    };
+    let half = Duration::from_millis(step * 500);
+    let seconds = duration.saturating_add(half).as_secs() / step * step;
     let units = [
         (seconds / 3_600, "hour"),
         (seconds / 60 % 60, "minute"),
@@ -198,17 +204,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_duration_is_named_to_the_second() {
+    fn a_duration_is_rounded_and_named() {
         for (millis, words) in [
             (0, "0 seconds"),
             (499, "0 seconds"),
             (500, "1 second"),
-            (59_499, "59 seconds"),
-            (59_500, "1 minute"),
-            (299_990, "5 minutes"),
+            (49_499, "49 seconds"),
+            (49_999, "50 seconds"),
+            (50_000, "50 seconds"),
+            (54_999, "50 seconds"),
+            (55_000, "1 minute"),
             (90_000, "1 minute 30 seconds"),
+            (294_999, "4 minutes 50 seconds"),
+            (295_000, "5 minutes"),
+            (304_999, "5 minutes"),
             (3_600_000, "1 hour"),
-            (5_401_000, "1 hour 30 minutes 1 second"),
+            (5_410_000, "1 hour 30 minutes 10 seconds"),
             (172_800_000, "48 hours"),
         ] {
             assert_eq!(in_words(Duration::from_millis(millis)), words, "{millis}");
