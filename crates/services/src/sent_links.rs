@@ -22,6 +22,17 @@ pub enum AnsweredThrough {
     Api,
 }
 
+impl AnsweredThrough {
+    /// The name in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Link => "link",
+            Self::Chat => "chat",
+            Self::Api => "api",
+        }
+    }
+}
+
 /// An answer to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {

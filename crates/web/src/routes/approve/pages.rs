@@ -46,7 +46,8 @@ pub(super) fn question(language: Language, asked: &Approval, denies: bool) -> St
         Language::German => ("Ohne Antwort bis", "wird der Aufruf abgelehnt."),
     };
     let always = language.say(
-        "This link answers only this call. To allow more calls with one answer, log in to the <a href=\"/\">web UI</a>.",
+        "This link answers only this call. To allow more calls with one answer, log in to the \
+         <a href=\"/\">web UI</a>.",
         "Dieser Link beantwortet nur diesen Aufruf. Um mit einer Antwort weitere Aufrufe zu erlauben, melden Sie sich \
          in der <a href=\"/\">Weboberfläche</a> an.",
     );
@@ -131,8 +132,8 @@ pub(super) fn gone(language: Language, end: Option<LinkEnd>) -> Response {
         None => {
             let text = language.say(
                 "This call no longer waits for approval: it was answered, or it expired and counts as denied.",
-                "Dieser Aufruf wartet nicht mehr auf eine Freigabe: Jemand hat sie beantwortet, oder sie ist abgelaufen \
-                 und gilt als abgelehnt.",
+                "Dieser Aufruf wartet nicht mehr auf eine Freigabe: Er wurde beantwortet, oder er ist abgelaufen und \
+                 gilt als abgelehnt.",
             );
             (
                 language.say("Nothing to approve", "Nichts freizugeben"),

@@ -170,7 +170,16 @@ async fn other_links_need_a_login() {
     let answer = json!({ "id": found["id"], "allow": true });
     owner.rpc("approval.resolve", answer).await.unwrap();
     assert!(has_run(&owner).await);
-    assert!(owner.rpc("approval.find", token).await.is_err());
+    let gone = owner.rpc_reply("approval.find", token).await.expect(200);
+    let gone = &gone["error"]["data"];
+    assert_eq!(
+        (&gone["code"], &gone["ended"], &gone["through"]),
+        (&json!("NOT_FOUND"), &json!("allowed"), &json!("api"))
+    );
+    assert!(gone["at"].is_string(), "{gone}");
+    let unknown = json!({ "token": "unknown" });
+    let unknown = owner.rpc_reply("approval.find", unknown).await.expect(200);
+    assert_eq!(unknown["error"]["data"]["ended"], Value::Null);
 }
 
 /// An HTTP channel that never answers under `/slow`, and under `/busy` refuses the first message.

@@ -133,7 +133,8 @@ impl Notified {
 
 impl Sent {
     fn is_complete(&self) -> bool {
-        let has_link = |kind: &'static str| self.texts.get(kind).is_some_and(|text| text.contains(LINK));
+        let has_link =
+            |kind: &'static str| self.texts.get(kind).is_some_and(|text| text.contains(LINK));
         TYPES.into_iter().all(has_link)
     }
 }
