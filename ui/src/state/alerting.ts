@@ -18,8 +18,7 @@ const IN_VIEW = 'gatehouse.in-view';
 const MAX_TEXT = 200;
 
 /** The text, or its beginning with an ellipsis. */
-const shortened = (text: string): string =>
-  text.length > MAX_TEXT ? `${beginningOf(text, MAX_TEXT - 1)}…` : text;
+const shortened = (text: string): string => (text.length > MAX_TEXT ? `${beginningOf(text, MAX_TEXT - 1)}…` : text);
 
 /** Returns a function that stops it. */
 export function startAlerting(): () => void {

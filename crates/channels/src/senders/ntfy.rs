@@ -9,6 +9,7 @@ use crate::vendor::join;
 use futures_util::future::BoxFuture;
 use reqwest::header::HeaderValue;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 const BASE_URL: &str = "https://ntfy.sh";
 /// The server refuses a message with more action buttons (<https://docs.ntfy.sh/publish/#action-buttons>).
@@ -119,5 +120,21 @@ fn actions(links: &[MessageLink<'_>]) -> Option<HeaderValue> {
     let action =
         |link: &MessageLink<'_>| json!({ "action": "view", "label": link.label, "url": link.url });
     let actions: Value = links.iter().take(MAX_ACTIONS).map(action).collect();
-    HeaderValue::from_bytes(actions.to_string().as_bytes()).ok()
+    HeaderValue::from_str(&in_ascii(&actions.to_string())).ok()
+}
+
+/// The same JSON with the characters outside ASCII as escapes. Proxies may refuse other headers.
+fn in_ascii(json: &str) -> String {
+    let mut ascii = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_ascii() {
+            ascii.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string cannot fail.
+            let _ = write!(ascii, "\\u{unit:04x}");
+        }
+    }
+    ascii
 }

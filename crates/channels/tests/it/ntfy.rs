@@ -58,7 +58,7 @@ async fn links_are_buttons_of_the_last_part_and_at_most_three() {
     let (harness, vendor) = (harness().await, Vendor::start(rule).await);
     let fields = json!({ "url": vendor.url(""), "topic": "t", "token": "tk_1" });
     harness.create("ntfy", fields).await;
-    let links = ["One", "Zwei – “2”", "Three", "Four"].map(|label| MessageLink {
+    let links = ["One", "Zwei – “2” 😀", "Three", "Four"].map(|label| MessageLink {
         label,
         url: "https://gate.example/approve/x?answer=allow",
     });
@@ -74,6 +74,7 @@ async fn links_are_buttons_of_the_last_part_and_at_most_three() {
             .unwrap();
         let seen = vendor.take();
         assert_eq!((seen.len(), seen[0].header("actions")), (2, ""));
+        assert!(seen[1].header("actions").is_ascii());
         let actions: Value = serde_json::from_str(seen[1].header("actions")).unwrap();
         assert_eq!(actions, shown(expected));
     }
