@@ -210,6 +210,12 @@ async fn every_channel_shows_the_call_its_deadline_and_its_link() {
          {LINK}",
         expires_at[..19].replace('T', " ")
     );
+    let types = notified.owner.rpc("channels.types", json!({})).await;
+    for about in types.unwrap()["types"].as_array().unwrap() {
+        let kind = about["type"].as_str().unwrap();
+        // The log is not a place that a person watches.
+        assert!(sent.texts.contains_key(kind) || kind == "log", "{kind}");
+    }
     for (kind, text) in &sent.texts {
         // In Discord, the original would notify everyone.
         let (ping, count) = match *kind {
