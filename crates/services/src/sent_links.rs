@@ -95,6 +95,13 @@ impl SentLinks {
         }
     }
 
+    /// How a call was answered, if this is known.
+    pub(crate) fn through_of(&self, id: &ApprovalId) -> Option<AnsweredThrough> {
+        let links = self.lock();
+        let link = links.iter().find(|link| link.id == *id)?;
+        link.decision.and_then(|decision| decision.through)
+    }
+
     /// How the call of a link ended, if it no longer waits; `None` for an unknown link.
     pub(crate) fn end_of(&self, token: &str, now: Timestamp) -> Option<LinkEnd> {
         let key = WaitingApprovalRow::token_key_of(token);
@@ -162,6 +169,9 @@ mod tests {
         let expected = answer(true, 5, Some(AnsweredThrough::Chat));
         let end = links.end_of("one", EXPIRES_AT);
         assert_eq!(end, Some(LinkEnd::Answered(expected)));
+        assert_eq!(links.through_of(&id), Some(AnsweredThrough::Chat));
+        let unanswered = ApprovalId::from_text("apr_2");
+        assert_eq!(links.through_of(&unanswered), None);
         let other = links.end_of("two", EXPIRES_AT);
         assert_eq!(other, Some(LinkEnd::Expired(EXPIRES_AT)));
     }

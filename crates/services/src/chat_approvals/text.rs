@@ -1,5 +1,6 @@
 //! The text of a question: the call exactly as it will run, the deadline for an answer, and later the result.
 
+use crate::sent_links::AnsweredThrough;
 use gatehouse_agents::{Approval, AskReason};
 use gatehouse_channels::{QuestionForm, QuestionText};
 use gatehouse_domain::Timestamp;
@@ -86,13 +87,13 @@ impl CallText {
         }
     }
 
-    /// The text when the call no longer waits. `by` is the person who answered in this chat. It is left out if the text
-    /// does not fit with it.
+    /// The text when the call no longer waits. `answered` is the sentence that says who answered, or how. It is left out
+    /// if the text does not fit with it.
     pub(super) fn closed(
         &self,
         form: QuestionForm,
         outcome: Outcome<'_>,
-        by: Option<&str>,
+        answered: Option<&str>,
     ) -> Closed {
         let brief = |rest: &str| QuestionText {
             call: String::new(),
@@ -119,13 +120,22 @@ impl CallText {
             call: self.question.call.clone(),
             rest,
         };
-        let named = by.map(|name| with(format!("Answered by {name}.\n{result}")));
+        let named = answered.map(|answered| with(format!("{answered}\n{result}")));
         Closed {
             whole: named
                 .filter(|text| form.fits(text))
                 .unwrap_or_else(|| with(result.to_owned())),
             brief: brief(result),
         }
+    }
+}
+
+/// The sentence about an answer that nobody gave with a button of this question.
+pub(super) const fn answered_through(through: AnsweredThrough) -> &'static str {
+    match through {
+        AnsweredThrough::Link => "Answered through a link.",
+        AnsweredThrough::Chat => "Answered in a chat.",
+        AnsweredThrough::Api => "Answered in the web UI or through the API.",
     }
 }
 

@@ -277,10 +277,8 @@ async fn ended_elsewhere<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
     let (question, before) = chat.ask("calculate 6*7").await;
     chat.deny_on_page().await;
-    let closed = chat
-        .closed(question, "Denied. The call does not run.")
-        .await;
-    assert!(!closed.text.contains("Answered by"), "{}", closed.text);
+    let end = "}\n\nAnswered in the web UI or through the API.\nDenied. The call does not run.";
+    chat.closed(question, end).await;
     chat.vendor.text(question + 1).await;
     let agents = &chat.server.app().services().agents;
     agents.update_settings(AgentsSettings {
