@@ -202,6 +202,42 @@ fn in_words(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gatehouse_agents::{AskReason, Effect, Shown};
+    use gatehouse_domain::id::{ApprovalId, SessionId};
+    use serde_json::json;
+
+    #[test]
+    fn a_message_says_why_and_how_long_a_call_waits_and_ends_with_the_link() {
+        let at = Timestamp::from_millis(1_795_000_000_000);
+        let asked = |reason| Approval {
+            id: ApprovalId::from_text("apr_1"),
+            agent: "default".to_owned(),
+            tool: "speak".to_owned(),
+            arguments: json!({ "text": "@here" }),
+            shown: Shown::of("speak", &json!({ "text": "@here" })),
+            reason,
+            effect: Effect::Spend,
+            session: SessionId::from_text("ses_1"),
+            expires_at: at.after(Duration::from_mins(5)),
+        };
+        let text =
+            |reason, markup| message_text(&asked(reason), markup, (at, "https://a/approve/b"));
+        let head = "The agent default asks for approval of the tool speak:\n\n{\n  \"text\": ";
+        let until = "Answer until 2026-11-18 11:11:40 UTC, 5 minutes after the call. Without an answer the call is \
+                     denied.\nRead and answer it: https://a/approve/b";
+        let plain = format!("{head}\"@here\"\n}}\n\n{until}");
+        assert_eq!(text(AskReason::Required, Markup::None), plain);
+        let tainted = format!(
+            "{head}\"@here\"\n}}\n\nThe agent has read text that anyone could have written. It may have caused this \
+             call.\n\n{until}"
+        );
+        assert_eq!(text(AskReason::Tainted, Markup::Slack), tainted);
+        // The backslash of the escape is escaped for Discord.
+        let discord = format!(
+            "{head}\"\\\\u{{40}}here\"\n}}\n\n1 hidden character is shown as an escape.\n\n{until}"
+        );
+        assert_eq!(text(AskReason::Required, Markup::Discord), discord);
+    }
 
     #[test]
     fn a_duration_is_rounded_and_named() {

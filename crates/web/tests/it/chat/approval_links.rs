@@ -287,7 +287,7 @@ async fn a_link_says_that_its_call_was_answered_elsewhere_or_not_at_all() {
 
     let agents = &server.app().services().agents;
     agents.update_settings(AgentsSettings {
-        approval_wait: Duration::from_millis(500),
+        approval_wait: Duration::from_secs(3),
         require_approval: vec!["calc".to_owned()],
         ..AgentsSettings::default()
     });
