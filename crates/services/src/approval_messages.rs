@@ -17,6 +17,8 @@ use tokio_util::task::TaskTracker;
 
 /// The wait before a failed message is sent again, unless the vendor asks for another one.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
+/// The subject of the message in a mail.
+const TITLE: &str = "A tool call waits for approval";
 /// Longer arguments are cut in a message. The link shows all of them.
 const MAX_ARGUMENT_CHARS: usize = 1_500;
 
@@ -114,17 +116,13 @@ impl Services {
         };
         let at = self.clock.now();
         let resolved = self.config.resolved();
+        let links = resolved.settings.approvals.links;
         let link = format!("{}/approve/{token}", base_url(&resolved.settings));
-        let text = &message_text(asked, Channels::markup(target), (at, &link));
-        let buttons = match resolved.settings.approvals.links {
-            ApprovalLinks::SignIn => vec![("Open", link)],
-            // The page shows the whole call, and asks before it answers.
-            ApprovalLinks::Bearer => vec![
-                ("Allow…", format!("{link}?answer=allow")),
-                ("Deny…", format!("{link}?answer=deny")),
-            ],
-        };
         drop(resolved);
+        let link = may_have_link(target, links).then_some(link);
+        let link = link.as_deref();
+        let text = &message_text(asked, Channels::markup(target), (at, link));
+        let buttons = link.map_or_else(Vec::new, |link| buttons_of(links, link));
         let links = buttons
             .iter()
             .map(|(label, url)| MessageLink { label, url });
@@ -132,6 +130,7 @@ impl Services {
         while self.agents.approval_token(&asked.id).is_some() {
             let message = OwnMessage {
                 target,
+                title: Some(TITLE),
                 text,
                 at,
                 links: &links,
@@ -144,23 +143,49 @@ impl Services {
     }
 }
 
+/// Whether a message to a target contains the link. The log does not get one that answers without a login, because logs
+/// are kept and copied.
+fn may_have_link(target: &str, links: ApprovalLinks) -> bool {
+    let is_log = target.split(':').next() == Some("log");
+    !(is_log && links == ApprovalLinks::Bearer)
+}
+
+/// The labels of the buttons that open the page of a call, and their URLs.
+fn buttons_of(links: ApprovalLinks, link: &str) -> Vec<(&'static str, String)> {
+    match links {
+        ApprovalLinks::SignIn => vec![("Open", link.to_owned())],
+        // The page shows the whole call, and asks before it answers.
+        ApprovalLinks::Bearer => vec![
+            ("Allow…", format!("{link}?answer=allow")),
+            ("Deny…", format!("{link}?answer=deny")),
+        ],
+    }
+}
+
 /// The message about a call at a time, with the link to its page at the end.
-fn message_text(asked: &Approval, markup: Markup, (at, link): (Timestamp, &str)) -> String {
+fn message_text(asked: &Approval, markup: Markup, (at, link): (Timestamp, Option<&str>)) -> String {
     let shown = &asked.shown;
     let mut characters = shown.arguments.char_indices();
     let end = characters.nth(MAX_ARGUMENT_CHARS).map(|(at, _)| at);
     let (kept, cut) = match end.and_then(|end| shown.arguments.get(..end)) {
-        Some(kept) => (
-            kept,
-            "…\n\nThe arguments are too long for this message. The link shows all of them.",
-        ),
-        None => (shown.arguments.as_str(), ""),
+        Some(kept) => {
+            let whole = if link.is_some() { "link" } else { "web UI" };
+            let note = format!(
+                "…\n\nThe arguments are too long for this message. The {whole} shows all of them."
+            );
+            (kept, note)
+        }
+        None => (shown.arguments.as_str(), String::new()),
+    };
+    let answer = match link {
+        Some(link) => format!("Read and answer it: {link}"),
+        None => "Read and answer it in the web UI.".to_owned(),
     };
     let (tool, arguments) = (markup.exact(&shown.tool), markup.exact(kept));
     let hidden = shown.hidden + tool.hidden + arguments.hidden;
     format!(
         "The agent {} asks for approval of the tool {}:\n\n{}{cut}{}\n\nAnswer until {}, {} after the call. {DENIED}\n\
-         Read and answer it: {link}",
+         {answer}",
         markup.escape(&asked.agent),
         markup.escape(&tool.text),
         markup.escape(&arguments.text),
@@ -220,8 +245,8 @@ mod tests {
             session: SessionId::from_text("ses_1"),
             expires_at: at.after(Duration::from_mins(5)),
         };
-        let text =
-            |reason, markup| message_text(&asked(reason), markup, (at, "https://a/approve/b"));
+        let link = Some("https://a/approve/b");
+        let text = |reason, markup| message_text(&asked(reason), markup, (at, link));
         let head = "The agent default asks for approval of the tool speak:\n\n{\n  \"text\": ";
         let until = "Answer until 2026-11-18 11:11:40 UTC, 5 minutes after the call. Without an answer the call is \
                      denied.\nRead and answer it: https://a/approve/b";
@@ -237,6 +262,23 @@ mod tests {
             "{head}\"\\\\u{{40}}here\"\n}}\n\n1 hidden character is shown as an escape.\n\n{until}"
         );
         assert_eq!(text(AskReason::Required, Markup::Discord), discord);
+        let unlinked = message_text(&asked(AskReason::Required), Markup::None, (at, None));
+        let end = "Without an answer the call is denied.\nRead and answer it in the web UI.";
+        assert!(unlinked.ends_with(end), "{unlinked}");
+    }
+
+    #[test]
+    fn only_the_log_gets_no_link_that_answers_without_a_login() {
+        use ApprovalLinks::{Bearer, SignIn};
+        for (target, links, expected) in [
+            ("log", Bearer, false),
+            ("log:log", Bearer, false),
+            ("log", SignIn, true),
+            ("inbox", Bearer, true),
+            ("telegram:log", Bearer, true),
+        ] {
+            assert_eq!(may_have_link(target, links), expected, "{target} {links:?}");
+        }
     }
 
     #[test]

@@ -216,6 +216,7 @@ impl Services {
         loop {
             let message = OwnMessage {
                 target,
+                title: None,
                 text,
                 at,
                 links: &[],

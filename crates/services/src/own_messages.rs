@@ -1,7 +1,7 @@
 //! Messages of the gateway itself to a channel.
 
 use crate::Services;
-use gatehouse_channels::{MessageLink, Outgoing, SendError};
+use gatehouse_channels::{Channels, MessageLink, Outgoing, SendError};
 use gatehouse_domain::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,6 +13,8 @@ const SOURCE: &str = "Gatehouse";
 pub(crate) struct OwnMessage<'a> {
     /// `type` or `type:account`.
     pub(crate) target: &'a str,
+    /// The subject of a mail, and the title on ntfy. Other channels do not show it.
+    pub(crate) title: Option<&'a str>,
     /// Escaped for the channel.
     pub(crate) text: &'a str,
     pub(crate) at: Timestamp,
@@ -30,15 +32,21 @@ impl Services {
     ) -> Option<Duration> {
         let OwnMessage {
             target,
+            title,
             text,
             at,
             links,
         } = message;
+        let titled = title.zip(Channels::title_key(target));
+        let extra: BTreeMap<_, _> = titled
+            .map(|(title, key)| (key.to_owned(), title.to_owned()))
+            .into_iter()
+            .collect();
         let message = Outgoing {
             target,
             text,
             is_json: false,
-            extra: &BTreeMap::new(),
+            extra: &extra,
             source: SOURCE,
             at,
             delivery: None,

@@ -90,7 +90,7 @@ pub(super) async fn post(
     };
     match services.resolve_approval(&actor, &asked, answer).await {
         Ok(()) => {}
-        Err(problem) if problem.code == ErrorCode::NotFound => return Ok(gone()),
+        Err(problem) if problem.code == ErrorCode::NotFound => return Ok(ended()),
         Err(problem) => return Err(problem.into()),
     }
     Ok(respond(answered(language, &asked, allow), Forms::None))

@@ -40,6 +40,8 @@ struct Notified {
 struct Sent {
     /// The text that a person reads, by type. The parts of a message are joined.
     texts: BTreeMap<&'static str, String>,
+    /// The subject of the mail, and the title on ntfy.
+    titles: BTreeMap<&'static str, String>,
     /// The buttons of ntfy, on the last part.
     actions: Value,
 }
@@ -115,6 +117,10 @@ impl Notified {
     async fn take(&self, sent: &mut Sent) {
         for seen in self.vendor.take() {
             let (kind, text) = read(&seen);
+            let title = seen.header("title");
+            if !title.is_empty() {
+                sent.titles.insert(kind, title.to_owned());
+            }
             sent.texts.entry(kind).or_default().push_str(&text);
             let actions = seen.header("actions");
             if !actions.is_empty() {
@@ -122,6 +128,7 @@ impl Notified {
             }
         }
         for mail in self.mail.take() {
+            sent.titles.insert("email", mail.header("Subject"));
             sent.texts.insert("email", text_of(&mail));
         }
         let inbox = self.owner.rpc("inbox.list", json!({})).await.unwrap();
@@ -235,6 +242,9 @@ async fn every_channel_shows_the_call_its_deadline_and_its_link() {
     }
     let action = json!({ "action": "view", "label": "Open", "url": link_of(&sent.texts["inbox"]) });
     assert_eq!(sent.actions, json!([action]));
+    let title = "A tool call waits for approval".to_owned();
+    let titles = BTreeMap::from([("email", title.clone()), ("ntfy", title)]);
+    assert_eq!(sent.titles, titles);
 }
 
 #[tokio::test]
