@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 
 /// The wait before a failed message is sent again, unless the vendor asks for another one.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
-/// The subject of the message in a mail.
+/// The subject of a mail, and the title on ntfy.
 const TITLE: &str = "A tool call waits for approval";
 /// Longer arguments are cut in a message. The link shows all of them.
 const MAX_ARGUMENT_CHARS: usize = 1_500;
@@ -58,7 +58,7 @@ impl Services {
         tasks.spawn(work);
     }
 
-    /// Remembers the answer to a call whose link was sent.
+    /// Records the answer to a call whose link was sent.
     fn note_answer(&self, resolved: &Resolved) {
         let decision = Decision {
             allowed: resolved.allowed,

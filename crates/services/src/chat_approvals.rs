@@ -168,7 +168,8 @@ impl Services {
         true
     }
 
-    /// Says who answered a call in this chat, or otherwise how it was answered; `None` if this node cannot tell.
+    /// The sentence about who answered a call in this chat, or else how it was answered; `None` if this node has no
+    /// record of that.
     async fn answer_sentence(&self, asked: &Approval, chat: &Chat) -> Option<String> {
         if let Some(name) = self.presses.take_answer(&asked.id, &chat.place).await {
             return Some(format!("Answered by {}.", visible::line(&name).text));

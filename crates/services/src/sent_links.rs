@@ -1,5 +1,5 @@
-//! The links that were sent for tool calls that wait for approval, and how each call ended. They are kept in memory, so
-//! that an old link can report the result. After a restart, and on nodes that did not send the link, nothing is known.
+//! The links that were sent for tool calls that wait for approval, and how each call ended. They are kept in memory only,
+//! for requests with an old link: after a restart, and on nodes that did not send it, a link is unknown.
 
 use gatehouse_agents::Approval;
 use gatehouse_domain::Timestamp;
@@ -42,7 +42,7 @@ pub struct Decision {
     pub through: Option<AnsweredThrough>,
 }
 
-/// How the call of a link ended that no longer waits.
+/// How the call of a link ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkEnd {
     Answered(Decision),
@@ -70,7 +70,7 @@ impl SentLinks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers the link to a call.
+    /// Adds the link to a call.
     pub(crate) fn note_sent(&self, asked: &Approval, token: &str) {
         let mut links = self.lock();
         if links.len() >= MAX_LINKS {
@@ -84,7 +84,7 @@ impl SentLinks {
         });
     }
 
-    /// Remembers the answer to a call. The first time counts. A later report can add how it was answered.
+    /// Records the answer to a call. The first report counts. A later one can add how the call was answered.
     pub(crate) fn note_decision(&self, id: &ApprovalId, decision: Decision) {
         let mut links = self.lock();
         for link in links.iter_mut().filter(|link| link.id == *id) {
@@ -95,7 +95,7 @@ impl SentLinks {
         }
     }
 
-    /// How a call was answered, if this is known.
+    /// How a call was answered; `None` if it was not, or on another node.
     pub(crate) fn through_of(&self, id: &ApprovalId) -> Option<AnsweredThrough> {
         let links = self.lock();
         let link = links.iter().find(|link| link.id == *id)?;

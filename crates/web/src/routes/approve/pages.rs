@@ -152,7 +152,7 @@ pub(super) fn gone(language: Language, end: Option<LinkEnd>) -> Response {
     response
 }
 
-/// When and how a call was answered, in HTML. People are not named, because the link is no login.
+/// When and how a call was answered, in HTML. It does not name the person, because the link is no login.
 fn decided(language: Language, decision: Decision) -> String {
     let at = time(language, decision.at);
     let through = match decision.through {
@@ -191,9 +191,9 @@ fn decided(language: Language, decision: Decision) -> String {
 pub(super) fn needs_login(language: Language) -> Response {
     let title = language.say("Log in to answer", "Zum Antworten anmelden");
     let text = language.say(
-        "This link answers nothing without a login. Nothing was changed. Open the link again to log in.",
-        "Ohne Anmeldung beantwortet dieser Link nichts. Es wurde nichts geändert. Öffnen Sie den Link erneut, um sich \
-         anzumelden.",
+        "This link answers a call only after a login. Nothing was changed. Open the link again to log in.",
+        "Dieser Link beantwortet einen Aufruf nur nach einer Anmeldung. Es wurde nichts geändert. Öffnen Sie den Link \
+         erneut, um sich anzumelden.",
     );
     let mut response = respond(notice(language, title, text), Forms::None);
     *response.status_mut() = StatusCode::NOT_FOUND;
