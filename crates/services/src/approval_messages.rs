@@ -38,9 +38,7 @@ impl Services {
                 let asked = match events.recv().await {
                     Ok(AgentEvent::ApprovalRequested(asked)) => asked,
                     Ok(AgentEvent::ApprovalResolved(resolved)) => {
-                        if resolved.is_answered {
-                            services.note_answer(&resolved);
-                        }
+                        services.note_end(&resolved);
                         continue;
                     }
                     // Calls among the missed events can still be answered in the web UI.
@@ -58,11 +56,16 @@ impl Services {
         tasks.spawn(work);
     }
 
-    /// Records the answer to a call whose link was sent.
-    fn note_answer(&self, resolved: &Resolved) {
+    /// Records the end of a call whose link was sent.
+    fn note_end(&self, resolved: &Resolved) {
+        let now = self.clock.now();
+        if !resolved.is_answered {
+            self.sent_links.note_unanswered(&resolved.id, now);
+            return;
+        }
         let decision = Decision {
             allowed: resolved.allowed,
-            at: self.clock.now(),
+            at: now,
             through: None,
         };
         self.sent_links.note_decision(&resolved.id, decision);

@@ -1,5 +1,5 @@
-//! The links that were sent for tool calls that wait for approval, and how each call ended. They are kept in memory only,
-//! for requests with an old link: after a restart, and on nodes that did not send it, a link is unknown.
+//! The links that were sent for tool calls that wait for approval, and how each call ended. They are kept in memory
+//! only: after a restart, and on nodes that did not send it, an old link is unknown.
 
 use gatehouse_agents::Approval;
 use gatehouse_domain::Timestamp;
@@ -7,9 +7,12 @@ use gatehouse_domain::id::ApprovalId;
 use gatehouse_store::WaitingApprovalRow;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Maximum number of links. The oldest is removed first.
 const MAX_LINKS: usize = 1_000;
+/// How much earlier than its expiry a call can end by its timer, because clocks differ in speed.
+const TOLERANCE: Duration = Duration::from_secs(1);
 
 /// The way in which a person answered a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +62,8 @@ struct SentLink {
     id: ApprovalId,
     expires_at: Timestamp,
     decision: Option<Decision>,
+    /// Whether the turn ended before the expiry.
+    is_stopped: bool,
 }
 
 /// The links that this process sent.
@@ -81,6 +86,7 @@ impl SentLinks {
             id: asked.id.clone(),
             expires_at: asked.expires_at,
             decision: None,
+            is_stopped: false,
         });
     }
 
@@ -92,6 +98,14 @@ impl SentLinks {
                 Some(known) => known.through = known.through.or(decision.through),
                 None => link.decision = Some(decision),
             }
+        }
+    }
+
+    /// Records that a call no longer waits although nobody answered it.
+    pub(crate) fn note_unanswered(&self, id: &ApprovalId, now: Timestamp) {
+        let mut links = self.lock();
+        for link in links.iter_mut().filter(|link| link.id == *id) {
+            link.is_stopped = now.after(TOLERANCE) < link.expires_at;
         }
     }
 
@@ -109,7 +123,7 @@ impl SentLinks {
         let link = links.iter().find(|link| link.token_key == key)?;
         Some(match link.decision {
             Some(decision) => LinkEnd::Answered(decision),
-            None if now >= link.expires_at => LinkEnd::Expired(link.expires_at),
+            None if !link.is_stopped && now >= link.expires_at => LinkEnd::Expired(link.expires_at),
             None => LinkEnd::Stopped,
         })
     }
@@ -155,6 +169,22 @@ mod tests {
         assert_eq!(at(1_000), Some(LinkEnd::Expired(EXPIRES_AT)));
         assert_eq!(at(1_001), Some(LinkEnd::Expired(EXPIRES_AT)));
         assert_eq!(links.end_of("two", EXPIRES_AT), None);
+    }
+
+    #[test]
+    fn a_call_that_was_stopped_does_not_expire_later() {
+        for (early, end) in [
+            (TOLERANCE, LinkEnd::Expired(EXPIRES_AT)),
+            (TOLERANCE + Duration::from_millis(1), LinkEnd::Stopped),
+        ] {
+            let links = SentLinks::default();
+            let asked = asked("apr_1");
+            links.note_sent(&asked, "one");
+            let early = i64::try_from(early.as_millis()).unwrap();
+            let at = Timestamp::from_millis(EXPIRES_AT.as_millis() - early);
+            links.note_unanswered(&asked.id, at);
+            assert_eq!(links.end_of("one", EXPIRES_AT), Some(end));
+        }
     }
 
     #[test]

@@ -87,8 +87,8 @@ impl CallText {
         }
     }
 
-    /// The text when the call no longer waits. `answered` is the sentence that says who answered, or how. It is left out
-    /// if the text does not fit with it.
+    /// The text when the call no longer waits. `answered` is the sentence about who answered, or how. It is left out if
+    /// the text does not fit with it.
     pub(super) fn closed(
         &self,
         form: QuestionForm,
