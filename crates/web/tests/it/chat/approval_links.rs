@@ -326,6 +326,18 @@ async fn a_link_says_that_its_call_was_answered_in_a_chat() {
     assert!(!page.text.contains("Person 42"), "{}", page.text);
 }
 
+#[tokio::test]
+async fn the_link_of_a_stopped_call_says_that_it_no_longer_waits() {
+    let (server, owner) = started("bearer").await;
+    let path = link(&owner, "calculate 1+1").await;
+    let stop = json!({ "session": waiting(&owner).await[0]["session"] });
+    owner.rpc("chat.abort", stop).await.unwrap();
+    while !waiting(&owner).await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    is_end(&server.remote().get(&path).await, "No longer waiting");
+}
+
 /// A link answers one call. What lasts longer needs a login.
 #[tokio::test]
 async fn a_bearer_link_offers_no_permission_for_later_calls() {
