@@ -172,6 +172,7 @@ test.describe('a link', () => {
     await expect.poll(() => model.asked.length).toBe(2);
     await page.goto(link);
     await expect(page.getByText('This call is no longer waiting')).toBeVisible();
+    await expect(page.getByText(/^It was allowed on .+ The answer came from the web UI or the API\.$/)).toBeVisible();
     expect(await violations(page)).toEqual([]);
     await page.getByRole('link', { name: 'Go to chat' }).click();
     await expect(page.getByRole('heading', { level: 1, name: 'New conversation' })).toBeVisible();

@@ -87,11 +87,19 @@ impl Inner {
         waiting.answer.send(allow).map_err(|_| missing())
     }
 
-    /// The calls that wait for approval on this node, oldest first, and the tokens in links to them.
+    /// Whether a call waits on this node, even if it has expired.
+    pub(crate) fn has_approvals_here(&self) -> bool {
+        !self.approvals.lock().is_empty()
+    }
+
+    /// The calls that can be answered on this node, oldest first, and the tokens in links to them. An expired call is
+    /// left out, although its timer may end later, such as after the machine was suspended.
     pub(crate) fn approvals_here(&self) -> Vec<(Arc<Approval>, String)> {
+        let now = self.clock.now();
         let waiting = self.approvals.lock();
         waiting
             .values()
+            .filter(|waiting| waiting.approval.expires_at >= now)
             .map(|waiting| (Arc::clone(&waiting.approval), waiting.token.clone()))
             .collect()
     }
@@ -175,6 +183,11 @@ impl Agents {
 
     async fn answer(&self, id: &ApprovalId, allow: bool) -> Result<(), AgentsError> {
         if !self.0.has_other_nodes() {
+            let now = self.0.clock.now();
+            let has_expired = |waiting: &Waiting| waiting.approval.expires_at < now;
+            if self.0.approvals.lock().get(id).is_some_and(has_expired) {
+                return Err(AgentsError::NotFound("approval"));
+            }
             return self.0.answer_here(id, allow);
         }
         self.0.store_answer(id.clone(), allow).await?;

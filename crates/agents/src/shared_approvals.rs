@@ -131,7 +131,7 @@ impl Inner {
 
     /// Forwards answers that other nodes stored to the calls that wait here.
     pub(crate) async fn read_answers(&self) {
-        if !self.has_other_nodes() || self.approvals_here().is_empty() {
+        if !self.has_other_nodes() || !self.has_approvals_here() {
             return;
         }
         for _ in 0..READS {

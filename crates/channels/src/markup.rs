@@ -1,6 +1,7 @@
 //! Escapes untrusted values for a channel's text. An escaped value cannot notify a whole room or hide a
 //! link's destination. Except in Slack, it cannot add formatting either.
 
+use gatehouse_domain::visible::{self, Visible};
 use std::borrow::Cow;
 
 /// The markup language of a channel's text.
@@ -17,6 +18,8 @@ pub enum Markup {
     Html,
 }
 
+/// What notifies everyone in a channel of Discord.
+const PINGS_OF_DISCORD: [&str; 2] = ["@everyone", "@here"];
 /// Invisible; separates the characters around it.
 const ZERO_WIDTH_SPACE: char = '\u{200b}';
 
@@ -25,11 +28,21 @@ impl Markup {
     pub fn escape_answer(self, answer: &str) -> Cow<'_, str> {
         match self {
             // A link whose text differs from its destination needs these two characters.
-            Self::Discord => {
-                Cow::Owned(apart(answer, &["@everyone", "@here"]).replace("](", "\\]("))
-            }
+            Self::Discord => Cow::Owned(apart(answer, &PINGS_OF_DISCORD).replace("](", "\\](")),
             other => other.escape(answer),
         }
+    }
+
+    /// Shows the characters of a value that [`Self::escape`] would change invisibly as escapes such as `\u{40}`. For
+    /// text that a person reviews: what the channel shows is then the value, character by character.
+    pub fn exact(self, value: &str) -> Visible<'_> {
+        let pings: &[&str] = match self {
+            Self::None | Self::Slack | Self::Html => &[],
+            Self::Matrix => &["@room"],
+            Self::Discord => &PINGS_OF_DISCORD,
+        };
+        let has_ping = apart(value, pings) != value;
+        visible::escaping(value, |c| has_ping && c == '@')
     }
 
     /// Escapes a value, so that it can neither notify people nor hide a link. See the module's documentation for
@@ -113,7 +126,7 @@ fn discord(value: &str) -> String {
             line_begins = word.ends_with('\n');
             continue;
         }
-        for c in apart(word, &["@everyone", "@here"]).chars() {
+        for c in apart(word, &PINGS_OF_DISCORD).chars() {
             if "\\*_~`|<[]".contains(c) || (line_begins && "#>-".contains(c)) {
                 text.push('\\');
             }
@@ -195,6 +208,27 @@ mod tests {
         );
         assert_eq!(Markup::Matrix.escape("a@b"), "a@b");
         assert_eq!(Markup::Discord.escape("@Here"), "@\u{200b}Here");
+    }
+
+    #[test]
+    fn a_value_under_review_gets_no_invisible_character() {
+        let shown = |markup: Markup, value: &str| {
+            let exact = markup.exact(value);
+            let (text, hidden) = (exact.text.into_owned(), exact.hidden);
+            assert!(!markup.escape(&text).contains(ZERO_WIDTH_SPACE));
+            (text, hidden)
+        };
+        let mails = "a@b, @all";
+        let unchanged = (mails.to_owned(), 0);
+        assert_eq!(shown(Markup::Matrix, mails), unchanged);
+        assert_eq!(shown(Markup::Discord, mails), unchanged);
+        let (room, everyone) = ("@Room a@b", "@everyone, @here");
+        let escaped = ("\\u{40}Room a\\u{40}b".to_owned(), 2);
+        assert_eq!(shown(Markup::Matrix, room), escaped);
+        let escaped = ("\\u{40}everyone, \\u{40}here".to_owned(), 2);
+        assert_eq!(shown(Markup::Discord, everyone), escaped);
+        assert_eq!(shown(Markup::Slack, everyone).1, 0);
+        assert_eq!(shown(Markup::None, room).1, 0);
     }
 
     #[test]

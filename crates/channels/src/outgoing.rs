@@ -28,6 +28,15 @@ pub struct Outgoing<'a> {
     pub delivery: Option<OfDelivery<'a>>,
     /// Sent after the text, and the same for each attempt. One that cannot be sent does not fail the message.
     pub pictures: &'a [Picture],
+    /// Links that the channel shows as buttons, if it can. The text must contain what people without them need.
+    pub links: &'a [MessageLink<'a>],
+}
+
+/// A link that a button opens. Only Gatehouse itself creates one, never a template or an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageLink<'a> {
+    pub label: &'a str,
+    pub url: &'a str,
 }
 
 /// A delivery of a webhook.
@@ -97,6 +106,7 @@ mod tests {
             at: Timestamp::from_millis(1),
             delivery: None,
             pictures: &[],
+            links: &[],
         };
         let id = message.id("a");
         assert_eq!(id.len(), 32);

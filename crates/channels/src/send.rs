@@ -86,6 +86,7 @@ impl Channels {
             at: inner.clock.now(),
             delivery: None,
             pictures: &[],
+            links: &[],
         };
         let sent = async {
             let account = inner.open_account(found).await?;
@@ -128,6 +129,7 @@ impl Channels {
             at: inner.clock.now(),
             delivery: None,
             pictures: &[],
+            links: &[],
         };
         let sent = async {
             live.found.require_enabled()?;
@@ -224,11 +226,13 @@ impl Inner {
             return Err(Failure::refused("There is no text to send."));
         }
         for (number, text) in parts.iter().enumerate().skip(sent) {
+            let is_last = number + 1 == parts.len();
             let part = Part {
                 inner: self,
                 account,
                 message,
                 text: text.as_ref(),
+                links: if is_last { message.links } else { &[] },
                 number,
                 id,
                 response,

@@ -166,4 +166,13 @@ impl Channels {
         let kind = target.split(':').next().unwrap_or_default();
         senders::find(kind).map_or(Markup::None, Sender::markup)
     }
+
+    /// Returns the key of `extra` for a line above the text, such as the subject of a mail; `None` if the target's type
+    /// has none.
+    pub fn title_key(target: &str) -> Option<&'static str> {
+        let kind = target.split(':').next().unwrap_or_default();
+        let extra = senders::find(kind)?.about().extra;
+        let mut names = extra.iter().map(|extra| extra.name);
+        names.find(|name| ["subject", "title"].contains(name))
+    }
 }

@@ -1,11 +1,14 @@
 //! Messages to channels about tool calls that wait for approval.
 
 use crate::Services;
-use crate::chat_approvals::Chat;
+use crate::chat_approvals::{Chat, DENIED, notes, second};
 use crate::live_config::settings::base_url;
 use crate::own_messages::OwnMessage;
-use gatehouse_agents::{AgentEvent, Approval};
-use gatehouse_channels::Channels;
+use crate::sent_links::Decision;
+use gatehouse_agents::{AgentEvent, Approval, Resolved};
+use gatehouse_channels::{Channels, Markup, MessageLink};
+use gatehouse_config::ApprovalLinks;
+use gatehouse_domain::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
@@ -14,6 +17,8 @@ use tokio_util::task::TaskTracker;
 
 /// The wait before a failed message is sent again, unless the vendor asks for another one.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
+/// The subject of a mail, and the title on ntfy.
+const TITLE: &str = "A tool call waits for approval";
 /// Longer arguments are cut in a message. The link shows all of them.
 const MAX_ARGUMENT_CHARS: usize = 1_500;
 
@@ -32,16 +37,38 @@ impl Services {
             loop {
                 let asked = match events.recv().await {
                     Ok(AgentEvent::ApprovalRequested(asked)) => asked,
+                    Ok(AgentEvent::ApprovalResolved(resolved)) => {
+                        services.note_end(&resolved);
+                        continue;
+                    }
                     // Calls among the missed events can still be answered in the web UI.
                     Ok(_) | Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,
                 };
+                if let Some(token) = services.agents.approval_token(&asked.id) {
+                    services.sent_links.note_sent(&asked, &token);
+                }
                 let (services, shutdown) = (Arc::clone(&services), shutdown.clone());
                 let all = sends.clone();
                 sends.spawn(async move { services.announce(&asked, &shutdown, &all).await });
             }
         });
         tasks.spawn(work);
+    }
+
+    /// Records the end of a call whose link was sent.
+    fn note_end(&self, resolved: &Resolved) {
+        let now = self.clock.now();
+        if !resolved.is_answered {
+            self.sent_links.note_unanswered(&resolved.id, now);
+            return;
+        }
+        let decision = Decision {
+            allowed: resolved.allowed,
+            at: now,
+            through: None,
+        };
+        self.sent_links.note_decision(&resolved.id, decision);
     }
 
     /// Asks the person whose turn needs the approval, if they may answer in their chat, and notifies the
@@ -87,34 +114,196 @@ impl Services {
 
     /// Sends the message until the channel accepts it or the call no longer waits.
     async fn announce_approval(&self, asked: &Approval, target: &str) {
+        let Some(token) = self.agents.approval_token(&asked.id) else {
+            return;
+        };
         let at = self.clock.now();
-        while let Some(token) = self.agents.approval_token(&asked.id) {
-            let text = self.approval_message(asked, target, &token);
-            let text = &text;
-            let message = OwnMessage { target, text, at };
+        let resolved = self.config.resolved();
+        let links = resolved.settings.approvals.links;
+        let link = format!("{}/approve/{token}", base_url(&resolved.settings));
+        drop(resolved);
+        let link = may_have_link(target, links).then_some(link);
+        let link = link.as_deref();
+        let text = &message_text(asked, Channels::markup(target), (at, link));
+        let buttons = link.map_or_else(Vec::new, |link| buttons_of(links, link));
+        let links = buttons
+            .iter()
+            .map(|(label, url)| MessageLink { label, url });
+        let links: Vec<_> = links.collect();
+        while self.agents.approval_token(&asked.id).is_some() {
+            let message = OwnMessage {
+                target,
+                title: Some(TITLE),
+                text,
+                at,
+                links: &links,
+            };
             let Some(wait) = self.try_own_message(message, RETRY_AFTER).await else {
                 return;
             };
             tokio::time::sleep(wait).await;
         }
     }
+}
 
-    fn approval_message(&self, asked: &Approval, target: &str, token: &str) -> String {
-        let markup = Channels::markup(target);
-        let base = base_url(&self.config.resolved().settings);
-        let shown = &asked.shown;
-        let mut characters = shown.arguments.char_indices();
-        let end = characters.nth(MAX_ARGUMENT_CHARS).map(|(at, _)| at);
-        let (kept, cut) = match end.and_then(|end| shown.arguments.get(..end)) {
-            Some(kept) => (kept, "\n… The link shows the rest."),
-            None => (shown.arguments.as_str(), ""),
+/// Whether a message to a target contains the link. The log does not get one that answers without a login, because logs
+/// are kept and copied.
+fn may_have_link(target: &str, links: ApprovalLinks) -> bool {
+    let is_log = target.split(':').next() == Some("log");
+    !(is_log && links == ApprovalLinks::Bearer)
+}
+
+/// The labels of the buttons that open the page of a call, and their URLs.
+fn buttons_of(links: ApprovalLinks, link: &str) -> Vec<(&'static str, String)> {
+    match links {
+        ApprovalLinks::SignIn => vec![("Open", link.to_owned())],
+        // The page shows the whole call, and asks before it answers.
+        ApprovalLinks::Bearer => vec![
+            ("Allow…", format!("{link}?answer=allow")),
+            ("Deny…", format!("{link}?answer=deny")),
+        ],
+    }
+}
+
+/// The message about a call at a time, with the link to its page at the end.
+fn message_text(asked: &Approval, markup: Markup, (at, link): (Timestamp, Option<&str>)) -> String {
+    let shown = &asked.shown;
+    let mut characters = shown.arguments.char_indices();
+    let end = characters.nth(MAX_ARGUMENT_CHARS).map(|(at, _)| at);
+    let (kept, cut) = match end.and_then(|end| shown.arguments.get(..end)) {
+        Some(kept) => {
+            let whole = if link.is_some() { "link" } else { "web UI" };
+            let note = format!(
+                "…\n\nThe arguments are too long for this message. The {whole} shows all of them."
+            );
+            (kept, note)
+        }
+        None => (shown.arguments.as_str(), String::new()),
+    };
+    let answer = match link {
+        Some(link) => format!("Read and answer it: {link}"),
+        None => "Read and answer it in the web UI.".to_owned(),
+    };
+    let (tool, arguments) = (markup.exact(&shown.tool), markup.exact(kept));
+    let hidden = shown.hidden + tool.hidden + arguments.hidden;
+    format!(
+        "The agent {} asks for approval of the tool {}:\n\n{}{cut}{}\n\nAnswer until {}, {} after the call. {DENIED}\n\
+         {answer}",
+        markup.escape(&asked.agent),
+        markup.escape(&tool.text),
+        markup.escape(&arguments.text),
+        notes(hidden, asked.reason),
+        second(asked.expires_at),
+        in_words(at.until(asked.expires_at)),
+    )
+}
+
+/// A duration in words, such as `5 minutes`. It is rounded, because the message is written a moment after the call: to
+/// ten seconds from 50 seconds on, otherwise to a second.
+fn in_words(duration: Duration) -> String {
+    let step = if duration < Duration::from_secs(50) {
+        1
+    } else {
+        10
+    };
+    let half = Duration::from_millis(step * 500);
+    let seconds = duration.saturating_add(half).as_secs() / step * step;
+    let units = [
+        (seconds / 3_600, "hour"),
+        (seconds / 60 % 60, "minute"),
+        (seconds % 60, "second"),
+    ];
+    let mut words = Vec::new();
+    for (count, unit) in units {
+        match count {
+            0 => {}
+            1 => words.push(format!("1 {unit}")),
+            count => words.push(format!("{count} {unit}s")),
+        }
+    }
+    if words.is_empty() {
+        return "0 seconds".to_owned();
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_agents::{AskReason, Effect, Shown};
+    use gatehouse_domain::id::{ApprovalId, SessionId};
+    use serde_json::json;
+
+    #[test]
+    fn a_message_says_why_and_how_long_a_call_waits_and_ends_with_the_link() {
+        let at = Timestamp::from_millis(1_795_000_000_000);
+        let asked = |reason| Approval {
+            id: ApprovalId::from_text("apr_1"),
+            agent: "default".to_owned(),
+            tool: "speak".to_owned(),
+            arguments: json!({ "text": "@here" }),
+            shown: Shown::of("speak", &json!({ "text": "@here" })),
+            reason,
+            effect: Effect::Spend,
+            session: SessionId::from_text("ses_1"),
+            expires_at: at.after(Duration::from_mins(5)),
         };
-        format!(
-            "The agent {} asks for approval of the tool {}:\n\n{}{cut}\n\nAnswer until {}: {base}/approve/{token}",
-            markup.escape(&asked.agent),
-            markup.escape(&shown.tool),
-            markup.escape(kept),
-            asked.expires_at,
-        )
+        let link = Some("https://a/approve/b");
+        let text = |reason, markup| message_text(&asked(reason), markup, (at, link));
+        let head = "The agent default asks for approval of the tool speak:\n\n{\n  \"text\": ";
+        let until = "Answer until 2026-11-18 11:11:40 UTC, 5 minutes after the call. Without an answer the call is \
+                     denied.\nRead and answer it: https://a/approve/b";
+        let plain = format!("{head}\"@here\"\n}}\n\n{until}");
+        assert_eq!(text(AskReason::Required, Markup::None), plain);
+        let tainted = format!(
+            "{head}\"@here\"\n}}\n\nThe agent has read text that anyone could have written. It may have caused this \
+             call.\n\n{until}"
+        );
+        assert_eq!(text(AskReason::Tainted, Markup::Slack), tainted);
+        // The backslash of the escape is escaped for Discord.
+        let discord = format!(
+            "{head}\"\\\\u{{40}}here\"\n}}\n\n1 hidden character is shown as an escape.\n\n{until}"
+        );
+        assert_eq!(text(AskReason::Required, Markup::Discord), discord);
+        let unlinked = message_text(&asked(AskReason::Required), Markup::None, (at, None));
+        let end = "Without an answer the call is denied.\nRead and answer it in the web UI.";
+        assert!(unlinked.ends_with(end), "{unlinked}");
+    }
+
+    #[test]
+    fn only_the_log_gets_no_link_that_answers_without_a_login() {
+        use ApprovalLinks::{Bearer, SignIn};
+        for (target, links, expected) in [
+            ("log", Bearer, false),
+            ("log:log", Bearer, false),
+            ("log", SignIn, true),
+            ("inbox", Bearer, true),
+            ("telegram:log", Bearer, true),
+        ] {
+            assert_eq!(may_have_link(target, links), expected, "{target} {links:?}");
+        }
+    }
+
+    #[test]
+    fn a_duration_is_rounded_and_named() {
+        for (millis, words) in [
+            (0, "0 seconds"),
+            (499, "0 seconds"),
+            (500, "1 second"),
+            (49_499, "49 seconds"),
+            (49_999, "50 seconds"),
+            (50_000, "50 seconds"),
+            (54_999, "50 seconds"),
+            (55_000, "1 minute"),
+            (90_000, "1 minute 30 seconds"),
+            (294_999, "4 minutes 50 seconds"),
+            (295_000, "5 minutes"),
+            (304_999, "5 minutes"),
+            (3_600_000, "1 hour"),
+            (5_410_000, "1 hour 30 minutes 10 seconds"),
+            (172_800_000, "48 hours"),
+        ] {
+            assert_eq!(in_words(Duration::from_millis(millis)), words, "{millis}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Answers to tool calls that wait for approval.
 
+use crate::sent_links::{AnsweredThrough, Decision, LinkEnd};
 use crate::{Services, to_problem};
 use gatehouse_agents::{Approval, Remember};
 use gatehouse_auth::audit::Concluded;
@@ -11,6 +12,18 @@ pub const APPROVAL_RESOLVED: &str = "approval.resolved";
 /// The kind of the audit row of a person who pressed a button without being trusted.
 pub const APPROVAL_PRESS_REFUSED: &str = "approval.press_refused";
 
+/// An answer to a waiting call.
+#[derive(Clone, Copy, Debug)]
+pub struct ApprovalAnswer<'a> {
+    pub allow: bool,
+    /// What the answer allows besides this call.
+    pub remember: Option<Remember>,
+    /// The key of a person on a channel, or [`STRANGER`](gatehouse_auth::STRANGER): what the answer allows for later
+    /// calls ends with the permissions of this one.
+    pub by: Option<&'a str>,
+    pub through: AnsweredThrough,
+}
+
 impl Services {
     /// Answers a waiting call. The answer is recorded before it takes effect, so a call never runs on an approval
     /// that the audit log does not contain. The record fails if the caller's credential has ended.
@@ -18,22 +31,14 @@ impl Services {
         &self,
         actor: &Actor,
         asked: &Approval,
-        allow: bool,
-        remember: Option<Remember>,
+        answer: ApprovalAnswer<'_>,
     ) -> Result<(), Problem> {
-        self.resolve_approval_by(actor, asked, (allow, remember), None)
-            .await
-    }
-
-    /// Like [`Self::resolve_approval`]. What `by` allows for later calls ends with the permissions of `by`: the key of a
-    /// person on a channel, or [`STRANGER`](gatehouse_auth::STRANGER).
-    pub async fn resolve_approval_by(
-        &self,
-        actor: &Actor,
-        asked: &Approval,
-        (allow, remember): (bool, Option<Remember>),
-        by: Option<&str>,
-    ) -> Result<(), Problem> {
+        let ApprovalAnswer {
+            allow,
+            remember,
+            by,
+            through,
+        } = answer;
         // Names only, because the arguments may contain anything.
         let mut detail = Map::new();
         for (name, value) in [
@@ -52,6 +57,14 @@ impl Services {
             .resolve_approval_by(&asked.id, allow, remember, by)
             .await
             .map_err(to_problem);
+        if answered.is_ok() {
+            let decision = Decision {
+                allowed: allow,
+                at: self.clock.now(),
+                through: Some(through),
+            };
+            self.sent_links.note_decision(&asked.id, decision);
+        }
         let ended = match &answered {
             Ok(()) => Concluded::Done(Map::new()),
             // The rule for later calls may be stored although this call no longer waits.
@@ -60,5 +73,11 @@ impl Services {
         };
         self.auth.conclude(intent, ended).await;
         answered
+    }
+
+    /// How the call of a link ended; `None` if this process did not send the link. Only for links whose call no longer
+    /// waits.
+    pub fn approval_link_end(&self, token: &str) -> Option<LinkEnd> {
+        self.sent_links.end_of(token, self.clock.now())
     }
 }

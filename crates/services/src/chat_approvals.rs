@@ -7,9 +7,10 @@ mod presses;
 mod text;
 
 pub(crate) use presses::Presses;
+pub(crate) use text::{DENIED, notes, second};
 
 use self::presses::{Choice, MessageAt};
-use self::text::{CallText, Closed, Outcome};
+use self::text::{CallText, Closed, Outcome, answered_through};
 use crate::Services;
 use crate::inbound::message_id;
 use crate::live_config::settings::base_url;
@@ -159,13 +160,22 @@ impl Services {
         // From now on, a press must not write over the result.
         let at = MessageAt::of(&chat.place, &sent.message_id);
         self.presses.note_closed(at.clone());
-        let by = self.presses.take_answer(&asked.id, &chat.place).await;
-        let by = by.as_deref().map(|name| visible::line(name).text);
-        let closed = text.closed(form, outcome, by.as_deref());
+        let answered = self.answer_sentence(asked, chat).await;
+        let closed = text.closed(form, outcome, answered.as_deref());
         if !self.close(chat, &sent, &closed, shutdown).await {
             self.presses.forget_closed(&at);
         }
         true
+    }
+
+    /// The sentence about who answered a call in this chat, or else how it was answered; `None` if this node has no
+    /// record of that.
+    async fn answer_sentence(&self, asked: &Approval, chat: &Chat) -> Option<String> {
+        if let Some(name) = self.presses.take_answer(&asked.id, &chat.place).await {
+            return Some(format!("Answered by {}.", visible::line(&name).text));
+        }
+        let through = self.sent_links.through_of(&asked.id)?;
+        Some(answered_through(through).to_owned())
     }
 
     /// Sends the question until the channel accepts it; `None` if the channel will never accept it, the person may no

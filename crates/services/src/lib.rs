@@ -20,15 +20,17 @@ mod problem;
 pub mod push;
 mod reach;
 mod retry_after;
+mod sent_links;
 mod services;
 mod shared_clock;
 mod telemetry;
 mod vault_status;
 
-pub use approvals::{APPROVAL_PRESS_REFUSED, APPROVAL_RESOLVED};
+pub use approvals::{APPROVAL_PRESS_REFUSED, APPROVAL_RESOLVED, ApprovalAnswer};
 pub use live_config::LiveConfig;
 pub use problem::to_problem;
 pub use reach::{Reach, ReachProblem, Reached};
+pub use sent_links::{AnsweredThrough, Decision, LinkEnd};
 pub use services::{Build, Services, ServicesError, ServicesParts, WRITER_LIMIT};
 pub use telemetry::{RenderMetrics, Telemetry};
 pub use vault_status::VaultStatus;

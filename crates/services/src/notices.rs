@@ -214,7 +214,13 @@ impl Services {
         let (text, at) = (&parts.join("\n\n"), self.clock.now());
         let begun = self.clock.monotonic_ms();
         loop {
-            let message = OwnMessage { target, text, at };
+            let message = OwnMessage {
+                target,
+                title: None,
+                text,
+                at,
+                links: &[],
+            };
             let Some(wait) = self.try_own_message(message, RETRY_AFTER).await else {
                 return;
             };

@@ -1,7 +1,7 @@
 //! Messages of the gateway itself to a channel.
 
 use crate::Services;
-use gatehouse_channels::{Outgoing, SendError};
+use gatehouse_channels::{Channels, MessageLink, Outgoing, SendError};
 use gatehouse_domain::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,9 +13,13 @@ const SOURCE: &str = "Gatehouse";
 pub(crate) struct OwnMessage<'a> {
     /// `type` or `type:account`.
     pub(crate) target: &'a str,
+    /// The subject of a mail, and the title on ntfy. Other channels do not show it.
+    pub(crate) title: Option<&'a str>,
     /// Escaped for the channel.
     pub(crate) text: &'a str,
     pub(crate) at: Timestamp,
+    /// Links that the channel shows as buttons, if it can.
+    pub(crate) links: &'a [MessageLink<'a>],
 }
 
 impl Services {
@@ -26,16 +30,28 @@ impl Services {
         message: OwnMessage<'_>,
         retry_after: Duration,
     ) -> Option<Duration> {
-        let OwnMessage { target, text, at } = message;
+        let OwnMessage {
+            target,
+            title,
+            text,
+            at,
+            links,
+        } = message;
+        let titled = title.zip(Channels::title_key(target));
+        let extra: BTreeMap<_, _> = titled
+            .map(|(title, key)| (key.to_owned(), title.to_owned()))
+            .into_iter()
+            .collect();
         let message = Outgoing {
             target,
             text,
             is_json: false,
-            extra: &BTreeMap::new(),
+            extra: &extra,
             source: SOURCE,
             at,
             delivery: None,
             pictures: &[],
+            links,
         };
         let error = self.channels.send(message).await.err()?;
         tracing::warn!(target, %error, "a message to a channel was not sent");

@@ -11,6 +11,7 @@ use crate::live_config::settings;
 use crate::live_config::voice::voice_settings;
 use crate::push::Push;
 use crate::reach::Reach;
+use crate::sent_links::SentLinks;
 use crate::telemetry::{DatabaseMeasured, Telemetry};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -103,6 +104,8 @@ pub struct Services {
     pub started_at_ms: u64,
     /// The work on presses of buttons in chats.
     pub(crate) presses: Presses,
+    /// The links that were sent for calls that wait for approval.
+    pub(crate) sent_links: SentLinks,
     /// Copies of the audit log.
     pub(crate) audit_export: AuditExport,
     /// The file of the database; `None` for PostgreSQL.
@@ -209,6 +212,7 @@ impl Services {
             build: parts.build,
             started_at_ms: parts.started_at_ms,
             presses: Presses::default(),
+            sent_links: SentLinks::default(),
             audit_export: AuditExport::default(),
             database: DatabaseProbe::default(),
             write_probe: WriteProbe::default(),

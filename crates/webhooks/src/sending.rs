@@ -59,6 +59,7 @@ pub(crate) async fn run(
             delivery_id: &work.row.id,
         }),
         pictures: &[],
+        links: &[],
     };
     let mut delivered = Trace {
         is_delivered: true,

@@ -17,6 +17,10 @@ export interface Details {
   what?: string;
   provider?: string;
   status?: number | string;
+  /** Of `approval.find`: how the call of a link ended, when, and how it was answered. */
+  ended?: 'allowed' | 'denied' | 'expired';
+  at?: string;
+  through?: 'link' | 'chat' | 'api';
 }
 
 export class Failure extends Error {

@@ -17,6 +17,9 @@ const IN_VIEW = 'gatehouse.in-view';
 /** The longest text of a notification. */
 const MAX_TEXT = 200;
 
+/** The text, or its beginning with an ellipsis. */
+const shortened = (text: string): string => (text.length > MAX_TEXT ? `${beginningOf(text, MAX_TEXT - 1)}…` : text);
+
 /** Returns a function that stops it. */
 export function startAlerting(): () => void {
   const ending = new AbortController();
@@ -53,7 +56,7 @@ export function startAlerting(): () => void {
     if (alerts.pushed !== 'unavailable' && ownPush() !== null) return;
     const { held = [] } = await navigator.locks.query();
     if (held.some(({ name }) => name === IN_VIEW)) return;
-    const options = { body: beginningOf(body, MAX_TEXT), tag, icon: '/icons/icon-192.png', data: { url } };
+    const options = { body: shortened(body), tag, icon: '/icons/icon-192.png', data: { url } };
     const worker = await navigator.serviceWorker.getRegistration();
     if (worker?.active) return worker.showNotification(title, options);
     const shown = new Notification(title, options);

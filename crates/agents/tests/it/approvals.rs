@@ -2,10 +2,41 @@
 
 use crate::fake_model::{call, calls, say};
 use crate::harness::{Harness, START, TestTool, chat, problem_of, until, webhook};
-use gatehouse_agents::{AgentsSettings, Audience, Remember, ToolPolicy, TurnReport};
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{
+    AgentsSettings, Audience, Remember, Tool, ToolContext, ToolError, ToolPolicy, TurnReport,
+};
 use gatehouse_domain::id::ApprovalId;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+/// A tool that records its input.
+#[derive(Debug, Default)]
+struct Recorder(Mutex<Vec<Value>>);
+
+impl Tool for Recorder {
+    fn name(&self) -> &'static str {
+        "record"
+    }
+    fn description(&self) -> &'static str {
+        "For tests."
+    }
+    fn parameters(&self) -> Value {
+        json!({ "type": "object" })
+    }
+    fn audience(&self) -> Audience {
+        Audience::Public
+    }
+    fn call<'a>(
+        &'a self,
+        _: &'a ToolContext,
+        input: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        self.0.lock().unwrap().push(input);
+        Box::pin(async { Ok("recorded".to_owned()) })
+    }
+}
 
 async fn harness(wait: Duration) -> Harness {
     let settings = AgentsSettings {
@@ -74,6 +105,75 @@ async fn no_answer_is_a_no_also_for_a_webhook() {
     let resolved = until(&mut events, "approval.resolved").await;
     assert_eq!(resolved, json!({ "id": asked["id"], "allowed": false }));
     assert!(harness.agents.list_approvals().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_call_can_be_answered_at_its_expiry_and_not_after_it() {
+    for (late, is_answered) in [(Duration::ZERO, true), (Duration::from_millis(1), false)] {
+        // The timer does not follow the clock of the test.
+        let harness = harness(USUAL).await;
+        let mut events = harness.agents.subscribe();
+        let sent = harness.agents.send(chat(None, "go")).await.unwrap();
+        let asked = until(&mut events, "approval.requested").await;
+        harness.clock.advance(USUAL + late);
+        let listed = harness.agents.list_approvals().await.unwrap();
+        assert_eq!(listed.len(), usize::from(is_answered));
+        let id = ApprovalId::from_text(asked["id"].as_str().unwrap());
+        let token = harness.agents.approval_token(&id).unwrap();
+        let found = harness.agents.find_approval_by_token(&token).await;
+        assert_eq!(found.unwrap().is_some(), is_answered);
+        let answered = harness.agents.resolve_approval(&id, true, None).await;
+        assert_eq!(answered.is_ok(), is_answered);
+        if !is_answered {
+            harness.agents.abort(sent.session.as_str()).await.unwrap();
+        }
+        until(&mut events, "chat.done").await;
+    }
+}
+
+#[tokio::test]
+async fn the_arguments_that_run_are_those_that_were_shown() {
+    let settings = AgentsSettings {
+        require_approval: vec!["record".to_owned()],
+        ..AgentsSettings::default()
+    };
+    let harness = Harness::with(settings).await;
+    let tool = Arc::new(Recorder::default());
+    harness.agents.tools().register(tool.clone());
+    let arguments = json!({
+        "path": "a\u{202e}b\u{200b}c\u{e0041}d\u{9b}e\0f\\u{202E}",
+        "count": 12_345_678_901_234_567_890_u64,
+        "text": "x".repeat(10_000),
+    });
+    harness
+        .model
+        .will([call("record", &arguments), say("done")]);
+    let sending = harness.agents.send_sync(chat(None, "go"));
+    let (report, shown) = tokio::join!(sending, async {
+        let asked = loop {
+            let mut waiting = harness.agents.list_approvals().await.unwrap();
+            match waiting.pop() {
+                Some(asked) => break asked,
+                None => tokio::task::yield_now().await,
+            }
+        };
+        let allowed = harness.agents.resolve_approval(&asked.id, true, None);
+        allowed.await.unwrap();
+        asked
+    });
+    report.unwrap();
+    assert_eq!(*tool.0.lock().unwrap(), [arguments.clone()]);
+    assert_eq!(shown.arguments, arguments);
+    // Read as JSON, with each escape replaced by its character, the text under review is the input. The last escape
+    // of the path was in the input.
+    assert_eq!(shown.shown.hidden, 4);
+    let mut text = shown.shown.arguments;
+    for character in ['\u{202e}', '\u{200b}', '\u{e0041}', '\u{9b}'] {
+        let escape = format!("\\u{{{:X}}}", u32::from(character));
+        text = text.replacen(&escape, &character.to_string(), 1);
+    }
+    let read: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, arguments);
 }
 
 #[tokio::test]

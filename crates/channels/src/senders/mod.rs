@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::fields::FieldSpec;
 use crate::handle::Inner;
 use crate::markup::Markup;
-use crate::outgoing::Outgoing;
+use crate::outgoing::{MessageLink, Outgoing};
 use crate::receivers::Receiver;
 use crate::response::LastResponse;
 use crate::split::Limit;
@@ -147,6 +147,8 @@ pub(crate) struct Part<'a> {
     pub(crate) message: &'a Outgoing<'a>,
     /// The text of this part.
     pub(crate) text: &'a str,
+    /// The links of the message, on its last part.
+    pub(crate) links: &'a [MessageLink<'a>],
     /// Index of the part, from 0.
     pub(crate) number: usize,
     /// Identifies the message; the same for each attempt.

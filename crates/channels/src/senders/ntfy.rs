@@ -3,12 +3,17 @@
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
 use crate::fields::{FieldKind, FieldSpec};
+use crate::outgoing::MessageLink;
 use crate::split::Limit;
 use crate::vendor::join;
 use futures_util::future::BoxFuture;
 use reqwest::header::HeaderValue;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 const BASE_URL: &str = "https://ntfy.sh";
+/// The server refuses a message with more action buttons (<https://docs.ntfy.sh/publish/#action-buttons>).
+const MAX_ACTIONS: usize = 3;
 
 #[derive(Debug)]
 pub(crate) struct Ntfy;
@@ -95,10 +100,41 @@ impl Sender for Ntfy {
                     request = request.header(name, value);
                 }
             }
+            if let Some(actions) = actions(part.links) {
+                request = request.header("actions", actions);
+            }
             if let Some(token) = part.secret("token") {
                 request = request.bearer_auth(token);
             }
             part.call(request).await?.check(ABOUT.noun, None)
         })
     }
+}
+
+/// The value of the header `Actions`: a JSON array of buttons that open links. Links beyond the limit are left out,
+/// because the text contains what they lead to.
+fn actions(links: &[MessageLink<'_>]) -> Option<HeaderValue> {
+    if links.is_empty() {
+        return None;
+    }
+    let action =
+        |link: &MessageLink<'_>| json!({ "action": "view", "label": link.label, "url": link.url });
+    let actions: Value = links.iter().take(MAX_ACTIONS).map(action).collect();
+    HeaderValue::from_str(&in_ascii(&actions.to_string())).ok()
+}
+
+/// The same JSON with the characters outside ASCII as escapes. Proxies may refuse other headers.
+fn in_ascii(json: &str) -> String {
+    let mut ascii = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_ascii() {
+            ascii.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string cannot fail.
+            let _ = write!(ascii, "\\u{unit:04x}");
+        }
+    }
+    ascii
 }

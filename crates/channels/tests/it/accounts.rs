@@ -1,7 +1,7 @@
 //! Creating, changing, finding and deleting accounts.
 
 use crate::harness::{actor, blame, give_up, harness, harnesses, object, problem};
-use gatehouse_channels::{AccountChange, NewAccount};
+use gatehouse_channels::{AccountChange, Channels, NewAccount};
 use gatehouse_domain::ErrorCode;
 use serde_json::{Value, json};
 
@@ -9,6 +9,20 @@ const MASK: &str = "••••";
 
 fn invalid(field: &str) -> (ErrorCode, String) {
     (ErrorCode::InvalidParams, field.to_owned())
+}
+
+#[test]
+fn only_mail_and_ntfy_have_a_title() {
+    for (target, key) in [
+        ("email", Some("subject")),
+        ("ntfy:ops", Some("title")),
+        ("http", None),
+        ("telegram", None),
+        ("log", None),
+        ("unknown", None),
+    ] {
+        assert_eq!(Channels::title_key(target), key, "{target}");
+    }
 }
 
 fn fields(value: Value) -> AccountChange {

@@ -1,7 +1,8 @@
 //! Opens the crate over a test database.
 
 use gatehouse_channels::{
-    Account, Channels, ChannelsError, ChannelsParts, NewAccount, OfDelivery, Outgoing, SendError,
+    Account, Channels, ChannelsError, ChannelsParts, MessageLink, NewAccount, OfDelivery, Outgoing,
+    SendError,
 };
 use gatehouse_domain::{
     Actor, Clock, DeliveryId, ErrorCode, ManualClock, Problem, Random, SeededRandom, SystemRandom,
@@ -126,6 +127,28 @@ impl Harness {
             at: Timestamp::from_millis(NOW_MS),
             delivery: None,
             pictures: &[],
+            links: &[],
+        };
+        self.channels.send(message).await
+    }
+
+    /// Sends a text with links.
+    pub async fn send_linked(
+        &self,
+        target: &str,
+        text: &str,
+        links: &[MessageLink<'_>],
+    ) -> Result<(), SendError> {
+        let message = Outgoing {
+            target,
+            text,
+            is_json: false,
+            extra: &BTreeMap::new(),
+            source: "deploys",
+            at: Timestamp::from_millis(NOW_MS),
+            delivery: None,
+            pictures: &[],
+            links,
         };
         self.channels.send(message).await
     }
@@ -141,6 +164,7 @@ impl Harness {
             at: Timestamp::from_millis(NOW_MS),
             delivery: None,
             pictures: &[],
+            links: &[],
         };
         self.channels.send(message).await
     }
@@ -163,6 +187,7 @@ impl Harness {
                 delivery_id: &delivery_id,
             }),
             pictures: &[],
+            links: &[],
         };
         self.channels.send(message).await
     }

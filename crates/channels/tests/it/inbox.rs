@@ -106,6 +106,7 @@ async fn messages_of_a_period_are_listed_from_its_begin_to_before_its_end() {
                 at: at(ms).unwrap(),
                 delivery: None,
                 pictures: &[],
+                links: &[],
             };
             harness.channels.send(message).await.unwrap();
         }

@@ -58,6 +58,7 @@ async fn each_picture_is_counted_by_type_and_outcome() {
         at: Timestamp::from_millis(NOW_MS),
         delivery: None,
         pictures: &[picture],
+        links: &[],
     };
     harness.channels.send(message).await.unwrap();
     let text = handle.render();

@@ -2,7 +2,8 @@
 
 use crate::harness::{give_up, harness, retry};
 use crate::vendor::{Answer, ReceivedRequest, Vendor, answer};
-use serde_json::json;
+use gatehouse_channels::MessageLink;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 fn rule(seen: &ReceivedRequest) -> Answer {
@@ -50,6 +51,39 @@ async fn the_body_is_the_message_and_the_rest_are_headers() {
         ("high", "warning,skull")
     );
     assert_eq!((seen.header("x-evil"), seen.header("click")), ("", ""));
+}
+
+#[tokio::test]
+async fn links_are_buttons_of_the_last_part_and_at_most_three() {
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
+    let fields = json!({ "url": vendor.url(""), "topic": "t", "token": "tk_1" });
+    harness.create("ntfy", fields).await;
+    let links = ["One", "Zwei – “2” 😀", "Three", "Four"].map(|label| MessageLink {
+        label,
+        url: "https://gate.example/approve/x?answer=allow",
+    });
+    let shown = |count: usize| {
+        let action = |link: &MessageLink<'_>| json!({ "action": "view", "label": link.label, "url": link.url });
+        links.iter().take(count).map(action).collect::<Value>()
+    };
+    for (sent, expected) in [(1, 1), (3, 3), (4, 3)] {
+        let text = "x".repeat(4097);
+        harness
+            .send_linked("ntfy", &text, &links[..sent])
+            .await
+            .unwrap();
+        let seen = vendor.take();
+        assert_eq!((seen.len(), seen[0].header("actions")), (2, ""));
+        assert!(seen[1].header("actions").is_ascii());
+        let actions: Value = serde_json::from_str(seen[1].header("actions")).unwrap();
+        assert_eq!(actions, shown(expected));
+    }
+    harness.send_linked("ntfy", "x", &[]).await.unwrap();
+    assert_eq!(vendor.take_one().header("actions"), "");
+    // A template or an agent cannot add one.
+    let extra = [("actions", "view, Pay, https://evil.example")];
+    harness.send_with("ntfy", "y", &extra).await.unwrap();
+    assert_eq!(vendor.take_one().header("actions"), "");
 }
 
 #[tokio::test]

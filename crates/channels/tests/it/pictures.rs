@@ -29,6 +29,7 @@ async fn send_with(
     kind: &str,
     text: &str,
     pictures: &[Picture],
+    links: &[],
 ) -> Result<(), SendError> {
     let key = match kind {
         "telegram" => "chat_id",

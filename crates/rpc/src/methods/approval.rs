@@ -6,7 +6,7 @@ use gatehouse_agents::{AllowedCall, Approval, Remember};
 use gatehouse_auth::STRANGER;
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Problem, Scope};
-use gatehouse_services::to_problem;
+use gatehouse_services::{AnsweredThrough, ApprovalAnswer, LinkEnd, to_problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +108,30 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 async fn find(call: Call, params: FindParams) -> Result<Approval, Problem> {
     let found = call.services.agents.find_approval_by_token(&params.token);
     let found = found.await.map_err(to_problem)?;
-    found.ok_or_else(|| Problem::not_found("approval"))
+    found.ok_or_else(|| gone(call.services.approval_link_end(&params.token)))
+}
+
+/// `NOT_FOUND`, with how the call of a link ended if that is known.
+fn gone(end: Option<LinkEnd>) -> Problem {
+    let problem = Problem::not_found("approval");
+    match end {
+        Some(LinkEnd::Answered(decision)) => {
+            let ended = if decision.allowed {
+                "allowed"
+            } else {
+                "denied"
+            };
+            let problem = problem
+                .with("ended", ended)
+                .with("at", decision.at.to_string());
+            match decision.through {
+                Some(through) => problem.with("through", through.as_str()),
+                None => problem,
+            }
+        }
+        Some(LinkEnd::Expired(at)) => problem.with("ended", "expired").with("at", at.to_string()),
+        Some(LinkEnd::Stopped) | None => problem,
+    }
 }
 
 async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
@@ -121,9 +144,14 @@ async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
         .identity
         .is_unauthenticated_remote()
         .then_some(STRANGER);
-    let answer = (params.allow, params.remember);
+    let answer = ApprovalAnswer {
+        allow: params.allow,
+        remember: params.remember,
+        by,
+        through: AnsweredThrough::Api,
+    };
     call.services
-        .resolve_approval_by(&call.actor(), &asked, answer, by)
+        .resolve_approval(&call.actor(), &asked, answer)
         .await?;
     Ok(DONE)
 }

@@ -8,7 +8,7 @@ pub(super) use self::state::MessageAt;
 
 use super::ButtonPlace;
 use super::text::GONE;
-use crate::{APPROVAL_PRESS_REFUSED, Services};
+use crate::{APPROVAL_PRESS_REFUSED, AnsweredThrough, ApprovalAnswer, Services};
 use gatehouse_agents::{Approval, PressedCall, Remember};
 use gatehouse_channels::{Button, Note, Press, person_key};
 use gatehouse_domain::{Actor, ErrorCode};
@@ -220,10 +220,15 @@ impl Services {
         };
         let allow = choice != Choice::Deny;
         self.presses.note_answer(&asked.id, &place, pairing.name);
-        let answer = (allow, choice.remember());
         let key = person_key(&place.account, &place.person);
+        let answer = ApprovalAnswer {
+            allow,
+            remember: choice.remember(),
+            by: Some(&key),
+            through: AnsweredThrough::Chat,
+        };
         let resolved = self
-            .resolve_approval_by(&actor_of(account, press), &asked, answer, Some(&key))
+            .resolve_approval(&actor_of(account, press), &asked, answer)
             .await;
         if resolved.is_ok() {
             // The task of the question shows the result.

@@ -1,5 +1,6 @@
 //! The text of a question: the call exactly as it will run, the deadline for an answer, and later the result.
 
+use crate::sent_links::AnsweredThrough;
 use gatehouse_agents::{Approval, AskReason};
 use gatehouse_channels::{QuestionForm, QuestionText};
 use gatehouse_domain::Timestamp;
@@ -9,6 +10,9 @@ const MAX_CUT_CHARS: usize = 1_500;
 
 /// The result of a call that ended without an answer and did not expire.
 pub(super) const GONE: &str = "This call no longer waits for an answer.";
+
+/// What happens to a call that nobody answers.
+pub(crate) const DENIED: &str = "Without an answer the call is denied.";
 
 /// The text of a question that cannot be shown exactly, for a chat that others read.
 const UNSHOWN: &str = "A tool call waits for approval in the web UI.";
@@ -52,23 +56,11 @@ impl CallText {
             form.escape(&asked.agent).text,
             tool.text
         );
-        let reason = match asked.reason {
-            AskReason::Required => "",
-            AskReason::Tainted => {
-                "\n\nThe agent has read text that anyone could have written. It may have caused this call."
-            }
-        };
-        let hidden = asked.shown.hidden + arguments.hidden + tool.hidden;
-        let note = match hidden {
-            0 => String::new(),
-            1 => "\n\n1 hidden character is shown as an escape.".to_owned(),
-            count => format!("\n\n{count} hidden characters are shown as escapes."),
-        };
-        let note = format!("{note}{reason}");
-        let until = format!(
-            "Answer until {}. Without an answer the call is denied.",
-            second(asked.expires_at)
+        let note = notes(
+            asked.shown.hidden + arguments.hidden + tool.hidden,
+            asked.reason,
         );
+        let until = format!("Answer until {}. {DENIED}", second(asked.expires_at));
         let linked = || format!("{until}\nThe call in the web UI: {link}");
         let mut question = QuestionText {
             call: format!("{head}{}{note}", arguments.text),
@@ -95,13 +87,13 @@ impl CallText {
         }
     }
 
-    /// The text when the call no longer waits. `by` is the person who answered in this chat. It is left out if the text
-    /// does not fit with it.
+    /// The text when the call no longer waits. `answered` is the sentence about who answered, or how. It is left out if
+    /// the text does not fit with it.
     pub(super) fn closed(
         &self,
         form: QuestionForm,
         outcome: Outcome<'_>,
-        by: Option<&str>,
+        answered: Option<&str>,
     ) -> Closed {
         let brief = |rest: &str| QuestionText {
             call: String::new(),
@@ -128,7 +120,7 @@ impl CallText {
             call: self.question.call.clone(),
             rest,
         };
-        let named = by.map(|name| with(format!("Answered by {name}.\n{result}")));
+        let named = answered.map(|answered| with(format!("{answered}\n{result}")));
         Closed {
             whole: named
                 .filter(|text| form.fits(text))
@@ -138,8 +130,32 @@ impl CallText {
     }
 }
 
+/// The sentence about an answer that nobody gave with a button of this question.
+pub(super) const fn answered_through(through: AnsweredThrough) -> &'static str {
+    match through {
+        AnsweredThrough::Link => "Answered through a link.",
+        AnsweredThrough::Chat => "Answered in a chat.",
+        AnsweredThrough::Api => "Answered in the web UI or through the API.",
+    }
+}
+
+/// The sentences after a call, each a paragraph: how many of its characters are shown as escapes, and why it waits.
+pub(crate) fn notes(hidden: usize, reason: AskReason) -> String {
+    let reason = match reason {
+        AskReason::Required => "",
+        AskReason::Tainted => {
+            "\n\nThe agent has read text that anyone could have written. It may have caused this call."
+        }
+    };
+    match hidden {
+        0 => reason.to_owned(),
+        1 => format!("\n\n1 hidden character is shown as an escape.{reason}"),
+        count => format!("\n\n{count} hidden characters are shown as escapes.{reason}"),
+    }
+}
+
 /// A time as `2026-11-27 05:16:30 UTC`.
-fn second(at: Timestamp) -> String {
+pub(crate) fn second(at: Timestamp) -> String {
     let exact = at.to_string();
     let second = exact.get(..19).unwrap_or(&exact).replace('T', " ");
     format!("{second} UTC")

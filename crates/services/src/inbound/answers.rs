@@ -321,6 +321,7 @@ impl Inbound {
             at: message.received_at,
             delivery: None,
             pictures: &pictures,
+            links: &[],
         };
         // Messages that arrived together can have the same time and answer.
         channels.send_keyed(outgoing, &message.message_id).await?;

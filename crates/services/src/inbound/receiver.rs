@@ -271,6 +271,7 @@ async fn send_code(
         at: services.clock.now(),
         delivery: None,
         pictures: &[],
+        links: &[],
     };
     channels.send(message).await
 }

@@ -71,8 +71,13 @@ enum Kind {
     NoAnswer,
 }
 
+/// Returns the text, or its beginning with an ellipsis.
 fn cut(text: &str) -> String {
-    text.chars().take(MAX_CHARS).collect()
+    if text.chars().nth(MAX_CHARS).is_none() {
+        return text.to_owned();
+    }
+    let kept = text.chars().take(MAX_CHARS - 1);
+    kept.chain(['…']).collect()
 }
 
 /// The topic of an approval or a session: its ID without the prefix.
@@ -268,10 +273,11 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_cut_after_200_characters() {
+    fn a_text_of_more_than_200_characters_ends_with_an_ellipsis() {
         let limit = "ä".repeat(MAX_CHARS);
         assert_eq!(body_of(&limit), limit);
-        assert_eq!(body_of(&format!("{limit}b")), limit);
+        let cut = format!("{}…", "ä".repeat(MAX_CHARS - 1));
+        assert_eq!(body_of(&format!("{limit}b")), cut);
     }
 
     #[test]

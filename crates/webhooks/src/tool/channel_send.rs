@@ -128,6 +128,7 @@ impl ChannelSendTool {
             at: inner.now(),
             delivery: None,
             pictures: &[],
+            links: &[],
         };
         // The message is not retried, so each call is a new message even if the text and the time are the same.
         let key = HEXLOWER.encode(&inner.random.bytes::<16>());

@@ -198,7 +198,10 @@ async fn an_answer_on_the_page_and_the_expiry_end_the_question() {
     let allow = json!({ "id": asked["id"], "allow": true });
     owner.rpc("approval.resolve", allow).await.unwrap();
     let closed = telegram.closed_question(question).await;
-    ends_with(&closed, "Allowed. The call runs.");
+    ends_with(
+        &closed,
+        "}\n\nAnswered in the web UI or through the API.\nAllowed. The call runs.",
+    );
     let late = telegram.press_data(42, (42, question), &data);
     assert_eq!(telegram.told(late).await, GONE);
     telegram.wait_for(question + 1).await;
@@ -211,7 +214,10 @@ async fn an_answer_on_the_page_and_the_expiry_end_the_question() {
     });
     let question = ask(&telegram, "calculate 6*7").await;
     let closed = telegram.closed_question(question).await;
-    ends_with(&closed, "Nobody answered in time. The call does not run.");
+    ends_with(
+        &closed,
+        "}\n\nNobody answered in time. The call does not run.",
+    );
     let late = telegram.press_data(42, (42, question), &data);
     assert_eq!(telegram.told(late).await, GONE);
 }

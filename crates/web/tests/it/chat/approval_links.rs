@@ -1,10 +1,14 @@
 //! `/approve/{token}` and the messages that contain it.
 
-use super::with_model_and;
+use super::approval_buttons::{ask, trusted, waiting};
+use super::{with_model_and, with_model_in};
+use crate::steps::stopped_clock;
 use axum::Router;
 use axum::response::IntoResponse;
 use axum::routing::post;
-use gatehouse_testkit::{Actor, TestServer};
+use gatehouse_agents::AgentsSettings;
+use gatehouse_domain::{Clock, Timestamp};
+use gatehouse_testkit::{Actor, Options, Reply, TestServer};
 use http::StatusCode;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -18,6 +22,11 @@ async fn link(owner: &Actor, call: &str) -> String {
         .rpc("chat.send", json!({ "text": call }))
         .await
         .unwrap();
+    path_in_inbox(owner).await
+}
+
+/// Waits for the message about a call and returns the path of its link.
+async fn path_in_inbox(owner: &Actor) -> String {
     let message = loop {
         let inbox = owner.rpc("inbox.list", json!({})).await.unwrap();
         let messages = inbox["messages"].as_array().unwrap();
@@ -36,6 +45,20 @@ async fn link(owner: &Actor, call: &str) -> String {
     );
     let (_, path) = text.split_once("https://gate.example").unwrap();
     path.to_owned()
+}
+
+/// A page for people that reports how a call ended.
+fn is_end(page: &Reply, title: &str) {
+    page.expect(410);
+    assert!(
+        page.header("content-type")
+            .unwrap()
+            .starts_with("text/html")
+    );
+    let heading = format!(">{title}</h1>");
+    assert!(page.text.contains(&heading), "{}", page.text);
+    assert!(page.text.contains("Nothing was changed."), "{}", page.text);
+    assert!(!page.text.contains("<form"), "{}", page.text);
 }
 
 async fn started(links: &str) -> (TestServer, Actor) {
@@ -96,11 +119,15 @@ async fn a_bearer_link_answers_once_without_a_login() {
             .await;
         answered.expect(200);
         assert_eq!(has_run(&owner).await, expected);
-        stranger.get(&path).await.expect(404);
-        stranger
+        let used = stranger
             .post(&format!("{path}?answer=allow"), Value::Null)
-            .await
-            .expect(404);
+            .await;
+        let result = if expected { "allowed" } else { "denied" };
+        for page in [stranger.get(&path).await, used] {
+            is_end(&page, "Already answered");
+            let text = format!("This call was {result} through a link at <time");
+            assert!(page.text.contains(&text), "{}", page.text);
+        }
     }
     let audit = owner
         .rpc("audit.list", json!({ "kind": "approval.resolved" }))
@@ -126,10 +153,15 @@ async fn other_links_need_a_login() {
         !page.text.contains("calc"),
         "the page tells a stranger nothing"
     );
-    stranger
+    let answered = stranger
         .post(&format!("{path}?answer=allow"), Value::Null)
-        .await
-        .expect(404);
+        .await;
+    answered.expect(404);
+    assert!(
+        answered.text.contains(">Log in to answer</h1>"),
+        "{}",
+        answered.text
+    );
     let token = json!({ "token": path.strip_prefix("/approve/").unwrap() });
     let refused = stranger.rpc_reply("approval.find", token.clone()).await;
     refused.expect(401);
@@ -138,7 +170,16 @@ async fn other_links_need_a_login() {
     let answer = json!({ "id": found["id"], "allow": true });
     owner.rpc("approval.resolve", answer).await.unwrap();
     assert!(has_run(&owner).await);
-    assert!(owner.rpc("approval.find", token).await.is_err());
+    let gone = owner.rpc_reply("approval.find", token).await.expect(200);
+    let gone = &gone["error"]["data"];
+    assert_eq!(
+        (&gone["code"], &gone["ended"], &gone["through"]),
+        (&json!("NOT_FOUND"), &json!("allowed"), &json!("api"))
+    );
+    assert!(gone["at"].is_string(), "{gone}");
+    let unknown = json!({ "token": "unknown" });
+    let unknown = owner.rpc_reply("approval.find", unknown).await.expect(200);
+    assert_eq!(unknown["error"]["data"]["ended"], Value::Null);
 }
 
 /// An HTTP channel that never answers under `/slow`, and under `/busy` refuses the first message.
@@ -193,4 +234,170 @@ async fn a_browser_can_send_the_form_of_a_bearer_link() {
     let browser = server.remote().with("origin", "http://gate.example");
     browser.post(&answer, Value::Null).await.expect(200);
     assert!(has_run(&owner).await);
+}
+
+#[tokio::test]
+async fn a_link_answers_until_its_expiry_and_then_says_so() {
+    let clock = stopped_clock();
+    let options = Options::default().clock(Arc::clone(&clock));
+    let bearer = [
+        ("SERVICE_APPROVALS__NOTIFY", "inbox"),
+        ("SERVICE_APPROVALS__LINKS", "bearer"),
+    ];
+    let (server, owner) = with_model_in(options, &bearer).await;
+    let path = link(&owner, "calculate 1+1").await;
+    let expires_at = waiting(&owner).await[0]["expires_at"].clone();
+    let expires_at: Timestamp = expires_at.as_str().unwrap().parse().unwrap();
+    clock.advance(clock.now().until(expires_at));
+    let page = server.remote().get(&path).await;
+    page.expect(200);
+    let until = format!("Without an answer by <time datetime=\"{expires_at}\">");
+    assert!(page.text.contains(&until), "{}", page.text);
+
+    clock.advance(Duration::from_millis(1));
+    assert!(waiting(&owner).await.is_empty());
+    let german = server.remote().with("accept-language", "de");
+    let german = german.get(&path).await;
+    german.expect(410);
+    assert!(german.text.contains(">Abgelaufen</h1>"), "{}", german.text);
+    let answer = format!("{path}?answer=allow");
+    let late = server.remote().post(&answer, Value::Null).await;
+    for page in [server.remote().get(&path).await, late] {
+        is_end(&page, "Expired");
+        let until = format!("Nobody answered this call by <time datetime=\"{expires_at}\">");
+        assert!(page.text.contains(&until), "{}", page.text);
+    }
+    let rows = json!({ "kind": "approval.resolved" });
+    let rows = owner.rpc("audit.list", rows).await.unwrap();
+    assert_eq!(rows["events"], json!([]), "the late answer did nothing");
+}
+
+#[tokio::test]
+async fn a_link_says_that_its_call_was_answered_elsewhere_or_not_at_all() {
+    let (server, owner) = started("bearer").await;
+    let path = link(&owner, "calculate 1+1").await;
+    let id = waiting(&owner).await[0]["id"].clone();
+    let deny = json!({ "id": id, "allow": false });
+    owner.rpc("approval.resolve", deny).await.unwrap();
+    let page = server.remote().get(&path).await;
+    is_end(&page, "Already answered");
+    let text = "This call was denied in the web UI or through the API at <time";
+    assert!(page.text.contains(text), "{}", page.text);
+    assert!(!has_run(&owner).await);
+
+    let agents = &server.app().services().agents;
+    agents.update_settings(AgentsSettings {
+        approval_wait: Duration::from_secs(3),
+        require_approval: vec!["calc".to_owned()],
+        ..AgentsSettings::default()
+    });
+    let path = link(&owner, "calculate 1+1").await;
+    assert!(!has_run(&owner).await);
+    is_end(&server.remote().get(&path).await, "Expired");
+
+    // An unknown link is not one of the past.
+    let unknown = server.remote().get("/approve/unknown").await;
+    unknown.expect(404);
+    assert!(
+        unknown.text.contains(">Nothing to approve</h1>"),
+        "{}",
+        unknown.text
+    );
+}
+
+#[tokio::test]
+async fn a_link_says_that_its_call_was_answered_in_a_chat() {
+    let (server, owner, telegram) = trusted().await;
+    for (key, value) in [
+        ("approvals.notify", json!(["inbox"])),
+        ("approvals.links", json!("bearer")),
+    ] {
+        let set = json!({ "key": key, "value": value });
+        owner.rpc("config.set", set).await.unwrap();
+    }
+    let question = ask(&telegram, "calculate 6*7").await;
+    let path = path_in_inbox(&owner).await;
+    let press = telegram.press(42, question, "Allow");
+    assert_eq!(telegram.told(press).await, "Allowed.");
+    let page = server.remote().get(&path).await;
+    is_end(&page, "Already answered");
+    let text = "This call was allowed with a button in a chat at <time";
+    assert!(page.text.contains(text), "{}", page.text);
+    assert!(!page.text.contains("Person 42"), "{}", page.text);
+}
+
+#[tokio::test]
+async fn the_link_of_a_stopped_call_says_that_it_no_longer_waits() {
+    let (server, owner) = started("bearer").await;
+    let path = link(&owner, "calculate 1+1").await;
+    let stop = json!({ "session": waiting(&owner).await[0]["session"] });
+    owner.rpc("chat.abort", stop).await.unwrap();
+    while !waiting(&owner).await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    is_end(&server.remote().get(&path).await, "No longer waiting");
+}
+
+/// A link answers one call. What lasts longer needs a login.
+#[tokio::test]
+async fn a_bearer_link_offers_no_permission_for_later_calls() {
+    let (server, owner) = started("bearer").await;
+    let path = link(&owner, "calculate 1+1").await;
+    let stranger = server.remote();
+    let page = stranger.get(&path).await;
+    assert_eq!(page.text.matches("<button>").count(), 2, "{}", page.text);
+    assert!(
+        page.text.contains("This link answers only this call."),
+        "{}",
+        page.text
+    );
+    for remember in ["session", "arguments"] {
+        let answer = format!("{path}?answer=allow&remember={remember}");
+        let refused = stranger.post(&answer, Value::Null).await;
+        refused.refused(400, "INVALID_PARAMS");
+    }
+    assert_eq!(waiting(&owner).await.len(), 1);
+    let answer = format!("{path}?answer=allow");
+    stranger.post(&answer, Value::Null).await.expect(200);
+    assert!(has_run(&owner).await);
+    let remembered = owner.rpc("approval.remembered", json!({})).await.unwrap();
+    assert_eq!(remembered["calls"], json!([]));
+}
+
+#[tokio::test]
+async fn an_answer_in_a_link_only_decides_which_button_comes_first() {
+    let (server, owner) = started("bearer").await;
+    let path = link(&owner, "calculate 1+1").await;
+    for (query, first) in [
+        ("", "allow"),
+        ("?answer=allow", "allow"),
+        ("?answer=deny", "deny"),
+        ("?answer=perhaps", "allow"),
+    ] {
+        let page = server.remote().get(&format!("{path}{query}")).await;
+        page.expect(200);
+        let (_, forms) = page.text.split_once("action=\"?answer=").unwrap();
+        assert!(forms.starts_with(first), "{query}: {}", page.text);
+        assert_eq!(waiting(&owner).await.len(), 1, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn the_page_of_a_link_shows_hidden_characters_and_all_of_a_long_call() {
+    let (server, owner) = started("bearer").await;
+    let hidden = format!("1\u{202e}\u{200b}\u{e0041}\u{9b}{}", "2".repeat(900));
+    let path = link(&owner, &format!("calculate {hidden}")).await;
+    let page = server.remote().get(&path).await;
+    page.expect(200);
+    let shown = format!(
+        "&quot;1\\u{{202E}}\\u{{200B}}\\u{{E0041}}\\u{{9B}}{}&quot;",
+        "2".repeat(900)
+    );
+    assert!(page.text.contains(&shown), "{}", page.text);
+    assert!(
+        page.text.contains("4 characters that hide or reorder text"),
+        "{}",
+        page.text
+    );
+    assert_eq!(waiting(&owner).await[0]["arguments"]["expression"], hidden);
 }

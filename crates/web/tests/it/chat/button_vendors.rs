@@ -185,6 +185,23 @@ async fn answered_once<V: ButtonVendor>() {
     assert!(rows.iter().all(|row| row["actor"] == actor), "{rows:?}");
 }
 
+/// Characters that hide or reorder text are shown as escapes, and the result shows the same call.
+async fn shows_hidden<V: ButtonVendor>() {
+    let chat = Chat::<V>::start().await;
+    let hidden = "1\u{202e}\u{200b}\u{e0041}\u{9b}";
+    let (question, shown) = chat.ask(&format!("calculate {hidden}")).await;
+    let asked = waiting(&chat.owner).await.remove(0);
+    assert_eq!(asked["arguments"]["expression"], hidden);
+    let call = "\"1\\u{202E}\\u{200B}\\u{E0041}\\u{9B}\"\n}\n\n4 hidden characters are shown as escapes.\n\n";
+    assert!(shown.text.contains(call), "{}", shown.text);
+    assert!(shown.text.contains("Answer until 20"), "{}", shown.text);
+    chat.deny_on_page().await;
+    let closed = chat
+        .closed(question, "Denied. The call does not run.")
+        .await;
+    assert!(closed.text.contains(call), "{}", closed.text);
+}
+
 /// Other people cannot answer, and neither can a person whose trust has ended.
 async fn only_the_person<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
@@ -260,10 +277,8 @@ async fn ended_elsewhere<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
     let (question, before) = chat.ask("calculate 6*7").await;
     chat.deny_on_page().await;
-    let closed = chat
-        .closed(question, "Denied. The call does not run.")
-        .await;
-    assert!(!closed.text.contains("Answered by"), "{}", closed.text);
+    let end = "}\n\nAnswered in the web UI or through the API.\nDenied. The call does not run.";
+    chat.closed(question, end).await;
     chat.vendor.text(question + 1).await;
     let agents = &chat.server.app().services().agents;
     agents.update_settings(AgentsSettings {
@@ -333,6 +348,11 @@ macro_rules! with_each_vendor {
             #[tokio::test]
             async fn a_trusted_person_answers_each_call_once() {
                 answered_once::<$vendor>().await;
+            }
+
+            #[tokio::test]
+            async fn hidden_characters_are_shown_as_escapes() {
+                shows_hidden::<$vendor>().await;
             }
 
             #[tokio::test]

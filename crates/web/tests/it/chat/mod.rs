@@ -3,6 +3,7 @@
 mod agents;
 mod approval_buttons;
 mod approval_links;
+mod approval_messages;
 mod approval_questions;
 mod attachments;
 mod budgets;
@@ -38,6 +39,9 @@ mod slack_server;
 mod smtp;
 mod sockets;
 pub mod telegram;
+#[expect(dead_code, reason = "the tests of channels use the rest")]
+#[path = "../../../../channels/tests/it/vendor.rs"]
+mod vendor;
 
 use gatehouse_doubles::openai::{FakeModel, Reaction, call, say};
 use gatehouse_testkit::{Actor, Options, TestServer};
@@ -51,8 +55,12 @@ async fn with_model() -> (TestServer, Actor) {
 }
 
 pub(crate) async fn with_model_and(variables: &[(&str, &str)]) -> (TestServer, Actor) {
+    with_model_in(Options::default(), variables).await
+}
+
+async fn with_model_in(options: Options, variables: &[(&str, &str)]) -> (TestServer, Actor) {
     let model = FakeModel::answering(answer).await;
-    let options = Options::default()
+    let options = options
         .model(&model.url, "m1")
         .env("SERVICE_TOOLS__REQUIRE_APPROVAL", "calc")
         .env("SERVICE_SERVER__EXTERNAL_URL", "https://gate.example");

@@ -1,0 +1,254 @@
+//! The pages of `/approve/{token}` for people who have only the link.
+
+use crate::pages::escape_attribute as escape;
+use crate::standalone::{END, Forms, Language, head, notice, respond, time};
+use axum::body::Bytes;
+use axum::response::Response;
+use gatehouse_agents::{Approval, AskReason};
+use gatehouse_services::{AnsweredThrough, Decision, LinkEnd};
+use http::StatusCode;
+use std::fmt::Write as _;
+
+/// The call and its buttons. With `denies`, the button that denies it comes first.
+pub(super) fn question(language: Language, asked: &Approval, denies: bool) -> String {
+    let title = language.say("Allow this call?", "Diesen Aufruf erlauben?");
+    let mut page = head(language, title);
+    let agent = escape(&asked.agent);
+    let tool = format!("<code>{}</code>", escape(&asked.shown.tool));
+    let asks = match language {
+        Language::English => {
+            format!("The agent {agent} asks to call the tool {tool} with these arguments:")
+        }
+        Language::German => {
+            format!("Der Agent {agent} möchte das Tool {tool} mit diesen Argumenten aufrufen:")
+        }
+    };
+    let arguments = escape(&asked.shown.arguments);
+    let _ = writeln!(page, "<p>{asks}</p>\n<pre><code>{arguments}</code></pre>");
+    if asked.shown.hidden > 0 {
+        let what = language.say(
+            "characters that hide or reorder text are shown as escapes.",
+            "Zeichen, die Text verbergen oder umordnen, werden als Escapes angezeigt.",
+        );
+        let _ = writeln!(page, "<p class=\"note\">{} {what}</p>", asked.shown.hidden);
+    }
+    if asked.reason == AskReason::Tainted {
+        let why = language.say(
+            "The agent has read text that anyone could have written. It may have caused this call.",
+            "Der Agent hat Text gelesen, den jeder geschrieben haben kann. Er kann diesen Aufruf verursacht haben.",
+        );
+        let _ = writeln!(page, "<p class=\"note\">{why}</p>");
+    }
+    page.push_str(&buttons(language, denies));
+    let until = time(language, asked.expires_at);
+    let (before, after) = match language {
+        Language::English => ("Without an answer by", "the call is denied."),
+        Language::German => ("Ohne Antwort bis", "wird der Aufruf abgelehnt."),
+    };
+    let always = language.say(
+        "This link answers only this call. To allow more calls with one answer, log in to the \
+         <a href=\"/\">web UI</a>.",
+        "Dieser Link beantwortet nur diesen Aufruf. Um mit einer Antwort weitere Aufrufe zu erlauben, melden Sie sich \
+         in der <a href=\"/\">Weboberfläche</a> an.",
+    );
+    let _ = write!(
+        page,
+        "<p class=\"note\">{before} {until} {after} {always}</p>\n{END}"
+    );
+    page
+}
+
+fn buttons(language: Language, denies: bool) -> String {
+    let mut answers = [
+        ("allow", language.say("Allow", "Erlauben")),
+        ("deny", language.say("Deny", "Ablehnen")),
+    ];
+    if denies {
+        answers.reverse();
+    }
+    let form = |(answer, label): (&str, &str)| {
+        format!(
+            "<form method=\"post\" action=\"?answer={answer}\"><button>{label}</button></form>\n"
+        )
+    };
+    answers.into_iter().map(form).collect()
+}
+
+/// The page after an answer.
+pub(super) fn answered(language: Language, asked: &Approval, allow: bool) -> Bytes {
+    let tool = &asked.shown.tool;
+    let (title, text) = match (language, allow) {
+        (Language::English, true) => (
+            "Allowed",
+            format!("The call of {tool} runs now. You can close this page."),
+        ),
+        (Language::English, false) => (
+            "Denied",
+            format!("The call of {tool} does not run. You can close this page."),
+        ),
+        (Language::German, true) => (
+            "Erlaubt",
+            format!("Der Aufruf von {tool} läuft jetzt. Sie können diese Seite schließen."),
+        ),
+        (Language::German, false) => (
+            "Abgelehnt",
+            format!(
+                "Der Aufruf von {tool} wird nicht ausgeführt. Sie können diese Seite schließen."
+            ),
+        ),
+    };
+    notice(language, title, &text)
+}
+
+/// The page for a link whose call no longer waits, or which is unknown.
+pub(super) fn gone(language: Language, end: Option<LinkEnd>) -> Response {
+    let (title, text) = match end {
+        Some(LinkEnd::Answered(decision)) => (
+            language.say("Already answered", "Bereits beantwortet"),
+            decided(language, decision),
+        ),
+        Some(LinkEnd::Expired(at)) => {
+            let at = time(language, at);
+            let text = match language {
+                Language::English => {
+                    format!("Nobody answered this call by {at}, so it was denied.")
+                }
+                Language::German => {
+                    format!("Bis {at} hat niemand geantwortet, daher wurde der Aufruf abgelehnt.")
+                }
+            };
+            (language.say("Expired", "Abgelaufen"), text)
+        }
+        Some(LinkEnd::Stopped) => {
+            let text = language.say(
+                "This call no longer waits for approval: it was answered, or it was stopped.",
+                "Dieser Aufruf wartet nicht mehr auf eine Freigabe: Er wurde beantwortet oder abgebrochen.",
+            );
+            (
+                language.say("No longer waiting", "Wartet nicht mehr"),
+                text.to_owned(),
+            )
+        }
+        None => {
+            let text = language.say(
+                "This call no longer waits for approval: it was answered, or it expired and counts as denied.",
+                "Dieser Aufruf wartet nicht mehr auf eine Freigabe: Er wurde beantwortet, oder er ist abgelaufen und \
+                 gilt als abgelehnt.",
+            );
+            (
+                language.say("Nothing to approve", "Nichts freizugeben"),
+                text.to_owned(),
+            )
+        }
+    };
+    let unchanged = language.say("Nothing was changed.", "Es wurde nichts geändert.");
+    let page = format!("{}<p>{text} {unchanged}</p>\n{END}", head(language, title));
+    let mut response = respond(page.into(), Forms::None);
+    *response.status_mut() = if end.is_some() {
+        StatusCode::GONE
+    } else {
+        StatusCode::NOT_FOUND
+    };
+    response
+}
+
+/// When and how a call was answered, in HTML. It does not name the person, because the link is no login.
+fn decided(language: Language, decision: Decision) -> String {
+    let at = time(language, decision.at);
+    let through = match decision.through {
+        None => "",
+        Some(AnsweredThrough::Link) => language.say(" through a link", " über einen Link"),
+        Some(AnsweredThrough::Chat) => language.say(
+            " with a button in a chat",
+            " über eine Schaltfläche in einem Chat",
+        ),
+        Some(AnsweredThrough::Api) => language.say(
+            " in the web UI or through the API",
+            " in der Weboberfläche oder über die API",
+        ),
+    };
+    match language {
+        Language::English => {
+            let answer = if decision.allowed {
+                "allowed"
+            } else {
+                "denied"
+            };
+            format!("This call was {answer}{through} at {at}.")
+        }
+        Language::German => {
+            let answer = if decision.allowed {
+                "erlaubt"
+            } else {
+                "abgelehnt"
+            };
+            format!("Dieser Aufruf wurde{through} {answer}: {at}.")
+        }
+    }
+}
+
+/// The page after an answer through a link that needs a login, such as after `approvals.links` was changed.
+pub(super) fn needs_login(language: Language) -> Response {
+    let title = language.say("Log in to answer", "Zum Antworten anmelden");
+    let text = language.say(
+        "This link answers a call only after a login. Nothing was changed. Open the link again to log in.",
+        "Dieser Link beantwortet einen Aufruf nur nach einer Anmeldung. Es wurde nichts geändert. Öffnen Sie den Link \
+         erneut, um sich anzumelden.",
+    );
+    let mut response = respond(notice(language, title, text), Forms::None);
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_domain::Timestamp;
+
+    #[test]
+    fn an_old_link_says_how_its_call_ended() {
+        let at = Timestamp::from_millis(0);
+        let decision = |allowed, through| {
+            LinkEnd::Answered(Decision {
+                allowed,
+                at,
+                through,
+            })
+        };
+        let time = |language| time(language, at);
+        let (english, german) = (time(Language::English), time(Language::German));
+        for (end, in_english, in_german) in [
+            (
+                decision(true, Some(AnsweredThrough::Link)),
+                format!("This call was allowed through a link at {english}."),
+                format!("Dieser Aufruf wurde über einen Link erlaubt: {german}."),
+            ),
+            (
+                decision(false, None),
+                format!("This call was denied at {english}."),
+                format!("Dieser Aufruf wurde abgelehnt: {german}."),
+            ),
+            (
+                decision(false, Some(AnsweredThrough::Api)),
+                format!("This call was denied in the web UI or through the API at {english}."),
+                format!(
+                    "Dieser Aufruf wurde in der Weboberfläche oder über die API abgelehnt: {german}."
+                ),
+            ),
+        ] {
+            let LinkEnd::Answered(decision) = end else {
+                panic!("{end:?}");
+            };
+            assert_eq!(decided(Language::English, decision), in_english);
+            assert_eq!(decided(Language::German, decision), in_german);
+        }
+        for (end, status) in [
+            (Some(decision(true, None)), StatusCode::GONE),
+            (Some(LinkEnd::Expired(at)), StatusCode::GONE),
+            (Some(LinkEnd::Stopped), StatusCode::GONE),
+            (None, StatusCode::NOT_FOUND),
+        ] {
+            assert_eq!(gone(Language::English, end).status(), status, "{end:?}");
+        }
+    }
+}
