@@ -184,6 +184,11 @@ impl StoreError {
         }
     }
 
+    /// The server accepts connections or packets, and does not respond.
+    pub(crate) fn silent_server() -> Self {
+        Self::unavailable("the database server does not answer; check its log and its load")
+    }
+
     pub(crate) fn unavailable(cause: impl Into<Cause>) -> Self {
         Self::Unavailable(cause.into())
     }

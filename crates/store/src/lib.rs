@@ -74,6 +74,7 @@ mod postgres;
 mod postgres_answers;
 mod postgres_link;
 mod postgres_tls;
+mod postgres_watch;
 mod protected;
 mod provider_keys;
 mod push_subscriptions;

@@ -68,7 +68,7 @@ async fn link_once(
         .map_err(|error| StoreError::unavailable(error.to_string()))?;
     // The timeout of the driver ends before the first message of the server.
     let connected = timeout(CONNECT, server.config.connect(tls)).await;
-    let (client, connection) = connected.map_err(|_| is_silent())??;
+    let (client, connection) = connected.map_err(|_| StoreError::silent_server())??;
     let NodeLink {
         heard,
         received,
@@ -95,12 +95,8 @@ async fn answered<T>(
 ) -> Result<T, StoreError> {
     match timeout(LINK_ANSWER, answer).await {
         Ok(answer) => Ok(answer?),
-        Err(_) => Err(is_silent()),
+        Err(_) => Err(StoreError::silent_server()),
     }
-}
-
-fn is_silent() -> StoreError {
-    StoreError::unavailable("the database server does not answer")
 }
 
 /// The receiving end of a connection between nodes.

@@ -47,7 +47,7 @@ impl Connections {
                 }
                 Ok(Self::Sqlite(Threads::start(conns)))
             }
-            Source::Postgres(pool) => Ok(Self::Postgres(Sessions {
+            Source::Postgres(pool, _) => Ok(Self::Postgres(Sessions {
                 pool: pool.clone(),
                 source,
                 running: TaskTracker::new(),
