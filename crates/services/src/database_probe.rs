@@ -28,7 +28,8 @@ pub(crate) struct WriteProbe {
 }
 
 impl Services {
-    /// Asks the database whether it responds within two seconds, at most once a second.
+    /// Asks the database whether it responds within two seconds, at most once a second. A SQLite database whose file was
+    /// deleted, moved or replaced does not count.
     pub async fn database_responds(&self) -> bool {
         // The lock is held during the query, so concurrent callers share it.
         let mut last = self.database.0.lock().await;
@@ -38,7 +39,7 @@ impl Services {
             return responds;
         }
         let ping = tokio::time::timeout(PING_TIMEOUT, self.store.ping()).await;
-        let responds = matches!(ping, Ok(Ok(())));
+        let responds = matches!(ping, Ok(Ok(()))) && !self.store.file_is_replaced().await;
         *last = Some((Instant::now(), responds));
         responds
     }

@@ -40,6 +40,10 @@ pub enum StoreError {
         "a newer version of Gatehouse has migrated the database, and this version may not write to it"
     )]
     Outdated,
+    /// The file of the SQLite database was deleted, moved or replaced while this process uses it; nothing was written.
+    /// What was written to the open file would be lost at the next start.
+    #[error("the file of the database was deleted, moved or replaced")]
+    FileReplaced,
     /// The guard of the calling task refused the write; nothing was written. The problem is returned to the
     /// caller.
     #[error("the caller may not write: {}", .0.message)]
@@ -199,6 +203,7 @@ impl StoreError {
         match self {
             Self::OutcomeUnknown => Self::OutcomeUnknown,
             Self::Outdated => Self::Outdated,
+            Self::FileReplaced => Self::FileReplaced,
             other => Self::NotCommitted(other.to_string()),
         }
     }
@@ -212,6 +217,7 @@ impl StoreError {
                 | Self::NotCommitted(_)
                 | Self::OutcomeUnknown
                 | Self::Outdated
+                | Self::FileReplaced
         )
     }
 }
@@ -234,6 +240,11 @@ impl From<StoreError> for Problem {
                 ErrorCode::StorageUnavailable,
                 "The database was upgraded by a newer version of Gatehouse. Nothing was changed. Use another node, or \
                  restart this one with the newer version.",
+            ),
+            StoreError::FileReplaced => Self::new(
+                ErrorCode::StorageUnavailable,
+                "The file of the database was deleted, moved or replaced. Nothing was changed. Run `gatehouse doctor` \
+                 before you stop the server.",
             ),
             StoreError::Refused(problem) => *problem,
             StoreError::NulCharacter(_) => Self::new(

@@ -64,6 +64,7 @@ mod migrate;
 mod migrations;
 mod node_messages;
 mod open;
+mod open_file;
 mod passkeys;
 mod password;
 mod pieces;
@@ -203,6 +204,7 @@ use compatibility::Outdated;
 use database_clock::DatabaseClock;
 use dialect::Lane;
 use futures_util::future::BoxFuture;
+use open_file::OpenFile;
 use readers::Readers;
 use std::sync::Arc;
 use std::time::Duration;
@@ -219,6 +221,8 @@ pub struct Store {
     writers: Writers,
     outdated: Outdated,
     database_clock: Arc<DatabaseClock>,
+    /// `None` for PostgreSQL.
+    file: Option<Arc<OpenFile>>,
     changed: broadcast::Sender<Arc<str>>,
     /// Counts notifications from a database that other processes may write to.
     heard: watch::Receiver<u64>,

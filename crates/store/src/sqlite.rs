@@ -29,6 +29,10 @@ impl SqliteFile {
         }
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Parses `sqlite:///path`, optionally with `?mode=rwc`, `rw` or `ro`. The path is percent-encoded.
     pub(crate) fn from_url(url: &str) -> Result<Self, OpenError> {
         let rest = url.strip_prefix("sqlite:").ok_or(OpenError::UnknownUrl)?;

@@ -4,6 +4,7 @@
 
 use crate::dialect::{BUSY_TIMEOUT, Engine, Lane};
 use crate::location::Source;
+use crate::open_file::OpenFile;
 use crate::postgres::{TransactionId, TransactionStatus};
 use crate::sql::query;
 use crate::write_health::WriteHealth;
@@ -50,6 +51,8 @@ pub(crate) struct Shared {
     pub(crate) changed: broadcast::Sender<Arc<str>>,
     pub(crate) busy: Busy,
     pub(crate) health: WriteHealth,
+    /// The file of a SQLite database.
+    pub(crate) file: Option<Arc<OpenFile>>,
 }
 
 /// Executes the orders of one writer.
@@ -142,7 +145,7 @@ impl GroupWriter {
         let outcome = match run_jobs(&mut conn, work, &mut acknowledgements).await {
             Ok(End::Commit(remaining)) => {
                 left = remaining;
-                Some(commit(&self.source, &mut conn).await)
+                Some(self.commit(&mut conn).await)
             }
             // The only caller already has its result.
             Ok(End::RollBack) => {
@@ -173,6 +176,16 @@ impl GroupWriter {
         left
     }
 
+    /// Commits a group, but not into a file that the next start does not find.
+    async fn commit(&self, conn: &mut Conn) -> Outcome {
+        let file = self.shared.file.as_ref();
+        if file.is_some_and(|file| file.is_replaced()) {
+            roll_back(conn).await;
+            return Outcome::Undone(StoreError::FileReplaced);
+        }
+        commit(&self.source, conn).await
+    }
+
     /// Announces the changes of a group, or logs why there are none.
     fn announce(&self, outcome: &Outcome, changed: Vec<String>) {
         match outcome {
@@ -182,6 +195,8 @@ impl GroupWriter {
                     drop(self.shared.changed.send(Arc::from(subject)));
                 }
             }
+            // Logged once, for all writes.
+            Outcome::Undone(error @ StoreError::FileReplaced) => self.shared.health.note(error),
             Outcome::Undone(error) => {
                 self.shared.health.note(error);
                 tracing::error!(

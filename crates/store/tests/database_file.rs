@@ -1,0 +1,76 @@
+//! The file of a SQLite database that is moved, deleted or replaced while a store uses it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
+
+use gatehouse_domain::{ErrorCode, Problem, Timestamp};
+use gatehouse_store::testing::sqlite;
+use gatehouse_store::{Store, StoreError};
+use serde_json::json;
+
+async fn write(store: &Store, key: &'static str) -> Result<(), StoreError> {
+    let at = Timestamp::from_millis(1);
+    store
+        .write(move |conn| {
+            Box::pin(async move { conn.update_setting(key, &json!(1), at).await.map(drop) })
+        })
+        .await
+}
+
+async fn has(store: &Store, key: &'static str) -> bool {
+    let read = store.read(move |conn| Box::pin(async move { conn.find_setting(key).await }));
+    let found: Result<_, StoreError> = read.await;
+    found.unwrap().is_some()
+}
+
+#[tokio::test]
+async fn nothing_is_written_to_a_file_that_the_next_start_would_not_find() {
+    let database = sqlite();
+    let path = database.directory().join("gatehouse.db");
+    let moved = database.directory().join("moved.db");
+    let store = database.open().await;
+    write(&store, "before").await.unwrap();
+    assert!(!store.file_is_replaced().await);
+
+    tokio::fs::rename(&path, &moved).await.unwrap();
+    for is_replaced in [false, true] {
+        if is_replaced {
+            tokio::fs::write(&path, "another database").await.unwrap();
+        }
+        assert!(store.file_is_replaced().await);
+        let (one, two) = tokio::join!(write(&store, "lost"), write(&store, "also lost"));
+        for refused in [one, two] {
+            assert!(
+                matches!(refused, Err(StoreError::FileReplaced)),
+                "{refused:?}"
+            );
+        }
+        assert!(store.has_failed_to_write());
+        assert!(store.try_writing().await.is_err());
+        assert!(has(&store, "before").await);
+        assert!(!has(&store, "lost").await);
+    }
+
+    tokio::fs::rename(&moved, &path).await.unwrap();
+    assert!(!store.file_is_replaced().await);
+    store.try_writing().await.unwrap();
+    assert!(!store.has_failed_to_write());
+    write(&store, "after").await.unwrap();
+    store.close().await;
+    let store = database.open().await;
+    assert!(has(&store, "after").await);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn nothing_is_written_to_a_deleted_file() {
+    let database = sqlite();
+    let store = database.open().await;
+    write(&store, "before").await.unwrap();
+    let path = database.directory().join("gatehouse.db");
+    tokio::fs::remove_file(&path).await.unwrap();
+    let refused = write(&store, "lost").await.unwrap_err();
+    assert!(matches!(refused, StoreError::FileReplaced), "{refused:?}");
+    assert_eq!(Problem::from(refused).code, ErrorCode::StorageUnavailable);
+    assert!(!path.exists());
+    store.close().await;
+}
