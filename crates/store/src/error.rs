@@ -279,6 +279,12 @@ pub enum OpenError {
         /// The first migration after which this version may not write.
         version: i64,
     },
+    /// The file of the SQLite database is missing or empty. Opening it would delete its log.
+    #[error(
+        "the SQLite file is missing or empty, but its -wal file is not; nothing was changed. Put the database file back, \
+         or move the -wal file away before you restore a backup or start with an empty database"
+    )]
+    LogWithoutDatabase,
     /// Rows of another database are being copied into this one.
     #[error(
         "a move into this database has not finished; run `gatehouse move` again, or use the database \

@@ -76,7 +76,10 @@ impl Location {
     /// Returns a source of new connections for one role.
     pub(crate) fn source(&self, role: Role, connections: usize) -> Result<Source, OpenError> {
         Ok(match &self.0 {
-            LocationKind::Sqlite(file) => Source::Sqlite(file.clone(), role),
+            LocationKind::Sqlite(file) => {
+                file.ensure_log_is_kept()?;
+                Source::Sqlite(file.clone(), role)
+            }
             LocationKind::Postgres(server) => {
                 // Statements of the other roles have timeouts.
                 let is_watched = role == Role::Migrator;

@@ -33,6 +33,19 @@ impl SqliteFile {
         &self.path
     }
 
+    /// Fails if the file is missing or empty and its write-ahead log is not: SQLite would delete the log.
+    pub(crate) fn ensure_log_is_kept(&self) -> Result<(), OpenError> {
+        let size = |path: &Path| path.metadata().map_or(0, |found| found.len());
+        let path = self.path.canonicalize();
+        let path = path.unwrap_or_else(|_| self.path.clone());
+        let mut log = path.clone().into_os_string();
+        log.push("-wal");
+        if size(&path) == 0 && size(Path::new(&log)) > 0 {
+            return Err(OpenError::LogWithoutDatabase);
+        }
+        Ok(())
+    }
+
     /// Parses `sqlite:///path`, optionally with `?mode=rwc`, `rw` or `ro`. The path is percent-encoded.
     pub(crate) fn from_url(url: &str) -> Result<Self, OpenError> {
         let rest = url.strip_prefix("sqlite:").ok_or(OpenError::UnknownUrl)?;

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use gatehouse_domain::{ErrorCode, Problem, Timestamp};
-use gatehouse_store::testing::sqlite;
-use gatehouse_store::{Store, StoreError};
+use gatehouse_store::testing::{empty_sqlite, sqlite};
+use gatehouse_store::{OpenError, Snapshot, Store, StoreError};
 use serde_json::json;
 
 async fn write(store: &Store, key: &'static str) -> Result<(), StoreError> {
@@ -73,4 +73,32 @@ async fn nothing_is_written_to_a_deleted_file() {
     assert_eq!(Problem::from(refused).code, ErrorCode::StorageUnavailable);
     assert!(!path.exists());
     store.close().await;
+}
+
+#[tokio::test]
+async fn a_log_without_its_database_is_not_deleted() {
+    for is_empty in [false, true] {
+        let database = empty_sqlite();
+        let path = database.directory().join("gatehouse.db");
+        let log = database.directory().join("gatehouse.db-wal");
+        if is_empty {
+            tokio::fs::write(&path, "").await.unwrap();
+        }
+        tokio::fs::write(&log, "changes").await.unwrap();
+        let refused = Store::open(&database.location).await.unwrap_err();
+        assert!(
+            matches!(refused, OpenError::LogWithoutDatabase),
+            "{refused:?}"
+        );
+        let refused = Snapshot::open(&database.location).await.unwrap_err();
+        assert!(
+            matches!(refused, OpenError::LogWithoutDatabase),
+            "{refused:?}"
+        );
+        assert_eq!(tokio::fs::read(&log).await.unwrap(), b"changes");
+        assert_eq!(path.exists(), is_empty);
+        // An empty log has no changes.
+        tokio::fs::write(&log, "").await.unwrap();
+        database.open().await.close().await;
+    }
 }

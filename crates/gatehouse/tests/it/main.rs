@@ -33,6 +33,7 @@ mod own_programs;
 mod process;
 mod profiles;
 mod prometheus;
+mod remains;
 mod service;
 mod starting;
 mod turns;
