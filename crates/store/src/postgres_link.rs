@@ -18,9 +18,9 @@ use tokio_postgres::{AsyncMessage, Client, Connection};
 /// Delay before the listening connection is reopened after a loss.
 const RECONNECT: Duration = Duration::from_secs(1);
 /// Begins listening to changes and to messages of other nodes. Messages are not stored, so sending them need not
-/// wait for the disk.
-const LISTEN: &str =
-    "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events";
+/// wait for the disk. The lock shows a move that a node runs; it is not taken during a move.
+const LISTEN: &str = "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events; \
+     SELECT pg_try_advisory_lock_shared(5207739821604417349)";
 /// How often an idle connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
 /// notices a server that accepts packets and does not respond.
 const LINK_CHECK: Duration = Duration::from_secs(10);

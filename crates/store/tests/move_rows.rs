@@ -2,10 +2,10 @@
 
 use gatehouse_store::testing::rows::{at, auth_session};
 use gatehouse_store::testing::{
-    TestDatabase, empty_databases, empty_sqlite, migrate, number, run_sql,
+    TestDatabase, databases, empty_databases, empty_sqlite, migrate, number, run_sql,
 };
 use gatehouse_store::{
-    AuthSessionRow, Conn, ImportError, MoveStep, OpenError, Store, StoreError, move_rows,
+    AuthSessionRow, Conn, ImportError, MoveStep, NodeLock, OpenError, Store, StoreError, move_rows,
 };
 use tokio::task::JoinSet;
 
@@ -180,4 +180,20 @@ async fn add_old(database: &TestDatabase) {
          VALUES ('as_1', 'hash', 'password', 1, 1, 1000000, 1)",
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_node_and_a_move_do_not_use_a_database_at_the_same_time() {
+    for database in databases().await {
+        let node = database.open().await;
+        if node.engine().is_shared() {
+            // The first notification reports that the node is listening.
+            node.notified().changed().await.unwrap();
+            let lock = NodeLock::take(&database.location).await.unwrap();
+            assert!(lock.is_none());
+        }
+        node.close().await;
+        let lock = NodeLock::take(&database.location).await.unwrap();
+        assert!(lock.is_some());
+    }
 }
