@@ -145,7 +145,13 @@ impl GroupWriter {
         let outcome = match run_jobs(&mut conn, work, &mut acknowledgements).await {
             Ok(End::Commit(remaining)) => {
                 left = remaining;
-                Some(self.commit(&mut conn).await)
+                // The next start would not find what is written to another file.
+                Some(if self.is_file_replaced() {
+                    roll_back(&mut conn).await;
+                    Outcome::Undone(StoreError::FileReplaced)
+                } else {
+                    commit(&self.source, &mut conn).await
+                })
             }
             // The only caller already has its result.
             Ok(End::RollBack) => {
@@ -176,14 +182,9 @@ impl GroupWriter {
         left
     }
 
-    /// Commits a group, but not into a file that the next start does not find.
-    async fn commit(&self, conn: &mut Conn) -> Outcome {
+    fn is_file_replaced(&self) -> bool {
         let file = self.shared.file.as_ref();
-        if file.is_some_and(|file| file.is_replaced()) {
-            roll_back(conn).await;
-            return Outcome::Undone(StoreError::FileReplaced);
-        }
-        commit(&self.source, conn).await
+        file.is_some_and(|file| file.is_replaced())
     }
 
     /// Announces the changes of a group, or logs why there are none.

@@ -185,11 +185,11 @@ fn an_empty_standard_input_is_named_with_what_belongs_there() {
     let installation = Installation::new();
     for (args, part) in [
         (
-            ["env", "set", "TOKEN"].as_slice(),
+            &["env", "set", "TOKEN"][..],
             "standard input has no text: write the value there",
         ),
         (
-            &["vault", "unlock"],
+            &["vault", "unlock"][..],
             "the first line of standard input is empty: write the password there",
         ),
     ] {
