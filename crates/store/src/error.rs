@@ -40,9 +40,9 @@ pub enum StoreError {
         "a newer version of Gatehouse has migrated the database, and this version may not write to it"
     )]
     Outdated,
-    /// The file of the SQLite database was deleted, moved or replaced while this process uses it; nothing was written.
-    /// What was written to the open file would be lost at the next start.
-    #[error("the file of the database was deleted, moved or replaced")]
+    /// The file of the SQLite database or its log was deleted, moved or replaced while this process uses it; nothing was
+    /// written. What was written to the open file would be lost at the next start.
+    #[error("the file of the database or its -wal file was deleted, moved or replaced")]
     FileReplaced,
     /// The guard of the calling task refused the write; nothing was written. The problem is returned to the
     /// caller.
@@ -243,8 +243,8 @@ impl From<StoreError> for Problem {
             ),
             StoreError::FileReplaced => Self::new(
                 ErrorCode::StorageUnavailable,
-                "The file of the database was deleted, moved or replaced. Nothing was changed. Run `gatehouse doctor` \
-                 before you stop the server.",
+                "The file of the database or its -wal file was deleted, moved or replaced. Nothing was changed. Run \
+                 `gatehouse doctor` before you stop the server.",
             ),
             StoreError::Refused(problem) => *problem,
             StoreError::NulCharacter(_) => Self::new(

@@ -391,6 +391,9 @@ impl Store {
         self.listener.close();
         self.listener.wait().await;
         self.writers.stop().await;
+        if let Some(file) = &self.file {
+            file.close();
+        }
         self.readers.close().await;
     }
 }

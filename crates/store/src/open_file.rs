@@ -1,18 +1,27 @@
-//! Whether the file of a SQLite database is still the one that was opened. SQLite continues to use an open file that
-//! was deleted or renamed. What it writes there is lost when the process ends, unless the file is moved back or copied.
+//! Whether the files of a SQLite database are still the ones that were opened. SQLite continues to use open files that
+//! were deleted or renamed. What it writes there is lost when the process ends, unless they are moved back or copied.
 
 use crate::Store;
+use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-/// The file of an open database.
+/// The device and the inode of a file.
+type Identity = (u64, u64);
+
+/// The files of an open database: the database and its write-ahead log.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     path: PathBuf,
-    /// The device and the inode when it was opened.
-    opened: (u64, u64),
+    log: PathBuf,
+    opened: Identity,
+    /// The log that was found first. SQLite creates it with the first read and keeps it while a connection is open.
+    opened_log: Mutex<Option<Identity>>,
+    /// Set before the last connection is closed, which deletes the log.
+    is_closed: AtomicBool,
     /// The last result. Only changes are logged.
     was_replaced: AtomicBool,
 }
@@ -21,52 +30,84 @@ impl OpenFile {
     /// Returns the file that was opened under this path. `None` if there is none, as for a database in memory.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         let found = path.metadata().ok()?;
+        let mut log = path.canonicalize().ok()?.into_os_string();
+        log.push("-wal");
         Some(Self {
             path: path.to_path_buf(),
+            log: log.into(),
             opened: identity(&found),
+            opened_log: Mutex::default(),
+            is_closed: AtomicBool::new(false),
             was_replaced: AtomicBool::new(false),
         })
     }
 
-    /// Whether the path leads to another file, or to none. Blocks for one `stat`.
-    pub(crate) fn is_replaced(&self) -> bool {
-        self.compare(self.path.metadata())
+    /// Ends the checks.
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
     }
 
-    fn compare(&self, found: io::Result<std::fs::Metadata>) -> bool {
-        let is_replaced = match found {
-            Ok(found) => identity(&found) != self.opened,
-            Err(error) => matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ),
-        };
+    /// Whether one of the paths leads to another file, or to none. Blocks for one `stat` of each.
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.compare(self.path.metadata(), self.log.metadata())
+    }
+
+    fn compare(&self, found: io::Result<Metadata>, log: io::Result<Metadata>) -> bool {
+        let is_replaced = is_other(self.opened, &found) || self.is_other_log(&log);
+        if self.is_closed.load(Ordering::Relaxed) {
+            return false;
+        }
         let was_replaced = self.was_replaced.swap(is_replaced, Ordering::Relaxed);
         if is_replaced && !was_replaced {
             tracing::error!(
                 path = %self.path.display(),
-                "the file of the database was deleted, moved or replaced: writes are refused until it is back; do not \
-                 stop the server before you have run `gatehouse doctor`"
+                "the file of the database or its -wal file was deleted, moved or replaced: writes are refused until it \
+                 is back; do not stop the server before you have run `gatehouse doctor`"
             );
         } else if was_replaced && !is_replaced {
             tracing::warn!("the file of the database is back: writes are accepted again");
         }
         is_replaced
     }
+
+    fn is_other_log(&self, found: &io::Result<Metadata>) -> bool {
+        let mut opened = self
+            .opened_log
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = *opened {
+            return is_other(opened, found);
+        }
+        *opened = found.as_ref().ok().map(identity);
+        false
+    }
 }
 
-fn identity(found: &std::fs::Metadata) -> (u64, u64) {
+fn identity(found: &Metadata) -> Identity {
     (found.dev(), found.ino())
 }
 
+/// Whether a path no longer leads to a file. An error that does not prove it, such as a denied permission, does not
+/// count.
+fn is_other(opened: Identity, found: &io::Result<Metadata>) -> bool {
+    match found {
+        Ok(found) => identity(found) != opened,
+        Err(error) => matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+        ),
+    }
+}
+
 impl Store {
-    /// Whether the file of a SQLite database was deleted, moved or replaced since it was opened. Every write fails with
-    /// [`StoreError::FileReplaced`](crate::StoreError::FileReplaced) then, until the file is back. Always `false` on
-    /// PostgreSQL.
+    /// Whether the file of a SQLite database, or its write-ahead log, was deleted, moved or replaced since it was
+    /// opened. Every write fails with [`StoreError::FileReplaced`](crate::StoreError::FileReplaced) then, until the
+    /// file is back. Always `false` on PostgreSQL, and after [`Self::close`].
     pub async fn file_is_replaced(&self) -> bool {
-        match &self.file {
-            Some(file) => file.compare(tokio::fs::metadata(&file.path).await),
-            None => false,
-        }
+        let Some(file) = &self.file else {
+            return false;
+        };
+        let found = tokio::fs::metadata(&file.path).await;
+        file.compare(found, tokio::fs::metadata(&file.log).await)
     }
 }

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use gatehouse_domain::{ErrorCode, Problem, Timestamp};
-use gatehouse_store::testing::{empty_sqlite, sqlite};
+use gatehouse_store::testing::{empty_sqlite, number, sqlite};
 use gatehouse_store::{OpenError, Snapshot, Store, StoreError};
 use serde_json::json;
 
@@ -73,6 +73,34 @@ async fn nothing_is_written_to_a_deleted_file() {
     assert_eq!(Problem::from(refused).code, ErrorCode::StorageUnavailable);
     assert!(!path.exists());
     store.close().await;
+}
+
+#[tokio::test]
+async fn nothing_is_written_to_a_log_that_the_next_start_would_not_find() {
+    let database = sqlite();
+    let store = database.open().await;
+    write(&store, "before").await.unwrap();
+    let log = database.directory().join("gatehouse.db-wal");
+    let moved = database.directory().join("moved");
+    tokio::fs::rename(&log, &moved).await.unwrap();
+    let refused = write(&store, "lost").await;
+    assert!(
+        matches!(refused, Err(StoreError::FileReplaced)),
+        "{refused:?}"
+    );
+    assert!(store.file_is_replaced().await);
+    tokio::fs::rename(&moved, &log).await.unwrap();
+    write(&store, "after").await.unwrap();
+    // A checkpoint and a connection that is opened and closed keep the log.
+    assert!(has(&store, "after").await);
+    store.checkpoint().await.unwrap();
+    assert_eq!(
+        number(&database.location, "SELECT COUNT(*) FROM settings").await,
+        2
+    );
+    write(&store, "last").await.unwrap();
+    store.close().await;
+    assert!(!store.file_is_replaced().await);
 }
 
 #[tokio::test]
