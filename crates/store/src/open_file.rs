@@ -49,11 +49,11 @@ impl OpenFile {
 
     /// Whether one of the paths leads to another file, or to none. Blocks for one `stat` of each.
     pub(crate) fn is_replaced(&self) -> bool {
-        self.compare(self.path.metadata(), self.log.metadata())
+        self.compare(&self.path.metadata(), &self.log.metadata())
     }
 
-    fn compare(&self, found: io::Result<Metadata>, log: io::Result<Metadata>) -> bool {
-        let is_replaced = is_other(self.opened, &found) || self.is_other_log(&log);
+    fn compare(&self, found: &io::Result<Metadata>, log: &io::Result<Metadata>) -> bool {
+        let is_replaced = is_other(self.opened, found) || self.is_other_log(log);
         if self.is_closed.load(Ordering::Relaxed) {
             return false;
         }
@@ -108,6 +108,7 @@ impl Store {
             return false;
         };
         let found = tokio::fs::metadata(&file.path).await;
-        file.compare(found, tokio::fs::metadata(&file.log).await)
+        let log = tokio::fs::metadata(&file.log).await;
+        file.compare(&found, &log)
     }
 }
