@@ -32,8 +32,8 @@ impl Services {
         if !self.store.file_is_replaced().await {
             return Ok(());
         }
-        let message = "The backup failed: the file of the database or its -wal file was deleted, moved or replaced while \
-                       the server uses it. The `database` check of `doctor` has the details.";
+        let message = "The backup failed: the file of the database or its -wal file was deleted, moved or replaced \
+                       while the server uses it. The `database` check of `doctor` has the details.";
         Err(Problem::new(ErrorCode::StorageUnavailable, message))
     }
 }

@@ -239,7 +239,7 @@ impl Engine {
     }
 
     /// Returns the query that takes the lock of a move, if no node has its shared one, and returns 1 if it did. The key
-    /// is that of the statements that begin to listen.
+    /// is that of the connection between nodes.
     pub(crate) const fn lock_out_nodes(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,

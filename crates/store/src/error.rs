@@ -40,8 +40,8 @@ pub enum StoreError {
         "a newer version of Gatehouse has migrated the database, and this version may not write to it"
     )]
     Outdated,
-    /// The file of the SQLite database or its log was deleted, moved or replaced while this process uses it; nothing was
-    /// written. What was written to the open file would be lost at the next start.
+    /// The file of the SQLite database or its log was deleted, moved or replaced while this process uses it. Nothing was
+    /// written: the next start would not find it.
     #[error("the file of the database or its -wal file was deleted, moved or replaced")]
     FileReplaced,
     /// The guard of the calling task refused the write; nothing was written. The problem is returned to the
@@ -281,8 +281,8 @@ pub enum OpenError {
     },
     /// The file of the SQLite database is missing or empty. Opening it would delete its log.
     #[error(
-        "the SQLite file is missing or empty, but its -wal file is not; nothing was changed. Put the database file back, \
-         or move the -wal file away before you restore a backup or start with an empty database"
+        "the SQLite file is missing or empty, but its -wal file is not; nothing was changed. Put the database file \
+         back, or move the -wal file away before you restore a backup or start with an empty database"
     )]
     LogWithoutDatabase,
     /// Rows of another database are being copied into this one.

@@ -48,13 +48,14 @@ impl Store {
             let link = postgres_link::link(PostgresServer::clone(server), link);
             listener.spawn(stop.clone().run_until_cancelled_owned(link));
         }
+        let readers = Readers::open(location).await?;
         let file = match &location.0 {
-            LocationKind::Sqlite(file) => OpenFile::at(file.path()).map(Arc::new),
+            LocationKind::Sqlite(file) => OpenFile::at(file.path(), file.log_path()).map(Arc::new),
             LocationKind::Postgres(_) => None,
         };
         Ok(Self {
             engine,
-            readers: Readers::open(location).await?,
+            readers,
             writers: Writers::open(location, &changed, &outdated, file.as_ref())?,
             outdated,
             database_clock,

@@ -7,7 +7,6 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// The device and the inode of a file.
 type Identity = (u64, u64);
@@ -18,8 +17,8 @@ pub(crate) struct OpenFile {
     path: PathBuf,
     log: PathBuf,
     opened: Identity,
-    /// The log that was found first. SQLite creates it with the first read and keeps it while a connection is open.
-    opened_log: Mutex<Option<Identity>>,
+    /// SQLite creates the log with the first read of a connection and keeps it while such a connection is open.
+    opened_log: Option<Identity>,
     /// Set before the last connection is closed, which deletes the log.
     is_closed: AtomicBool,
     /// The last result. Only changes are logged.
@@ -27,16 +26,14 @@ pub(crate) struct OpenFile {
 }
 
 impl OpenFile {
-    /// Returns the file that was opened under this path. `None` if there is none, as for a database in memory.
-    pub(crate) fn at(path: &Path) -> Option<Self> {
-        let found = path.metadata().ok()?;
-        let mut log = path.canonicalize().ok()?.into_os_string();
-        log.push("-wal");
+    /// Returns the files that the readers have opened under these paths. `None` if there is no database, as for one in
+    /// memory.
+    pub(crate) fn at(path: &Path, log: PathBuf) -> Option<Self> {
         Some(Self {
             path: path.to_path_buf(),
-            log: log.into(),
-            opened: identity(&found),
-            opened_log: Mutex::default(),
+            opened: identity(&path.metadata().ok()?),
+            opened_log: log.metadata().ok().map(|found| identity(&found)),
+            log,
             is_closed: AtomicBool::new(false),
             was_replaced: AtomicBool::new(false),
         })
@@ -53,7 +50,8 @@ impl OpenFile {
     }
 
     fn compare(&self, found: &io::Result<Metadata>, log: &io::Result<Metadata>) -> bool {
-        let is_replaced = is_other(self.opened, found) || self.is_other_log(log);
+        let is_other_log = self.opened_log.is_some_and(|opened| is_other(opened, log));
+        let is_replaced = is_other_log || is_other(self.opened, found);
         if self.is_closed.load(Ordering::Relaxed) {
             return false;
         }
@@ -68,18 +66,6 @@ impl OpenFile {
             tracing::warn!("the file of the database is back: writes are accepted again");
         }
         is_replaced
-    }
-
-    fn is_other_log(&self, found: &io::Result<Metadata>) -> bool {
-        let mut opened = self
-            .opened_log
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(opened) = *opened {
-            return is_other(opened, found);
-        }
-        *opened = found.as_ref().ok().map(identity);
-        false
     }
 }
 

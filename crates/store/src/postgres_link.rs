@@ -18,9 +18,12 @@ use tokio_postgres::{AsyncMessage, Client, Connection};
 /// Delay before the listening connection is reopened after a loss.
 const RECONNECT: Duration = Duration::from_secs(1);
 /// Begins listening to changes and to messages of other nodes. Messages are not stored, so sending them need not
-/// wait for the disk. The lock shows a move that a node runs; it is not taken during a move.
-const LISTEN: &str = "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events; \
-     SELECT pg_try_advisory_lock_shared(5207739821604417349)";
+/// wait for the disk.
+const LISTEN: &str =
+    "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events";
+/// Takes the lock that shows a move that a node runs, unless a move has it. PostgreSQL counts how often a session takes
+/// it, and releases all at its end.
+const SHOW_NODE: &str = "SELECT pg_try_advisory_lock_shared(5207739821604417349)";
 /// How often an idle connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
 /// notices a server that accepts packets and does not respond.
 const LINK_CHECK: Duration = Duration::from_secs(10);
@@ -152,6 +155,7 @@ impl Listener<'_> {
         outgoing: &mut mpsc::Receiver<String>,
     ) -> Result<(), StoreError> {
         answered(client.batch_execute(LISTEN)).await?;
+        answered(client.batch_execute(SHOW_NODE)).await?;
         let own = answered(client.query_one("SELECT pg_backend_pid()", &[])).await?;
         self.own.store(own.try_get(0)?, Ordering::Relaxed);
         let prepared = client.prepare_typed(node_messages::SEND, &[Type::TEXT_ARRAY]);
@@ -182,9 +186,9 @@ impl Listener<'_> {
                     }
                     answered(client.execute(&statement, &[&parts])).await?;
                 }
-                // A listener sends nothing, so it would not notice that its connection is dead. An empty statement
-                // makes the server answer.
-                Err(_) => answered(client.batch_execute("")).await?,
+                // A listener sends nothing, so it would not notice that its connection is dead. The statement makes the
+                // server answer. If the node started during a move, it takes the lock afterwards.
+                Err(_) => answered(client.batch_execute(SHOW_NODE)).await?,
             }
         }
     }

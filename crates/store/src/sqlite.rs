@@ -36,14 +36,19 @@ impl SqliteFile {
     /// Fails if the file is missing or empty and its write-ahead log is not: SQLite would delete the log.
     pub(crate) fn ensure_log_is_kept(&self) -> Result<(), OpenError> {
         let size = |path: &Path| path.metadata().map_or(0, |found| found.len());
-        let path = self.path.canonicalize();
-        let path = path.unwrap_or_else(|_| self.path.clone());
-        let mut log = path.clone().into_os_string();
-        log.push("-wal");
-        if size(&path) == 0 && size(Path::new(&log)) > 0 {
+        if size(&self.path) == 0 && size(&self.log_path()) > 0 {
             return Err(OpenError::LogWithoutDatabase);
         }
         Ok(())
+    }
+
+    /// The path of the write-ahead log. SQLite resolves links in the path of the database first.
+    pub(crate) fn log_path(&self) -> PathBuf {
+        let path = self.path.canonicalize();
+        let path = path.unwrap_or_else(|_| self.path.clone());
+        let mut log = path.into_os_string();
+        log.push("-wal");
+        log.into()
     }
 
     /// Parses `sqlite:///path`, optionally with `?mode=rwc`, `rw` or `ro`. The path is percent-encoded.

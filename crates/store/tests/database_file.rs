@@ -62,6 +62,39 @@ async fn nothing_is_written_to_a_file_that_the_next_start_would_not_find() {
 }
 
 #[tokio::test]
+async fn a_first_write_while_the_file_is_away_opens_no_other_file() {
+    let database = sqlite();
+    let path = database.directory().join("gatehouse.db");
+    let moved = database.directory().join("moved.db");
+    let store = database.open().await;
+    tokio::fs::rename(&path, &moved).await.unwrap();
+    // The writer connects with its first write.
+    write(&store, "lost").await.unwrap_err();
+    assert!(!path.exists());
+    assert!(store.has_failed_to_write());
+    tokio::fs::rename(&moved, &path).await.unwrap();
+    write(&store, "after").await.unwrap();
+    store.close().await;
+    let store = database.open().await;
+    assert!(has(&store, "after").await);
+    assert!(!has(&store, "lost").await);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_log_that_is_deleted_before_the_first_write_is_noticed() {
+    let database = sqlite();
+    let store = database.open().await;
+    let log = database.directory().join("gatehouse.db-wal");
+    tokio::fs::remove_file(&log).await.unwrap();
+    assert!(store.file_is_replaced().await);
+    write(&store, "lost").await.unwrap_err();
+    assert!(!has(&store, "lost").await);
+    assert!(!log.exists());
+    store.close().await;
+}
+
+#[tokio::test]
 async fn nothing_is_written_to_a_deleted_file() {
     let database = sqlite();
     let store = database.open().await;
