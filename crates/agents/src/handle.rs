@@ -65,7 +65,7 @@ pub struct AgentsSettings {
     pub attachments_total_bytes: u64,
     /// `agents.attachment_retention_days`: how long files of a conversation are kept.
     pub attachment_retention: Option<Duration>,
-    /// `agents.usage_retention_days`: how long the use of models is kept, by day. At least 31 days, for budgets of a
+    /// `agents.usage_retention_days`: how long the daily usage of models is kept. At least 31 days, for budgets of a
     /// month.
     pub usage_retention: Duration,
 }

@@ -28,8 +28,8 @@ pub(crate) struct WriteProbe {
 }
 
 impl Services {
-    /// Asks the database whether it responds within two seconds, at most once a second. Returns `false` if the file of a
-    /// SQLite database was deleted, moved or replaced.
+    /// Asks the database whether it responds within two seconds, at most once a second. Returns `false` if the file of
+    /// a SQLite database was deleted, moved or replaced.
     pub async fn database_responds(&self) -> bool {
         // The lock is held during the query, so concurrent callers share it.
         let mut last = self.database.0.lock().await;

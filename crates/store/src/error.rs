@@ -40,8 +40,8 @@ pub enum StoreError {
         "a newer version of Gatehouse has migrated the database, and this version may not write to it"
     )]
     Outdated,
-    /// The file of the SQLite database or its log was deleted, moved or replaced while this process uses it. Nothing was
-    /// written: the next start would not find it.
+    /// The file of the SQLite database or its log was deleted, moved or replaced while this process uses it. Nothing
+    /// was written: the next start would not find it.
     #[error("the file of the database or its -wal file was deleted, moved or replaced")]
     FileReplaced,
     /// The guard of the calling task refused the write; nothing was written. The problem is returned to the

@@ -18,9 +18,11 @@ use tokio_postgres::{AsyncMessage, Client, Connection};
 /// Delay before the listening connection is reopened after a loss.
 const RECONNECT: Duration = Duration::from_secs(1);
 /// Begins listening to changes and to messages of other nodes. Messages are not stored, so sending them need not
-/// wait for the disk.
-const LISTEN: &str =
-    "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events";
+/// wait for the disk. With its default keep-alives, the server would keep the lock of a node whose host crashed for about
+/// two hours.
+const LISTEN: &str = "SET synchronous_commit = off; SET tcp_keepalives_idle = 10; \
+     SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; \
+     LISTEN gatehouse_changes; LISTEN gatehouse_events";
 /// Takes the lock that shows a move that a node runs, unless a move has it. PostgreSQL counts how often a session takes
 /// it, and releases all at its end.
 const SHOW_NODE: &str = "SELECT pg_try_advisory_lock_shared(5207739821604417349)";

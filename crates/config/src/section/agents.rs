@@ -48,7 +48,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
             max: 36_500,
         },
         default: Initial::Whole(400),
-        doc: "Days to keep how much models were used on a day. Budgets need the current month.",
+        doc: "Days to keep the daily usage of models. Budgets need the current month.",
         example: "",
         guard: Guard::Write,
         change: Change::Live,
@@ -113,7 +113,7 @@ pub struct Agents {
     pub attachments_total_bytes: u64,
     /// How long a file of a conversation is kept; `None`: as long as the conversation.
     pub attachment_retention: Option<Duration>,
-    /// How long the use of models is kept, by day.
+    /// How long the daily usage of models is kept.
     pub usage_retention: Duration,
 }
 
