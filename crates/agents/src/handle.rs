@@ -65,6 +65,9 @@ pub struct AgentsSettings {
     pub attachments_total_bytes: u64,
     /// `agents.attachment_retention_days`: how long files of a conversation are kept.
     pub attachment_retention: Option<Duration>,
+    /// `agents.usage_retention_days`: how long the daily usage of models is kept. At least 31 days, for budgets of a
+    /// month.
+    pub usage_retention: Duration,
 }
 
 impl Default for AgentsSettings {
@@ -81,6 +84,7 @@ impl Default for AgentsSettings {
             attachment_max_bytes: 10 << 20,
             attachments_total_bytes: 1 << 30,
             attachment_retention: None,
+            usage_retention: Duration::from_hours(400 * 24),
         }
     }
 }

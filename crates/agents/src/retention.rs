@@ -1,10 +1,10 @@
-//! Deletes conversations, audio and files after the configured time, in small batches because other writes may have to
-//! wait.
+//! Deletes conversations, audio, files and the use of models after the configured time, in small batches because other
+//! writes may have to wait.
 
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
-use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
+use gatehouse_domain::{Timestamp, UtcDay};
 use gatehouse_store::Duty;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,8 @@ pub struct Swept {
     pub conversations: u64,
     pub recordings: u64,
     pub files: u64,
+    /// Rows of the use of models: one for each day and cause.
+    pub usage_rows: u64,
 }
 
 /// Runs a sweep every ten minutes until shutdown.
@@ -46,10 +48,11 @@ pub(crate) async fn serve(inner: Arc<Inner>) {
                     conversations = swept.conversations,
                     recordings = swept.recordings,
                     files = swept.files,
-                    "old conversations, audio and files were deleted"
+                    usage_rows = swept.usage_rows,
+                    "old conversations, audio, files and usage were deleted"
                 ),
                 Err(error) => {
-                    tracing::warn!(%error, "old conversations, audio and files were not deleted");
+                    tracing::warn!(%error, "old conversations, audio, files or usage were not deleted");
                 }
             }
         }
@@ -58,9 +61,9 @@ pub(crate) async fn serve(inner: Arc<Inner>) {
 }
 
 impl Agents {
-    /// Deletes what `agents.retention_days`, `agents.audio_retention_days` and `agents.attachment_retention_days` do
-    /// not keep, files that were not sent within a day, and expired parts of spoken answers. Sweeps also run in the
-    /// background.
+    /// Deletes what `agents.retention_days`, `agents.audio_retention_days`, `agents.attachment_retention_days` and
+    /// `agents.usage_retention_days` do not keep, files that were not sent within a day, and expired parts of spoken
+    /// answers. Sweeps also run in the background.
     pub async fn sweep(&self) -> Result<Swept, AgentsError> {
         let settings = self.0.settings.load_full();
         let mut swept = Swept::default();
@@ -75,6 +78,7 @@ impl Agents {
             .delete_old_files(settings.attachment_retention)
             .await?;
         self.0.delete_expired_audio().await?;
+        swept.usage_rows = self.0.delete_old_usage(settings.usage_retention).await?;
         Ok(swept)
     }
 }
@@ -154,6 +158,23 @@ impl Inner {
             });
             if write.await? == 0 {
                 return Ok(());
+            }
+        }
+    }
+
+    async fn delete_old_usage(&self, kept: Duration) -> Result<u64, AgentsError> {
+        let mut deleted = 0;
+        loop {
+            let before = UtcDay::of(self.sweep_before(kept).await?).number();
+            let write = self.store.write(move |conn| {
+                Box::pin(async move {
+                    let removed = conn.delete_oldest_usage(before).await?;
+                    Ok::<_, AgentsError>(removed)
+                })
+            });
+            match write.await? {
+                0 => return Ok(deleted),
+                removed => deleted += removed,
             }
         }
     }

@@ -83,11 +83,6 @@ pub trait Clock: Send + Sync + fmt::Debug {
 
     /// Milliseconds that never decrease, for windows and timeouts. The origin is arbitrary.
     fn monotonic_ms(&self) -> u64;
-
-    /// Whether time passes without a caller that moves the clock. Otherwise the clock cannot be compared with others.
-    fn is_running(&self) -> bool {
-        true
-    }
 }
 
 /// The system's wall clock and monotonic clock.
@@ -164,10 +159,6 @@ impl Clock for ManualClock {
     fn monotonic_ms(&self) -> u64 {
         u64::try_from(self.monotonic.load(Ordering::SeqCst)).unwrap_or(0)
     }
-
-    fn is_running(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]
@@ -196,7 +187,5 @@ mod tests {
         );
         clock.set_wall(Timestamp::from_millis(1));
         assert_eq!((clock.now().as_millis(), clock.monotonic_ms()), (1, 2000));
-        assert!(!clock.is_running());
-        assert!(SystemClock::new().is_running());
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::data_dir::{self, DataDirError, Locks};
 use crate::profiles::{self, ProfilesError};
+use crate::remains;
 use gatehouse_auth::{Auth, AuthError};
 use gatehouse_config::{ConfigError, DatabaseUrl, Layers};
 use gatehouse_domain::{Clock, Random};
@@ -207,6 +208,7 @@ fn location(layers: &Layers, purpose: Purpose) -> Result<(Location, Option<Locks
                 Purpose::Serve | Purpose::Command => Some(Locks::take(data_dir, &path)?),
                 Purpose::Beside => None,
             };
+            remains::ensure_none(data_dir, &path)?;
             drop(data_dir::open_private(&path)?);
             locks
         }

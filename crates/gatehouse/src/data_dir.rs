@@ -30,6 +30,14 @@ pub enum DataDirError {
         /// The lock file.
         path: PathBuf,
     },
+    /// The SQLite database is missing or empty, but there are files of an earlier installation.
+    #[error(
+        "the database {} is missing or empty, but there are files of an earlier installation: {remains}. Nothing was \
+         changed. If the database is elsewhere, set database.url or the data directory. To restore a backup, or to \
+         start a new installation, move these files away first",
+        path.display()
+    )]
+    LostDatabase { path: PathBuf, remains: String },
 }
 
 /// Creates the directory with mode 0700, or sets that mode on an existing Gatehouse directory.
@@ -143,7 +151,7 @@ fn lock_of(database: &Path) -> PathBuf {
 }
 
 /// Resolves symbolic links, so that one file has one name. The file may not exist yet.
-fn real(path: &Path) -> PathBuf {
+pub(crate) fn real(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;
     }

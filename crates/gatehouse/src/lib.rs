@@ -8,6 +8,7 @@ pub mod limits;
 pub mod logging;
 pub mod own_environment;
 pub mod profiles;
+mod remains;
 mod serve;
 mod service_manager;
 

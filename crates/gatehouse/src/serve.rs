@@ -138,6 +138,7 @@ impl App {
         let process = services.config.layers().process();
         let manager = Arc::new(ServiceManager::connect(process));
         manager.watch(services, process.watchdog, &shutdown, &tasks);
+        services.watch_database_file(shutdown.clone(), &tasks);
         // Before requests count under limits that nodes share.
         services
             .follow_database_clock(shutdown.clone(), &tasks)

@@ -35,7 +35,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 /// The name of the settings file in a backup.
 pub const SETTINGS_FILE: &str = "gatehouse.toml";
 /// The directory for backups in the data directory.
-const DIRECTORY: &str = "backups";
+pub const DIRECTORY: &str = "backups";
 
 /// Describes and initializes the metrics.
 pub(crate) fn describe_metrics() {

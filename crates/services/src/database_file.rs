@@ -1,62 +1,39 @@
-//! Whether the file of a SQLite database is still the one that was opened. The server continues to use an open file
-//! that was deleted or renamed. Everything that opens the path later uses another one: the next start, and backups.
+//! The file of a SQLite database while the server uses it. Everything that opens the path later uses another file if it
+//! was deleted, renamed or replaced: the next start, and backups.
 
 use crate::Services;
-use gatehouse_config::DatabaseUrl;
 use gatehouse_domain::{ErrorCode, Problem};
-use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-/// The file of the open database.
-#[derive(Debug)]
-pub(crate) struct DatabaseFile {
-    path: PathBuf,
-    /// The device and the inode at the start.
-    opened: (u64, u64),
-}
-
-impl DatabaseFile {
-    /// Returns `None` for PostgreSQL, and if the file cannot be read.
-    pub(crate) async fn of(url: &DatabaseUrl, data_dir: &Path) -> Option<Self> {
-        let DatabaseUrl::Sqlite { path } = url else {
-            return None;
-        };
-        let path = data_dir.join(path);
-        let opened = identity(&path).await.ok()?;
-        Some(Self { path, opened })
-    }
-
-    /// Whether the path leads to another file, or to none.
-    async fn was_replaced(&self) -> bool {
-        match identity(&self.path).await {
-            Ok(found) => found != self.opened,
-            Err(error) => error.kind() == io::ErrorKind::NotFound,
-        }
-    }
-}
-
-async fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    let found = tokio::fs::metadata(path).await?;
-    Ok((found.dev(), found.ino()))
-}
+/// The time between two checks. Each write checks the file too.
+const INTERVAL: Duration = Duration::from_secs(5);
 
 impl Services {
-    /// Whether the file of the open database was deleted, renamed or replaced.
-    pub(crate) async fn database_was_replaced(&self) -> bool {
-        match &self.database_file {
-            Some(file) => file.was_replaced().await,
-            None => false,
+    /// Checks every five seconds until `shutdown` that the file is the one that was opened, so that the log reports it
+    /// without a write. Does nothing on PostgreSQL.
+    pub fn watch_database_file(&self, shutdown: CancellationToken, tasks: &TaskTracker) {
+        if self.store.engine().is_shared() {
+            return;
         }
+        let store = self.store.clone();
+        tasks.spawn(shutdown.run_until_cancelled_owned(async move {
+            loop {
+                tokio::time::sleep(INTERVAL).await;
+                // The store logs a change.
+                store.file_is_replaced().await;
+            }
+        }));
     }
 
     /// Refuses a backup that would read another database than the open one.
     pub(crate) async fn ensure_own_database(&self) -> Result<(), Problem> {
-        if !self.database_was_replaced().await {
+        if !self.store.file_is_replaced().await {
             return Ok(());
         }
-        let message = "The backup failed: the file of the database was deleted, moved or replaced while the server \
-                       uses it. The `database` check of `doctor` has the details.";
+        let message = "The backup failed: the file of the database or its -wal file was deleted, moved or replaced \
+                       while the server uses it. The `database` check of `doctor` has the details.";
         Err(Problem::new(ErrorCode::StorageUnavailable, message))
     }
 }

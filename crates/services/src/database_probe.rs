@@ -28,7 +28,8 @@ pub(crate) struct WriteProbe {
 }
 
 impl Services {
-    /// Asks the database whether it responds within two seconds, at most once a second.
+    /// Asks the database whether it responds within two seconds, at most once a second. Returns `false` if the file of
+    /// a SQLite database was deleted, moved or replaced.
     pub async fn database_responds(&self) -> bool {
         // The lock is held during the query, so concurrent callers share it.
         let mut last = self.database.0.lock().await;
@@ -37,8 +38,12 @@ impl Services {
         {
             return responds;
         }
-        let ping = tokio::time::timeout(PING_TIMEOUT, self.store.ping()).await;
-        let responds = matches!(ping, Ok(Ok(())));
+        let check = async {
+            let is_answered = self.store.ping().await.is_ok();
+            is_answered && !self.store.file_is_replaced().await
+        };
+        let responds = tokio::time::timeout(PING_TIMEOUT, check).await;
+        let responds = responds.unwrap_or(false);
         *last = Some((Instant::now(), responds));
         responds
     }

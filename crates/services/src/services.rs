@@ -3,7 +3,6 @@
 use crate::audit_export::AuditExport;
 use crate::certificates::CertificateState;
 use crate::chat_approvals::Presses;
-use crate::database_file::DatabaseFile;
 use crate::database_probe::{DatabaseProbe, WriteProbe};
 use crate::live_config::LiveConfig;
 use crate::live_config::settings;
@@ -108,8 +107,6 @@ pub struct Services {
     pub(crate) sent_links: SentLinks,
     /// Copies of the audit log.
     pub(crate) audit_export: AuditExport,
-    /// The file of the database; `None` for PostgreSQL.
-    pub(crate) database_file: Option<DatabaseFile>,
     /// Whether the database responds.
     pub(crate) database: DatabaseProbe,
     /// Whether the database accepts writes again.
@@ -190,7 +187,6 @@ impl Services {
         #[cfg(feature = "voice")]
         voice.register(&agents);
         Ok(Self {
-            database_file: DatabaseFile::of(&now.database.url, layers.data_dir()).await,
             store: parts.store,
             secrets: parts.secrets,
             auth: parts.auth,

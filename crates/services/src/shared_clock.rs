@@ -35,12 +35,8 @@ impl Services {
     }
 
     /// Returns how many milliseconds this node's clock is ahead of the database server's, negative if it is behind.
-    /// Returns `None` on SQLite, if the server does not answer soon, and for a clock that does not run: each
-    /// measurement would move the shared time.
+    /// Returns `None` on SQLite, and if the server does not answer soon.
     pub(crate) async fn measure_database_clock(&self) -> Option<i64> {
-        if !self.clock.is_running() {
-            return None;
-        }
         let measured = timeout(PATIENCE, self.store.measure_clock(&self.clock)).await;
         match measured {
             Ok(Ok(ahead_ms)) => ahead_ms,

@@ -306,12 +306,13 @@ impl Conn {
         })
     }
 
-    /// Runs several statements without parameters and without a timeout.
+    /// Runs several statements without parameters and without a timeout. On PostgreSQL, fails if the server no longer
+    /// works on them.
     pub(crate) async fn script(&mut self, sql: &'static str) -> Result<(), StoreError> {
         fault::point();
         match &mut self.raw {
             Raw::Sqlite(db) => Ok(db.execute_batch(sql)?),
-            Raw::Postgres(client) => Ok(client.batch_execute(sql).await?),
+            Raw::Postgres(client) => self.pipeline.run_script(client, sql).await,
         }
     }
 

@@ -31,6 +31,9 @@ pub(crate) struct DatabaseClock {
     reconnections: AtomicU64,
     /// When callers may wait for a measurement again, in milliseconds of the monotonic clock. Locked while one is made.
     retry_at_ms: tokio::sync::Mutex<u64>,
+    /// See [`Store::ignore_database_clock`].
+    #[cfg(feature = "testing")]
+    is_ignored: std::sync::atomic::AtomicBool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -189,6 +192,15 @@ impl Store {
         }
     }
 
+    /// Measures nothing from now on, for a server whose clock only a test moves: each measurement would move the shared
+    /// time.
+    #[cfg(feature = "testing")]
+    pub fn ignore_database_clock(&self) {
+        self.database_clock
+            .is_ignored
+            .store(true, Ordering::Relaxed);
+    }
+
     /// Compares `clock` with the clock of the database server, for [`Self::shared_now`]. Returns how many milliseconds
     /// the wall clock is ahead, negative if it is behind. Returns `None` on SQLite, and if the server answers too
     /// slowly for a comparison; then an earlier measurement is used while it is valid.
@@ -196,6 +208,10 @@ impl Store {
         let Some(sql) = self.engine.read_clock() else {
             return Ok(None);
         };
+        #[cfg(feature = "testing")]
+        if self.database_clock.is_ignored.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         let reconnections = self.database_clock.reconnections.load(Ordering::Relaxed);
         // It must not wait for lists.
         let readers = self.readers.with_reserved();

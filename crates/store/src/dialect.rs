@@ -238,6 +238,18 @@ impl Engine {
         }
     }
 
+    /// Returns the query that takes the lock of a move, if no node has its shared one, and returns 1 if it did. The key
+    /// is that of the connection between nodes.
+    pub(crate) const fn lock_out_nodes(self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => Some(
+                "SELECT CAST(CASE WHEN pg_try_advisory_lock(5207739821604417349) THEN 1 ELSE 0 END
+                     AS BIGINT)",
+            ),
+        }
+    }
+
     /// Returns the statement that lets one transaction at a time assign positions to inbox messages.
     pub(crate) const fn lock_inbox(self) -> Option<&'static str> {
         match self {

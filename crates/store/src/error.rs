@@ -40,6 +40,10 @@ pub enum StoreError {
         "a newer version of Gatehouse has migrated the database, and this version may not write to it"
     )]
     Outdated,
+    /// The file of the SQLite database or its log was deleted, moved or replaced while this process uses it. Nothing
+    /// was written: the next start would not find it.
+    #[error("the file of the database or its -wal file was deleted, moved or replaced")]
+    FileReplaced,
     /// The guard of the calling task refused the write; nothing was written. The problem is returned to the
     /// caller.
     #[error("the caller may not write: {}", .0.message)]
@@ -184,6 +188,11 @@ impl StoreError {
         }
     }
 
+    /// The server accepts connections or packets, and does not respond.
+    pub(crate) fn silent_server() -> Self {
+        Self::unavailable("the database server does not answer; check its log and its load")
+    }
+
     pub(crate) fn unavailable(cause: impl Into<Cause>) -> Self {
         Self::Unavailable(cause.into())
     }
@@ -194,6 +203,7 @@ impl StoreError {
         match self {
             Self::OutcomeUnknown => Self::OutcomeUnknown,
             Self::Outdated => Self::Outdated,
+            Self::FileReplaced => Self::FileReplaced,
             other => Self::NotCommitted(other.to_string()),
         }
     }
@@ -207,6 +217,7 @@ impl StoreError {
                 | Self::NotCommitted(_)
                 | Self::OutcomeUnknown
                 | Self::Outdated
+                | Self::FileReplaced
         )
     }
 }
@@ -229,6 +240,11 @@ impl From<StoreError> for Problem {
                 ErrorCode::StorageUnavailable,
                 "The database was upgraded by a newer version of Gatehouse. Nothing was changed. Use another node, or \
                  restart this one with the newer version.",
+            ),
+            StoreError::FileReplaced => Self::new(
+                ErrorCode::StorageUnavailable,
+                "The file of the database or its -wal file was deleted, moved or replaced. Nothing was changed. Run \
+                 `gatehouse doctor` before you stop the server.",
             ),
             StoreError::Refused(problem) => *problem,
             StoreError::NulCharacter(_) => Self::new(
@@ -263,6 +279,12 @@ pub enum OpenError {
         /// The first migration after which this version may not write.
         version: i64,
     },
+    /// The file of the SQLite database is missing or empty. Opening it would delete its log.
+    #[error(
+        "the SQLite file is missing or empty, but its -wal file is not; nothing was changed. Put the database file \
+         back, or move the -wal file away before you restore a backup or start with an empty database"
+    )]
+    LogWithoutDatabase,
     /// Rows of another database are being copied into this one.
     #[error(
         "a move into this database has not finished; run `gatehouse move` again, or use the database \

@@ -62,8 +62,10 @@ mod mcp_authorizations;
 mod mcp_tools;
 mod migrate;
 mod migrations;
+mod node_lock;
 mod node_messages;
 mod open;
+mod open_file;
 mod passkeys;
 mod password;
 mod pieces;
@@ -74,6 +76,7 @@ mod postgres;
 mod postgres_answers;
 mod postgres_link;
 mod postgres_tls;
+mod postgres_watch;
 mod protected;
 mod provider_keys;
 mod push_subscriptions;
@@ -173,6 +176,7 @@ pub use location::Location;
 pub use mcp_authorizations::McpAuthorizationRow;
 pub use mcp_tools::McpToolRow;
 pub use migrate::migration_versions;
+pub use node_lock::NodeLock;
 pub use node_messages::NodeMessage;
 pub use passkeys::PasskeyRow;
 pub use protected::{ProtectedRow, SecretTable};
@@ -202,6 +206,7 @@ use compatibility::Outdated;
 use database_clock::DatabaseClock;
 use dialect::Lane;
 use futures_util::future::BoxFuture;
+use open_file::OpenFile;
 use readers::Readers;
 use std::sync::Arc;
 use std::time::Duration;
@@ -218,6 +223,8 @@ pub struct Store {
     writers: Writers,
     outdated: Outdated,
     database_clock: Arc<DatabaseClock>,
+    /// `None` for PostgreSQL.
+    file: Option<Arc<OpenFile>>,
     changed: broadcast::Sender<Arc<str>>,
     /// Counts notifications from a database that other processes may write to.
     heard: watch::Receiver<u64>,
@@ -384,6 +391,9 @@ impl Store {
         self.listener.close();
         self.listener.wait().await;
         self.writers.stop().await;
+        if let Some(file) = &self.file {
+            file.close();
+        }
         self.readers.close().await;
     }
 }

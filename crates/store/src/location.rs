@@ -4,16 +4,21 @@ use crate::conn::Raw;
 use crate::dialect::{Engine, Role};
 use crate::postgres::{CONNECT, PostgresServer};
 use crate::postgres_answers::Answer;
+use crate::postgres_watch::StatementWatch;
 use crate::sqlite::SqliteFile;
 use crate::{Conn, OpenError, StoreError};
 use deadpool_postgres::Pool;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 /// How long to wait for a server that is starting.
 const PATIENCE: Duration = Duration::from_secs(10);
 const BETWEEN_TRIES: Duration = Duration::from_millis(200);
+/// The cause if a server accepts a connection and does not answer, or if all connections are in use.
+const NO_CONNECTION: &str = "no connection to the database within 10 seconds; check that its server answers and \
+                             that `database.url` names it";
 
 /// The location of a database.
 #[derive(Clone)]
@@ -71,8 +76,16 @@ impl Location {
     /// Returns a source of new connections for one role.
     pub(crate) fn source(&self, role: Role, connections: usize) -> Result<Source, OpenError> {
         Ok(match &self.0 {
-            LocationKind::Sqlite(file) => Source::Sqlite(file.clone(), role),
-            LocationKind::Postgres(server) => Source::Postgres(server.pool(role, connections)?),
+            LocationKind::Sqlite(file) => {
+                file.ensure_log_is_kept()?;
+                Source::Sqlite(file.clone(), role)
+            }
+            LocationKind::Postgres(server) => {
+                // Statements of the other roles have timeouts.
+                let is_watched = role == Role::Migrator;
+                let watched = is_watched.then(|| Arc::new(PostgresServer::clone(server)));
+                Source::Postgres(server.pool(role, connections)?, watched)
+            }
         })
     }
 }
@@ -81,7 +94,23 @@ impl Location {
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Sqlite(SqliteFile, Role),
-    Postgres(Pool),
+    /// The server is given if statements of the connections may take long.
+    Postgres(Pool, Option<Arc<PostgresServer>>),
+}
+
+/// Takes a connection from the pool.
+async fn open_session(
+    pool: &Pool,
+    watched: Option<&Arc<PostgresServer>>,
+) -> Result<Conn, StoreError> {
+    let client = pool.get().await?;
+    let watch = match watched {
+        Some(server) => Some(Arc::new(StatementWatch::of(server, &client).await?)),
+        None => None,
+    };
+    let mut conn = Conn::new(Raw::Postgres(client));
+    conn.pipeline.watch = watch;
+    Ok(conn)
 }
 
 impl Source {
@@ -89,12 +118,10 @@ impl Source {
         Box::pin(async move {
             match self {
                 Self::Sqlite(..) => self.connect_sqlite(),
-                Self::Postgres(pool) => match timeout(CONNECT, pool.get()).await {
-                    Ok(object) => Ok(Conn::new(Raw::Postgres(object?))),
-                    Err(_) => Err(StoreError::unavailable(
-                        "no connection to the database in time",
-                    )),
-                },
+                Self::Postgres(pool, watched) => {
+                    let opened = timeout(CONNECT, open_session(pool, watched.as_ref())).await;
+                    opened.unwrap_or_else(|_| Err(StoreError::unavailable(NO_CONNECTION)))
+                }
             }
         })
     }
@@ -105,7 +132,7 @@ impl Source {
                 let db = file.open(Engine::Sqlite.on_connect(*role))?;
                 Ok(Conn::new(Raw::Sqlite(db)))
             }
-            Self::Postgres(_) => Err(StoreError::unavailable("PostgreSQL has no file to open")),
+            Self::Postgres(..) => Err(StoreError::unavailable("PostgreSQL has no file to open")),
         }
     }
 
@@ -132,7 +159,7 @@ impl Source {
     }
 
     const fn is_server(&self) -> bool {
-        matches!(self, Self::Postgres(_))
+        matches!(self, Self::Postgres(..))
     }
 }
 

@@ -4,6 +4,7 @@ use crate::compatibility::Outdated;
 use crate::database_clock::DatabaseClock;
 use crate::dialect::Role;
 use crate::location::{Location, LocationKind};
+use crate::open_file::OpenFile;
 use crate::postgres::PostgresServer;
 use crate::postgres_link::{self, NodeLink};
 use crate::readers::Readers;
@@ -47,12 +48,18 @@ impl Store {
             let link = postgres_link::link(PostgresServer::clone(server), link);
             listener.spawn(stop.clone().run_until_cancelled_owned(link));
         }
+        let readers = Readers::open(location).await?;
+        let file = match &location.0 {
+            LocationKind::Sqlite(file) => OpenFile::at(file.path(), file.log_path()).map(Arc::new),
+            LocationKind::Postgres(_) => None,
+        };
         Ok(Self {
             engine,
-            readers: Readers::open(location).await?,
-            writers: Writers::open(location, &changed, &outdated)?,
+            readers,
+            writers: Writers::open(location, &changed, &outdated, file.as_ref())?,
             outdated,
             database_clock,
+            file,
             changed,
             heard,
             to_nodes,

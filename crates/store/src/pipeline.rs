@@ -12,8 +12,10 @@ mod waiting;
 
 use crate::StoreError;
 use crate::postgres::TransactionId;
+use crate::postgres_watch::StatementWatch;
 use crate::sql::Value;
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 pub(crate) use waiting::SAVEPOINT;
 use waiting::Waiting;
@@ -41,6 +43,8 @@ pub(crate) struct Pipeline {
     pub(crate) is_silent: bool,
     /// Timeout for a response.
     pub(crate) limit: Duration,
+    /// Ends the wait for a response if the server no longer works on the statement.
+    pub(crate) watch: Option<Arc<StatementWatch>>,
     /// Number of awaited responses, without responses to the preparation of new statements.
     pub(crate) round_trips: u64,
     waiting: Vec<Waiting>,
@@ -56,6 +60,7 @@ impl Default for Pipeline {
         Self {
             is_silent: false,
             limit: ANSWER,
+            watch: None,
             round_trips: 0,
             waiting: Vec::new(),
             prepared: HashSet::new(),

@@ -18,9 +18,14 @@ use tokio_postgres::{AsyncMessage, Client, Connection};
 /// Delay before the listening connection is reopened after a loss.
 const RECONNECT: Duration = Duration::from_secs(1);
 /// Begins listening to changes and to messages of other nodes. Messages are not stored, so sending them need not
-/// wait for the disk.
-const LISTEN: &str =
-    "SET synchronous_commit = off; LISTEN gatehouse_changes; LISTEN gatehouse_events";
+/// wait for the disk. With its default keep-alives, the server would keep the lock of a node whose host crashed for about
+/// two hours.
+const LISTEN: &str = "SET synchronous_commit = off; SET tcp_keepalives_idle = 10; \
+     SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; \
+     LISTEN gatehouse_changes; LISTEN gatehouse_events";
+/// Takes the lock that shows a move that a node runs, unless a move has it. PostgreSQL counts how often a session takes
+/// it, and releases all at its end.
+const SHOW_NODE: &str = "SELECT pg_try_advisory_lock_shared(5207739821604417349)";
 /// How often an idle connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
 /// notices a server that accepts packets and does not respond.
 const LINK_CHECK: Duration = Duration::from_secs(10);
@@ -68,7 +73,7 @@ async fn link_once(
         .map_err(|error| StoreError::unavailable(error.to_string()))?;
     // The timeout of the driver ends before the first message of the server.
     let connected = timeout(CONNECT, server.config.connect(tls)).await;
-    let (client, connection) = connected.map_err(|_| is_silent())??;
+    let (client, connection) = connected.map_err(|_| StoreError::silent_server())??;
     let NodeLink {
         heard,
         received,
@@ -95,12 +100,8 @@ async fn answered<T>(
 ) -> Result<T, StoreError> {
     match timeout(LINK_ANSWER, answer).await {
         Ok(answer) => Ok(answer?),
-        Err(_) => Err(is_silent()),
+        Err(_) => Err(StoreError::silent_server()),
     }
-}
-
-fn is_silent() -> StoreError {
-    StoreError::unavailable("the database server does not answer")
 }
 
 /// The receiving end of a connection between nodes.
@@ -156,6 +157,7 @@ impl Listener<'_> {
         outgoing: &mut mpsc::Receiver<String>,
     ) -> Result<(), StoreError> {
         answered(client.batch_execute(LISTEN)).await?;
+        answered(client.batch_execute(SHOW_NODE)).await?;
         let own = answered(client.query_one("SELECT pg_backend_pid()", &[])).await?;
         self.own.store(own.try_get(0)?, Ordering::Relaxed);
         let prepared = client.prepare_typed(node_messages::SEND, &[Type::TEXT_ARRAY]);
@@ -186,9 +188,9 @@ impl Listener<'_> {
                     }
                     answered(client.execute(&statement, &[&parts])).await?;
                 }
-                // A listener sends nothing, so it would not notice that its connection is dead. An empty statement
-                // makes the server answer.
-                Err(_) => answered(client.batch_execute("")).await?,
+                // A listener sends nothing, so it would not notice that its connection is dead. The statement makes the
+                // server answer. If the node started during a move, it takes the lock afterwards.
+                Err(_) => answered(client.batch_execute(SHOW_NODE)).await?,
             }
         }
     }

@@ -178,6 +178,7 @@ impl ServerCertVerifier for Verifier {
         }
     }
 
+    // `outbound/src/tls.rs` has these lines too: below both crates is only `domain`, which has no TLS.
     fn verify_tls12_signature(
         &self,
         message: &[u8],

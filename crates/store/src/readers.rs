@@ -4,6 +4,7 @@ use crate::conn::Conn;
 use crate::dialect::Role;
 use crate::location::Source;
 use crate::postgres::CONNECT;
+use crate::sql::query;
 use crate::{Location, OpenError, StoreError};
 use deadpool_postgres::Pool;
 use futures_util::future::BoxFuture;
@@ -43,11 +44,15 @@ impl Connections {
             Source::Sqlite(..) => {
                 let mut conns = Vec::with_capacity(READERS);
                 for _ in 0..READERS {
-                    conns.push(source.connect().await.map_err(OpenError::sqlite)?);
+                    let mut conn = source.connect().await.map_err(OpenError::sqlite)?;
+                    // The first read opens the log. Later, its path could lead to another file.
+                    let version = conn.number(query("PRAGMA schema_version")).await;
+                    version.map_err(OpenError::sqlite)?;
+                    conns.push(conn);
                 }
                 Ok(Self::Sqlite(Threads::start(conns)))
             }
-            Source::Postgres(pool) => Ok(Self::Postgres(Sessions {
+            Source::Postgres(pool, _) => Ok(Self::Postgres(Sessions {
                 pool: pool.clone(),
                 source,
                 running: TaskTracker::new(),

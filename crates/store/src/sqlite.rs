@@ -29,6 +29,28 @@ impl SqliteFile {
         }
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Fails if the file is missing or empty and its write-ahead log is not: SQLite would delete the log.
+    pub(crate) fn ensure_log_is_kept(&self) -> Result<(), OpenError> {
+        let size = |path: &Path| path.metadata().map_or(0, |found| found.len());
+        if size(&self.path) == 0 && size(&self.log_path()) > 0 {
+            return Err(OpenError::LogWithoutDatabase);
+        }
+        Ok(())
+    }
+
+    /// The path of the write-ahead log. SQLite resolves links in the path of the database first.
+    pub(crate) fn log_path(&self) -> PathBuf {
+        let path = self.path.canonicalize();
+        let path = path.unwrap_or_else(|_| self.path.clone());
+        let mut log = path.into_os_string();
+        log.push("-wal");
+        log.into()
+    }
+
     /// Parses `sqlite:///path`, optionally with `?mode=rwc`, `rw` or `ro`. The path is percent-encoded.
     pub(crate) fn from_url(url: &str) -> Result<Self, OpenError> {
         let rest = url.strip_prefix("sqlite:").ok_or(OpenError::UnknownUrl)?;

@@ -169,6 +169,14 @@ impl Conn {
         self.list(query(sql).bind(from).bind(until)).await
     }
 
+    /// Deletes the usage of the oldest day, if it is before a day. Returns the number of rows.
+    pub async fn delete_oldest_usage(&mut self, before: i64) -> Result<u64, StoreError> {
+        let delete = query(
+            "DELETE FROM usage_days WHERE day = (SELECT MIN(day) FROM usage_days) AND day < $1",
+        );
+        self.run(delete.bind(before)).await
+    }
+
     /// Sums the usage since a day, in total or for one value of a column.
     pub async fn find_spent(
         &mut self,

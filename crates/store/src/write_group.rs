@@ -4,6 +4,7 @@
 
 use crate::dialect::{BUSY_TIMEOUT, Engine, Lane};
 use crate::location::Source;
+use crate::open_file::OpenFile;
 use crate::postgres::{TransactionId, TransactionStatus};
 use crate::sql::query;
 use crate::write_health::WriteHealth;
@@ -50,6 +51,8 @@ pub(crate) struct Shared {
     pub(crate) changed: broadcast::Sender<Arc<str>>,
     pub(crate) busy: Busy,
     pub(crate) health: WriteHealth,
+    /// The file of a SQLite database.
+    pub(crate) file: Option<Arc<OpenFile>>,
 }
 
 /// Executes the orders of one writer.
@@ -120,6 +123,8 @@ impl GroupWriter {
     async fn take_conn(&mut self) -> Result<Conn, StoreError> {
         match self.conn.take() {
             Some(conn) if conn.is_usable() => Ok(conn),
+            // A new connection would use the other file, also after the right one is back.
+            _ if self.is_file_replaced() => Err(StoreError::FileReplaced),
             _ => self.source.connect().await,
         }
     }
@@ -142,7 +147,13 @@ impl GroupWriter {
         let outcome = match run_jobs(&mut conn, work, &mut acknowledgements).await {
             Ok(End::Commit(remaining)) => {
                 left = remaining;
-                Some(commit(&self.source, &mut conn).await)
+                // The next start would not find what is written to another file.
+                Some(if self.is_file_replaced() {
+                    roll_back(&mut conn).await;
+                    Outcome::Undone(StoreError::FileReplaced)
+                } else {
+                    commit(&self.source, &mut conn).await
+                })
             }
             // The only caller already has its result.
             Ok(End::RollBack) => {
@@ -173,6 +184,11 @@ impl GroupWriter {
         left
     }
 
+    fn is_file_replaced(&self) -> bool {
+        let file = self.shared.file.as_ref();
+        file.is_some_and(|file| file.is_replaced())
+    }
+
     /// Announces the changes of a group, or logs why there are none.
     fn announce(&self, outcome: &Outcome, changed: Vec<String>) {
         match outcome {
@@ -182,6 +198,8 @@ impl GroupWriter {
                     drop(self.shared.changed.send(Arc::from(subject)));
                 }
             }
+            // Logged once, for all writes.
+            Outcome::Undone(error @ StoreError::FileReplaced) => self.shared.health.note(error),
             Outcome::Undone(error) => {
                 self.shared.health.note(error);
                 tracing::error!(

@@ -27,7 +27,7 @@ impl WriteHealth {
     pub(crate) fn note(&self, error: &StoreError) {
         if matches!(
             error,
-            StoreError::Unavailable(_) | StoreError::NotCommitted(_)
+            StoreError::Unavailable(_) | StoreError::NotCommitted(_) | StoreError::FileReplaced
         ) {
             self.note_failure();
         }

@@ -3,6 +3,7 @@
 
 use crate::compatibility::Outdated;
 use crate::dialect::{Engine, Lane, Role};
+use crate::open_file::OpenFile;
 use crate::write_group::{GroupWriter, Shared};
 use crate::write_health::WriteHealth;
 use crate::write_job::{Busy, Job, Order, Ran};
@@ -34,6 +35,7 @@ impl Writers {
         location: &Location,
         changed: &broadcast::Sender<Arc<str>>,
         outdated: &Outdated,
+        file: Option<&Arc<OpenFile>>,
     ) -> Result<Self, OpenError> {
         let health = WriteHealth::default();
         let start = |lane| {
@@ -43,6 +45,7 @@ impl Writers {
                 changed: changed.clone(),
                 busy: busy.clone(),
                 health: health.clone(),
+                file: file.cloned(),
             };
             let writer = GroupWriter::new(engine, lane, source, shared);
             Ok(Writer::start(engine, writer, busy, outdated.clone()))

@@ -2,11 +2,12 @@
 
 use gatehouse_store::testing::rows::{at, auth_session};
 use gatehouse_store::testing::{
-    TestDatabase, empty_databases, empty_sqlite, migrate, number, run_sql,
+    TestDatabase, databases, empty_databases, empty_sqlite, migrate, number, postgres, run_sql,
 };
 use gatehouse_store::{
-    AuthSessionRow, Conn, ImportError, MoveStep, OpenError, Store, StoreError, move_rows,
+    AuthSessionRow, Conn, ImportError, MoveStep, NodeLock, OpenError, Store, StoreError, move_rows,
 };
+use std::time::Duration;
 use tokio::task::JoinSet;
 
 /// More rows than a page has.
@@ -180,4 +181,40 @@ async fn add_old(database: &TestDatabase) {
          VALUES ('as_1', 'hash', 'password', 1, 1, 1000000, 1)",
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_node_and_a_move_do_not_use_a_database_at_the_same_time() {
+    for database in databases().await {
+        let node = database.open().await;
+        if node.engine().is_shared() {
+            // The first notification reports that the node is listening.
+            node.notified().changed().await.unwrap();
+            let lock = NodeLock::take(&database.location).await.unwrap();
+            assert!(lock.is_none());
+        }
+        node.close().await;
+        let lock = NodeLock::take(&database.location).await.unwrap();
+        assert!(lock.is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_node_that_started_during_a_move_is_noticed_by_the_next_one() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let moving = NodeLock::take(&database.location).await.unwrap();
+    assert!(moving.is_some());
+    let node = database.open().await;
+    node.notified().changed().await.unwrap();
+    drop(moving);
+    let noticed = async {
+        while NodeLock::take(&database.location).await.unwrap().is_some() {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    };
+    let noticed = tokio::time::timeout(Duration::from_secs(40), noticed).await;
+    noticed.unwrap();
+    node.close().await;
 }

@@ -113,6 +113,9 @@ impl TestServer {
             random: Arc::new(SystemRandom) as Arc<dyn Random>,
         };
         let app = App::open(layers, parts).await.unwrap();
+        if clock.is_some() {
+            app.services().store.ignore_database_clock();
+        }
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = CancellationToken::new();

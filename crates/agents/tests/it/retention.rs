@@ -2,9 +2,9 @@
 
 use crate::harness::{Harness, harnesses};
 use gatehouse_agents::{AgentsSettings, SessionChanges, Swept};
-use gatehouse_domain::Clock;
 use gatehouse_domain::id::{AudioId, SessionId};
-use gatehouse_store::{SessionAudioRow, StoreError};
+use gatehouse_domain::{Clock, UtcDay};
+use gatehouse_store::{SessionAudioRow, StoreError, UsageColumn, UsageRow, UsageSum};
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_hours(24);
@@ -43,6 +43,7 @@ const fn swept(conversations: u64, recordings: u64) -> Swept {
         conversations,
         recordings,
         files: 0,
+        usage_rows: 0,
     }
 }
 
@@ -87,7 +88,67 @@ async fn conversations_end_a_day_count_after_their_last_message_unless_pinned() 
         // By default, nothing is deleted.
         keep(&harness, None, None);
         harness.clock.advance(DAY * 1_000);
-        assert_eq!(harness.agents.sweep().await.unwrap(), swept(0, 0));
+        let swept = harness.agents.sweep().await.unwrap();
+        assert_eq!(
+            (swept.conversations, swept.recordings, swept.files),
+            (0, 0, 0)
+        );
+    }
+}
+
+async fn add_usage(harness: &Harness, day: i64, model: &str) {
+    let row = UsageRow {
+        day,
+        agent: "agt_1".to_owned(),
+        model: format!("fake/{model}"),
+        turns: 1,
+        ..UsageRow::default()
+    };
+    let write = harness
+        .store
+        .write(move |conn| Box::pin(async move { conn.add_usage(&row).await }));
+    let added: Result<(), StoreError> = write.await;
+    added.unwrap();
+}
+
+async fn usage_days(harness: &Harness) -> Vec<String> {
+    let read = harness.store.read(|conn| {
+        Box::pin(async move {
+            conn.list_usage(UsageColumn::Day, 0, i64::from(u32::MAX))
+                .await
+        })
+    });
+    let sums: Result<Vec<UsageSum>, StoreError> = read.await;
+    sums.unwrap().into_iter().map(|sum| sum.name).collect()
+}
+
+#[tokio::test]
+async fn the_use_of_models_ends_400_days_after_its_day() {
+    for harness in harnesses().await {
+        let today = UtcDay::of(harness.clock.now()).number();
+        for day in [today - 402, today - 401, today - 400, today] {
+            for model in ["one", "two"] {
+                add_usage(&harness, day, model).await;
+            }
+        }
+        assert_eq!(harness.agents.sweep().await.unwrap().usage_rows, 4);
+        let kept = [today - 400, today].map(|day| day.to_string());
+        assert_eq!(usage_days(&harness).await, kept, "at the limit");
+        harness.clock.advance(DAY);
+        assert_eq!(harness.agents.sweep().await.unwrap().usage_rows, 2);
+        assert_eq!(
+            usage_days(&harness).await,
+            [today.to_string()],
+            "one past it"
+        );
+        harness.agents.update_settings(AgentsSettings {
+            usage_retention: DAY * 31,
+            ..AgentsSettings::default()
+        });
+        harness.clock.advance(DAY * 30);
+        assert_eq!(harness.agents.sweep().await.unwrap().usage_rows, 0);
+        harness.clock.advance(DAY);
+        assert_eq!(harness.agents.sweep().await.unwrap().usage_rows, 2);
     }
 }
 

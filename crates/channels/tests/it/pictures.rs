@@ -29,7 +29,6 @@ async fn send_with(
     kind: &str,
     text: &str,
     pictures: &[Picture],
-    links: &[],
 ) -> Result<(), SendError> {
     let key = match kind {
         "telegram" => "chat_id",
@@ -52,6 +51,7 @@ async fn send_with(
             delivery_id: &delivery_id,
         }),
         pictures,
+        links: &[],
     };
     harness.channels.send(message).await
 }

@@ -42,6 +42,18 @@ pub(crate) const KEYS: &[KeySpec] = &[
         "Days until a file of a conversation is deleted; 0 keeps it as long as the conversation.",
     ),
     KeySpec {
+        key: "agents.usage_retention_days",
+        kind: Kind::Whole {
+            min: 31,
+            max: 36_500,
+        },
+        default: Initial::Whole(400),
+        doc: "Days to keep the daily usage of models. Budgets need the current month.",
+        example: "",
+        guard: Guard::Write,
+        change: Change::Live,
+    },
+    KeySpec {
         key: "agents.attachment_max_bytes",
         kind: Kind::Whole {
             min: 1024,
@@ -101,6 +113,8 @@ pub struct Agents {
     pub attachments_total_bytes: u64,
     /// How long a file of a conversation is kept; `None`: as long as the conversation.
     pub attachment_retention: Option<Duration>,
+    /// How long the daily usage of models is kept.
+    pub usage_retention: Duration,
 }
 
 impl Agents {
@@ -114,6 +128,7 @@ impl Agents {
             attachment_max_bytes: reader.whole("agents.attachment_max_bytes")?,
             attachments_total_bytes: reader.whole("agents.attachments_total_bytes")?,
             attachment_retention: kept(reader.whole("agents.attachment_retention_days")?),
+            usage_retention: DAY.saturating_mul(reader.whole("agents.usage_retention_days")?),
         })
     }
 }

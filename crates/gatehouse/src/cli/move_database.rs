@@ -9,7 +9,9 @@ use gatehouse::data_dir::{self, DataDirError, Locks};
 use gatehouse_auth::audit::kinds;
 use gatehouse_config::{DatabaseUrl, Layers, MASK};
 use gatehouse_services::backup::database_location;
-use gatehouse_store::{FileOwner, ImportError, Location, MoveStep, MovedTable, move_rows};
+use gatehouse_store::{
+    FileOwner, ImportError, Location, MoveStep, MovedTable, NodeLock, move_rows,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,11 +28,12 @@ pub struct Args {
     from: Option<DatabaseUrlText>,
 }
 
-/// A database that no server can use until this is dropped, if it is a file.
+/// A database that no server uses. If it is a file, none can use it until this is dropped.
 struct Held {
     location: Location,
     engine: &'static str,
     _locks: Option<Locks>,
+    _nodes: Option<NodeLock>,
 }
 
 /// Runs `move`.
@@ -49,8 +52,8 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
         !is_same_file(&layers, &from, &to),
         "--to names the database that is moved; nothing was changed",
     )?;
-    let source = hold(&layers, &from, false)?;
-    let target = hold(&layers, &to, true)?;
+    let source = hold(&layers, &from, false).await?;
+    let target = hold(&layers, &to, true).await?;
     let bar = progress::bar("Copying");
     let moved = move_rows(&source.location, &target.location, |step, done, total| {
         bar.set_message(match step {
@@ -92,14 +95,20 @@ fn is_same_file(layers: &Layers, from: &DatabaseUrl, to: &DatabaseUrl) -> bool {
     from == to
 }
 
-/// Locks the file of a SQLite database. A new file is created for its owner only.
-fn hold(layers: &Layers, url: &DatabaseUrl, is_target: bool) -> Result<Held> {
+/// Fails if a server uses the database. Locks the file of a SQLite database. A new file is created for its owner only.
+async fn hold(layers: &Layers, url: &DatabaseUrl, is_target: bool) -> Result<Held> {
     let location = database_location(url, layers.data_dir())?;
     let DatabaseUrl::Sqlite { path } = url else {
+        let nodes = NodeLock::take(&location).await?;
+        ensure!(
+            nodes.is_some(),
+            "a server or another command uses the database {url}: stop it first"
+        );
         return Ok(Held {
             engine: location.engine().name(),
             location,
             _locks: None,
+            _nodes: nodes,
         });
     };
     let path = layers.data_dir().join(path);
@@ -127,6 +136,7 @@ fn hold(layers: &Layers, url: &DatabaseUrl, is_target: bool) -> Result<Held> {
         engine: location.engine().name(),
         location,
         _locks: Some(locks),
+        _nodes: None,
     })
 }
 

@@ -120,9 +120,10 @@ pub fn sqlite_path(layers: &Layers) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The path of the database if it does not exist.
+/// The path of the database if it does not exist or is empty.
 pub fn missing_path(layers: &Layers) -> Result<Option<PathBuf>> {
-    Ok(sqlite_path(layers)?.filter(|path| !path.exists()))
+    let has_content = |path: &PathBuf| path.metadata().is_ok_and(|found| found.len() > 0);
+    Ok(sqlite_path(layers)?.filter(|path| !has_content(path)))
 }
 
 /// Whether the database exists, so that read-only commands do not create one.

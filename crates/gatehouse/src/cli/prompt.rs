@@ -30,17 +30,18 @@ pub fn password(question: &str, file: Option<&Path>) -> Result<SecretString> {
         }
         None => typed_secret(
             question,
-            "there is no terminal for a prompt, and standard input is empty (SERVICE_PASSWORD_FILE \
-             names a file with the password)",
+            "there is no terminal for a prompt, and the first line of standard input is empty: write the password \
+             there, or to a file that SERVICE_PASSWORD_FILE names",
         ),
     }
 }
 
-const NO_INPUT: &str = "there is no terminal for a prompt, and standard input is empty";
-
 /// Reads a one-line secret.
 pub fn secret(question: &str) -> Result<SecretString> {
-    typed_secret(question, NO_INPUT)
+    typed_secret(
+        question,
+        "there is no terminal for a prompt, and the first line of standard input is empty: write the secret there",
+    )
 }
 
 /// Reads a secret of one line from the terminal. Without a terminal, it is all of standard input except the last line
@@ -51,7 +52,7 @@ pub fn value(question: &str) -> Result<SecretString> {
     }
     all_lines(std::io::stdin().lock())
         .context("cannot read standard input")?
-        .context(NO_INPUT)
+        .context("there is no terminal for a prompt, and standard input has no text: write the value there")
 }
 
 /// `None` if there is nothing but a line ending.

@@ -180,6 +180,24 @@ async fn a_file_that_is_missing_empty_or_in_the_way_is_named() {
     );
 }
 
+#[test]
+fn an_empty_standard_input_is_named_with_what_belongs_there() {
+    let installation = Installation::new();
+    for (args, part) in [
+        (
+            &["env", "set", "TOKEN"][..],
+            "standard input has no text: write the value there",
+        ),
+        (
+            &["vault", "unlock"][..],
+            "the first line of standard input is empty: write the password there",
+        ),
+    ] {
+        let told = installation.run(args).failed(1);
+        assert!(told.contains(part), "{told}");
+    }
+}
+
 #[tokio::test]
 async fn certificate_files_that_cannot_be_used_are_named() {
     let made = |mut installation: Installation| {

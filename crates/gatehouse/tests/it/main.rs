@@ -36,6 +36,7 @@ mod own_programs;
 mod process;
 mod profiles;
 mod prometheus;
+mod remains;
 mod service;
 mod ssh_agent_terminal;
 mod starting;

@@ -147,6 +147,31 @@ async fn a_move_prints_the_setting_of_the_new_database() {
 }
 
 #[tokio::test]
+async fn a_move_is_refused_while_a_server_runs_idle_on_either_side() {
+    let Some(there) = empty_postgres().await else {
+        return;
+    };
+    let (mut node, home) = (Installation::new(), Installation::new());
+    let url = there.location.url();
+    node.env("SERVICE_DATABASE_URL", url.clone());
+    let server = node.start();
+    server.set_up().await;
+    home.start().stop();
+    let back = empty_sqlite();
+    let back = back.location.url();
+    for args in [
+        ["move", "--to", url.as_str()].as_slice(),
+        &["move", "--from", &url, "--to", &back],
+    ] {
+        let refusal = home.run(args).failed(1);
+        assert!(refusal.contains("stop it first"), "{args:?}: {refusal}");
+    }
+    server.stop();
+    node.environment.clear();
+    node.run(&["move", "--from", &url, "--to", &back]).ok();
+}
+
+#[tokio::test]
 async fn a_move_names_what_it_cannot_use() {
     let home = Installation::new();
     let empty = home.run(&["move", "--to", "sqlite:///nowhere/gatehouse.db"]);

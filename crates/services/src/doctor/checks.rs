@@ -19,13 +19,13 @@ const NODE_SLACK_MS: u64 = 20_000;
 
 pub(super) async fn database(services: &Services) -> Check {
     let engine = services.store.engine().product();
-    if services.database_was_replaced().await {
+    if services.store.file_is_replaced().await {
         return Check::bad(
             "database",
-            "The file of the database was deleted, moved or replaced while the server uses it.",
+            "The file of the database or its -wal file was deleted, moved or replaced while the server uses it.",
             "If this was intended, restart the server. Otherwise, do not stop it: the records are only in files that \
-             it has open. Move the file back, or copy it and its -wal file as root from /proc/PID/fd. Backups cannot \
-             be made.",
+             it has open. Move the file back, or copy it and its -wal file as root from /proc/PID/fd. Until then, \
+             writes are refused and no backups are made.",
         );
     }
     match services.store.ping().await {

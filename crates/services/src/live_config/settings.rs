@@ -63,6 +63,7 @@ pub fn agents_settings(settings: &Settings) -> AgentsSettings {
         attachment_max_bytes: settings.agents.attachment_max_bytes,
         attachments_total_bytes: settings.agents.attachments_total_bytes,
         attachment_retention: settings.agents.attachment_retention,
+        usage_retention: settings.agents.usage_retention,
         zone: settings
             .agents
             .timezone

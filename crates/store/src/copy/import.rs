@@ -9,7 +9,7 @@ use crate::{Conn, Location, OpenError, StoreError, migrate};
 use gatehouse_domain::Timestamp;
 use std::time::Duration;
 
-/// Timeout for a response.
+/// Timeout for a response. A server that no longer works on the statement is noticed within a minute.
 const PATIENCE: Duration = Duration::from_hours(1);
 
 /// The reason why rows could not be imported. The database then has no rows, except after [`ImportError::NotMigrated`]

@@ -13,7 +13,8 @@ const FIRST_ROWS: i64 = 16;
 const MAX_ROWS: i64 = 1_024;
 /// A page ends with the row that exceeds this size, in bytes.
 const PAGE_BYTES: usize = 8 << 20;
-/// Timeout for a response. Counting a large table takes a while.
+/// Timeout for a response. Counting a large table takes a while. A server that no longer works on the statement is
+/// noticed within a minute.
 const PATIENCE: Duration = Duration::from_hours(1);
 
 /// A read transaction that sees the database as it was at its beginning. Writers are not held up, but SQLite

@@ -277,3 +277,16 @@ fn an_old_measurement_and_one_before_the_clocks_diverged_are_not_used() {
         assert_eq!(reading.is_valid_at(now), is_valid, "{now:?}");
     }
 }
+
+#[tokio::test]
+async fn a_clock_that_only_a_test_moves_is_not_measured() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let store = database.open().await;
+    let clock: Arc<dyn Clock> = wrong_clock(30_000);
+    store.ignore_database_clock();
+    assert_eq!(store.measure_clock(&clock).await.unwrap(), None);
+    assert_eq!(store.shared_now(&clock).await, clock.now());
+    store.close().await;
+}

@@ -4,6 +4,7 @@ use super::waiting::{AllSent, Kind};
 use super::{Pipeline, Transaction};
 use crate::StoreError;
 use crate::postgres_answers::{Answer, send};
+use crate::postgres_watch::watched;
 use deadpool_postgres::Object;
 use futures_util::future::ready;
 use tokio::time::timeout;
@@ -20,13 +21,13 @@ impl Pipeline {
     ) -> Result<T, StoreError> {
         self.check()?;
         self.round_trips = self.round_trips.wrapping_add(1);
-        let limit = self.limit;
+        let (limit, watch) = (self.limit, self.watch.clone());
         let answer: Answer<'_, T> = if self.waiting.is_empty() {
             last
         } else {
             Box::pin(self.send_with(client, last))
         };
-        if let Ok(answered) = timeout(limit, answer).await {
+        if let Ok(Some(answered)) = timeout(limit, watched(watch.as_deref(), answer)).await {
             if matches!(&answered, Err(error) if error.is_outdated_statement()) {
                 client.statement_cache.clear();
                 self.prepared.clear();
@@ -34,9 +35,25 @@ impl Pipeline {
             return answered;
         }
         self.is_silent = true;
-        Err(StoreError::unavailable(
-            "the database server does not answer",
-        ))
+        Err(StoreError::silent_server())
+    }
+
+    /// Sends statements without parameters and awaits their end without a limit of time. If the connection is watched,
+    /// fails when the server no longer works on them.
+    pub(crate) async fn run_script(
+        &mut self,
+        client: &Object,
+        sql: &str,
+    ) -> Result<(), StoreError> {
+        self.check()?;
+        let watch = self.watch.clone();
+        match watched(watch.as_deref(), client.batch_execute(sql)).await {
+            Some(answered) => Ok(answered?),
+            None => {
+                self.is_silent = true;
+                Err(StoreError::silent_server())
+            }
+        }
     }
 
     async fn send_with<T: Send>(

@@ -90,6 +90,7 @@ async fn three_writes(group_time: Duration, statements: Statements) -> Vec<Vec<S
             changed: broadcast::Sender::new(1),
             busy: Busy::default(),
             health: WriteHealth::default(),
+            file: None,
         };
         let source = database.location.source(Role::Writer, 2).unwrap();
         let mut writer = GroupWriter::new(engine, Lane::Rules, source, shared);

@@ -10,11 +10,12 @@ mod proxy;
 
 use futures_util::future::{BoxFuture, try_join_all};
 use gatehouse_domain::Timestamp;
-use gatehouse_store::testing::postgres;
-use gatehouse_store::{Conn, NodeMessage, Store, StoreError};
+use gatehouse_store::testing::{hold_write_lock, postgres};
+use gatehouse_store::{Conn, Location, NodeMessage, OpenError, Snapshot, Store, StoreError};
 use proxy::{Fault, Proxy};
 use serde_json::json;
 use std::time::Duration;
+use tokio::net::TcpListener;
 
 async fn write(store: &Store, key: &'static str) -> Result<(), StoreError> {
     let at = Timestamp::from_millis(1);
@@ -245,6 +246,61 @@ async fn a_session_whose_settings_are_not_answered_is_given_up() {
     write(&store, "after").await.unwrap();
     assert!(!has(&store, "lost").await);
     store.close().await;
+}
+
+/// The longest time after which a start fails if the server falls silent within a migration.
+const SILENCE: Duration = Duration::from_mins(1);
+
+#[tokio::test]
+async fn a_start_fails_if_the_server_falls_silent_within_a_migration() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    for fault in [Fault::SilentMigration, Fault::SilentMigrator] {
+        let proxy = Proxy::before(&database).await;
+        proxy.set(fault);
+        let opened = tokio::time::timeout(SILENCE, Store::open(&proxy.location)).await;
+        let refused = opened.unwrap().unwrap_err();
+        assert!(
+            matches!(&refused, OpenError::Migrate(cause) if cause.is_unavailable()),
+            "{fault:?} {refused:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_start_waits_for_the_migration_of_another_node() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let held = hold_write_lock(&database.location).await;
+    let opening = Store::open(&database.location);
+    // Longer than two checks of the waiting statement.
+    let release = async {
+        tokio::time::sleep(Duration::from_secs(22)).await;
+        drop(held);
+    };
+    let (opened, ()) = tokio::join!(opening, release);
+    opened.unwrap().close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_accepts_connections_and_never_answers_fails_starts_and_backups() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let location = Location::from_url(&format!("postgres://a:b@127.0.0.1:{port}/c")).unwrap();
+    let silent = tokio::spawn(async move {
+        let mut connections = Vec::new();
+        while let Ok((connection, _)) = listener.accept().await {
+            connections.push(connection);
+        }
+    });
+    let both = async { tokio::join!(Store::open(&location), Snapshot::open(&location)) };
+    let (opened, read) = tokio::time::timeout(RECOVERY, both).await.unwrap();
+    for refused in [opened.unwrap_err(), read.unwrap_err()] {
+        assert!(matches!(refused, OpenError::Connect { .. }), "{refused:?}");
+    }
+    silent.abort();
 }
 
 #[tokio::test]

@@ -31,6 +31,10 @@ pub(crate) enum Fault {
     CutForGood,
     /// Closes every connection.
     Closed,
+    /// Becomes [`Fault::Silence`] with the statement that begins a migration.
+    SilentMigration,
+    /// Forwards nothing more on the connection that begins a migration, and everything on others.
+    SilentMigrator,
     /// Removes the options of a connection when it starts, as `PgBouncer` does with `ignore_startup_parameters`.
     NoOptions,
 }
@@ -107,8 +111,14 @@ async fn pump(
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         let bytes = buffer.get(..read).unwrap();
         let commits = is_requests && bytes.windows(6).any(|window| window == b"COMMIT");
+        let migrates = is_requests && bytes.windows(6).any(|window| window == b"LOCAL ");
         let now = *fault.borrow();
         match now {
+            Fault::SilentMigration if migrates => {
+                fault.send_replace(Fault::Silence);
+                until_over(&fault, Fault::Silence).await;
+            }
+            Fault::SilentMigrator if migrates => until_over(&fault, now).await,
             Fault::Silence => until_over(&fault, now).await,
             Fault::SilenceBefore(later) if number < later => until_over(&fault, now).await,
             Fault::NoQueries if is_requests && bytes.starts_with(b"Q") => {

@@ -1,7 +1,9 @@
 //! The probes and the metrics for scrapers without an account.
 
+use gatehouse_store::testing::sqlite;
 use gatehouse_testkit::{Options, PASSWORD, TestServer};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const LIVE: [&str; 3] = ["/health/live", "/livez", "/healthz"];
 const TOKEN: &str = "a token for the scraper";
@@ -52,6 +54,39 @@ async fn without_its_database_a_node_is_live_and_not_ready() {
     assert_eq!((status, reasons), (503, json!(["database"])));
     let live = server.remote().get("/health/live").await;
     live.expect(200);
+}
+
+#[tokio::test]
+async fn a_node_whose_database_file_is_gone_is_not_ready_and_accepts_nothing() {
+    let database = sqlite();
+    let path = database.directory().join("gatehouse.db");
+    let moved = database.directory().join("moved.db");
+    let server = TestServer::start(Options::default().database(database)).await;
+    let owner = server.set_up().await;
+    assert_eq!(reasons(&server, "/health/ready").await, (200, json!([])));
+    tokio::fs::rename(&path, &moved).await.unwrap();
+    let change = json!({ "key": "server.ready_when_sealed", "value": true });
+    let refused = owner.rpc("config.set", change.clone()).await;
+    assert_eq!(refused, Err("STORAGE_UNAVAILABLE".to_owned()));
+    // The last answer of the database is used for a second.
+    let until = async |wanted: fn(&[Value]) -> bool| {
+        let changed = async {
+            loop {
+                let (_, found) = reasons(&server, "/health/ready").await;
+                if wanted(found.as_array().unwrap()) {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(20), changed).await;
+        waited.unwrap();
+    };
+    until(|found| found.contains(&json!("database"))).await;
+    assert_eq!(reasons(&server, "/health/live").await, (200, json!([])));
+    tokio::fs::rename(&moved, &path).await.unwrap();
+    until(<[Value]>::is_empty).await;
+    owner.rpc("config.set", change).await.unwrap();
 }
 
 async fn scraped(server: &TestServer) -> String {
