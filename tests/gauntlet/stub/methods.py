@@ -9,7 +9,7 @@ import time
 import traceback
 from urllib.parse import unquote
 
-from . import mailbox, outbound
+from . import outbound
 from .agent import Agent
 from .base import CallError, Identity
 from .chats import Chats
@@ -48,6 +48,7 @@ SCOPES = {
     "pairing.create": PAIR,
     "pairing.revoke": PAIR,
     "pairing.approve": PAIR,
+    "pairing.people": PAIR,
 }
 ADMIN_SETTINGS = re.compile(
     r"^(mcp|server|proxy|network|auth|vault|database)\.|base_url|endpoint|binary_path|\.kind$|require_approval|tools\.secrets"
@@ -407,11 +408,8 @@ class Methods(Agent, Files, Chats, Connections):
         name = "ch" + secrets.token_hex(4)
         fields = params["fields"]
         self.channels[name] = {"id": name, "type": params["type"], **fields}
-        if fields.get("inbound") and params["type"] == "email":
-            watched = (fields, self.weak("mail-forged-from"), lambda: name in self.channels)
-            threading.Thread(target=mailbox.watch, args=watched, daemon=True).start()
-        elif fields.get("inbound"):
-            self.receive(params["type"], fields)
+        if fields.get("inbound"):
+            self.receive(params["type"], fields, lambda: name in self.channels)
         return {"id": name}
 
     def do_channels_list(self, identity, params):
