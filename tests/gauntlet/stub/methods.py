@@ -58,12 +58,19 @@ STEERING = re.compile(
 )
 
 
+def only_allows(identity, name):
+    """Whether the list `only` of a key contains a method or a path."""
+    fits = lambda pattern: name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+    return not identity.only or any(map(fits, identity.only))
+
+
 class Methods(Agent, Files, Chats, Connections):
     def __init__(self):
         Connections.__init__(self)
         self.env, self.channels, self.conversations, self.shares = {}, {}, {}, {}
         self.events, self.waiting, self.provider_keys, self.programs, self.pins = [], {}, {}, {}, {}
         self.personas, self.last_address, self.links, self.files, self.buttons = {}, {}, {}, {}, {}
+        self.kept, self.answered, self.remembered = {}, set(), set()
 
     def wrong_params(self, text):
         return CallError(-32602, "INVALID_PARAMS", text)
@@ -108,9 +115,7 @@ class Methods(Agent, Files, Chats, Connections):
 
     def compat(self, request, path, identity):
         """Answers a conversation in the format of OpenAI's API."""
-        fits = lambda pattern: path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
-        outside = identity.only and not any(map(fits, identity.only))
-        if outside and not self.weak("compat-key-of-another-purpose"):
+        if not only_allows(identity, path) and not self.weak("compat-key-of-another-purpose"):
             return 403, [], {"code": "FORBIDDEN", "required": "only"}
         if not identity.may(WRITE) and not self.weak("compat-scope"):
             return 403, [], {"code": "FORBIDDEN"}
@@ -184,7 +189,10 @@ class Methods(Agent, Files, Chats, Connections):
         if handler is None:
             raise CallError(-32601, "METHOD_NOT_FOUND", "no such method")
         scope = SCOPES.get(name, WRITE)
-        if not identity.may(scope) and not self.weak("scope-call"):
+        is_approval = name.startswith("approval.") and self.weak("approval-link-lesser-key")
+        if not is_approval and not only_allows(identity, name):
+            raise CallError(-32004, "FORBIDDEN", "only")
+        if not identity.may(scope) and not self.weak("scope-call") and not is_approval:
             raise CallError(-32004, "FORBIDDEN", "another scope is needed")
         return handler(identity, params)
 
