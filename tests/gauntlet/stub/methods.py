@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from . import outbound
 from .agent import Agent
+from .authorizations import Authorizations
 from .base import CallError, Identity
 from .chats import Chats
 from .connections import Connections
@@ -42,6 +43,7 @@ SCOPES = {
     "approval.remembered": APPROVE,
     "approval.forget": APPROVE,
     "mcp.authorize": ADMIN,
+    "mcp.disconnect": ADMIN,
     "mcp.create": ADMIN,
     "mcp.list": READ,
     "pairing.list": PAIR,
@@ -64,9 +66,10 @@ def only_allows(identity, name):
     return not identity.only or any(map(fits, identity.only))
 
 
-class Methods(Agent, Files, Chats, Connections):
+class Methods(Agent, Files, Chats, Connections, Authorizations):
     def __init__(self):
         Connections.__init__(self)
+        Authorizations.__init__(self)
         self.env, self.channels, self.conversations, self.shares = {}, {}, {}, {}
         self.events, self.waiting, self.provider_keys, self.programs, self.pins = [], {}, {}, {}, {}
         self.personas, self.last_address, self.links, self.files, self.buttons = {}, {}, {}, {}, {}
