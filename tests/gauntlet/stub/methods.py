@@ -16,6 +16,7 @@ from .base import CallError, Identity
 from .chats import Chats
 from .connections import Connections
 from .files import Files
+from .mcp import Mcp
 from .request_secrets import HttpServer
 
 READ, WRITE, ADMIN, APPROVE, PAIR = (f"operator.{name}" for name in ("read", "write", "admin", "approvals", "pairing"))
@@ -60,13 +61,7 @@ STEERING = re.compile(
 )
 
 
-def only_allows(identity, name):
-    """Whether the list `only` of a key contains a method or a path."""
-    fits = lambda pattern: name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
-    return not identity.only or any(map(fits, identity.only))
-
-
-class Methods(Agent, Files, Chats, Connections, Authorizations):
+class Methods(Agent, Files, Chats, Connections, Authorizations, Mcp):
     def __init__(self):
         Connections.__init__(self)
         Authorizations.__init__(self)
@@ -74,6 +69,12 @@ class Methods(Agent, Files, Chats, Connections, Authorizations):
         self.events, self.waiting, self.provider_keys, self.programs, self.pins = [], {}, {}, {}, {}
         self.personas, self.last_address, self.links, self.files, self.buttons = {}, {}, {}, {}, {}
         self.kept, self.answered, self.remembered = {}, set(), set()
+
+    @staticmethod
+    def is_within(identity, name):
+        """Returns whether the list `only` of a key contains a method or a path."""
+        fits = lambda pattern: name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+        return not identity.only or any(map(fits, identity.only))
 
     def wrong_params(self, text):
         return CallError(-32602, "INVALID_PARAMS", text)
@@ -118,7 +119,7 @@ class Methods(Agent, Files, Chats, Connections, Authorizations):
 
     def compat(self, request, path, identity):
         """Answers a conversation in the format of OpenAI's API."""
-        if not only_allows(identity, path) and not self.weak("compat-key-of-another-purpose"):
+        if not self.is_within(identity, path) and not self.weak("compat-key-of-another-purpose"):
             return 403, [], {"code": "FORBIDDEN", "required": "only"}
         if not identity.may(WRITE) and not self.weak("compat-scope"):
             return 403, [], {"code": "FORBIDDEN"}
@@ -193,7 +194,7 @@ class Methods(Agent, Files, Chats, Connections, Authorizations):
             raise CallError(-32601, "METHOD_NOT_FOUND", "no such method")
         scope = SCOPES.get(name, WRITE)
         is_approval = name.startswith("approval.") and self.weak("approval-link-lesser-key")
-        if not is_approval and not only_allows(identity, name):
+        if not is_approval and not self.is_within(identity, name):
             raise CallError(-32004, "FORBIDDEN", "only")
         if not identity.may(scope) and not self.weak("scope-call") and not is_approval:
             raise CallError(-32004, "FORBIDDEN", "another scope is needed")

@@ -216,10 +216,11 @@ def flood(g, flow):
 
 
 def large(taken):
-    """A document of 128 MiB. The bytes that the gateway took are added to `taken`."""
+    """A document of 128 MiB. The bytes that the gateway took are added to `taken`, which is empty until it asks."""
 
     def pieces():
         piece = b'{"a":"' + b"x" * MIB
+        taken.append(0)
         for _ in range(128):
             yield piece
             taken.append(len(piece))
@@ -232,8 +233,8 @@ def slow(taken):
 
     def pieces():
         for _ in range(240):
+            taken.append(0)
             yield b" "
-            taken.append(1)
             time.sleep(0.5)
 
     return lambda hit: (200, {"Content-Type": "application/json"}, pieces())
