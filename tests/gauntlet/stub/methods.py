@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from . import outbound
 from .agent import Agent
+from .audio import Audio
 from .authorizations import Authorizations
 from .base import CallError, Identity
 from .chats import Chats
@@ -61,7 +62,7 @@ STEERING = re.compile(
 )
 
 
-class Methods(Agent, Files, Chats, Connections, Authorizations, Mcp):
+class Methods(Agent, Files, Chats, Connections, Authorizations, Mcp, Audio):
     def __init__(self):
         Connections.__init__(self)
         Authorizations.__init__(self)
@@ -109,8 +110,8 @@ class Methods(Agent, Files, Chats, Connections, Authorizations, Mcp):
             return self.files_of(request, path, identity)
         if path == "/api/sessions" and request.method == "GET":
             return 200, [], {"sessions": []}
-        if path == "/v1/audio/transcriptions":
-            return self.transcribe(request)
+        if path.startswith("/v1/audio/"):
+            return self.audio(request, path, identity)
         if path in ("/v1/chat/completions", "/v1/responses"):
             return self.compat(request, path, identity)
         if path == "/metrics":
@@ -130,13 +131,6 @@ class Methods(Agent, Files, Chats, Connections, Authorizations, Mcp):
         except CallError as error:
             key = self.provider_keys["fake"]["key"] if self.weak("compat-error-tells-key") else ""
             return 502, [], {"error": {"message": f"{error.text} {key}"}, "code": error.code}
-
-    def transcribe(self, request):
-        mark = re.search("boundary=(.*)", request.header("content-type"))
-        parts = request.body.split(b"--" + mark.group(1).encode()) if mark else []
-        if len(parts) > 100 and not self.weak("multipart-parts"):
-            return 400, [], {"code": "INVALID_REQUEST"}
-        return 200, [], {"fields": [part.decode() for part in parts][:1]}
 
     def batch(self, request, calls):
         if len(calls) > 64 and not self.weak("batch-size"):
