@@ -240,6 +240,11 @@ class Endpoints:
             return (200, [], open(name, "rb").read()) if os.path.isfile(name) else (404, [], b"")
         if self.weak("leftover-files") and path == "/.git/config":
             return 200, [("Content-Type", "text/plain")], b"[core]\n\tbare = false\n"
+        if path.startswith("/docs") and identity:
+            name = os.path.normpath("/" + unquote(path.removeprefix("/docs/")))
+            if self.weak("manual-traversal") and os.path.isfile(name):
+                return 200, [], open(name, "rb").read()
+            return 200, [], b"Glossary"
         if path.startswith("/approve/"):
             return self.approval_link(request, path.rsplit("/", 1)[1])
         if path.startswith("/auth/callback/"):

@@ -39,6 +39,9 @@ SCOPES = {
     "channels.list": READ,
     "ssh_keys.list": READ,
     "audit.list": ADMIN,
+    "backup.create": ADMIN,
+    "webhooks.forward": ADMIN,
+    "webhooks.delivery.request": ADMIN,
     "approval.list": APPROVE,
     "approval.find": APPROVE,
     "approval.resolve": APPROVE,
@@ -60,6 +63,14 @@ ADMIN_SETTINGS = re.compile(
 STEERING = re.compile(
     r"^(LD_|DYLD_|NODE_OPTIONS|BASH_ENV|ENV$|PYTHON|PERL5|RUBY|JAVA_TOOL|npm_config_|GIT_|PATH$|HOME$)"
 )
+
+
+# The methods that a weakness opens to every key.
+OPENED = {
+    "approval.": "approval-link-lesser-key",
+    "webhooks.forward": "forward-by-lesser-key",
+    "webhooks.delivery.request": "forward-by-lesser-key",
+}
 
 
 class Methods(Agent, Files, Chats, Connections, Authorizations, Mcp, Audio):
@@ -106,6 +117,13 @@ class Methods(Agent, Files, Chats, Connections, Authorizations, Mcp, Audio):
                 return 200, [], open("/tmp/" + name, "rb").read()
             except OSError:
                 return 404, [], {"code": "NOT_FOUND"}
+        if path == "/api/backup/stream" and request.method == "POST":
+            may = identity.may(ADMIN) and self.is_within(identity, path)
+            if not may and not self.weak("backup-by-lesser-key"):
+                return 403, [], {"code": "FORBIDDEN"}
+            return 200, [], b"a backup"
+        if path.startswith("/api/sessions/") and "/audio" in path:
+            return self.recording(request, path, identity)
         if "/attachments" in path:
             return self.files_of(request, path, identity)
         if path == "/api/sessions" and request.method == "GET":
@@ -114,8 +132,8 @@ class Methods(Agent, Files, Chats, Connections, Authorizations, Mcp, Audio):
             return self.audio(request, path, identity)
         if path in ("/v1/chat/completions", "/v1/responses"):
             return self.compat(request, path, identity)
-        if path == "/metrics":
-            return 200, [("Content-Type", "text/plain")], b"up 1\n"
+        if path == "/metrics" and request.method == "GET":
+            return 200, [("Content-Type", "text/plain")], b"# TYPE up gauge\nup 1\n"
         return 404, [], {"code": "NOT_FOUND"}
 
     def compat(self, request, path, identity):
@@ -187,10 +205,10 @@ class Methods(Agent, Files, Chats, Connections, Authorizations, Mcp, Audio):
         if handler is None:
             raise CallError(-32601, "METHOD_NOT_FOUND", "no such method")
         scope = SCOPES.get(name, WRITE)
-        is_approval = name.startswith("approval.") and self.weak("approval-link-lesser-key")
-        if not is_approval and not self.is_within(identity, name):
+        is_open = any(name.startswith(begins) and self.weak(weakness) for begins, weakness in OPENED.items())
+        if not is_open and not self.is_within(identity, name):
             raise CallError(-32004, "FORBIDDEN", "only")
-        if not identity.may(scope) and not self.weak("scope-call") and not is_approval:
+        if not identity.may(scope) and not self.weak("scope-call") and not is_open:
             raise CallError(-32004, "FORBIDDEN", "another scope is needed")
         return handler(identity, params)
 
@@ -258,6 +276,19 @@ class Methods(Agent, Files, Chats, Connections, Authorizations, Mcp, Audio):
 
     def do_webhooks_delivery_get(self, identity, params):
         return next(row for row in self.deliveries if row["id"] == params["id"])
+
+    def do_backup_create(self, identity, params):
+        return {"name": "gatehouse.backup"}
+
+    def do_webhooks_delete(self, identity, params):
+        self.hooks = {name: hook for name, hook in self.hooks.items() if hook["id"] != params["id"]}
+        return {"ok": True}
+
+    def do_webhooks_forward(self, identity, params):
+        return {"webhook_id": params["id"]}
+
+    def do_webhooks_delivery_request(self, identity, params):
+        return {"headers": []}
 
     def do_inbox_list(self, identity, params):
         return {"messages": list(self.messages)}

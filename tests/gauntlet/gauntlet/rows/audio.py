@@ -320,3 +320,28 @@ def voice_in_path(g, vendor):
         refuse(hit.header("x-planted"), "a header was added")
     require(vendor.uploads(), "nothing of this reached the vendor")
     return f"{len(texts)} texts, each only a value"
+
+
+@fresh(
+    "audio-of-another-conversation",
+    "CWE-639",
+    "Name a recording of one conversation in another, or without the right to read, and have it.",
+)
+@with_vendor
+def another_conversation(g, vendor):
+    mine, other = (g.call(g.need_owner(), "sessions.create")["id"] for _ in range(2))
+    path = lambda session, audio="": f"{g.paths.conversations}/{session}/audio{audio}"
+    kept = upload(g, g.owner, path(mine), form()).json()
+    audio = "/" + str(kept.get("audio_id") or kept.get("id"))
+    body = g.http("GET", path(mine, audio), g.owner).body
+    require(len(body) > 1000, f"a recording cannot be read in its own conversation: {kept}")
+    refuse(g.http("GET", path(other, audio), g.owner).ok, "another conversation has the recording")
+    readers = {"a stranger": g.stranger(), "a key that writes": g.make_key(["operator.write"]).caller}
+    readers["a key for another purpose"] = g.make_key(["operator.read"], only=["sessions.list"]).caller
+    for who, caller in readers.items():
+        refuse(g.http("GET", path(mine, audio), caller).ok, f"{who} has the recording")
+    for name in ("/../audio" + audio, "/..%2f" + audio[1:], "/%2e%2e%2f%2e%2e%2f" + mine + "%2faudio" + audio):
+        refuse(body == g.http("GET", path(other, name), g.owner).body, f"{name} of another conversation has the recording")
+    for session in (mine, other):
+        refuse(upload(g, g.make_key(["operator.read"]).caller, path(session), form()).ok, "a key that reads adds a recording")
+    return "a recording belongs to its conversation"
