@@ -9,8 +9,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 class Authority(Recorder):
-    """Rows may change the documents `protected` and `metadata`, the header `challenge`, the ID of the next `client`, and
-    the `answers` by path."""
+    """Rows may change the documents `protected` and `metadata`, the header `challenge`, and the `answers` by path."""
 
     def __init__(self):
         super().__init__(self.reply)
@@ -31,7 +30,7 @@ class Authority(Recorder):
             "authorization_response_iss_parameter_supported": True,
         }
         self.challenge = f'Bearer resource_metadata="{url}/.well-known/oauth-protected-resource/mcp"'
-        self.client, self.answers = "c1", {}
+        self.answers = {}
 
     @property
     def mcp(self):
@@ -54,7 +53,7 @@ class Authority(Recorder):
             return 200, JSON, json.dumps(documents[path]).encode()
         if path == "/register":
             wanted = json.loads(hit.body)
-            return 201, JSON, json.dumps(wanted | {"client_id": self.client}).encode()
+            return 201, JSON, json.dumps(wanted | {"client_id": "c1"}).encode()
         if path == "/token":
             grant = {"access_token": "a1", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "r1"}
             return 200, JSON, json.dumps(grant).encode()

@@ -22,8 +22,8 @@ class Hit:
 
 
 class Recorder:
-    """Answers each request with `answer(hit) -> (status, headers, body)` and keeps it in `hits`. A body that is no bytes
-    is an iterator over its pieces, which are sent until the client closes the connection."""
+    """Answers each request with `answer(hit) -> (status, headers, body)` and keeps it in `hits`. The body is bytes, or
+    an iterator over pieces, which are sent until the client closes the connection."""
 
     def __init__(self, answer=None):
         self.hits, self.changed = [], threading.Condition()

@@ -236,10 +236,22 @@ class Chats:
             entry[1].set()
 
     def do_pairing_people(self, identity, params):
-        people = [{"person": person, "code": code} for code, person in self.codes.items()]
-        return {"people": people + [{"person": person} for person in self.people]}
+        people = [{"id": person, "person": person, "code": code} for code, person in self.codes.items()]
+        paired = [{"id": person, "person": person, "trusted": trusted} for person, trusted in self.people.items()]
+        return {"people": people + paired}
+
+    def need_trust(self, identity, params):
+        is_weak = self.weak("inbound-trusted-by-lesser-key")
+        if params.get("trusted") and not identity.may("operator.admin") and not is_weak:
+            raise CallError(-32004, "FORBIDDEN", "operator.admin is needed")
+
+    def do_pairing_trust(self, identity, params):
+        self.need_trust(identity, params)
+        self.people[params["id"]] = params["trusted"]
+        return {"ok": True}
 
     def do_pairing_approve(self, identity, params):
+        self.need_trust(identity, params)
         wanted = params["code"]
         weak = any(self.weak(f"inbound-{kind}-code-guessed") for kind in VENDORS)
         for code, person in list(self.codes.items()):

@@ -43,8 +43,8 @@ class Files:
         conversation, _, name = path.removeprefix("/api/sessions/").partition("/audio")
         name, is_post = name.removeprefix("/"), request.method == "POST"
         is_weak = self.weak("audio-of-another-conversation")
-        may = identity.may(WRITE if is_post else READ) and self.is_within(identity, "/api/sessions/{id}/audio/{audio_id}")
-        if not may and not is_weak:
+        may = identity.may(WRITE if is_post else READ)
+        if not (may and self.is_within(identity, "/api/sessions/{id}/audio/{audio_id}")) and not is_weak:
             return 403, [], {"code": "FORBIDDEN"}
         if is_post:
             name = "aud_" + secrets.token_hex(8)

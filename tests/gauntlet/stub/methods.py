@@ -56,6 +56,7 @@ SCOPES = {
     "pairing.revoke": PAIR,
     "pairing.approve": PAIR,
     "pairing.people": PAIR,
+    "pairing.trust": PAIR,
 }
 ADMIN_SETTINGS = re.compile(
     r"^(mcp|server|proxy|network|auth|vault|database)\.|base_url|endpoint|binary_path|\.kind$|require_approval|tools\.secrets"

@@ -79,6 +79,8 @@ def asks_again(g, session, url="http://127.0.0.1:9/"):
         for approval in waiting(g):
             g.call(g.owner, "approval.resolve", {"id": approval["id"], "allow": False})
         done.result()
+    if not found:
+        raise RuntimeError("the call neither waits nor ends")
     return found != [None]
 
 
@@ -184,7 +186,7 @@ def used_twice(g):
 )
 def expired(g):
     session = new_session(g)
-    g.call(g.owner, "config.set", {"key": "agents.turn_timeout_seconds", "value": 4})
+    g.call(g.owner, "config.set", {"key": "agents.turn_timeout_seconds", "value": 8})
     with asked(g, session) as (path, waits):
         until(lambda: not waits())
         require(not waits(), "the call waits although its turn has ended")

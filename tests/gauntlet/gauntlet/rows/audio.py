@@ -51,7 +51,8 @@ class Vendor(Recorder):
         return 200, {"Content-Type": "audio/wav"}, silence()
 
     def uploads(self):
-        return [hit for hit in list(self.hits) if "listen" in hit.path or hit.path.endswith(("transcriptions", "translations"))]
+        ends = ("transcriptions", "translations")
+        return [hit for hit in list(self.hits) if "listen" in hit.path or hit.path.endswith(ends)]
 
     def attach(self, g):
         """Has the gateway use this vendor."""
@@ -129,7 +130,8 @@ def another_purpose(g, vendor):
 @with_vendor
 def scope(g, vendor):
     require(used(g, g.make_key(["operator.read", "operator.write"]).caller), "no key can use audio")
-    callers = {"a stranger": (g.stranger(), set()), "a key that reads": (g.make_key(["operator.read"]).caller, {VOICES})}
+    callers = {"a stranger": (g.stranger(), set())}
+    callers["a key that reads"] = (g.make_key(["operator.read"]).caller, {VOICES})
     others = g.make_key(["operator.approvals", "operator.pairing"])
     callers["a key for approvals"] = (others.caller, set())
     ended = g.make_key(["operator.read", "operator.write"])
@@ -146,7 +148,8 @@ def scope(g, vendor):
 @fresh("audio-outlives-key", "CWE-613", "Get speech and transcripts after the key was revoked.")
 @with_vendor
 def outlives_key(g, vendor):
-    calls = {path: (lambda caller, path=path: upload(g, caller, path, form(fields=[("model", "whisper")]))) for path in UPLOADS}
+    whole = form(fields=[("model", "whisper")])
+    calls = {path: lambda caller, path=path: upload(g, caller, path, whole) for path in UPLOADS}
     calls[SPEECH] = lambda caller: speak(g, caller, input="another text")
     for path, use in calls.items():
         key = g.make_key(["operator.write"])
@@ -171,7 +174,11 @@ def outlives_key(g, vendor):
     return "no result is sent"
 
 
-@fresh("audio-too-large", "CWE-770", "Have the gateway take, and vendors be paid for, uploads and texts over the limits.")
+@fresh(
+    "audio-too-large",
+    "CWE-770",
+    "Have the gateway take, and vendors be paid for, uploads and texts over the limits.",
+)
 @with_vendor
 def too_large(g, vendor):
     caller = g.make_key(["operator.read", "operator.write"]).caller
@@ -213,7 +220,7 @@ def playlist(g, vendor):
                 f"#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n{target}\n#EXT-X-ENDLIST\n",
                 f"ffconcat version 1.0\nfile '{target}'\n",
                 f"[playlist]\nNumberOfEntries=1\nFile1={target}\n",
-                f'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a SYSTEM "{target}">]><MPD><BaseURL>{target}</BaseURL>&a;</MPD>',
+                f'<!DOCTYPE x [<!ENTITY a SYSTEM "{target}">]><MPD><BaseURL>{target}</BaseURL>&a;</MPD>',
                 f"ID3\x03\0\0\0\0\0\0#EXTM3U\n#EXTINF:1,\n{target}\n",
             ]
         lists.append(f"file://{local.name}")
@@ -312,7 +319,8 @@ def voice_in_path(g, vendor):
         for model in (f"deepgram/{text}", text):
             upload(g, caller, UPLOADS[0], form(fields=[("model", model)]))
         g.http("GET", f"{VOICES}?model={text.replace(chr(13), '').replace(chr(10), '').replace(' ', '')}", caller)
-    paths = re.compile(r"/v1/(text-to-speech/[\w-]+/stream|voices|listen|audio/(speech|transcriptions|translations|voices))")
+    audio = "audio/(speech|transcriptions|translations|voices)"
+    paths = re.compile(rf"/v1/(text-to-speech/[\w-]+/stream|voices|listen|{audio})")
     for hit in vendor.hits:
         url = urlsplit(hit.path)
         refuse(not paths.fullmatch(url.path), f"{hit.path} of the vendor was called")
@@ -341,7 +349,8 @@ def another_conversation(g, vendor):
     for who, caller in readers.items():
         refuse(g.http("GET", path(mine, audio), caller).ok, f"{who} has the recording")
     for name in ("/../audio" + audio, "/..%2f" + audio[1:], "/%2e%2e%2f%2e%2e%2f" + mine + "%2faudio" + audio):
-        refuse(body == g.http("GET", path(other, name), g.owner).body, f"{name} of another conversation has the recording")
-    for session in (mine, other):
-        refuse(upload(g, g.make_key(["operator.read"]).caller, path(session), form()).ok, "a key that reads adds a recording")
+        found = g.http("GET", path(other, name), g.owner).body
+        refuse(found == body, f"{name} of another conversation has the recording")
+    reader = g.make_key(["operator.read"]).caller
+    refuse(upload(g, reader, path(mine), form()).ok, "a key that reads adds a recording")
     return "a recording belongs to its conversation"

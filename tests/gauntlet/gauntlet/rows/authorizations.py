@@ -1,4 +1,4 @@
-"""Authorization servers of MCP servers, which the owner did not choose, and what their metadata makes the gateway do."""
+"""Authorization servers of MCP servers, which the owner did not choose, and what their metadata leads to."""
 
 import itertools
 import time
@@ -104,7 +104,8 @@ def other_issuer(g, flow):
     require(flow.completes(), "no authorization can be completed")
     authority = flow.authority
     url = authority.url
-    for issuer in ("https://accounts.example.com", f"{url}.evil.example", f"{url}/tenant", url.replace("http", "https")):
+    tls = url.replace("http", "https")
+    for issuer in ("https://accounts.example.com", f"{url}.evil.example", f"{url}/tenant", tls):
         authority.metadata["issuer"] = issuer
         refuse(flow.begin(), f"the issuer {issuer} is accepted")
     authority.reset()

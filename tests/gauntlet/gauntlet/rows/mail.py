@@ -68,10 +68,10 @@ def paired(g, office):
     return person
 
 
-def read_all(office, person, word):
+def read_all(office, person, word, seconds=60):
     """Waits until the mails that have been delivered were read."""
     office.deliver(authentic(person, f"SAY {word}"))
-    require(office.wait_for_text(person, word), "a paired person is not answered")
+    require(office.wait_for_text(person, word, seconds), "a paired person is not answered")
 
 
 @row(
@@ -127,6 +127,7 @@ def stranger(g):
     "CWE-770",
     "Fill the list of people who wait for approval, with many mails of one stranger and with many strangers.",
     instance="fresh",
+    deadline=360.0,
 )
 def rows_of_strangers(g):
     waiting = lambda: [
@@ -143,7 +144,7 @@ def rows_of_strangers(g):
         refuse(waiting().count("eve@a.example") > 1, "a stranger writes more than one row")
         for number in range(150):
             office.deliver(authentic(f"eve{number}@a.example"))
-        read_all(office, person, "welcome-43")
+        read_all(office, person, "welcome-43", 180)
         count = len(waiting())
         refuse(count > 120, f"{count} strangers wait for approval")
     return f"{count} wait for approval"

@@ -47,7 +47,9 @@ def backup(g):
     settings={"metrics.token": TOKEN},
 )
 def metrics_token(g):
-    holds = lambda *headers, query="": "# TYPE" in g.http("GET", g.paths.metrics + query, g.stranger().but(*headers)).text
+    def holds(*headers, query=""):
+        return "# TYPE" in g.http("GET", g.paths.metrics + query, g.stranger().but(*headers)).text
+
     require(holds(bearer(TOKEN)), "the token does not open the metrics")
     for header in (
         bearer(TOKEN[:-1]),
@@ -64,7 +66,8 @@ def metrics_token(g):
         refuse(holds(query=f"?{name}={TOKEN}"), f"?{name}= opens the metrics")
     caller = g.stranger().but(bearer(TOKEN))
     refuse(g.reaches(caller), "the token reaches the API")
-    for path in (*g.paths.documents, "/v1/models", g.paths.keys, g.paths.conversations, f"{g.paths.metrics}/../api/gon"):
+    others = ("/v1/models", g.paths.keys, g.paths.conversations, f"{g.paths.metrics}/../api/gon")
+    for path in (*g.paths.documents, *others):
         refuse(g.http("GET", path, caller).ok, f"the token opens {path}")
     refuse(g.http("POST", g.paths.metrics, caller, {}).ok, "the token posts")
     for name in ("system.status", "config.get", "sessions.list"):

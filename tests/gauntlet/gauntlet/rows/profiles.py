@@ -1,4 +1,4 @@
-"""Senders that the owner describes in a file: how they sign, and how the gateway proves to them that it has the secret."""
+"""Senders that the owner describes in a file: how they sign, and the proof that the gateway has the secret."""
 
 import json
 import time
