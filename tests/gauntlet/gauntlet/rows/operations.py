@@ -138,7 +138,8 @@ def forward(g):
     require(g.call(g.need_owner(), "webhooks.forward", {"id": hook["id"]}), "deliveries cannot be forwarded")
     mark = "planted-signature"
     g.deliver(hook, b"{}", [("X-Hub-Signature-256", f"sha256={mark}"), ("X-GitHub-Event", "push")])
-    rows = g.call(g.owner, "webhooks.deliveries", {"id": hook["id"]})["deliveries"]
+    # Refusals are stored after the answer.
+    rows = until(lambda: g.call(g.owner, "webhooks.deliveries", {"id": hook["id"]})["deliveries"])
     require(rows, "the delivery was not recorded")
     keys = [["operator.read"], ["operator.write"], ["operator.read", "operator.write", "operator.approvals"]]
     callers = [g.make_key(scopes).caller for scopes in keys]
