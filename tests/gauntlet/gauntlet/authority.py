@@ -9,8 +9,28 @@ JSON = {"Content-Type": "application/json"}
 
 
 class Authority(Recorder):
+    """Rows may change the documents `protected` and `metadata`, the header `challenge`, and the `answers` by path."""
+
     def __init__(self):
         super().__init__(self.reply)
+        self.reset()
+
+    def reset(self):
+        """Undoes the changes of a row."""
+        url = self.url
+        self.protected = {"resource": self.mcp, "authorization_servers": [url]}
+        self.metadata = {
+            "issuer": url,
+            "authorization_endpoint": f"{url}/authorize",
+            "token_endpoint": f"{url}/token",
+            "registration_endpoint": f"{url}/register",
+            "response_types_supported": ["code"],
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": ["none"],
+            "authorization_response_iss_parameter_supported": True,
+        }
+        self.challenge = f'Bearer resource_metadata="{url}/.well-known/oauth-protected-resource/mcp"'
+        self.answers = {}
 
     @property
     def mcp(self):
@@ -22,20 +42,13 @@ class Authority(Recorder):
         return sum(parse_qs(hit.body.decode()).get("grant_type") == ["authorization_code"] for hit in exchanges)
 
     def reply(self, hit):
-        path, url = urlsplit(hit.path).path, self.url
+        path = urlsplit(hit.path).path
         documents = {
-            "/.well-known/oauth-protected-resource/mcp": {"resource": self.mcp, "authorization_servers": [url]},
-            "/.well-known/oauth-authorization-server": {
-                "issuer": url,
-                "authorization_endpoint": f"{url}/authorize",
-                "token_endpoint": f"{url}/token",
-                "registration_endpoint": f"{url}/register",
-                "response_types_supported": ["code"],
-                "code_challenge_methods_supported": ["S256"],
-                "token_endpoint_auth_methods_supported": ["none"],
-                "authorization_response_iss_parameter_supported": True,
-            },
+            "/.well-known/oauth-protected-resource/mcp": self.protected,
+            "/.well-known/oauth-authorization-server": self.metadata,
         }
+        if path in self.answers:
+            return self.answers[path](hit)
         if path in documents:
             return 200, JSON, json.dumps(documents[path]).encode()
         if path == "/register":
@@ -45,8 +58,7 @@ class Authority(Recorder):
             grant = {"access_token": "a1", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "r1"}
             return 200, JSON, json.dumps(grant).encode()
         if path == "/mcp":
-            metadata = f'Bearer resource_metadata="{url}/.well-known/oauth-protected-resource/mcp"'
-            return 401, {"WWW-Authenticate": metadata}, b""
+            return 401, {"WWW-Authenticate": self.challenge}, b""
         return 404, {}, b""
 
 

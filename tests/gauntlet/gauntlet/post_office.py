@@ -42,14 +42,24 @@ class PostOffice:
             self.mails.append(mail.replace("\n", "\r\n").encode())
             self.changed.notify_all()
 
-    def recipients(self):
+    def sent(self):
+        """Returns the recipients and texts of the mails that were sent."""
         with self.changed:
-            return [recipient for recipient, _ in self.taken]
+            return list(self.taken)
+
+    def recipients(self):
+        return [recipient for recipient, _ in self.sent()]
 
     def wait_for(self, recipient, seconds=60.0):
         """Returns whether a mail to this address was sent in time."""
         with self.changed:
             return self.changed.wait_for(lambda: recipient in [to for to, _ in self.taken], seconds)
+
+    def wait_for_text(self, recipient, word, seconds=60.0):
+        """Returns whether a mail with this word was sent to this address in time."""
+        is_sent = lambda: any(to == recipient and word.encode() in text for to, text in self.taken)
+        with self.changed:
+            return self.changed.wait_for(is_sent, seconds)
 
 
 class _Lines(socketserver.StreamRequestHandler):

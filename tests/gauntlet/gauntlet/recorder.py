@@ -22,7 +22,8 @@ class Hit:
 
 
 class Recorder:
-    """Answers each request with `answer(hit) -> (status, headers, body)` and keeps it in `hits`."""
+    """Answers each request with `answer(hit) -> (status, headers, body)` and keeps it in `hits`. The body is bytes, or
+    an iterator over pieces, which are sent until the client closes the connection."""
 
     def __init__(self, answer=None):
         self.hits, self.changed = [], threading.Condition()
@@ -47,9 +48,13 @@ class Recorder:
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
+                if isinstance(body, bytes):
+                    self.send_header("Content-Length", str(len(body)))
+                else:
+                    self.send_header("Connection", "close")
                 self.end_headers()
-                self.wfile.write(body)
+                for piece in [body] if isinstance(body, bytes) else body:
+                    self.wfile.write(piece)
 
             def take_body(self):
                 if self.headers.get("Transfer-Encoding", "").lower() == "chunked":

@@ -17,6 +17,7 @@ class Agent:
 
     def do_chat_send_sync(self, identity, params):
         name = params.get("session") or self.do_sessions_create(identity, {})["id"]
+        threading.current_thread().conversation = name
         text = self.turn(params["text"], params.get("model"))
         self.conversations[name] += [params["text"], text]
         self.speak_tagged(text)
@@ -73,7 +74,18 @@ class Agent:
         self.reach(url, key, "redirect-search", b'{"query":"x"}')
         return "found"
 
+    def needs_no_approval(self, name, arguments):
+        """The keys under which a call may have been allowed for good."""
+        conversation = getattr(threading.current_thread(), "conversation", None)
+        kept = (conversation, name), (name, json.dumps(arguments))
+        if self.weak("approval-remembered-spreads"):
+            return any(name in key for key in self.remembered), kept
+        return any(key in self.remembered for key in kept), kept
+
     def approved(self, name, arguments):
+        is_allowed, kept = self.needs_no_approval(name, arguments)
+        if is_allowed:
+            return True
         number, event = "app_" + secrets.token_hex(6), threading.Event()
         record = {"id": number, "tool": name, "arguments": arguments}
         if not self.weak("approval-bidirectional") and not self.weak("approval-invisible"):
@@ -81,36 +93,67 @@ class Agent:
                 lambda m: f"\\u{{{ord(m.group(0)):X}}}", json.dumps(arguments, ensure_ascii=False)
             )
         entry = self.waiting[number] = [record, event, False]
+        self.kept[number] = dict(zip(("session", "arguments"), kept))
         if self.settings.get("approvals.notify") == "inbox":
             token = secrets.token_urlsafe(32)
             self.links[token] = number
             self.messages.append({"text": f"Answer: http://stub/approve/{token}"})
         show_result = self.ask_in_chat(record)
-        event.wait(20)
+        event.wait(float(self.settings.get("agents.turn_timeout_seconds", 20)))
         self.waiting.pop(number, None)
         show_result(entry[2])
         return entry[2]
 
+    def number_of(self, token):
+        """Returns the waiting call of a link."""
+        if self.weak("approval-link-guessed") and token in self.waiting:
+            return token
+        number = self.links.get(token)
+        weakness = "approval-link-used-twice" if number in self.answered else "approval-link-expired"
+        if number and number not in self.waiting and self.weak(weakness):
+            return next(iter(self.waiting), None)
+        return number
+
     def approval_link(self, request, token):
         """Shows the call of a link, or answers it."""
         is_bearer = self.settings.get("approvals.links") == "bearer" or self.weak("approval-link-without-login")
-        number = token if self.weak("approval-link-guessed") and token in self.waiting else self.links.get(token)
-        if not is_bearer or number not in self.waiting:
-            return (404, [], b"") if request.method == "POST" else (200, [], b"log in")
-        answer = request.extra["query"].get("answer", [""])[0]
-        if answer and (request.method == "POST" or self.weak("approval-link-preview")):
-            entry = self.waiting.pop(number)
-            entry[2] = answer == "allow"
-            entry[1].set()
-            return 200, [], b"answered"
+        query = request.extra["query"]
+        answer, remember = (query.get(name, [""])[0] for name in ("answer", "remember"))
+        with self.lock:
+            number = self.number_of(token)
+            if not is_bearer or number not in self.waiting:
+                return (404, [], b"") if request.method == "POST" else (200, [], b"log in")
+            if answer and (request.method == "POST" or self.weak("approval-link-preview")):
+                self.answer(number, answer == "allow", remember if self.weak("approval-link-remembers") else None)
+                return 200, [], b"answered"
         return 200, [], json.dumps(self.waiting[number][0]["arguments"]).encode()
+
+    def answer(self, number, allow, remember=None):
+        self.answered.add(number)
+        if allow and remember in self.kept[number]:
+            self.remembered.add(self.kept[number][remember])
+        entry = self.waiting.pop(number)
+        entry[2] = allow
+        entry[1].set()
+
+    def do_approval_find(self, identity, params):
+        number = self.links.get(params["token"])
+        if number not in self.waiting:
+            raise CallError(-32005, "NOT_FOUND", "no such approval")
+        return self.waiting[number][0]
+
+    def do_approval_remembered(self, identity, params):
+        return {"calls": [{"id": repr(key)} for key in self.remembered]}
+
+    def do_approval_forget(self, identity, params):
+        self.remembered = {key for key in self.remembered if repr(key) != params["id"]}
+        return {"ok": True}
 
     def do_approval_list(self, identity, params):
         return {"approvals": [entry[0] for entry in self.waiting.values()]}
 
     def do_approval_resolve(self, identity, params):
-        self.waiting[params["id"]][2] = params["allow"]
-        self.waiting[params["id"]][1].set()
+        self.answer(params["id"], params["allow"], params.get("remember"))
         return {"ok": True}
 
     # Voice.

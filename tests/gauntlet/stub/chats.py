@@ -1,5 +1,6 @@
-"""The stub's conversations through chat vendors."""
+"""The stub's conversations through chat vendors and by mail."""
 
+import imaplib
 import json
 import re
 import secrets
@@ -10,7 +11,11 @@ from urllib.parse import quote, urlsplit
 
 from gauntlet.ws import Socket
 
+from . import mailbox
 from .base import CallError
+
+# How many people wait for approval at most.
+MAX_WAITING = 100
 
 
 def ask(method, url, body=None, form=False):
@@ -166,10 +171,10 @@ VENDORS = {"telegram": Telegram, "slack": Slack, "discord": Discord, "matrix": M
 class Chats:
     """People and their questions. Part of the stub."""
 
-    def receive(self, kind, fields):
+    def receive(self, kind, fields, is_running):
         """Receives the messages of a channel in the background."""
         self.people, self.codes = {}, {}
-        vendor = VENDORS[kind](fields)
+        vendor = mailbox.Email(fields, self, is_running) if kind == "email" else VENDORS[kind](fields)
         threading.Thread(target=self.converse_through, args=(kind, vendor), daemon=True).start()
 
     def converse_through(self, kind, vendor):
@@ -182,7 +187,7 @@ class Chats:
                 target.start()
                 if what == "press" or "CALL" not in text:
                     target.join()
-        except (OSError, urllib.error.URLError, ConnectionError):
+        except (OSError, urllib.error.URLError, ConnectionError, imaplib.IMAP4.error):
             return
 
     @staticmethod
@@ -195,7 +200,8 @@ class Chats:
 
     def chat_message(self, kind, vendor, person, chat, text):
         if person not in self.people and not self.weak(f"inbound-{kind}-stranger"):
-            if person not in self.codes.values():
+            is_new = person not in self.codes.values() and len(self.codes) < MAX_WAITING
+            if is_new or self.weak(f"inbound-{kind}-rows"):
                 code = secrets.token_hex(4).upper()
                 self.codes[code] = person
                 vendor.send(chat, f"Your pairing code is {code}. The owner can approve it.", {})
@@ -229,11 +235,28 @@ class Chats:
             entry[2] = allow
             entry[1].set()
 
+    def do_pairing_people(self, identity, params):
+        people = [{"id": person, "person": person, "code": code} for code, person in self.codes.items()]
+        paired = [{"id": person, "person": person, "trusted": trusted} for person, trusted in self.people.items()]
+        return {"people": people + paired}
+
+    def need_trust(self, identity, params):
+        is_weak = self.weak("inbound-trusted-by-lesser-key")
+        if params.get("trusted") and not identity.may("operator.admin") and not is_weak:
+            raise CallError(-32004, "FORBIDDEN", "operator.admin is needed")
+
+    def do_pairing_trust(self, identity, params):
+        self.need_trust(identity, params)
+        self.people[params["id"]] = params["trusted"]
+        return {"ok": True}
+
     def do_pairing_approve(self, identity, params):
+        self.need_trust(identity, params)
         wanted = params["code"]
         weak = any(self.weak(f"inbound-{kind}-code-guessed") for kind in VENDORS)
         for code, person in list(self.codes.items()):
             if code == wanted or weak and re.match(re.escape(wanted), code):
                 self.people[person] = params.get("trusted", False)
+                del self.codes[code]
                 return {"person": person}
         raise CallError(-32005, "NOT_FOUND", "no such code")

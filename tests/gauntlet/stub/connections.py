@@ -1,46 +1,15 @@
-"""The stub's authorizations of MCP servers, and its browsers that get notifications."""
+"""The stub's browsers that get notifications."""
 
 import ipaddress
 import secrets
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
-from . import outbound
 from .base import CallError
 
 
 class Connections:
     def __init__(self):
-        self.flows, self.pushes = {}, {}
-
-    # OAuth.
-
-    def do_mcp_authorize(self, identity, params):
-        url = self.settings[f"mcp.servers.{params['name']}.url"]
-        issuer = f"http://{urlsplit(url).netloc}"
-        state = secrets.token_urlsafe(32)
-        self.flows[state] = (identity, issuer)
-        query = {"response_type": "code", "client_id": "c1", "state": state}
-        return {"url": f"{issuer}/authorize?{urlencode(query)}"}
-
-    def authorization_callback(self, request, identity):
-        query = {name: values[0] for name, values in request.extra["query"].items()}
-        state = query.get("state")
-        if self.weak("oauth-callback-forged-state") and state not in self.flows:
-            state = next(iter(self.flows), None)
-        if state not in self.flows or "code" not in query:
-            return 400, [], b"no such authorization"
-        session, issuer = self.flows[state]
-        if identity is not session and not self.weak("oauth-callback-other-session"):
-            return 401, [], b"another session"
-        if query.get("iss") != issuer and not self.weak("oauth-callback-other-issuer"):
-            return 400, [], b"another issuer"
-        if not self.weak("oauth-callback-replayed"):
-            del self.flows[state]
-        grant = {"grant_type": "authorization_code", "code": query["code"]}
-        outbound.call_vendor(f"{issuer}/token", "", urlencode(grant).encode(), False)
-        return 303, [("Location", "/settings/mcp")], b""
-
-    # Notifications.
+        self.pushes = {}
 
     def do_push_subscribe(self, identity, params):
         endpoint = params["endpoint"]

@@ -27,7 +27,7 @@ class Endpoints:
             if path.startswith("/api/auth/"):
                 return self.auth(request, path.removeprefix("/api/auth/"), identity)
             if path == "/mcp" and request.method == "POST":
-                return 200, [], self.mcp(identity, self.json_body(request))
+                return 200, [], self.mcp(request, identity, self.json_body(request))
             if path.startswith(("/api", "/v1", "/metrics")):
                 return self.api(request, path, identity)
             return self.page(request, path, identity)
@@ -35,19 +35,6 @@ class Endpoints:
             return 400, [], {"error": str(wrong), "code": "PARSE_ERROR"}
         except Refused as refused:
             return refused.status, [], {"error": refused.code, "code": refused.code}
-
-    def mcp(self, identity, call):
-        """Returns the response to one message of the Model Context Protocol."""
-        method, params = call.get("method"), call.get("params") or {}
-        if method == "tools/list":
-            return {"jsonrpc": "2.0", "id": call.get("id"), "result": {"tools": [{"name": "send_message"}]}}
-        if method != "tools/call" or params.get("name") != "send_message":
-            return {"jsonrpc": "2.0", "id": call.get("id"), "error": {"code": -32601, "message": "no such method"}}
-        if not identity.may("operator.write") and not self.weak("mcp-tool-scope"):
-            return {"jsonrpc": "2.0", "id": call.get("id"), "error": {"code": -32004, "message": "another scope"}}
-        self.messages.append({"text": params["arguments"]["text"]})
-        content = [{"type": "text", "text": "{}"}]
-        return {"jsonrpc": "2.0", "id": call.get("id"), "result": {"content": content, "isError": False}}
 
     def json_body(self, request):
         kind = request.header("content-type").split(";")[0].strip()
@@ -253,6 +240,11 @@ class Endpoints:
             return (200, [], open(name, "rb").read()) if os.path.isfile(name) else (404, [], b"")
         if self.weak("leftover-files") and path == "/.git/config":
             return 200, [("Content-Type", "text/plain")], b"[core]\n\tbare = false\n"
+        if path.startswith("/docs") and identity:
+            name = os.path.normpath("/" + unquote(path.removeprefix("/docs/")))
+            if self.weak("manual-traversal") and os.path.isfile(name):
+                return 200, [], open(name, "rb").read()
+            return 200, [], b"Glossary"
         if path.startswith("/approve/"):
             return self.approval_link(request, path.rsplit("/", 1)[1])
         if path.startswith("/auth/callback/"):

@@ -3,7 +3,7 @@
 import secrets
 import struct
 
-WRITE = "operator.write"
+READ, WRITE = "operator.read", "operator.write"
 MAX_PIXELS = 32_000_000
 
 
@@ -37,3 +37,20 @@ class Files:
         name = "att_" + secrets.token_hex(8)
         self.files[name] = (conversation, request.body, request.header("content-type"))
         return 200, [], {"id": name}
+
+    def recording(self, request, path, identity):
+        """Returns the response to `/api/sessions/{id}/audio` and to the path of one recording."""
+        conversation, _, name = path.removeprefix("/api/sessions/").partition("/audio")
+        name, is_post = name.removeprefix("/"), request.method == "POST"
+        is_weak = self.weak("audio-of-another-conversation")
+        may = identity.may(WRITE if is_post else READ)
+        if not (may and self.is_within(identity, "/api/sessions/{id}/audio/{audio_id}")) and not is_weak:
+            return 403, [], {"code": "FORBIDDEN"}
+        if is_post:
+            name = "aud_" + secrets.token_hex(8)
+            self.files[name] = (conversation, self.form(request)[2], "audio/wav")
+            return 200, [], {"audio_id": name}
+        owner, data, kind = self.files.get(name, ("", b"", ""))
+        if not owner or owner != conversation and not is_weak:
+            return 404, [], {"code": "NOT_FOUND"}
+        return 200, [("Content-Type", kind)], data

@@ -210,7 +210,7 @@ class Stub(Endpoints, Methods, Ingest, Passkeys, RequestSecrets, Wyoming):
         if read is None and target.startswith("http://") and paths.strict(urlsplit(target).path or "/"):
             read = paths.read(urlsplit(target).path, self.weak)
         if read is None:
-            if self.weak("static-traversal") or self.weak("id-traversal"):
+            if any(map(self.weak, ("static-traversal", "id-traversal", "manual-traversal"))):
                 read = paths.is_public(target), target
             else:
                 return 400, [], b""
@@ -239,6 +239,8 @@ class Stub(Endpoints, Methods, Ingest, Passkeys, RequestSecrets, Wyoming):
         if upgrade and identity is None and path != "/ws":
             return 401, [], {"code": "AUTH_NOT_AUTHENTICATED"}
         if path == "/ws/talk" and not identity.may("operator.write") and not self.weak("talk-without-permission"):
+            return 403, [], {"code": "FORBIDDEN"}
+        if path == "/ws/talk" and not self.is_within(identity, path) and not self.weak("talk-key-of-another-purpose"):
             return 403, [], {"code": "FORBIDDEN"}
         return None
 
@@ -308,6 +310,9 @@ class Stub(Endpoints, Methods, Ingest, Passkeys, RequestSecrets, Wyoming):
             query = request.extra.get("query", {})
             bearer = next((query[name][0] for name in ("api_key", "token") if name in query), "")
             scheme = "Bearer"
+        is_metrics = request.extra.get("path") == "/metrics" or self.weak("metrics-token-elsewhere")
+        if scheme == "Bearer" and bearer and bearer == self.settings.get("metrics.token") and is_metrics:
+            return Identity("Metrics", "metrics", bearer, ["operator.read"])
         return self.by_bearer(bearer, request) if scheme == "Bearer" else None
 
     def by_bearer(self, text, request):

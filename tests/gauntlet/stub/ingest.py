@@ -17,6 +17,8 @@ MODES = {
     "codehost_a": "codehost_a_hmac_sha256",
     "codehost_b": "codehost_b_token",
     "payments": "payments_webhook_signature",
+    "acme": "timed",
+    "schedule": "none",
 }
 STUB_OBJECT = type("Payload", (dict,), {})
 
@@ -33,7 +35,7 @@ class Ingest:
     def make_webhook(self, fields):
         weak = self.weak
         mode = fields.get("auth_mode") or MODES[fields.get("source_profile", "generic")]
-        known = "name source_profile auth_mode secret deliver_only deliver_to deliver_extra prompt_template allowed_cidrs enabled toolPolicy replay_guard"
+        known = "name source_profile auth_mode secret deliver_only deliver_to deliver_extra prompt_template allowed_cidrs enabled toolPolicy replay_guard schedule"
         extra = set(fields) - set(known.split())
         if extra and not weak("mass-assignment"):
             raise self.wrong_params(f"unknown {extra}")
@@ -56,11 +58,18 @@ class Ingest:
         if secret is not None and len(secret) < 16 and not weak("webhook-weak-secret"):
             hook["warning"] = "The secret is short."
         self.hooks[hook["public_id"]] = hook
+        if "schedule" in hook:
+            threading.Thread(target=self.run_schedule, args=(hook,), daemon=True).start()
         return hook
+
+    def run_schedule(self, hook):
+        while not time.sleep(hook["schedule"]["every_seconds"]) and hook["public_id"] in self.hooks:
+            self.record(hook, None, "queued")
 
     def ingest(self, request):
         hook = self.hooks.get(request.extra["path"].rsplit("/", 1)[1])
-        if hook is None or not hook["enabled"]:
+        is_schedule = hook is not None and "schedule" in hook and not self.weak("schedule-by-stranger")
+        if hook is None or is_schedule or not hook["enabled"]:
             said = "disabled" if hook and self.weak("webhook-existence") else "not found"
             return 404, [], {"error": said, "code": "NOT_FOUND"}
         networks = hook.get("allowed_cidrs")
@@ -74,10 +83,15 @@ class Ingest:
         short = hook["auth_mode"] in ("static_header", "bearer") and len(hook["secret"]) < 16
         if short and self.guesses.get(guess, 0) >= 20 and not self.weak("webhook-secret-guesses"):
             return 429, [], {"code": "RATE_LIMITED"}
+        is_acme = hook["auth_mode"] == "timed"
+        if is_acme and self.weak("profile-handshake-signs") and (proof := self.handshake(hook, request)):
+            return 200, [], proof
         if not self.verify(hook, request):
             self.guesses[guess] = self.guesses.get(guess, 0) + 1
             self.record(hook, request, "rejected")
             return 401, [], {"code": "INVALID_CREDENTIALS"}
+        if is_acme and (proof := self.handshake(hook, request)):
+            return 200, [], proof
         payload = jsontext.read(request.body, self.weak)
         for key in self.dedup_keys(hook, request):
             if key in self.seen:
@@ -90,12 +104,20 @@ class Ingest:
     def record(self, hook, request, status):
         keep = {
             name: value
-            for name, value in request.headers
+            for name, value in (request.headers if request else [])
             if self.weak("webhook-record-holds-secret") or name in ("x-github-event", "content-type")
         }
         row = {"id": "del_" + secrets.token_hex(6), "webhook_id": hook["id"], "status": status, "headers": keep}
         self.deliveries.append(row)
         return row
+
+    def handshake(self, hook, request):
+        """Returns the proof that the stub has the secret, if the sender asks for it."""
+        payload = jsontext.read(request.body, self.weak)
+        if payload.get("type") != "endpoint.url_validation":
+            return None
+        token = payload["payload"]["plainToken"]
+        return {"plainToken": token, "encryptedToken": digest(hook["secret"], token.encode())}
 
     def dedup_keys(self, hook, request):
         sender = next(
@@ -134,8 +156,11 @@ class Ingest:
             return hmac.compare_digest(given, secret)
         if mode == "codehost_a_hmac_sha256":
             return self.verify_code_host(secret, request)
-        if mode == "payments_webhook_signature":
-            pairs = [part.partition("=")[::2] for part in request.header("stripe-signature").split(",")]
+        if mode in ("payments_webhook_signature", "timed"):
+            header = request.header("stripe-signature" if mode != "timed" else "x-acme-signature")
+            pairs = [part.partition("=")[::2] for part in header.split(",")]
+            if mode == "timed" and weak("profile-file-forged"):
+                return any(k == "v1" for k, _ in pairs)
             stamps = [v for k, v in pairs if k == "t" and re.fullmatch(r"-?\d+", v)]
             if not stamps or len(stamps) > 1 and not weak("webhook-changed-timestamp"):
                 return False

@@ -9,12 +9,15 @@ import time
 import traceback
 from urllib.parse import unquote
 
-from . import mailbox, outbound
+from . import outbound
 from .agent import Agent
+from .audio import Audio
+from .authorizations import Authorizations
 from .base import CallError, Identity
 from .chats import Chats
 from .connections import Connections
 from .files import Files
+from .mcp import Mcp
 from .request_secrets import HttpServer
 
 READ, WRITE, ADMIN, APPROVE, PAIR = (f"operator.{name}" for name in ("read", "write", "admin", "approvals", "pairing"))
@@ -36,18 +39,24 @@ SCOPES = {
     "channels.list": READ,
     "ssh_keys.list": READ,
     "audit.list": ADMIN,
+    "backup.create": ADMIN,
+    "webhooks.forward": ADMIN,
+    "webhooks.delivery.request": ADMIN,
     "approval.list": APPROVE,
     "approval.find": APPROVE,
     "approval.resolve": APPROVE,
     "approval.remembered": APPROVE,
     "approval.forget": APPROVE,
     "mcp.authorize": ADMIN,
+    "mcp.disconnect": ADMIN,
     "mcp.create": ADMIN,
     "mcp.list": READ,
     "pairing.list": PAIR,
     "pairing.create": PAIR,
     "pairing.revoke": PAIR,
     "pairing.approve": PAIR,
+    "pairing.people": PAIR,
+    "pairing.trust": PAIR,
 }
 ADMIN_SETTINGS = re.compile(
     r"^(mcp|server|proxy|network|auth|vault|database)\.|base_url|endpoint|binary_path|\.kind$|require_approval|tools\.secrets"
@@ -57,12 +66,28 @@ STEERING = re.compile(
 )
 
 
-class Methods(Agent, Files, Chats, Connections):
+# The methods that a weakness opens to every key.
+OPENED = {
+    "approval.": "approval-link-lesser-key",
+    "webhooks.forward": "forward-by-lesser-key",
+    "webhooks.delivery.request": "forward-by-lesser-key",
+}
+
+
+class Methods(Agent, Files, Chats, Connections, Authorizations, Mcp, Audio):
     def __init__(self):
         Connections.__init__(self)
+        Authorizations.__init__(self)
         self.env, self.channels, self.conversations, self.shares = {}, {}, {}, {}
         self.events, self.waiting, self.provider_keys, self.programs, self.pins = [], {}, {}, {}, {}
         self.personas, self.last_address, self.links, self.files, self.buttons = {}, {}, {}, {}, {}
+        self.kept, self.answered, self.remembered = {}, set(), set()
+
+    @staticmethod
+    def is_within(identity, name):
+        """Returns whether the list `only` of a key contains a method or a path."""
+        fits = lambda pattern: name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+        return not identity.only or any(map(fits, identity.only))
 
     def wrong_params(self, text):
         return CallError(-32602, "INVALID_PARAMS", text)
@@ -93,23 +118,28 @@ class Methods(Agent, Files, Chats, Connections):
                 return 200, [], open("/tmp/" + name, "rb").read()
             except OSError:
                 return 404, [], {"code": "NOT_FOUND"}
+        if path == "/api/backup/stream" and request.method == "POST":
+            may = identity.may(ADMIN) and self.is_within(identity, path)
+            if not may and not self.weak("backup-by-lesser-key"):
+                return 403, [], {"code": "FORBIDDEN"}
+            return 200, [], b"a backup"
+        if path.startswith("/api/sessions/") and "/audio" in path:
+            return self.recording(request, path, identity)
         if "/attachments" in path:
             return self.files_of(request, path, identity)
         if path == "/api/sessions" and request.method == "GET":
             return 200, [], {"sessions": []}
-        if path == "/v1/audio/transcriptions":
-            return self.transcribe(request)
+        if path.startswith("/v1/audio/"):
+            return self.audio(request, path, identity)
         if path in ("/v1/chat/completions", "/v1/responses"):
             return self.compat(request, path, identity)
-        if path == "/metrics":
-            return 200, [("Content-Type", "text/plain")], b"up 1\n"
+        if path == "/metrics" and request.method == "GET":
+            return 200, [("Content-Type", "text/plain")], b"# TYPE up gauge\nup 1\n"
         return 404, [], {"code": "NOT_FOUND"}
 
     def compat(self, request, path, identity):
         """Answers a conversation in the format of OpenAI's API."""
-        fits = lambda pattern: path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
-        outside = identity.only and not any(map(fits, identity.only))
-        if outside and not self.weak("compat-key-of-another-purpose"):
+        if not self.is_within(identity, path) and not self.weak("compat-key-of-another-purpose"):
             return 403, [], {"code": "FORBIDDEN", "required": "only"}
         if not identity.may(WRITE) and not self.weak("compat-scope"):
             return 403, [], {"code": "FORBIDDEN"}
@@ -120,13 +150,6 @@ class Methods(Agent, Files, Chats, Connections):
         except CallError as error:
             key = self.provider_keys["fake"]["key"] if self.weak("compat-error-tells-key") else ""
             return 502, [], {"error": {"message": f"{error.text} {key}"}, "code": error.code}
-
-    def transcribe(self, request):
-        mark = re.search("boundary=(.*)", request.header("content-type"))
-        parts = request.body.split(b"--" + mark.group(1).encode()) if mark else []
-        if len(parts) > 100 and not self.weak("multipart-parts"):
-            return 400, [], {"code": "INVALID_REQUEST"}
-        return 200, [], {"fields": [part.decode() for part in parts][:1]}
 
     def batch(self, request, calls):
         if len(calls) > 64 and not self.weak("batch-size"):
@@ -183,7 +206,10 @@ class Methods(Agent, Files, Chats, Connections):
         if handler is None:
             raise CallError(-32601, "METHOD_NOT_FOUND", "no such method")
         scope = SCOPES.get(name, WRITE)
-        if not identity.may(scope) and not self.weak("scope-call"):
+        is_open = any(name.startswith(begins) and self.weak(weakness) for begins, weakness in OPENED.items())
+        if not is_open and not self.is_within(identity, name):
+            raise CallError(-32004, "FORBIDDEN", "only")
+        if not identity.may(scope) and not self.weak("scope-call") and not is_open:
             raise CallError(-32004, "FORBIDDEN", "another scope is needed")
         return handler(identity, params)
 
@@ -251,6 +277,19 @@ class Methods(Agent, Files, Chats, Connections):
 
     def do_webhooks_delivery_get(self, identity, params):
         return next(row for row in self.deliveries if row["id"] == params["id"])
+
+    def do_backup_create(self, identity, params):
+        return {"name": "gatehouse.backup"}
+
+    def do_webhooks_delete(self, identity, params):
+        self.hooks = {name: hook for name, hook in self.hooks.items() if hook["id"] != params["id"]}
+        return {"ok": True}
+
+    def do_webhooks_forward(self, identity, params):
+        return {"webhook_id": params["id"]}
+
+    def do_webhooks_delivery_request(self, identity, params):
+        return {"headers": []}
 
     def do_inbox_list(self, identity, params):
         return {"messages": list(self.messages)}
@@ -407,11 +446,8 @@ class Methods(Agent, Files, Chats, Connections):
         name = "ch" + secrets.token_hex(4)
         fields = params["fields"]
         self.channels[name] = {"id": name, "type": params["type"], **fields}
-        if fields.get("inbound") and params["type"] == "email":
-            watched = (fields, self.weak("mail-forged-from"), lambda: name in self.channels)
-            threading.Thread(target=mailbox.watch, args=watched, daemon=True).start()
-        elif fields.get("inbound"):
-            self.receive(params["type"], fields)
+        if fields.get("inbound"):
+            self.receive(params["type"], fields, lambda: name in self.channels)
         return {"id": name}
 
     def do_channels_list(self, identity, params):

@@ -61,6 +61,8 @@ class Conversation:
                 if opcode == 8:
                     return
                 if opcode == 2:
+                    if not self.stub.lives(self.identity) and not self.stub.weak("talk-outlives-key"):
+                        return
                     heard += len(payload)
                     # 30 seconds at 16 kHz.
                     if heard > 30 * 32000 and not self.stub.weak("talk-audio-flood"):

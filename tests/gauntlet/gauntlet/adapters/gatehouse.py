@@ -64,13 +64,14 @@ class Adapter:
         return shown.stdout.strip() or "gatehouse"
 
     def start(self, settings, owner=True):
-        """Starts an instance. `settings` may contain TOML under `toml` and a file limit under
-        `open_files`."""
+        """Starts an instance. `settings` may contain TOML under `toml`, a file limit under `open_files`, and texts by
+        path in the data directory under `files`."""
         folder = tempfile.TemporaryDirectory(prefix="gauntlet-")
         model = ModelServer()
         settings = dict(settings)
         scheme = "https" if settings.get("server.tls.self_signed") else "http"
         toml, open_files = settings.pop("toml", ""), settings.pop("open_files", None)
+        files = settings.pop("files", {})
         settings = {
             "models.providers.fake.base_url": model.base_url,
             "models.providers.fake.kind": "openai",
@@ -81,6 +82,10 @@ class Adapter:
         }
         base = Path(folder.name)
         (base / "settings.toml").write_text(toml)
+        for name, text in files.items():
+            path = base / "data" / name
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.write_text(text)
         environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         environment |= {variable(name): str(value) for name, value in settings.items() if "." in name}
         environment |= {name: str(value) for name, value in settings.items() if "." not in name}

@@ -5,6 +5,7 @@ import re
 from .. import chats
 from ..adapter import CallFailed
 from ..model import refuse, require, row
+from .credentials import denied
 
 CODE = re.compile(r"pairing code is (\S+?)\.")
 NOTHING = "http://127.0.0.1:9/"
@@ -113,3 +114,29 @@ def register(chat):
 
 for _chat in chats.ALL:
     register(_chat)
+
+
+@row(
+    "inbound-trusted-by-lesser-key",
+    "CWE-269",
+    "Make a person's messages count as the owner's with a key that may only pair people.",
+    instance="fresh",
+)
+def trusted_by_lesser_key(g):
+    with chats.Telegram() as chat:
+        receive(g, chat)
+        code = code_of(chat, chat.person)
+        pairs = g.make_key(["operator.pairing"]).caller
+        callers = [pairs, g.make_key(["operator.pairing", "operator.write", "operator.approvals"]).caller]
+        for caller in callers:
+            trusted = {"code": code, "trusted": True}
+            refuse(not denied(g, caller, "pairing.approve", trusted), "such a key pairs a trusted person")
+        g.call(pairs, "pairing.approve", {"code": code})
+        person = next(it for it in g.call(g.owner, "pairing.people")["people"] if it["person"] == chat.person)
+        for caller in callers:
+            trusted = {"id": person["id"], "trusted": True}
+            refuse(not denied(g, caller, "pairing.trust", trusted), "such a key makes a person trusted")
+        people = g.call(g.owner, "pairing.people")["people"]
+        refuse(any(it.get("trusted") for it in people), "the person is trusted")
+        require(g.call(g.owner, "pairing.trust", trusted), "the owner cannot trust a person")
+    return "only an administrator trusts people"

@@ -53,3 +53,38 @@ def talk_flood(g):
             pass
         refuse(talk.closed is None, "an hour of audio is taken at once")
         return "ended"
+
+
+@row("talk-key-of-another-purpose", "CWE-863", "Open a conversation with a key that was made for another purpose.")
+def talk_only(g):
+    opens = lambda only: g.socket(g.make_key(["operator.write", "operator.read"], only=only).caller, g.paths.talk)
+    with opens([g.paths.talk]) as opened:
+        require(opened.status == 101, "a key for conversations cannot open one")
+    for only in (["chat.*"], ["/v1/chat/completions"], ["/v1/audio/*"], ["tts.*", "stt.*"]):
+        with opens(only) as opened:
+            refuse(opened.status == 101, f"a key for {only[0]} may talk")
+    return "only a key for conversations"
+
+
+@row("talk-outlives-key", "CWE-613", "Keep a conversation open after its key was revoked.", settings=VOICE)
+def talk_outlives(g):
+    key = g.make_key(["operator.write"])
+    with g.socket(key.caller, g.paths.talk) as talk:
+        require(talk.status == 101, "a key that writes cannot open a conversation")
+        talk.send(START)
+        ready = talk.receive()
+        require(ready and ready.get("type") == "ready", f"no conversation begins: {ready}")
+        talk.peer.sendall(SECOND)
+        talk.receive(1)
+        require(talk.closed is None, "a conversation ends although its key is valid")
+        g.revoke_key(key)
+        for second in range(20):
+            try:
+                talk.peer.sendall(SECOND)
+            except OSError:
+                return f"ended after {second} seconds"
+            while talk.receive(1) is not None:
+                pass
+            if talk.closed is not None:
+                return f"ended after {second} seconds, close code {talk.closed}"
+        refuse(True, "audio is still taken after 20 seconds")
