@@ -255,6 +255,7 @@ impl Inner {
                 account,
                 message,
                 text: "",
+                links: &[],
                 number: parts.len(),
                 id,
                 response,

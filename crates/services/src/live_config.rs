@@ -80,7 +80,7 @@ impl LiveConfig {
         self.applied.subscribe()
     }
 
-    pub(crate) fn announce(&self) {
+    fn announce(&self) {
         self.applied
             .send_modify(|count| *count = count.wrapping_add(1));
     }
@@ -102,6 +102,11 @@ impl LiveConfig {
 
     /// Reloads the run-time changes for display, without updating the other crates.
     pub async fn refresh(&self, store: &Store) -> Result<Arc<Resolved>, Problem> {
+        let _one_at_a_time = self.applying.lock().await;
+        self.read(store).await
+    }
+
+    async fn read(&self, store: &Store) -> Result<Arc<Resolved>, Problem> {
         let rows = stored(store).await.map_err(to_problem)?;
         let resolved = self.layers.resolve(&rows).map_err(|error| {
             tracing::error!(%error, "the stored settings conflict with each other");
@@ -114,21 +119,24 @@ impl LiveConfig {
         Ok(self.resolved())
     }
 
-    /// Reloads the run-time changes and applies them.
+    /// Reloads the run-time changes and applies them to `auth`, `secrets` and, with `to_others`, all other crates.
     pub async fn apply(
         &self,
         store: &Store,
         auth: &Auth,
         secrets: &Secrets,
+        to_others: impl FnOnce(&Resolved),
     ) -> Result<(), Problem> {
         let _one_at_a_time = self.applying.lock().await;
-        let resolved = self.refresh(store).await?;
+        let resolved = self.read(store).await?;
         for warning in &resolved.warnings {
             tracing::warn!("{warning}");
         }
         auth.update_settings(auth_settings(&resolved, &self.layers));
         secrets.update_settings(secrets_settings(&resolved, &self.layers));
         secrets.set_share_unseal(resolved.settings.vault.share_unseal);
+        to_others(&resolved);
+        self.announce();
         Ok(())
     }
 }

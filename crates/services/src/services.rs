@@ -17,7 +17,7 @@ use futures_util::future::BoxFuture;
 use gatehouse_agents::{Agents, AgentsError, AgentsParts, NewAttachment};
 use gatehouse_auth::Auth;
 use gatehouse_channels::{Channels, ChannelsParts};
-use gatehouse_config::Settings;
+use gatehouse_config::{Resolved, Settings};
 use gatehouse_domain::{Clock, Problem, Random};
 use gatehouse_models::{Models, ModelsParts};
 use gatehouse_outbound::{Outbound, OutboundError};
@@ -222,26 +222,26 @@ impl Services {
 
     /// Reloads the run-time changes and applies them. Call it after a change on this or another node.
     pub async fn apply_settings(&self) -> Result<(), Problem> {
-        self.config
-            .apply(&self.store, &self.auth, &self.secrets)
-            .await?;
-        let (resolved, layers) = (self.config.resolved(), self.config.layers());
-        let now = &resolved.settings;
+        let (store, auth, secrets) = (&self.store, &self.auth, &self.secrets);
+        let to_others = |resolved: &Resolved| self.update_settings(resolved);
+        self.config.apply(store, auth, secrets, to_others).await
+    }
+
+    fn update_settings(&self, resolved: &Resolved) {
+        let (now, layers) = (&resolved.settings, self.config.layers());
         self.outbound
             .update_settings(settings::outbound_settings(now));
         self.channels.set_host(settings::external_host(now));
         self.models
-            .update_settings(settings::models_settings(&resolved, layers));
+            .update_settings(settings::models_settings(resolved, layers));
         self.agents.update_settings(settings::agents_settings(now));
         self.tools
-            .update_settings(settings::tools_settings(&resolved, layers));
+            .update_settings(settings::tools_settings(resolved, layers));
         self.webhooks
-            .update_settings(settings::webhooks_settings(&resolved));
+            .update_settings(settings::webhooks_settings(resolved));
         #[cfg(feature = "voice")]
         self.voice
-            .update_settings(voice_settings(&resolved, layers));
-        self.config.announce();
-        Ok(())
+            .update_settings(voice_settings(resolved, layers));
     }
 }
 

@@ -47,13 +47,11 @@ impl Pipeline {
     ) -> Result<(), StoreError> {
         self.check()?;
         let watch = self.watch.clone();
-        match watched(watch.as_deref(), client.batch_execute(sql)).await {
-            Some(answered) => Ok(answered?),
-            None => {
-                self.is_silent = true;
-                Err(StoreError::silent_server())
-            }
+        if let Some(answered) = watched(watch.as_deref(), client.batch_execute(sql)).await {
+            return Ok(answered?);
         }
+        self.is_silent = true;
+        Err(StoreError::silent_server())
     }
 
     async fn send_with<T: Send>(
