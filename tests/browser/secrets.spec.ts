@@ -117,7 +117,7 @@ test('a question for the password ends with its session, and its action does not
   await page.goto('/vault');
   await logInByPassword(page);
   await home.call('POST', '/api/auth/vault/seal');
-  await page.getByRole('main').getByRole('button', { name: 'Unlock', exact: true }).first().click();
+  await page.getByRole('button', { name: 'Unlock the vault' }).click();
   await expect(dialog(page)).toBeVisible();
   await home.call('DELETE', '/api/auth/sessions');
   await expect(page.getByText('You were logged out.')).toBeVisible();
