@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test';
 import { logInByPassword } from './fixtures/entering';
 import { receiver } from './fixtures/receiver';
+import { useHttp } from './fixtures/refuse';
 import { expect, type Gateway, test } from './fixtures/test';
 import { make } from './fixtures/webhook';
 
@@ -75,6 +76,56 @@ test('a restored change of a webhook does not undo what was saved elsewhere mean
   await page.getByRole('button', { name: 'Save changes' }).click();
   await expect(page.getByRole('heading', { name: 'After', level: 1 })).toBeVisible();
   expect(await home.rpc('webhooks.get', { id })).toMatchObject({ name: 'After', rate_limit_per_minute: 9 });
+});
+
+test('a save of an agent does not undo what was saved elsewhere meanwhile', async ({ home, page }) => {
+  await useHttp(page);
+  await page.goto('/agents/default');
+  await page.getByLabel('Instructions').fill('Answer in verse.');
+  await home.rpc('agents.update', { id: 'default', name: 'Renamed', max_turns: 7 });
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Renamed', level: 1 })).toBeVisible();
+  expect(await home.rpc('agents.get', { id: 'default' })).toMatchObject({
+    name: 'Renamed',
+    max_turns: 7,
+    system_prompt: 'Answer in verse.',
+  });
+  await expect(page.getByLabel('Name')).toHaveValue('Renamed');
+});
+
+test('the input for a webhook, an agent or a channel that is deleted elsewhere can become a new one', async ({ home, page }) => {
+  const { id } = await make(home, { name: 'Before', source_profile: 'github', deliver_only: true });
+  await page.goto(`/webhooks/${id}?tab=settings`);
+  await page.getByLabel('Name', { exact: true }).fill('After');
+  await home.rpc('webhooks.delete', { id });
+  await expect(page.getByText('This webhook was deleted elsewhere.')).toBeVisible();
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('After');
+  await page.getByRole('button', { name: 'Create as a new webhook' }).click();
+  await expect(page.getByRole('heading', { name: 'After', level: 1 })).toBeVisible();
+  await expect(page).not.toHaveURL(new RegExp(id));
+  await expect(page.locator('code.secret')).not.toBeEmpty();
+
+  await home.rpc('agents.create', { id: 'triage', name: 'Triage', system_prompt: 'Sort.' });
+  page.once('dialog', (dialog) => void dialog.accept());
+  await page.goto('/agents/triage');
+  await page.getByLabel('Name').fill('Sorting');
+  await home.rpc('agents.delete', { id: 'triage' });
+  await expect(page.getByText('This agent was deleted elsewhere.')).toBeVisible();
+  await page.getByRole('button', { name: 'Add agent' }).click();
+  await expect(page.getByRole('heading', { name: 'Sorting', level: 1 })).toBeVisible();
+  const { agents } = await home.rpc<{ agents: { name: string }[] }>('agents.list');
+  expect(agents).toContainEqual(expect.objectContaining({ name: 'Sorting', system_prompt: 'Sort.' }));
+
+  const fields = { url: 'https://ntfy.example.org', topic: 'house' };
+  const channel = await home.rpc<{ id: string }>('channels.create', { type: 'ntfy', label: 'Phone', fields });
+  await page.goto(`/channels/${channel.id}`);
+  await page.getByLabel('Topic', { exact: true }).fill('garden');
+  await home.rpc('channels.delete', { id: channel.id });
+  await expect(page.getByText('This channel was deleted elsewhere.')).toBeVisible();
+  await page.getByRole('button', { name: 'Add channel' }).click();
+  await expect(page.getByRole('heading', { name: 'Phone', level: 1 })).toBeVisible();
+  await expect(page.getByText('This channel was deleted elsewhere.')).toHaveCount(0);
+  await expect(page.getByLabel('Topic', { exact: true })).toHaveValue('garden');
 });
 
 for (const [wait, label] of [['59:00', 'Ops'], ['01:00:01', '']] as const) {

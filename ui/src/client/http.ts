@@ -21,7 +21,7 @@ export interface HttpOptions<B> {
   path?: Record<string, string>;
   query?: Record<string, string | number | undefined>;
   signal?: AbortSignal;
-  /** A 401 is an expected answer (such as a wrong password) and does not end the session. */
+  /** A 401 is an expected answer, such as for a wrong password, and ends the session only if it says so. */
   keep?: boolean;
 }
 
@@ -70,7 +70,8 @@ export async function send(
     if (response.ok) return response;
     failure = await refusal(response);
   }
-  if (response.status === 401 && !options.keep) sessionEnded();
+  const isEnded = failure.code === 'AUTH_NOT_AUTHENTICATED';
+  if (response.status === 401 && (isEnded || !options.keep)) sessionEnded();
   if (failure.code === 'VAULT_SEALED') vaultSealed();
   throw failure;
 }

@@ -25,6 +25,12 @@ export const askConfirmation = (): Promise<boolean> => ask('confirmation');
 /** Asks the user to unlock the vault. Returns whether it is unlocked afterwards. */
 export const askUnlock = (): Promise<boolean> => ask('unlock');
 
+/** Settles all questions with no: the session that asked them has ended, so nothing that they allow may run after the login. */
+export function dropQuestions(): void {
+  answer('confirmation', false);
+  answer('unlock', false);
+}
+
 /** Settles a question; called by the shell. Returns whether it was still open: the user may have closed its dialog. */
 export function answer(what: 'confirmation' | 'unlock', done: boolean): boolean {
   const waiting = asked[what];

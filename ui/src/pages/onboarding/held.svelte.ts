@@ -1,6 +1,10 @@
 // One-time data from the setup: the recovery key until the user confirms that they stored it, and the reset
 // settings. It is kept in memory only. The browser warns before a reload or a closed window loses it.
 
+import { m } from '../../paraglide/messages.js';
+import { showRecoveryKey } from '../../parts/recovery-key';
+import { session } from '../../state/session.svelte';
+
 export const held = $state<{
   key: string | null;
   stored: boolean;
@@ -13,6 +17,8 @@ const warn = (event: BeforeUnloadEvent) => {
 };
 
 export function hold(key: string): void {
+  // The user left the setup before the answer arrived.
+  if (session.face !== 'onboarding') return showRecoveryKey(key, m.vault_recovery_key_use());
   held.key = key;
   held.stored = false;
   addEventListener('beforeunload', warn);

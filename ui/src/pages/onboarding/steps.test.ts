@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { after, stageOf, stepOf } from './steps';
+import { advance, after, stageOf, stepOf } from './steps';
 
 describe('the steps of the first visit', () => {
   it('begin with a way in, whatever the address says', () => {
@@ -29,4 +29,11 @@ describe('the steps of the first visit', () => {
     expect(['access', 'recovery', 'passkey'].map((step) => stageOf(step as 'access'))).toEqual(Array(3).fill('access'));
     expect(stageOf('done')).toBeNull();
   });
+});
+
+it('leads nowhere from a step that is done after the user left it', () => {
+  expect(advance('channel', 'channel', false)).toBe('webhook');
+  expect(advance('webhook', 'channel', false)).toBeNull();
+  expect(advance('model', 'channel', false)).toBeNull();
+  expect(advance(null, 'channel', false)).toBeNull();
 });

@@ -29,3 +29,7 @@ export function after(step: Step, passkeyOffered: boolean): Step {
   const next = STEPS[STEPS.indexOf(step) + 1] ?? 'done';
   return next === 'passkey' && !passkeyOffered ? 'model' : next;
 }
+
+/** The step to show after `from` is done; null if the user has left it since, by Back or by skipping it. */
+export const advance = (shown: Step | null, from: Step, passkeyOffered: boolean): Step | null =>
+  shown === from ? after(from, passkeyOffered) : null;

@@ -1,5 +1,9 @@
 // New secrets, each for the one time it is shown. They are kept in memory only, until the user dismisses them.
 import { SvelteMap } from 'svelte/reactivity';
+import { m } from '../../paraglide/messages.js';
+import { full } from '../../parts/time';
+import { place } from '../../state/place.svelte';
+import { showSecret } from '../../state/secrets.svelte';
 import { dismiss } from '../../state/toasts.svelte';
 
 export interface Fresh {
@@ -22,6 +26,38 @@ export function addFresh(one: Fresh): void {
   dismissPointer(one.id);
   fresh.set(one.id, one);
 }
+
+const TITLES = {
+  created: m.webhooks_fresh_created,
+  rotated: m.webhooks_fresh_rotated,
+  changed: m.webhooks_fresh_changed,
+};
+
+export const titleOf = ({ how }: Fresh): string => TITLES[how]();
+
+/** Where to enter the secret, and how long the previous one is valid. */
+export function textOf({ how, until_ms }: Fresh): string {
+  if (how !== 'rotated') return m.webhooks_fresh_text();
+  if (until_ms === null) return m.webhooks_fresh_at_once();
+  return m.webhooks_fresh_both({ time: full(new Date(until_ms).toISOString()) });
+}
+
+/** Shows a secret that arrived after the user left the form: on the page of the webhook or, if that is not open, above. */
+export function showLate(one: Fresh & { name: string }): void {
+  if (one.secret === null || place.path === pageOf(one.id)) return addFresh(one);
+  dropFresh(one.id);
+  showSecret({
+    secret: one.secret,
+    title: one.how === 'rotated' ? m.webhooks_rotated({ name: one.name }) : titleOf(one),
+    ...(one.how !== 'rotated' && { name: one.name }),
+    text: one.warning === null ? textOf(one) : `${textOf(one)} ${one.warning}`,
+    label: m.webhooks_secret(),
+    action: m.webhooks_fresh_done(),
+    kind: `webhook ${one.id}`,
+  });
+}
+
+export const pageOf = (id: string): string => `/webhooks/${id}`;
 
 /** Removes what is kept for a webhook, and the toast that leads to it. */
 export function dropFresh(id: string): void {

@@ -7,7 +7,9 @@ export const kept = $state<{
   source: string;
   /** When the request to create it was sent, if its answer was lost. */
   lost: number | null;
-}>({ draft: null, source: '', lost: null });
+  /** Whether the request to create it is running. */
+  busy: boolean;
+}>({ draft: null, source: '', lost: null, busy: false });
 
 export function forget(): void {
   kept.draft = null;

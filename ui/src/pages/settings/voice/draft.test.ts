@@ -4,7 +4,7 @@ import type { Provider } from './providers';
 
 // The messages exist only in a page build.
 vi.mock('../../../paraglide/messages.js', () => ({ m: {} }));
-const { draftOf, fieldsOf, same } = await import('./draft');
+const { changesOf, draftOf, fieldsOf, same } = await import('./draft');
 
 const PROVIDERS: Provider[] = [
   {
@@ -66,4 +66,11 @@ test('what was emptied is cleared, and blanks are no change', () => {
   const blanks = draftOf(PERSONA);
   blanks.label = ' Narrator ';
   expect(same(blanks, draftOf(PERSONA), PROVIDERS)).toBe(true);
+});
+
+test('only what the user changed of a persona is sent', () => {
+  const stored = draftOf(PERSONA);
+  expect(changesOf(draftOf(PERSONA), stored, PROVIDERS)).toEqual({});
+  expect(changesOf({ ...stored, label: 'Speaker' }, stored, PROVIDERS)).toEqual({ label: 'Speaker' });
+  expect(changesOf({ ...stored, bindings: [] }, stored, PROVIDERS)).toEqual({ providerBindings: [] });
 });

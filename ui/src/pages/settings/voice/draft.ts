@@ -76,5 +76,14 @@ export function fieldsOf(draft: Draft, providers: Providers): Params<'voice.pers
   };
 }
 
+/** The parameters that the user has changed: another window may have saved the others since. */
+export function changesOf(draft: Draft, stored: Draft, providers: Providers): Partial<Params<'voice.personas.create'>> {
+  const before: Record<string, unknown> = { ...fieldsOf(stored, providers) };
+  const changed = Object.entries(fieldsOf(draft, providers)).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  );
+  return Object.fromEntries(changed);
+}
+
 export const same = (a: Draft, b: Draft, providers: Providers): boolean =>
   JSON.stringify(fieldsOf(a, providers)) === JSON.stringify(fieldsOf(b, providers));
