@@ -162,7 +162,7 @@ async fn the_arguments_that_run_are_those_that_were_shown() {
         asked
     });
     report.unwrap();
-    assert_eq!(*tool.0.lock().unwrap(), [arguments.clone()]);
+    assert_eq!(*tool.0.lock().unwrap(), std::slice::from_ref(&arguments));
     assert_eq!(shown.arguments, arguments);
     // Read as JSON, with each escape replaced by its character, the text under review is the input. The last escape
     // of the path was in the input.

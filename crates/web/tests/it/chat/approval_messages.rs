@@ -96,8 +96,8 @@ impl Notified {
 
     /// Starts a turn whose call waits, and waits until every channel has the link.
     async fn ask(&self, call: &str) -> Sent {
-        let send = json!({ "text": call });
-        self.owner.rpc("chat.send", send).await.unwrap();
+        let params = json!({ "text": call });
+        self.owner.rpc("chat.send", params).await.unwrap();
         let mut sent = Sent::default();
         let sending = async {
             while !sent.is_complete() {
