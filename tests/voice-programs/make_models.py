@@ -47,10 +47,10 @@ def constant(name, value, kind=np.float32):
     return numpy_helper.from_array(np.asarray(value, kind), name)
 
 
-def save(path, nodes, inputs, outputs, constants, metadata=()):
+def save(path, nodes, inputs, outputs, constants, metadata=(), opset=17):
     graph = helper.make_graph(nodes, path.stem, inputs, outputs, constants)
-    opset = helper.make_opsetid("", 17)
-    model = helper.make_model(graph, opset_imports=[opset], ir_version=8)
+    opsets = [helper.make_opsetid("", opset)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
     for key, value in metadata:
         entry = model.metadata_props.add()
         entry.key, entry.value = key, value
@@ -193,14 +193,15 @@ class WhisperFile:
 SENTENCE = "this sentence is said by a small model that was made without any training"
 
 
-def make_whisper(path):
-    """English only, one layer, all weights zero except for the positions: the number of previous tokens
-    determines the next word."""
-    vocabulary, state, frames, context, mels = 51864, 64, 1500, 448, 80
-    end, first, space = 50256, 1000, 220
+def make_whisper(path, state=64, layers=1, heads=1, seconds=None):
+    """English only, all weights zero except for the positions: the number of previous tokens determines the next
+    word. With `seconds`, the sentence starts at 0 and ends then; otherwise the model has no times."""
+    vocabulary, frames, context, mels = 51864, 1500, 448, 80
+    end, first, space, zero = 50256, 1000, 220, 50363
     with path.open("wb") as file:
         whisper = WhisperFile(file)
-        whisper.numbers(0x67676D6C, vocabulary, frames, state, 1, 1, context, state, 1, 1, mels, 1)
+        whisper.numbers(0x67676D6C, vocabulary, frames, state, heads, layers)
+        whisper.numbers(context, state, heads, layers, mels, 1)
         whisper.numbers(mels, 201)
         file.write(np.full((mels, 201), 1 / 201, np.float32).tobytes())
         words = [f" {word}" for word in SENTENCE.split()] + ["."]
@@ -216,7 +217,12 @@ def make_whisper(path):
         np.fill_diagonal(positions[:40, :40], 50)
         for word in range(spoken):
             tokens[first + word, 1 + word] = 4
-        tokens[end, 1 + spoken : 40] = 4
+        if seconds is None:
+            tokens[end, 1 + spoken : 40] = 4
+        else:
+            # A time has a token for every 20 ms.
+            tokens[zero, 0] = tokens[zero + 50 * seconds, 1 + spoken] = 4
+            tokens[end, 2 + spoken : 40] = 4
         whisper.tensor("encoder.positional_embedding", np.zeros((frames, state)))
         whisper.tensor("encoder.conv1.weight", np.zeros((state, mels, 3)), half=True)
         whisper.tensor("encoder.conv1.bias", np.zeros((state, 1)))
@@ -226,8 +232,9 @@ def make_whisper(path):
         whisper.tensor("decoder.positional_embedding", positions)
         whisper.tensor("decoder.token_embedding.weight", tokens, half=True)
         whisper.norm("decoder.ln", state)
-        whisper.block("encoder.blocks.0", state, listens=False)
-        whisper.block("decoder.blocks.0", state, listens=True)
+        for layer in range(layers):
+            whisper.block(f"encoder.blocks.{layer}", state, listens=False)
+            whisper.block(f"decoder.blocks.{layer}", state, listens=True)
 
 
 def make_command(path):

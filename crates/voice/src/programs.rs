@@ -162,11 +162,11 @@ impl Programs {
             .find(|file| is_executable(file))
     }
 
-    /// Returns the executable file with this name in the directory of the program, or in the directory of the file that
-    /// it links to.
+    /// Returns the executable file with this name in the directory of the file that the program links to, or else in
+    /// the directory of the program.
     pub(crate) fn beside(program: &Path, name: &str) -> Option<PathBuf> {
         let linked = std::fs::canonicalize(program).ok();
-        let mut files = [Some(program), linked.as_deref()]
+        let mut files = [linked.as_deref(), Some(program)]
             .into_iter()
             .flatten()
             .map(|program| program.with_file_name(name));

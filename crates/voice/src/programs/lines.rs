@@ -3,21 +3,24 @@
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// The longest line that is kept whole. Only the end of longer lines is kept.
-const MAX_LINE_BYTES: usize = 16 << 10;
-
 /// Reads lines from an output of a program.
 pub(super) struct Lines<R> {
     source: R,
     buffer: BytesMut,
+    /// How much of the buffer contains no line break.
+    searched: usize,
+    /// The longest line that is kept whole, with its line break. Only the end of longer lines is kept.
+    max_line_bytes: usize,
     pub(super) is_open: bool,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(super) fn new(source: R) -> Self {
+    pub(super) fn new(source: R, max_line_bytes: usize) -> Self {
         Self {
             source,
             buffer: BytesMut::new(),
+            searched: 0,
+            max_line_bytes,
             is_open: true,
         }
     }
@@ -25,16 +28,45 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     /// The next line with its line break; `None` at the end. Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if let Some(at) = self.buffer.iter().position(|byte| *byte == b'\n') {
-                return Some(self.buffer.split_to(at + 1).freeze());
+            let added = self.buffer.get(self.searched..).unwrap_or_default();
+            if let Some(at) = added.iter().position(|byte| *byte == b'\n') {
+                let end = self.searched + at + 1;
+                self.searched = 0;
+                return Some(self.buffer.split_to(end).freeze());
             }
-            if self.buffer.len() >= MAX_LINE_BYTES {
+            if self.buffer.len() >= self.max_line_bytes {
                 self.buffer.clear();
             }
+            self.searched = self.buffer.len();
             if !matches!(self.source.read_buf(&mut self.buffer).await, Ok(1..)) {
                 self.is_open = false;
                 return None;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncWriteExt, duplex};
+
+    #[tokio::test]
+    async fn a_line_is_whole_up_to_the_limit_and_of_a_longer_one_the_end_is_kept() {
+        // Four bytes arrive at a time.
+        let (mut writer, reader) = duplex(4);
+        let mut lines = Lines::new(reader, 8);
+        let written = async move { writer.write_all(b"1234567\n12345678\nab\n\ncd").await };
+        let read = async {
+            let mut all = Vec::new();
+            while let Some(line) = lines.next().await {
+                all.push(line);
+            }
+            all
+        };
+        let (written, all) = tokio::join!(written, read);
+        written.unwrap();
+        assert_eq!(all, ["1234567\n", "\n", "ab\n", "\n"]);
+        assert!(!lines.is_open);
     }
 }

@@ -6,6 +6,7 @@
 
 use super::{Process, Server};
 use crate::VoiceError;
+use crate::resources::MAX_TEXT_ANSWER_BYTES;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::Random;
@@ -22,6 +23,8 @@ use tokio_util::task::TaskTracker;
 
 /// The maximum number of processes. Each has a model in memory.
 const MAX_KEPT: usize = 4;
+/// The longest line of a program whose lines are messages.
+const MAX_LINE_BYTES: usize = 16 << 10;
 /// How many requests may wait for a process. The permits of programs limit them further.
 const MAX_WAITING: usize = 64;
 /// How long a request whose caller has left may take to end. If it takes longer, its process is ended.
@@ -56,7 +59,7 @@ pub(crate) struct Command {
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<OsString>,
     /// The option for the process's own directory, which is added to the arguments.
-    pub(crate) directory_option: &'static str,
+    pub(crate) directory_option: Option<&'static str>,
     pub(crate) way: Way,
     /// Variables in addition to those that every program gets.
     pub(crate) variables: &'static [(&'static str, &'static str)],
@@ -69,6 +72,18 @@ pub(crate) enum Way {
     Lines,
     /// The program serves HTTP on this machine.
     Http,
+    /// The program reads requests from its input, and a line of its output is an answer.
+    Pipe,
+}
+
+impl Way {
+    /// The longest line of output that is kept whole.
+    pub(super) const fn max_line_bytes(self) -> usize {
+        match self {
+            Self::Lines | Self::Http => MAX_LINE_BYTES,
+            Self::Pipe => MAX_TEXT_ANSWER_BYTES,
+        }
+    }
 }
 
 /// The process of a command.
@@ -193,7 +208,7 @@ impl Warm {
 impl Pool {
     async fn start(&self, command: &Command) -> Result<Process, VoiceError> {
         let server = match command.way {
-            Way::Lines => None,
+            Way::Lines | Way::Pipe => None,
             Way::Http => Some(Server::new(&*self.random).await?),
         };
         Process::start(command, server, &self.directory, &self.variables).await

@@ -23,7 +23,7 @@ pub(crate) struct Process {
     stderr: Lines<ChildStderr>,
     /// Its working directory, which only this user can read.
     pub(crate) directory: Arc<TempDir>,
-    /// The HTTP server; `None` if the process reads lines.
+    /// The HTTP server; `None` if the process reads its input.
     pub(crate) server: Option<Server>,
     /// Whether it has answered a request.
     pub(crate) has_answered: bool,
@@ -39,7 +39,9 @@ impl Process {
     ) -> Result<Self, VoiceError> {
         let directory = workspace::make_directory(parent).await?;
         let mut args = command.args.clone();
-        args.extend([command.directory_option.into(), directory.path().into()]);
+        if let Some(option) = command.directory_option {
+            args.extend([option.into(), directory.path().into()]);
+        }
         let mut program = command.program.clone();
         if let Some(server) = &server {
             args.extend(server.arguments());
@@ -61,17 +63,17 @@ impl Process {
             provider: command.provider,
             running,
             stdin,
-            stdout: Lines::new(stdout),
-            stderr: Lines::new(stderr),
+            stdout: Lines::new(stdout, command.way.max_line_bytes()),
+            stderr: Lines::new(stderr, command.way.max_line_bytes()),
             directory,
             server,
             has_answered: false,
         })
     }
 
-    /// Writes a line, which must include its line break.
-    pub(crate) async fn write(&mut self, line: &str) -> io::Result<()> {
-        self.stdin.write_all(line.as_bytes()).await?;
+    /// Writes to its input. A line must include its line break.
+    pub(crate) async fn write(&mut self, input: &[u8]) -> io::Result<()> {
+        self.stdin.write_all(input).await?;
         self.stdin.flush().await
     }
 

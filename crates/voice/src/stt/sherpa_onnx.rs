@@ -2,8 +2,10 @@
 //! (<https://k2-fsa.github.io/sherpa/onnx/pretrained_models/index.html>).
 //!
 //! The files in the directory determine the model's options, see [`layout`]. The result is a line of JSON on
-//! stdout; releases before 2 print it on stderr.
+//! stdout; releases before 2 print it on stderr. The program ends after its files. If programs are kept between
+//! requests, [`kept`] runs the library in Python.
 
+mod kept;
 mod layout;
 mod metadata;
 
@@ -12,7 +14,7 @@ use super::translate::WITH_ITS_MODEL;
 use super::words::{Piece, words};
 use super::{MAX_WAV_BYTES, SttCall, SttProvider, SttResult, only_wav};
 use crate::VoiceError;
-use crate::programs::{Job, Programs, absolute, in_time, not_found};
+use crate::programs::{Job, ProgramPermit, Programs, absolute, in_time, not_found};
 use crate::provider::{About, BINARY_PATH, LANGUAGE, ProviderSettings, Service, setting};
 use crate::resources::{MAX_TEXT_ANSWER_BYTES, Resources};
 use bytes::Bytes;
@@ -54,7 +56,8 @@ pub(super) static PROVIDER: SttProvider = SttProvider {
 };
 
 async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, VoiceError> {
-    let (program, model) = needs(&call.settings, &resources.programs)?;
+    let programs = &resources.programs;
+    let (program, model) = needs(&call.settings, programs)?;
     let look = tokio::task::spawn_blocking(move || Layout::find(&model)).await;
     let layout = look
         .map_err(|_panic| VoiceError::Internal("the task that inspects a model panicked"))?
@@ -63,22 +66,46 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, Voic
         let reason = "only a Whisper model translates; the configured model is not one";
         return Err(VoiceError::invalid("model", reason));
     }
-    let permit = resources.programs.permit(ID).await?;
-    let directory = resources.programs.workspace(AUDIO, &call.audio);
+    let options = options(&layout, call);
+    let permit = programs.permit(ID).await?;
+    let Some(command) = kept::command(programs, call, &program, &options) else {
+        return run(programs, permit, call, (program, options)).await;
+    };
+    let listening = kept::listen(programs.warm(), &command, call, permit.until);
+    let asked = in_time(permit.until, ID, async { Ok(listening.await) });
+    let kept::Failed { is_new } = match asked.await? {
+        Ok(recognized) => return Ok(recognized),
+        Err(failed) => failed,
+    };
+    let recognized = run(programs, permit, call, (program, options)).await?;
+    if is_new {
+        programs.warm().give_up(command.program);
+    }
+    Ok(recognized)
+}
+
+/// Runs the program for this call alone.
+async fn run(
+    programs: &Programs,
+    permit: ProgramPermit,
+    call: &SttCall,
+    (program, mut args): (PathBuf, Vec<OsString>),
+) -> Result<SttResult, VoiceError> {
+    let directory = programs.workspace(AUDIO, &call.audio);
     let directory = in_time(permit.until, ID, directory).await?;
-    let audio = directory.path().join(AUDIO);
+    args.push(directory.path().join(AUDIO).into());
     let job = Job {
         provider: ID,
         setting: BINARY,
         program,
-        args: arguments(&layout, call, &audio),
+        args,
         variables: &[],
         stdin: Bytes::new(),
         most_output: MAX_TEXT_ANSWER_BYTES,
         with_stderr: true,
         directory: Some(directory),
     };
-    let ran = resources.programs.run_at(permit, job).await?;
+    let ran = programs.run_at(permit, job).await?;
     recognized(&ran.stdout, lasts(&call.audio))
         .ok_or_else(|| VoiceError::failed(ID, "returned no text", false))
 }
@@ -96,25 +123,24 @@ fn needs(
     Ok((program, absolute(model)))
 }
 
-/// Each option and its value form one argument.
-fn arguments(layout: &Layout, call: &SttCall, audio: &Path) -> Vec<OsString> {
+/// The arguments except the recording. Each option and its value form one argument.
+fn options(layout: &Layout, call: &SttCall) -> Vec<OsString> {
     let option = |name: &str, value: &Path| {
         let mut argument = OsString::from(format!("--{name}="));
         argument.push(value);
         argument
     };
-    let mut arguments = vec![option("tokens", &layout.tokens)];
+    let mut options = vec![option("tokens", &layout.tokens)];
     let files = layout.files.iter();
-    arguments.extend(files.map(|(name, file)| option(name, file)));
+    options.extend(files.map(|(name, file)| option(name, file)));
     let language = call.language.as_deref().and_then(primary);
     if let Some((name, language)) = layout.language.zip(language) {
-        arguments.push(format!("--{name}={language}").into());
+        options.push(format!("--{name}={language}").into());
     }
     if call.translate {
-        arguments.push("--whisper-task=translate".into());
+        options.push("--whisper-task=translate".into());
     }
-    arguments.push(audio.into());
-    arguments
+    options
 }
 
 /// The fields of the program's output that are used.

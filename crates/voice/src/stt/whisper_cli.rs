@@ -92,7 +92,7 @@ fn server(resources: &Resources, call: &SttCall, program: &Path, model: &Path) -
         program: server,
         args: vec!["-m".into(), model.into()],
         // whisper-server serves the files in this directory, which is empty.
-        directory_option: "--public",
+        directory_option: Some("--public"),
         way: Way::Http,
         variables: &[],
     };

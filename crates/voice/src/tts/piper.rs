@@ -86,7 +86,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
             setting: BINARY,
             program,
             args: arguments,
-            directory_option: "--output_dir",
+            directory_option: Some("--output_dir"),
             way: Way::Lines,
             variables: VARIABLES,
         };

@@ -7,7 +7,9 @@ mod bad_days;
 mod kept;
 mod program_input;
 mod real;
+mod real_kept;
 mod round_trip;
+mod sherpa_kept;
 mod whisper_server;
 
 use crate::harness::settings;
@@ -121,11 +123,22 @@ impl ProgramDir {
 
     /// Writes a shell script, which gets this directory as `$place`.
     fn program(&self, script: &str) -> PathBuf {
+        self.program_named("program", script)
+    }
+
+    fn program_named(&self, name: &str, script: &str) -> PathBuf {
         let place = self.0.path().display();
         let script = format!("#!/bin/sh\nplace='{place}'\n{script}\n");
-        let path = self.file("program", script.as_bytes());
+        let path = self.file(name, script.as_bytes());
         fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
         path
+    }
+
+    /// The PIDs that programs added to this file, one per line.
+    fn pids(&self, name: &str) -> Vec<Pid> {
+        let pids = self.read(name).unwrap_or_default();
+        let pids = pids.lines().map(|line| line.parse().unwrap());
+        pids.map(|pid| Pid::from_raw(pid).unwrap()).collect()
     }
 
     /// Settings with this script as Piper.

@@ -142,8 +142,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
     with_default(
         Kind::Whole { min: 0, max: 1440 },
         Initial::Whole(10),
-        "How long Piper and whisper-server keep running without a request, with their model in memory; 0 starts a \
-         program for each request.",
+        "How long Piper, whisper-server and the library of sherpa-onnx keep running without a request, with their \
+         model in memory; 0 starts a program for each request.",
     )
     .at("voice.keep_warm_minutes"),
     bytes(

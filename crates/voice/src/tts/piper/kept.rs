@@ -103,7 +103,7 @@ async fn speak_line(
         half.min(FIRST_LINE)
     };
     let spoken = async {
-        process.write(line).await.ok()?;
+        process.write(line.as_bytes()).await.ok()?;
         loop {
             let said = process.line().await?;
             // A file that is already gone was named twice.

@@ -55,9 +55,7 @@ async fn say(voice: &Voice, text: &str) -> u64 {
 }
 
 fn pids(place: &ProgramDir) -> Vec<Pid> {
-    let pids = place.read("pids").unwrap();
-    let pids = pids.lines().map(|line| line.parse().unwrap());
-    pids.map(|pid| Pid::from_raw(pid).unwrap()).collect()
+    place.pids("pids")
 }
 
 #[tokio::test]

@@ -1,0 +1,126 @@
+//! Transcripts from a process that keeps the model in memory: `worker.py`, run by the Python in the directory of
+//! `sherpa-onnx-offline`, with the library (<https://pypi.org/project/sherpa-onnx/>).
+//!
+//! The programs of sherpa-onnx cannot be kept: its servers listen on all interfaces, and the others read all their
+//! files at the start.
+
+use super::{BINARY, ID, lasts, recognized};
+use crate::programs::{Command, Fate, Process, Programs, Warm, Way};
+use crate::stt::{SttCall, SttResult};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+use tokio::time::{Instant, timeout};
+
+/// The longest recording that a kept process gets: a quarter of an hour. It holds the recording in memory several
+/// times.
+const MAX_BYTES: usize = 32 << 20;
+/// The name of the interpreter, which is in the same directory if both were installed with pip.
+const PYTHON: &str = "python3";
+const WORKER: &str = include_str!("worker.py");
+/// The answer to an empty recording.
+const READY: &[u8] = b"ready";
+/// How long a new process may take to load its model.
+const READY_LIMIT: Duration = Duration::from_mins(1);
+/// How often a request is sent, because a process can end before it begins the request.
+const ATTEMPTS: usize = 2;
+/// Without it, the worker writes its output in the locale's encoding.
+const VARIABLES: &[(&str, &str)] = &[("PYTHONUTF8", "1")];
+
+/// The process returned no transcript.
+pub(super) struct Failed {
+    /// Whether it had not answered anything.
+    pub(super) is_new: bool,
+}
+
+/// The process to keep; `None` if there is no Python, if none is kept, or if the recording is too long for it.
+pub(super) fn command(
+    programs: &Programs,
+    call: &SttCall,
+    program: &Path,
+    options: &[OsString],
+) -> Option<Command> {
+    if call.audio.len() > MAX_BYTES {
+        return None;
+    }
+    let python = Programs::beside(program, PYTHON)?;
+    let mut args: Vec<OsString> = vec!["-c".into(), WORKER.into()];
+    args.extend_from_slice(options);
+    let command = Command {
+        provider: ID,
+        setting: BINARY,
+        program: python,
+        args,
+        directory_option: None,
+        way: Way::Pipe,
+        variables: VARIABLES,
+    };
+    let keeps = programs.warm().keeps(&command.program);
+    keeps.then_some(command)
+}
+
+/// Transcribes the audio. Half of the time until the deadline is left for another program if the process does not
+/// become ready.
+pub(super) async fn listen(
+    warm: &Warm,
+    command: &Command,
+    call: &SttCall,
+    until: Instant,
+) -> Result<SttResult, Failed> {
+    for _ in 0..ATTEMPTS {
+        let order = (call.audio.clone(), until);
+        let asked = warm.ask(command, move |process| heard(process, order).boxed());
+        match asked.await {
+            Ok(Some(answer)) => return answer,
+            Ok(None) => {}
+            Err(_not_started) => return Err(Failed { is_new: true }),
+        }
+    }
+    Err(Failed { is_new: false })
+}
+
+async fn heard(
+    process: &mut Process,
+    (audio, until): (Bytes, Instant),
+) -> (Fate, Result<SttResult, Failed>) {
+    let is_new = !process.has_answered;
+    if is_new {
+        let half = until.saturating_duration_since(Instant::now()) / 2;
+        let ready = timeout(half.min(READY_LIMIT), ready(process)).await;
+        if !matches!(ready, Ok(Some(()))) {
+            return (Fate::End, Err(Failed { is_new }));
+        }
+    }
+    let Some(recognized) = transcript(process, &audio).await else {
+        return (Fate::End, Err(Failed { is_new }));
+    };
+    process.has_answered = true;
+    (Fate::Keep, Ok(recognized))
+}
+
+/// Waits until the process has loaded its model. `None` if it ends.
+async fn ready(process: &mut Process) -> Option<()> {
+    send(process, &[]).await?;
+    while process.line().await?.trim_ascii() != READY {}
+    Some(())
+}
+
+/// `None` if the process ends, or if its answer is unusable. Other lines are messages of the library.
+async fn transcript(process: &mut Process, audio: &Bytes) -> Option<SttResult> {
+    send(process, audio).await?;
+    loop {
+        let line = process.line().await?;
+        if line.starts_with(b"{") {
+            return recognized(&line, lasts(audio));
+        }
+    }
+}
+
+/// Writes the length of the recording (4 bytes, little endian) and the recording.
+async fn send(process: &mut Process, recording: &[u8]) -> Option<()> {
+    let length = u32::try_from(recording.len()).ok()?;
+    process.write(&length.to_le_bytes()).await.ok()?;
+    process.write(recording).await.ok()
+}
