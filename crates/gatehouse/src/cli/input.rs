@@ -24,7 +24,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// From now on, Ctrl-C does not end the process by itself. Fails if the system refuses the signal handler.
+    /// After this, Ctrl-C no longer ends the process. Fails if the system refuses the signal handler.
     pub fn start() -> std::io::Result<Self> {
         let interrupts = signal(SignalKind::interrupt())?;
         let (requests, mut requested) = mpsc::channel(1);
