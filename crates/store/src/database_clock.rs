@@ -192,13 +192,13 @@ impl Store {
         }
     }
 
-    /// Measures nothing from now on, for a server whose clock only a test moves: each measurement would move the shared
-    /// time.
+    /// Whether measurements are skipped from now on, for a server whose clock only a test moves: each measurement would
+    /// move the shared time.
     #[cfg(feature = "testing")]
-    pub fn ignore_database_clock(&self) {
+    pub fn ignore_database_clock(&self, is_ignored: bool) {
         self.database_clock
             .is_ignored
-            .store(true, Ordering::Relaxed);
+            .store(is_ignored, Ordering::Relaxed);
     }
 
     /// Compares `clock` with the clock of the database server, for [`Self::shared_now`]. Returns how many milliseconds

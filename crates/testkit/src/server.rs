@@ -114,7 +114,7 @@ impl TestServer {
         };
         let app = App::open(layers, parts).await.unwrap();
         if clock.is_some() {
-            app.services().store.ignore_database_clock();
+            app.services().store.ignore_database_clock(true);
         }
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -69,20 +69,27 @@ impl Terminal {
     /// Waits for this text. Returns what was shown before it.
     #[track_caller]
     pub fn expect(&mut self, text: &str) -> String {
-        let end = Instant::now() + LONG;
+        let before = self.before(text, LONG);
+        before.unwrap_or_else(|| panic!("{text:?} was not shown, only {:?}", self.rest))
+    }
+
+    /// Whether this text is shown in time.
+    pub fn shows(&mut self, text: &str, time: Duration) -> bool {
+        self.before(text, time).is_some()
+    }
+
+    /// What was shown before this text. `None` if the text is not shown in time.
+    fn before(&mut self, text: &str, time: Duration) -> Option<String> {
+        let end = Instant::now() + time;
         loop {
             if let Some((before, after)) = self.rest.split_once(text) {
                 let (before, after) = (before.to_owned(), after.to_owned());
                 self.rest = after;
-                return before;
+                return Some(before);
             }
             let left = end.saturating_duration_since(Instant::now());
-            match self.output.recv_timeout(left) {
-                Ok(piece) => self.rest.push_str(&String::from_utf8_lossy(&piece)),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    panic!("{text:?} was not shown, only {:?}", self.rest)
-                }
-            }
+            let piece = self.output.recv_timeout(left).ok()?;
+            self.rest.push_str(&String::from_utf8_lossy(&piece));
         }
     }
 

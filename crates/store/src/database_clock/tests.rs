@@ -285,7 +285,7 @@ async fn a_clock_that_only_a_test_moves_is_not_measured() {
     };
     let store = database.open().await;
     let clock: Arc<dyn Clock> = wrong_clock(30_000);
-    store.ignore_database_clock();
+    store.ignore_database_clock(true);
     assert_eq!(store.measure_clock(&clock).await.unwrap(), None);
     assert_eq!(store.shared_now(&clock).await, clock.now());
     store.close().await;
