@@ -21,6 +21,18 @@ const hooks: Hooks = {
   admitted: () => Promise.resolve(),
 };
 
+/** The number of logins since the page was loaded. */
+let logins = 0;
+
+/** Call it at each login. */
+export const beginSession = (): void => void logins++;
+
+/** Returns a function that returns whether the user has not logged in since: a later 401 is not about the new session. */
+export function sameSession(): () => boolean {
+  const before = logins;
+  return () => logins === before;
+}
+
 export const setHooks = (own: Partial<Hooks>): void => void Object.assign(hooks, own);
 export const askConfirmation = (): Promise<boolean> => hooks.askConfirmation();
 export const sessionEnded = (): void => hooks.sessionEnded();

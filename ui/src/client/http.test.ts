@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { setHooks } from './hooks';
+import { beginSession, setHooks } from './hooks';
 import { http } from './http';
 
 let ended = 0;
@@ -21,4 +21,17 @@ test('a wrong password does not end the session', async () => {
 test('a session that expired has ended, also if the request expects a wrong password', async () => {
   expect(await isEndedBy('AUTH_NOT_AUTHENTICATED', true)).toBe(true);
   expect(await isEndedBy('AUTH_NOT_AUTHENTICATED', false)).toBe(true);
+});
+
+test('a refusal that arrives after the next login does not end the new session', async () => {
+  ended = 0;
+  let answer = (_: Response) => {};
+  const fetched = vi.fn(() => new Promise<Response>((resolve) => (answer = resolve)));
+  vi.stubGlobal('fetch', fetched);
+  const late = http('get', '/api/auth/api-keys');
+  await vi.waitFor(() => expect(fetched).toHaveBeenCalled());
+  beginSession();
+  answer(Response.json({ code: 'AUTH_NOT_AUTHENTICATED', error: 'Refused.' }, { status: 401 }));
+  await expect(late).rejects.toThrow();
+  expect(ended).toBe(0);
 });

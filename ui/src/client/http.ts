@@ -1,7 +1,7 @@
 // Calls to the HTTP API, typed from the gateway's OpenAPI document. Socket calls are in `rpc.ts`.
 import { Failure, lost, notTheGateway, offline, timedOut, type Details } from './failure';
 import type { components, paths } from './generated/http';
-import { admitted, askConfirmation, sessionEnded, vaultSealed } from './hooks';
+import { admitted, askConfirmation, sameSession, sessionEnded, vaultSealed } from './hooks';
 
 /** A type of the HTTP API by name, such as `Shape<'AuthStatus'>`. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name];
@@ -53,6 +53,7 @@ export async function send(
   options: { body?: unknown; signal?: AbortSignal; keep?: boolean; raw?: BodyInit; type?: string } = {},
 ): Promise<Response> {
   if (url !== WHO) await admitted();
+  const isSame = sameSession();
   const request: RequestInit = { method: verb.toUpperCase(), headers: { accept: 'application/json' } };
   if (options.signal) request.signal = options.signal;
   if (options.raw !== undefined) {
@@ -71,7 +72,7 @@ export async function send(
     failure = await refusal(response);
   }
   const isEnded = failure.code === 'AUTH_NOT_AUTHENTICATED';
-  if (response.status === 401 && (isEnded || !options.keep)) sessionEnded();
+  if (response.status === 401 && (isEnded || !options.keep) && isSame()) sessionEnded();
   if (failure.code === 'VAULT_SEALED') vaultSealed();
   throw failure;
 }

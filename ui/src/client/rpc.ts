@@ -1,7 +1,7 @@
 // Calls to the JSON-RPC API, over the socket if open, otherwise over HTTP. Typed from the OpenRPC document.
 import { Failure, failureOf, isFailure, notTheGateway, offline, timedOut, type Details } from './failure';
 import { READS, type Interface } from './generated/rpc';
-import { admitted, askConfirmation, isSealed, sessionEnded, vaultSealed } from './hooks';
+import { admitted, askConfirmation, isSealed, sameSession, sessionEnded, vaultSealed } from './hooks';
 import { socket } from './socket';
 
 export type Method = keyof Interface['methods'];
@@ -49,6 +49,7 @@ const once = (method: Method, params: object, options: CallOptions): Promise<unk
 async function overHttp(method: Method, params: object, options: CallOptions): Promise<unknown> {
   const signals = [AbortSignal.timeout(options.timeout_ms ?? 30_000)];
   if (options.signal) signals.push(options.signal);
+  const isSame = sameSession();
   let response: Response;
   try {
     response = await fetch('/api/rpc', {
@@ -63,7 +64,7 @@ async function overHttp(method: Method, params: object, options: CallOptions): P
     if (options.signal?.aborted) throw error;
     throw (error as Error).name === 'TimeoutError' ? timedOut() : offline();
   }
-  if (response.status === 401) sessionEnded();
+  if (response.status === 401 && isSame()) sessionEnded();
   let answer: {
     result?: unknown;
     error?: string | { message: string; data: { code: string } & Details };

@@ -2,7 +2,7 @@
 import ReconnectingSocket from 'partysocket/ws';
 import { failureOf, isFailure, lost, timedOut, type Details, type Failure } from './failure';
 import type { Interface } from './generated/rpc';
-import { sessionEnded } from './hooks';
+import { sameSession, sessionEnded } from './hooks';
 
 export type SocketState = 'connecting' | 'open' | 'lost';
 
@@ -178,10 +178,12 @@ class Socket {
 
   async #checkSession(code: number): Promise<void> {
     if (!this.#socket) return;
+    const isSame = sameSession();
     try {
       const response = await fetch('/api/auth/status', { credentials: 'same-origin', cache: 'no-store' });
       const status = (await response.json()) as { authenticated?: boolean };
       // The socket's credential may have ended while the gateway admits everyone. The page then continues.
+      if (!isSame()) return;
       if (status.authenticated === false || (code === 4401 && status.authenticated === undefined)) sessionEnded();
     } catch {
       // The gateway is unreachable; the socket keeps retrying.

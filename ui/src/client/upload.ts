@@ -1,6 +1,6 @@
 // Uploads a file and reports the progress, which `fetch` does not.
 import { notTheGateway, offline } from './failure';
-import { admitted, sessionEnded, vaultSealed } from './hooks';
+import { admitted, sameSession, sessionEnded, vaultSealed } from './hooks';
 import { refused } from './http';
 
 /** Sends `file` and returns the answer. Throws a `Failure`, or an `AbortError` once `signal` is aborted. */
@@ -11,6 +11,7 @@ export async function upload(
   onprogress: (part: number) => void,
 ): Promise<unknown> {
   await admitted();
+  const isSame = sameSession();
   const request = new XMLHttpRequest();
   const { promise, resolve, reject } = deferred<unknown>();
   request.open('POST', url);
@@ -29,7 +30,7 @@ export async function upload(
       return;
     }
     const failure = refused(request.status, request.responseText);
-    if (request.status === 401) sessionEnded();
+    if (request.status === 401 && isSame()) sessionEnded();
     if (failure.code === 'VAULT_SEALED') vaultSealed();
     reject(failure);
   };

@@ -22,14 +22,15 @@ function asks(): boolean {
 
 beforeEach(() => {
   session.face = 'inside';
-  while (secrets.length > 0) dropSecret();
+  for (const one of [...secrets]) dropSecret(one);
 });
 
 test('of two secrets each waits until the previous one is confirmed', () => {
   showSecret(key('mk_1'));
   showSecret(key('mk_2'));
   expect(secrets.map(({ secret }) => secret)).toEqual(['mk_1', 'mk_2']);
-  dropSecret();
+  const [first] = secrets;
+  if (first) dropSecret(first);
   expect(secrets.map(({ secret }) => secret)).toEqual(['mk_2']);
 });
 
@@ -40,6 +41,14 @@ test('a recovery key replaces the one that it ends, and no other secret', () => 
   expect(secrets.map(({ secret }) => secret)).toEqual(['mk_1', 'new']);
 });
 
+test('a secret that is closed while a newer one replaces it leaves the newer one', () => {
+  showSecret({ ...key('old'), kind: 'recovery key' });
+  const [closed] = secrets;
+  showSecret({ ...key('new'), kind: 'recovery key' });
+  if (closed) dropSecret(closed);
+  expect(secrets.map(({ secret }) => secret)).toEqual(['new']);
+});
+
 test('the browser asks before it leaves the page while a secret is not confirmed', () => {
   expect(asks()).toBe(false);
   showSecret(key('mk_1'));
@@ -48,7 +57,7 @@ test('the browser asks before it leaves the page while a secret is not confirmed
   expect(asks()).toBe(false);
   showSecret(key('mk_2'));
   expect(asks()).toBe(true);
-  while (secrets.length > 0) dropSecret();
+  for (const one of [...secrets]) dropSecret(one);
   expect(asks()).toBe(false);
   expect(listeners.has('beforeunload')).toBe(false);
 });

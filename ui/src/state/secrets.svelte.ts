@@ -34,20 +34,17 @@ export const secrets = $state<Waiting[]>([]);
 /** Shows a secret until the user confirms that they stored it. */
 export function showSecret(one: OneTimeSecret): void {
   if (one.kind !== undefined) {
-    for (const other of secrets.filter(({ kind }) => kind === one.kind)) drop(other);
+    for (const other of secrets.filter(({ kind }) => kind === one.kind)) dropSecret(other);
   }
   if (secrets.length === 0) addEventListener('beforeunload', warn);
   secrets.push({ ...one, stored: false });
 }
 
-/** Removes the secret that is shown. */
-export function dropSecret(): void {
-  const [shown] = secrets;
-  if (shown) drop(shown);
-}
-
-function drop(one: Waiting): void {
-  secrets.splice(secrets.indexOf(one), 1);
+/** Removes one of `secrets`, if it is still there: a newer one may have replaced it. */
+export function dropSecret(one: Waiting): void {
+  const at = secrets.indexOf(one);
+  if (at === -1) return;
+  secrets.splice(at, 1);
   if (secrets.length === 0) removeEventListener('beforeunload', warn);
 }
 

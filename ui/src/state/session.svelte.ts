@@ -2,7 +2,7 @@
 import { tick } from 'svelte';
 import { http, type Shape } from '../client/http';
 import { Failure, isFailure } from '../client/failure';
-import { setHooks } from '../client/hooks';
+import { beginSession, sameSession, setHooks } from '../client/hooks';
 import { moduleOrNull } from '../client/module';
 import { askVault, facts, learn } from './facts.svelte';
 import { mayGo } from './place.svelte';
@@ -96,9 +96,11 @@ export function reconsider(): void {
 
 /** Fetches the status again after credentials or the state of authentication changed. */
 export async function refresh(): Promise<void> {
+  const isSame = sameSession();
   try {
     const vault = askVault();
     const status = await http('get', '/api/auth/status');
+    if (!isSame()) return;
     learn(status, vault);
     session.status = status;
     if (!status.authenticated) leave();
@@ -110,6 +112,9 @@ export async function refresh(): Promise<void> {
 
 /** Call after a successful login or setup. */
 export async function enter(): Promise<void> {
+  // Without a password or passkey, the next user may be another one than the user whose input and secrets are in memory.
+  if (session.ended && session.status?.setup_required) return forget();
+  beginSession();
   session.ended = false;
   await begin();
 }
