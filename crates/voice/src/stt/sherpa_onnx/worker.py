@@ -71,7 +71,7 @@ def samples(recording):
         numbers = array.array("h", audio.readframes(audio.getnframes()))
         if sys.byteorder == "big":
             numbers.byteswap()
-        return audio.getframerate(), [number / 32768 for number in numbers]
+        return audio.getframerate(), array.array("f", (number / 32768 for number in numbers))
 
 
 def main():
