@@ -285,13 +285,12 @@ test('two messages sent before the first is accepted become one conversation, in
   await expect(messages(page).getByText('You said: Number two')).toBeVisible();
   const { sessions } = await home.rpc<{ sessions: { id: string }[] }>('sessions.list', {});
   expect(sessions).toHaveLength(1);
-  const history = await home.rpc<{ messages: { content: string }[] }>('chat.history', { session: sessions[0]?.id });
-  expect(history.messages.map(({ content }) => content)).toEqual([
-    'Number one',
-    'You said: Number one',
-    'Number two',
-    'You said: Number two',
-  ]);
+  // An answer is shown before it is stored.
+  const texts = async (): Promise<string[]> => {
+    const history = await home.rpc<{ messages: { content: string }[] }>('chat.history', { session: sessions[0]?.id });
+    return history.messages.map(({ content }) => content);
+  };
+  await expect.poll(texts).toEqual(['Number one', 'You said: Number one', 'Number two', 'You said: Number two']);
 });
 
 test('a connection lost during an answer: the rest of the answer still arrives', async ({ home: _, page }) => {
