@@ -240,8 +240,7 @@ impl Services {
         self.webhooks
             .update_settings(settings::webhooks_settings(resolved));
         #[cfg(feature = "voice")]
-        self.voice
-            .update_settings(voice_settings(resolved, layers));
+        self.voice.update_settings(voice_settings(resolved, layers));
     }
 }
 
