@@ -2,6 +2,18 @@
 
 use crate::letter_case::CONTAINS;
 
+/// The key of the lock that a move and the nodes of a database exclude each other with.
+macro_rules! node_lock {
+    () => {
+        "5207739821604417349"
+    };
+}
+
+/// Takes the lock that shows a move that a node runs, unless a move has it. PostgreSQL counts how often a session takes
+/// it, and releases all at its end.
+pub(crate) const SHOW_NODE: &str =
+    concat!("SELECT pg_try_advisory_lock_shared(", node_lock!(), ")");
+
 /// A database engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
@@ -238,15 +250,16 @@ impl Engine {
         }
     }
 
-    /// Returns the query that takes the lock of a move, if no node has its shared one, and returns 1 if it did. The key
-    /// is that of the connection between nodes.
+    /// Returns the query that takes the lock of a move, if no node has its shared one ([`SHOW_NODE`]), and returns 1 if
+    /// it did.
     pub(crate) const fn lock_out_nodes(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,
-            Self::Postgres => Some(
-                "SELECT CAST(CASE WHEN pg_try_advisory_lock(5207739821604417349) THEN 1 ELSE 0 END
-                     AS BIGINT)",
-            ),
+            Self::Postgres => Some(concat!(
+                "SELECT CAST(CASE WHEN pg_try_advisory_lock(",
+                node_lock!(),
+                ") THEN 1 ELSE 0 END AS BIGINT)"
+            )),
         }
     }
 

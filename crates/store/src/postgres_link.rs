@@ -3,6 +3,7 @@
 
 use crate::StoreError;
 use crate::database_clock::DatabaseClock;
+use crate::dialect::SHOW_NODE;
 use crate::node_messages::{self, Joiner, NodeMessage};
 use crate::postgres::{CONNECT, PostgresServer};
 use std::future::poll_fn;
@@ -23,9 +24,6 @@ const RECONNECT: Duration = Duration::from_secs(1);
 const LISTEN: &str = "SET synchronous_commit = off; SET tcp_keepalives_idle = 10; \
      SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; \
      LISTEN gatehouse_changes; LISTEN gatehouse_events";
-/// Takes the lock that shows a move that a node runs, unless a move has it. PostgreSQL counts how often a session takes
-/// it, and releases all at its end.
-const SHOW_NODE: &str = "SELECT pg_try_advisory_lock_shared(5207739821604417349)";
 /// How often an idle connection between nodes is checked. TCP keep-alives notice a lost connection earlier; this
 /// notices a server that accepts packets and does not respond.
 const LINK_CHECK: Duration = Duration::from_secs(10);

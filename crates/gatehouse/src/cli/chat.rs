@@ -107,8 +107,7 @@ impl Chat {
         if let (false, Some(params)) = (files.is_empty(), params.as_object_mut()) {
             params.insert("attachments".to_owned(), files.into());
         }
-        let sent = self.client.rpc("chat.send", params);
-        let sent = self.input.unless_interrupted(sent).await;
+        let sent = self.rpc("chat.send", params).await;
         let sent = sent.context(INTERRUPTED)??;
         self.files.clear();
         let session = field(&sent, "session");
@@ -117,8 +116,7 @@ impl Chat {
         let mut is_away = false;
         loop {
             let params = json!({ "session": session, "limit": 100 });
-            let history = self.client.rpc("chat.history", params);
-            match self.input.unless_interrupted(history).await {
+            match self.rpc("chat.history", params).await {
                 None => self.abort(&session).await?,
                 Some(Ok(history)) => {
                     is_away = false;
@@ -145,10 +143,16 @@ impl Chat {
         }
     }
 
+    /// Calls a method. `None` if Ctrl-C is pressed before the server responds.
+    async fn rpc(&mut self, method: &str, params: Value) -> Option<Result<Value, ClientError>> {
+        let answer = self.client.rpc(method, params);
+        self.input.unless_interrupted(answer).await
+    }
+
     /// Fails if Ctrl-C is pressed again before the server responds.
     async fn abort(&mut self, session: &str) -> Result<()> {
-        let aborted = self.client.rpc("chat.abort", json!({ "session": session }));
-        let aborted = self.input.unless_interrupted(aborted).await;
+        let params = json!({ "session": session });
+        let aborted = self.rpc("chat.abort", params).await;
         aborted.context(INTERRUPTED)??;
         Ok(())
     }
@@ -185,8 +189,7 @@ impl Chat {
 
     /// Asks about the calls of this conversation that wait for an approval. Without a terminal, prints where to decide.
     async fn ask_approvals(&mut self, session: &str) -> Result<()> {
-        let found = self.client.rpc("approval.list", json!({}));
-        let Some(found) = self.input.unless_interrupted(found).await else {
+        let Some(found) = self.rpc("approval.list", json!({})).await else {
             return self.abort(session).await;
         };
         let found = match found {
@@ -235,8 +238,7 @@ impl Chat {
                 _ => (false, None),
             };
             let params = json!({ "id": id, "allow": allow, "remember": remember });
-            let resolved = self.client.rpc("approval.resolve", params);
-            match self.input.unless_interrupted(resolved).await {
+            match self.rpc("approval.resolve", params).await {
                 None => return self.abort(session).await,
                 Some(Ok(_)) => {}
                 // The approval may have expired, or have been decided elsewhere.
