@@ -30,6 +30,8 @@ pub struct ChatMessageRow {
     pub tool_call_id: Option<String>,
     /// The tool that produced a tool message.
     pub tool_name: Option<String>,
+    /// How the call that a tool message answers ended. Messages of earlier versions have none.
+    pub tool_status: Option<String>,
     /// Tokens that the model read for the message.
     pub input_tokens: Option<i64>,
     /// Tokens that the model generated for the message.
@@ -82,6 +84,7 @@ impl ChatMessageRow {
             tool_calls: None,
             tool_call_id: None,
             tool_name: None,
+            tool_status: None,
             input_tokens: None,
             output_tokens: None,
             cached_tokens: None,
@@ -119,8 +122,8 @@ impl ChatMessageRow {
 columns! {
     ChatMessageRow:
     session_id, turn_no, seq, id, turn_id, role, origin, is_private("private"), content,
-    tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, cached_tokens, reasoning_tokens, model,
-    audio, attachments, stop, error, delivery_id, reasoning, reasoning_state, heard, created_at
+    tool_calls, tool_call_id, tool_name, tool_status, input_tokens, output_tokens, cached_tokens,
+    reasoning_tokens, model, audio, attachments, stop, error, delivery_id, reasoning, reasoning_state, heard, created_at
 }
 
 impl Conn {
@@ -150,9 +153,9 @@ impl Conn {
             "INSERT INTO chat_messages (session_id, turn_no, seq, id, turn_id, role, origin,
                  private, content, tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, model,
                  audio, stop, error, delivery_id, created_at, reasoning, reasoning_state, cached_tokens,
-                 reasoning_tokens, attachments)
+                 reasoning_tokens, attachments, tool_status)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-                 $20, $21, $22, $23, $24, $25)",
+                 $20, $21, $22, $23, $24, $25, $26)",
         );
         self.run(
             query
@@ -180,7 +183,8 @@ impl Conn {
                 .bind(row.reasoning_state.as_deref())
                 .bind(row.cached_tokens)
                 .bind(row.reasoning_tokens)
-                .bind(row.attachments.as_deref()),
+                .bind(row.attachments.as_deref())
+                .bind(row.tool_status.as_deref()),
         )
         .await?;
         Ok(Some(seq))

@@ -232,11 +232,11 @@ impl Conn {
             "INSERT INTO chat_messages (session_id, turn_no, seq, id, turn_id, role, origin, private, content,
                  tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, model, stop, error,
                  delivery_id, created_at, reasoning, reasoning_state, cached_tokens, reasoning_tokens, attachments,
-                 heard)
+                 heard, tool_status)
              SELECT $2, turn_no, seq, id || '.' || $2, turn_id, role, origin, private, content, tool_calls,
                  tool_call_id, tool_name, input_tokens, output_tokens, model, stop, error, delivery_id,
                  created_at, reasoning, reasoning_state, cached_tokens, reasoning_tokens, attachments,
-                 heard
+                 heard, tool_status
              FROM chat_messages WHERE session_id = $1 AND turn_no <= $3",
         );
         let messages = messages.bind(from.as_str()).bind(to.as_str()).bind(last);

@@ -264,4 +264,9 @@ pub(crate) const MIGRATIONS: [Migration; 59] = [
         "session_passkeys",
         include_str!("../migrations/0092_session_passkeys.sql"),
     ),
+    (
+        93,
+        "tool_status",
+        include_str!("../migrations/0093_tool_status.sql"),
+    ),
 ];
