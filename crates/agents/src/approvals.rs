@@ -10,7 +10,7 @@ use crate::handle::{Agents, Inner};
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::id::{ApprovalId, DeliveryId};
 use gatehouse_store::StoreError;
-use question::{Question, Waiting};
+use question::{Question, Verdict, Waiting};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -36,9 +36,9 @@ impl Drop for PendingApproval<'_> {
 }
 
 impl Inner {
-    /// Requests approval and waits. No answer within `approval_wait` counts as a denial. Dropping the future,
-    /// as when the turn is stopped, withdraws the request.
-    pub(crate) async fn ask_approval(&self, question: Question) -> Result<bool, StoreError> {
+    /// Requests approval and waits for `approval_wait`. If nobody answers, the audit log gets a row. Dropping the
+    /// future, as when the turn is stopped, withdraws the request.
+    pub(crate) async fn ask_approval(&self, question: Question) -> Result<Verdict, StoreError> {
         let wait = self.settings.load().approval_wait;
         let approval = Arc::new(Approval {
             id: ApprovalId::generate(&*self.clock, &*self.random),
@@ -51,7 +51,7 @@ impl Inner {
             session: question.session,
             expires_at: self.clock.now().after(wait),
         });
-        let (answer, answered) = oneshot::channel();
+        let (answer, mut answered) = oneshot::channel();
         let mut asked = PendingApproval {
             inner: self,
             id: approval.id.clone(),
@@ -71,12 +71,23 @@ impl Inner {
         // Another node may have answered since the call was stored.
         self.read_answers().await;
         self.publish(AgentEvent::ApprovalRequested(Arc::clone(&approval)));
-        let answered = tokio::time::timeout(wait, answered).await;
+        let here = match tokio::time::timeout(wait, &mut answered).await {
+            Ok(answer) => answer.ok(),
+            Err(_elapsed) => {
+                // Later answers are refused. One may have arrived since the timer ended.
+                answered.close();
+                answered.try_recv().ok()
+            }
+        };
         // Another node may have stored an answer at the last moment.
-        let was_allowed_elsewhere = self.unshare_approval(&approval.id).await?;
-        asked.allowed = was_allowed_elsewhere || matches!(answered, Ok(Ok(true)));
-        asked.is_answered = asked.allowed || matches!(answered, Ok(Ok(_)));
-        Ok(asked.allowed)
+        let elsewhere = self.end_approval(&approval, here.is_some()).await?;
+        let is_allowed = [here, elsewhere]
+            .into_iter()
+            .flatten()
+            .reduce(|here, elsewhere| here || elsewhere);
+        asked.allowed = is_allowed == Some(true);
+        asked.is_answered = is_allowed.is_some();
+        Ok(is_allowed.map_or(Verdict::Expired(wait), Verdict::of))
     }
 
     /// Passes the answer on to a call that waits on this node.

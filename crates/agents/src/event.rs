@@ -97,6 +97,8 @@ pub enum ToolState {
     Error,
     /// The call was not allowed.
     Denied,
+    /// No person answered in time whether the call may be made.
+    Expired,
 }
 
 /// Progress of a tool call.

@@ -49,7 +49,7 @@ pub struct AgentsSettings {
     pub taint: bool,
     /// `tools.trust`: calls that need no such approval, as `tool`, `tool:target` or `tool:*`.
     pub trust: Vec<String>,
-    /// How long a call waits for approval before it counts as denied.
+    /// `approvals.timeout_seconds`: how long a call waits for approval.
     pub approval_wait: Duration,
     /// `agents.turn_timeout_seconds`: how long a turn may take, including all waiting.
     pub turn_timeout: Duration,

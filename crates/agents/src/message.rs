@@ -2,6 +2,7 @@
 
 use crate::attached_file::{Attachment, attachments_of};
 use crate::origin::MessageOrigin;
+use crate::send::ActionStatus;
 use crate::stop::Stop;
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
 use gatehouse_domain::{Problem, Timestamp};
@@ -97,6 +98,9 @@ pub struct Message {
     /// The name of the tool that replies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+    /// How the call ended that a tool replies to. Absent in messages of earlier versions, which did not store it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_status: Option<ActionStatus>,
     /// The model's reasoning before this message. Not a part of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
@@ -144,6 +148,7 @@ impl From<ChatMessageRow> for Message {
             tool_calls: Some(tool_calls).filter(|calls| !calls.is_empty()),
             tool_call_id: row.tool_call_id,
             tool: row.tool_name,
+            tool_status: row.tool_status.as_deref().and_then(ActionStatus::of),
             reasoning: row.reasoning,
             usage: usage.map(|(input_tokens, output_tokens)| Usage {
                 input_tokens,

@@ -178,8 +178,10 @@ pub enum ActionStatus {
     Ok,
     /// The tool failed, timed out, or could not be called with the model's input.
     Error,
-    /// The tool may not be used here, or the call was not approved.
+    /// The tool may not be used here, or a person denied the call.
     Denied,
+    /// No person answered in time whether the call may be made.
+    Expired,
 }
 
 impl ActionStatus {
@@ -189,7 +191,15 @@ impl ActionStatus {
             Self::Ok => "ok",
             Self::Error => "error",
             Self::Denied => "denied",
+            Self::Expired => "expired",
         }
+    }
+
+    /// Parses the stored name.
+    pub(crate) fn of(word: &str) -> Option<Self> {
+        [Self::Ok, Self::Error, Self::Denied, Self::Expired]
+            .into_iter()
+            .find(|status| status.as_str() == word)
     }
 }
 

@@ -5,13 +5,19 @@ use crate::approval_buttons::PressedCall;
 use crate::error::AgentsError;
 use crate::event::Approval;
 use crate::handle::Inner;
+use gatehouse_domain::Actor;
 use gatehouse_domain::id::{ApprovalId, TurnId};
-use gatehouse_store::{StoreError, WaitingApprovalRow};
+use gatehouse_store::{AuditEntry, StoreError, WaitingApprovalRow};
+use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The number of attempts to read answers, and the pause between them.
 const READS: u32 = 5;
 const BETWEEN_READS: Duration = Duration::from_secs(1);
+
+/// The kind of the audit row of a call that nobody answered in time.
+const APPROVAL_EXPIRED: &str = "approval.expired";
 
 /// The subject of the change after an answer was stored.
 pub(crate) const ANSWERED: &str = "approvals";
@@ -42,17 +48,41 @@ impl Inner {
         write.await
     }
 
-    /// Deletes a call that no longer waits. Returns whether another node allowed it.
-    pub(crate) async fn unshare_approval(&self, id: &ApprovalId) -> Result<bool, StoreError> {
-        if !self.has_other_nodes() {
-            return Ok(false);
+    /// Deletes a call that no longer waits, and returns the answer that another node stored. If the call is not
+    /// answered at all, adds a row to the audit log.
+    pub(crate) async fn end_approval(
+        &self,
+        approval: &Arc<Approval>,
+        is_answered_here: bool,
+    ) -> Result<Option<bool>, StoreError> {
+        let is_shared = self.has_other_nodes();
+        if is_answered_here && !is_shared {
+            return Ok(None);
         }
-        let id = id.clone();
-        let write = self
-            .store
-            .write(move |conn| Box::pin(async move { conn.delete_waiting_approval(&id).await }));
-        let row: Option<WaitingApprovalRow> = write.await?;
-        Ok(row.is_some_and(|row| row.allowed == Some(true)))
+        let (asked, now) = (Arc::clone(approval), self.clock.now());
+        let random = Arc::clone(&self.random);
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                if is_shared {
+                    // Without a row, another node has ended the turn.
+                    let Some(row) = conn.delete_waiting_approval(&asked.id).await? else {
+                        return Ok(None);
+                    };
+                    if is_answered_here || row.allowed.is_some() {
+                        return Ok(row.allowed);
+                    }
+                }
+                // Names only, because the arguments may contain anything.
+                let entry = AuditEntry {
+                    kind: APPROVAL_EXPIRED,
+                    actor: &Actor::system(),
+                    detail: json!({ "id": asked.id, "tool": asked.tool, "session": asked.session }),
+                };
+                conn.append_audit(&entry, now, &*random).await?;
+                Ok(None)
+            })
+        });
+        write.await
     }
 
     /// The call that waits on any node under this token.

@@ -45,6 +45,7 @@ fn a_flag_is_no_number_or_text_in_toml_and_json() {
 #[case("agents.audio_retention_days", 0, 36_500)]
 #[case("agents.attachment_retention_days", 0, 36_500)]
 #[case("agents.usage_retention_days", 31, 36_500)]
+#[case("approvals.timeout_seconds", 1, 86_400)]
 #[case("agents.attachment_max_bytes", 1024, 25 << 20)]
 #[case("agents.attachments_total_bytes", 0, 1 << 40)]
 #[case("webhooks.tracker_tolerance_seconds", 1, 86_400)]

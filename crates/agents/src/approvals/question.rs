@@ -6,6 +6,7 @@ use gatehouse_domain::id::{ApprovalId, DeliveryId, SessionId, TurnId};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// A call that needs approval.
@@ -20,6 +21,33 @@ pub(crate) struct Question {
     pub(crate) arguments: Value,
     pub(crate) reason: AskReason,
     pub(crate) effect: Effect,
+}
+
+/// How the request for approval of a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Allowed,
+    Denied,
+    /// No person answered within this time.
+    Expired(Duration),
+}
+
+impl Verdict {
+    pub(super) const fn of(is_allowed: bool) -> Self {
+        if is_allowed {
+            Self::Allowed
+        } else {
+            Self::Denied
+        }
+    }
+
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Denied => "denied",
+            Self::Expired(_) => "expired",
+        }
+    }
 }
 
 /// The calls that wait for approval.

@@ -2,7 +2,7 @@
 
 use super::failure::TurnFailure;
 use super::{Running, Setup};
-use crate::approvals::question::Question;
+use crate::approvals::question::{Question, Verdict};
 use crate::event::ToolState;
 use crate::message::ToolCallRecord;
 use crate::taint::{OwnerDecisions, Requested, reason_to_ask};
@@ -12,14 +12,14 @@ use gatehouse_domain::trace::{self, SpanKind};
 use serde_json::Value;
 
 impl Running<'_> {
-    /// Whether the call may be made. Waits for the owner's approval if it needs one.
-    pub(super) async fn is_approved(
+    /// Returns whether the call may be made. Waits for the owner's approval if it needs one.
+    pub(super) async fn approve(
         &self,
         setup: &Setup,
         tool: &dyn Tool,
         input: &Value,
         call: &ToolCallRecord,
-    ) -> Result<bool, TurnFailure> {
+    ) -> Result<Verdict, TurnFailure> {
         let settings = self.inner.settings.load_full();
         let effect = tool.effect(input, setup.read.private);
         let target = tool.target(input);
@@ -40,7 +40,7 @@ impl Running<'_> {
             trust: &settings.trust,
         };
         let Some(reason) = reason_to_ask(requested, setup.read, decisions) else {
-            return Ok(true);
+            return Ok(Verdict::Allowed);
         };
         let question = Question {
             agent: setup.agent.id.clone(),
@@ -53,7 +53,7 @@ impl Running<'_> {
             effect,
         };
         if self.inner.is_allowed(&question).await? {
-            return Ok(true);
+            return Ok(Verdict::Allowed);
         }
         self.publish_tool(call, ToolState::Waiting, None);
         let mut span = trace::child("approval.wait", SpanKind::Internal);
@@ -62,9 +62,8 @@ impl Running<'_> {
         // A shutdown closes the sockets, so no client can answer.
         let asking = self.inner.stopping.run_until_cancelled(asking);
         let asked = self.turn.cancel.run_until_cancelled(asking).await;
-        let is_approved = asked.flatten().ok_or(TurnFailure::Stopped)??;
-        let answer = if is_approved { "allowed" } else { "denied" };
-        span.set("gatehouse.approval.answer", answer);
-        Ok(is_approved)
+        let verdict = asked.flatten().ok_or(TurnFailure::Stopped)??;
+        span.set("gatehouse.approval.answer", verdict.as_str());
+        Ok(verdict)
     }
 }

@@ -5,6 +5,7 @@ use super::failure::TurnFailure;
 use super::repeats::{CallKey, Repeats};
 use super::returned_files::Pictures;
 use super::{Running, Setup};
+use crate::approvals::question::Verdict;
 use crate::attached_file::NewAttachment;
 use crate::event::{AgentEvent, ToolProgress, ToolState};
 use crate::input_check;
@@ -72,6 +73,19 @@ impl Answer {
 
     fn denied(text: impl Into<String>) -> Self {
         Self::of_gateway(ActionStatus::Denied, text)
+    }
+
+    /// The answer to a call that was not approved; `None` if it was.
+    fn unapproved(verdict: Verdict) -> Option<Self> {
+        match verdict {
+            Verdict::Allowed => None,
+            Verdict::Denied => Some(Self::denied("The operator did not approve this call.")),
+            Verdict::Expired(wait) => {
+                let wait = in_words(wait);
+                let text = format!("Nobody answered within {wait}, so the call was not made.");
+                Some(Self::of_gateway(ActionStatus::Expired, text))
+            }
+        }
     }
 
     /// Adds files, which count as a stranger's. They are private if the output of the tool is.
@@ -221,6 +235,7 @@ impl Running<'_> {
             ActionStatus::Ok => ToolState::Ok,
             ActionStatus::Error => ToolState::Error,
             ActionStatus::Denied => ToolState::Denied,
+            ActionStatus::Expired => ToolState::Expired,
         };
         let summary = text.chars().take(SUMMARY_CHARACTERS).collect();
         self.publish_tool(&call, state, Some(summary));
@@ -232,6 +247,7 @@ impl Running<'_> {
         let row = ChatMessageRow {
             tool_call_id: Some(call.id),
             tool_name: Some(call.name),
+            tool_status: Some(status.as_str().to_owned()),
             audio,
             is_private,
             ..self.row(Role::Tool, origin, &text)
@@ -287,8 +303,8 @@ impl Running<'_> {
         if self.repeats().is_too_often(key) {
             return Ok(too_often());
         }
-        if !self.is_approved(setup, &*tool, &input, call).await? {
-            let answer = Answer::denied("The operator did not approve this call.");
+        let verdict = self.approve(setup, &*tool, &input, call).await?;
+        if let Some(answer) = Answer::unapproved(verdict) {
             self.repeats().note(key, &answer.text);
             return Ok(answer);
         }
@@ -390,6 +406,17 @@ fn too_often() -> Answer {
     )
 }
 
+/// A wait in whole minutes, or else in seconds.
+fn in_words(wait: Duration) -> String {
+    let seconds = wait.as_secs();
+    let (count, unit) = match (seconds / 60, seconds % 60) {
+        (minutes @ 1.., 0) => (minutes, "minute"),
+        _ => (seconds, "second"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural}")
+}
+
 /// Parses the input as an object. A call without arguments has `{}`. Empty arguments are those of an answer that was
 /// cut.
 fn read_input(arguments: &str) -> Option<Value> {
@@ -419,6 +446,19 @@ mod tests {
         let cut = capped(format!("{whole}b"));
         assert!(cut.len() <= MAX_OUTPUT_BYTES && cut.len() > MAX_OUTPUT_BYTES - 50);
         assert!(cut.ends_with("too long]"));
+    }
+
+    #[test]
+    fn a_wait_is_in_whole_minutes_or_in_seconds() {
+        for (seconds, words) in [
+            (1, "1 second"),
+            (59, "59 seconds"),
+            (60, "1 minute"),
+            (61, "61 seconds"),
+            (300, "5 minutes"),
+        ] {
+            assert_eq!(in_words(Duration::from_secs(seconds)), words);
+        }
     }
 
     #[test]

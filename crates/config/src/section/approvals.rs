@@ -1,9 +1,10 @@
-//! `[approvals]`: notifications about tool calls that wait for approval, for people outside the page.
+//! `[approvals]`: how long tool calls wait for approval, and notifications about them for people outside the page.
 
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
 use std::str::FromStr;
+use std::time::Duration;
 
 const LINKS: &[&str] = &["sign_in", "bearer"];
 
@@ -28,6 +29,19 @@ pub(crate) const KEYS: &[KeySpec] = &[
         guard: Guard::StepUp,
         change: Change::Live,
     },
+    KeySpec {
+        key: "approvals.timeout_seconds",
+        kind: Kind::Whole {
+            min: 1,
+            max: 86_400,
+        },
+        default: Initial::Whole(300),
+        doc: "Seconds that a tool call waits for a person's approval. Without an answer it does not run. The time \
+              counts toward agents.turn_timeout_seconds.",
+        example: "",
+        guard: Guard::Admin,
+        change: Change::Live,
+    },
 ];
 
 /// The section `[approvals]`.
@@ -36,6 +50,8 @@ pub struct Approvals {
     /// Targets as in `deliver_to`.
     pub notify: Vec<String>,
     pub links: ApprovalLinks,
+    /// How long a call waits for an answer.
+    pub timeout: Duration,
 }
 
 impl Approvals {
@@ -43,6 +59,7 @@ impl Approvals {
         Ok(Self {
             notify: reader.list("approvals.notify")?,
             links: reader.required("approvals.links")?,
+            timeout: Duration::from_secs(reader.whole("approvals.timeout_seconds")?),
         })
     }
 }

@@ -15,7 +15,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "tools.require_approval",
         kind: Kind::List(Rule::Line),
         default: Initial::Empty,
-        doc: "Tools that wait up to 5 minutes for a person to approve each call. Changing it at \
+        doc: "Tools that wait for a person to approve each call, up to approvals.timeout_seconds. Changing it at \
               run time needs operator.admin.",
         example: "",
         guard: Guard::Admin,

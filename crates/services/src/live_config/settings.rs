@@ -57,6 +57,7 @@ pub fn agents_settings(settings: &Settings) -> AgentsSettings {
         require_approval: settings.tools.require_approval.clone(),
         taint: settings.tools.taint,
         trust: settings.tools.trust.clone(),
+        approval_wait: settings.approvals.timeout,
         turn_timeout: settings.agents.turn_timeout,
         retention: settings.agents.retention,
         audio_retention: settings.agents.audio_retention,
