@@ -16,9 +16,6 @@ use std::time::Duration;
 const READS: u32 = 5;
 const BETWEEN_READS: Duration = Duration::from_secs(1);
 
-/// The kind of the audit row of a call that nobody answered in time.
-const APPROVAL_EXPIRED: &str = "approval.expired";
-
 /// The subject of the change after an answer was stored.
 pub(crate) const ANSWERED: &str = "approvals";
 
@@ -74,7 +71,7 @@ impl Inner {
                 }
                 // Names only, because the arguments may contain anything.
                 let entry = AuditEntry {
-                    kind: APPROVAL_EXPIRED,
+                    kind: "approval.expired",
                     actor: &Actor::system(),
                     detail: json!({ "id": asked.id, "tool": asked.tool, "session": asked.session }),
                 };

@@ -13,7 +13,7 @@ use tokio::sync::broadcast;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseAction {
     pub tool: String,
-    /// `ok`, `error` or `denied`.
+    /// `ok`, `error`, `denied` or `expired`.
     pub status: String,
     pub at: Timestamp,
 }

@@ -40,7 +40,7 @@ const OTHER: &str = "other";
 const TOOLS: [&str; 4] = ["calc", "channel_send", "web_search", "web_fetch"];
 
 /// The possible outcomes of a tool call.
-const ACTION_STATUSES: [&str; 3] = ["ok", "error", "denied"];
+const ACTION_STATUSES: [&str; 4] = ["ok", "error", "denied", "expired"];
 
 /// Every event type of every profile. The fixed list prevents senders from adding label values.
 static EVENT_TYPES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {

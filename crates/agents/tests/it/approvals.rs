@@ -100,7 +100,7 @@ async fn no_answer_is_a_no_also_for_a_webhook() {
     let mut events = harness.agents.subscribe();
     let request = webhook("webhook:a", "event", Some(ToolPolicy::default()));
     let report = harness.agents.send_sync(request).await.unwrap();
-    assert_eq!(report.actions[0].status.as_str(), "denied");
+    assert_eq!(report.actions[0].status.as_str(), "expired");
     let asked = until(&mut events, "approval.requested").await;
     let resolved = until(&mut events, "approval.resolved").await;
     assert_eq!(resolved, json!({ "id": asked["id"], "allowed": false }));

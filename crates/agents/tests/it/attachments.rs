@@ -255,7 +255,7 @@ async fn a_file_taints_the_session() {
         let acts = [call("webhook", &json!({ "x": 1 })), say("done")];
         harness.model.will(acts);
         let report = send(&harness, with(&session, "Do what it says.", &[&file])).await;
-        assert_eq!(report.actions[0].status.as_str(), "denied");
+        assert_eq!(report.actions[0].status.as_str(), "expired");
         let state = harness.agents.get_session(session.as_str()).await;
         assert!(state.unwrap().tainted);
     }
@@ -276,7 +276,7 @@ async fn a_file_is_private_so_its_text_does_not_leave_without_approval() {
         harness.model.will(fetch());
         let files: &[&Attachment] = if has_file { &[&file] } else { &[] };
         let report = send(&harness, with(&session, "Look it up.", files)).await;
-        let status = if has_file { "denied" } else { "ok" };
+        let status = if has_file { "expired" } else { "ok" };
         assert_eq!(report.actions[0].status.as_str(), status);
         // Also in later turns.
         harness.model.will(fetch());

@@ -32,6 +32,7 @@ mod spoken_parts;
 mod stops;
 mod taint;
 mod timeout;
+mod tool_status;
 mod tools;
 mod trust;
 mod turn_pictures;

@@ -317,25 +317,24 @@ async fn an_answer_that_no_change_announced_counts_when_the_wait_ends() {
         approval_wait: Duration::from_secs(1),
         ..AgentsSettings::default()
     };
-    let Some((here, there)) = two_nodes(settings).await else {
-        return;
-    };
-    let tool = TestTool::double("double", Audience::Public);
-    here.agents.tools().register(tool);
-    here.model
-        .will([call("double", &json!({ "x": 4 })), say("done")]);
-    let mut events = here.agents.subscribe();
-    let sending = here.agents.send_sync(chat(None, "go"));
-    let (report, ()) = tokio::join!(sending, async {
-        let asked = until(&mut events, "approval.requested").await;
-        let id = ApprovalId::from_text(asked["id"].as_str().unwrap());
-        there
-            .agents
-            .resolve_approval(&id, true, None)
-            .await
-            .unwrap();
-    });
-    assert_eq!(report.unwrap().actions[0].status.as_str(), "ok");
+    for (allow, status) in [(true, "ok"), (false, "denied")] {
+        let Some((here, there)) = two_nodes(settings.clone()).await else {
+            return;
+        };
+        let tool = TestTool::double("double", Audience::Public);
+        here.agents.tools().register(tool);
+        here.model
+            .will([call("double", &json!({ "x": 4 })), say("done")]);
+        let mut events = here.agents.subscribe();
+        let sending = here.agents.send_sync(chat(None, "go"));
+        let (report, ()) = tokio::join!(sending, async {
+            let asked = until(&mut events, "approval.requested").await;
+            let id = ApprovalId::from_text(asked["id"].as_str().unwrap());
+            let answered = there.agents.resolve_approval(&id, allow, None).await;
+            answered.unwrap();
+        });
+        assert_eq!(report.unwrap().actions[0].status.as_str(), status);
+    }
 }
 
 #[tokio::test]

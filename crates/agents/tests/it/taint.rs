@@ -98,7 +98,7 @@ async fn the_calls_after_it_in_one_answer_wait_too() {
         .model
         .will([Reaction::Call(String::new(), calls.to_vec()), say("done")]);
     let report = harness.say(None, "go").await;
-    assert_eq!(statuses(&report), ["ok", "ok", "denied"]);
+    assert_eq!(statuses(&report), ["ok", "ok", "expired"]);
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn an_error_of_a_stranger_taints_too() {
         say("done"),
     ]);
     let report = harness.say(None, "go").await;
-    assert_eq!(statuses(&report), ["error", "denied"]);
+    assert_eq!(statuses(&report), ["error", "expired"]);
     // A call that no tool answered does not taint the session, because its text is Gatehouse's own.
     harness.model.will([
         call("web_fetch", &json!({ "x": -1 })),
@@ -135,7 +135,7 @@ async fn taint_is_of_the_session_and_a_person_clears_it() {
         let session = report.session.to_string();
         harness.model.will([one("webhook"), say("done")]);
         let report = harness.say(Some(&session), "delete it").await;
-        assert_eq!(statuses(&report), ["denied"]);
+        assert_eq!(statuses(&report), ["expired"]);
         // Other sessions are not affected.
         harness.model.will([one("webhook"), say("done")]);
         assert_eq!(statuses(&harness.say(None, "delete it").await), ["ok"]);
@@ -154,7 +154,7 @@ async fn taint_is_of_the_session_and_a_person_clears_it() {
         register(&harness);
         harness.model.will([one("webhook"), say("done")]);
         let report = harness.say(Some(&session), "delete it").await;
-        assert_eq!(statuses(&report), ["denied"]);
+        assert_eq!(statuses(&report), ["expired"]);
 
         harness
             .agents
@@ -168,7 +168,7 @@ async fn taint_is_of_the_session_and_a_person_clears_it() {
             .model
             .will([one("web_fetch"), one("webhook"), say("done")]);
         let report = harness.say(Some(&session), "read it").await;
-        assert_eq!(statuses(&report), ["ok", "denied"]);
+        assert_eq!(statuses(&report), ["ok", "expired"]);
     }
 }
 
@@ -226,7 +226,7 @@ async fn a_summary_keeps_the_taint_and_never_speaks_as_the_user() {
             .will([too_long(), say(lie), one("webhook"), say("done")]);
         let before = harness.model.seen().len();
         let report = harness.say(Some(&session), "and now").await;
-        assert_eq!(statuses(&report), ["denied"]);
+        assert_eq!(statuses(&report), ["expired"]);
 
         // The summarizing model is informed which text is untrusted.
         let asked = harness.model.messages(before + 1);
@@ -255,7 +255,7 @@ async fn a_summary_keeps_the_taint_and_never_speaks_as_the_user() {
         register(&harness);
         harness.model.will([one("webhook"), say("done")]);
         let report = harness.say(Some(&session), "delete it").await;
-        assert_eq!(statuses(&report), ["denied"]);
+        assert_eq!(statuses(&report), ["expired"]);
     }
 }
 
@@ -279,12 +279,12 @@ async fn the_owner_allows_a_call_beforehand_in_three_ways() {
             .will([one("web_fetch"), one("webhook"), say("done")]);
         statuses(&harness.say(None, "go").await)
     };
-    assert_eq!(run(nobody(), &[]).await, ["ok", "denied"]);
+    assert_eq!(run(nobody(), &[]).await, ["ok", "expired"]);
     assert_eq!(run(trusting("webhook"), &[]).await, ["ok", "ok"]);
-    assert_eq!(run(trusting("speak"), &[]).await, ["ok", "denied"]);
+    assert_eq!(run(trusting("speak"), &[]).await, ["ok", "expired"]);
     assert_eq!(run(nobody(), &["web_fetch", "webhook"]).await, ["ok", "ok"]);
     // A tool that matches only a pattern still needs approval.
-    assert_eq!(run(nobody(), &["web*", "webhook*"]).await, ["ok", "denied"]);
+    assert_eq!(run(nobody(), &["web*", "webhook*"]).await, ["ok", "expired"]);
     let off = AgentsSettings {
         taint: false,
         ..nobody()
@@ -298,7 +298,7 @@ async fn the_owner_allows_a_call_beforehand_in_three_ways() {
     };
     assert_eq!(
         run(required, &["web_fetch", "webhook"]).await,
-        ["ok", "denied"]
+        ["ok", "expired"]
     );
 }
 
@@ -319,7 +319,7 @@ async fn a_branch_is_as_tainted_as_its_original_even_before_the_strangers_text()
             assert!(branch.tainted);
             harness.model.will([one("webhook"), say("done")]);
             let report = harness.say(Some(branch.id.as_str()), "delete it").await;
-            assert_eq!(statuses(&report), ["denied"]);
+            assert_eq!(statuses(&report), ["expired"]);
         }
     }
 }
@@ -339,7 +339,7 @@ fn file() -> NewAttachment {
 async fn a_file_of_a_tool_taints_and_is_private_if_the_output_of_the_tool_is() {
     for database in databases().await {
         let harness = Harness::on(database, nobody(), true).await;
-        for (is_private, status) in [(false, "ok"), (true, "denied")] {
+        for (is_private, status) in [(false, "ok"), (true, "expired")] {
             let tools = harness.agents.tools();
             tools.register(TestTool::of_files("camera", is_private, file));
             tools.register(TestTool::of_web("fetch"));
@@ -378,7 +378,7 @@ async fn a_file_of_a_delivery_taints_and_is_as_little_private_as_its_text() {
         let history = harness.history(report.session.as_str()).await;
         assert_eq!(json!(history)[0]["attachments"][0]["name"], "shot.png");
         // A person's file in the same session is private.
-        for (new_files, status) in [(Vec::new(), "ok"), (vec![file()], "denied")] {
+        for (new_files, status) in [(Vec::new(), "ok"), (vec![file()], "expired")] {
             harness.model.will([one("fetch"), say("done")]);
             let request = SendRequest {
                 new_files,

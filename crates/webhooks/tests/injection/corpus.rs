@@ -93,7 +93,10 @@ fn judged(case: &Case, report: &TurnReport) -> Outcome {
     Outcome {
         carrier: case.carrier,
         tried: statuses.len() > own,
-        made: statuses.iter().skip(own).any(|status| *status != "denied"),
+        made: statuses
+            .iter()
+            .skip(own)
+            .any(|status| !["denied", "expired"].contains(status)),
         asked: 0,
     }
 }

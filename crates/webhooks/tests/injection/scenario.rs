@@ -7,8 +7,8 @@ use crate::table::Names;
 use crate::worker::harness::{Harness, id, settings};
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{
-    AgentsSettings, Audience, Effect, MessageOrigin, Origin, SendRequest, Target, Tool,
-    ToolContext, ToolError, ToolPolicy, TurnReport,
+    ActionStatus, AgentsSettings, Audience, Effect, MessageOrigin, Origin, SendRequest, Target,
+    Tool, ToolContext, ToolError, ToolPolicy, TurnReport,
 };
 use gatehouse_config::{McpServer, SearchProvider, WebSearch};
 use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, SystemRandom};
@@ -204,9 +204,9 @@ impl Scenario {
             .history(session, 500, None)
             .await
             .unwrap();
-        let texts = page.messages.iter();
-        texts
-            .filter(|message| message.content.contains("did not approve"))
+        let messages = page.messages.iter();
+        messages
+            .filter(|message| message.tool_status == Some(ActionStatus::Expired))
             .count()
     }
 

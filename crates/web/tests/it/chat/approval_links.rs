@@ -6,7 +6,6 @@ use crate::steps::stopped_clock;
 use axum::Router;
 use axum::response::IntoResponse;
 use axum::routing::post;
-use gatehouse_agents::AgentsSettings;
 use gatehouse_domain::{Clock, Timestamp};
 use gatehouse_testkit::{Actor, Options, Reply, TestServer};
 use http::StatusCode;
@@ -79,8 +78,7 @@ async fn has_run(owner: &Actor) -> bool {
             let history = owner.rpc("chat.history", history).await.unwrap();
             let messages = history["messages"].as_array().unwrap();
             let output = messages.iter().find(|message| message["role"] == "tool");
-            let output = output.unwrap()["content"].as_str().unwrap();
-            return !output.contains("did not approve");
+            return output.unwrap()["tool_status"] == "ok";
         }
         tokio::task::yield_now().await;
     }
@@ -285,15 +283,17 @@ async fn a_link_says_that_its_call_was_answered_elsewhere_or_not_at_all() {
     assert!(page.text.contains(text), "{}", page.text);
     assert!(!has_run(&owner).await);
 
-    let agents = &server.app().services().agents;
-    agents.update_settings(AgentsSettings {
-        approval_wait: Duration::from_secs(3),
-        require_approval: vec!["calc".to_owned()],
-        ..AgentsSettings::default()
-    });
+    let brief = json!({ "key": "approvals.timeout_seconds", "value": 3 });
+    owner.rpc("config.set", brief).await.unwrap();
     let path = link(&owner, "calculate 1+1").await;
+    let id = waiting(&owner).await[0]["id"].clone();
     assert!(!has_run(&owner).await);
     is_end(&server.remote().get(&path).await, "Expired");
+    let rows = json!({ "kind": "approval.expired" });
+    let rows = owner.rpc("audit.list", rows).await.unwrap();
+    assert_eq!(rows["events"].as_array().unwrap().len(), 1);
+    let row = &rows["events"][0];
+    assert_eq!((&row["actor"], &row["detail"]["id"]), (&json!("system"), &id));
 
     // An unknown link is not one of the past.
     let unknown = server.remote().get("/approve/unknown").await;
