@@ -430,12 +430,19 @@ export type Records =
   | 'approvals'
   | 'messages';
 /**
+ * How a tool call ended.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ActionStatus".
+ */
+export type ActionStatus = 'ok' | 'error' | 'denied' | 'expired';
+/**
  * The state of a tool call.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "ToolState".
  */
-export type ToolState = 'running' | 'waiting' | 'ok' | 'error' | 'denied';
+export type ToolState = 'running' | 'waiting' | 'ok' | 'error' | 'denied' | 'expired';
 
 export interface Interface {
   methods: {
@@ -4253,6 +4260,10 @@ export interface Message {
    * The name of the tool that replies.
    */
   tool?: string | null;
+  /**
+   * How the call ended that a tool replies to. Absent in messages of earlier versions, which did not store it.
+   */
+  tool_status?: ActionStatus | null;
   /**
    * The model's reasoning before this message. Not a part of the answer.
    */

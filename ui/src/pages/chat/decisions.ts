@@ -11,13 +11,14 @@ export interface Decision {
 }
 
 /**
- * The decision on the call that a tool message answers. The calls of a session run one after the other, so the
- * decision lies between the message before the output and the output.
+ * The decision on the call that a tool message answers: the one on this tool between the message before the output and
+ * the output. Calls can run at the same time, so the decision must also match how the call ended, if that is stored.
  */
 export function decisionOn(output: Message, before: string, rows: readonly Row[]): Decision | null {
   const row = rows.find(({ at, detail }) => {
-    const { tool, session } = detail as { tool?: string; session?: string };
-    return tool === output.tool && session === output.session && before <= at && at <= output.created_at;
+    const { tool, session, allow } = detail as { tool?: string; session?: string; allow?: boolean };
+    const fits = !output.tool_status || (allow === true) === (output.tool_status !== 'denied');
+    return fits && tool === output.tool && session === output.session && before <= at && at <= output.created_at;
   });
   if (!row) return null;
   return { allowed: (row.detail as { allow?: boolean }).allow === true, actor: row.actor, at: row.at };

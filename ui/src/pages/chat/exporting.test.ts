@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { markdownOf } from './exporting';
 
-const NAMES = { you: 'You', agent: 'Reviewer', delivery: 'Delivery' };
+const NAMES = { you: 'You', agent: 'Reviewer', delivery: 'Delivery', ended: { denied: 'Denied' } };
 const message = (role: 'user' | 'assistant' | 'system' | 'tool', content: string, more = {}) => ({
   role,
   origin: 'owner' as const,
@@ -30,4 +30,13 @@ test('the result of a tool cannot end its code block', () => {
   );
   expect(text).toContain('**calc**\n\n```\n{"a":1}\n```');
   expect(text).toContain('**calc**\n\n````\n```\nx\n````');
+});
+
+test('a tool call that was not made says so', () => {
+  const answers = (['ok', 'denied', undefined] as const).map((tool_status) =>
+    message('tool', 'x', { tool: 'calc', tool_status }),
+  );
+  expect(markdownOf('T', answers, NAMES)).toBe(
+    '# T\n\n**calc**\n\n```\nx\n```\n\n**calc** · Denied\n\n```\nx\n```\n\n**calc**\n\n```\nx\n```\n',
+  );
 });

@@ -4,12 +4,14 @@ import { rpc } from '../../client/rpc';
 import { deliveryIn } from './deliveryMessage';
 import type { Message } from './turns';
 
-type Stored = Pick<Message, 'role' | 'origin' | 'content' | 'created_at' | 'tool' | 'tool_calls'>;
+type Stored = Pick<Message, 'role' | 'origin' | 'content' | 'created_at' | 'tool' | 'tool_calls' | 'tool_status'>;
 
 export interface Names {
   you: string;
   agent: string;
   delivery: string;
+  /** How a tool call ended, by its status. */
+  ended: Partial<Record<NonNullable<Message['tool_status']>, string>>;
 }
 
 /** The title, then each message with its author and time. Results of tools are code blocks. */
@@ -17,7 +19,10 @@ export function markdownOf(title: string, messages: readonly Stored[], names: Na
   const parts = messages.flatMap((message) => {
     const { role, content, created_at: at } = message;
     if (role === 'system') return [];
-    if (role === 'tool') return [`**${message.tool ?? ''}**\n\n${fenced(content)}`];
+    if (role === 'tool') {
+      const ended = message.tool_status && names.ended[message.tool_status];
+      return [`**${message.tool ?? ''}**${ended ? ` · ${ended}` : ''}\n\n${fenced(content)}`];
+    }
     const who = role === 'assistant' ? names.agent : deliveryIn(message) ? names.delivery : names.you;
     const calls = (message.tool_calls ?? []).map((call) => `**${call.name}**\n\n${fenced(call.arguments)}`);
     return [[`## ${who} · ${at}`, content, ...calls].filter(Boolean).join('\n\n')];

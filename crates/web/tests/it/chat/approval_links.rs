@@ -293,7 +293,10 @@ async fn a_link_says_that_its_call_was_answered_elsewhere_or_not_at_all() {
     let rows = owner.rpc("audit.list", rows).await.unwrap();
     assert_eq!(rows["events"].as_array().unwrap().len(), 1);
     let row = &rows["events"][0];
-    assert_eq!((&row["actor"], &row["detail"]["id"]), (&json!("system"), &id));
+    assert_eq!(
+        (&row["actor"], &row["detail"]["id"]),
+        (&json!("system"), &id)
+    );
 
     // An unknown link is not one of the past.
     let unknown = server.remote().get("/approve/unknown").await;

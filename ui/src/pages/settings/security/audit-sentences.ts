@@ -125,6 +125,7 @@ export const SENTENCES: Record<string, Sentence> = {
   'persona.updated': { title: m.audit_persona_updated, more: persona },
   'persona.deleted': { title: m.audit_persona_deleted, more: persona },
   'persona.activated': { title: m.audit_persona_activated, more: persona },
+  'approval.expired': { title: m.audit_approval_expired, more: named('tool') },
   'approval.press_refused': { title: m.audit_approval_press_refused, more: pressed },
   'approval.resolved': { title: m.audit_approval_resolved, more: approval },
   'session.deleted': { title: m.audit_session_deleted, more: named('key', 'id') },
