@@ -251,3 +251,46 @@ test('a tool call shows who allowed it, and when', async ({ home: _, page }) => 
   await expect(cards.last().getByText(/^Allowed by You/)).toBeVisible();
   await expect(cards.last().getByText(/^Allowed by/).getByRole('time')).toBeVisible();
 });
+
+test('a tool call that was not made says so after a reload: denied, failed, or not answered in time', async ({ home, page }) => {
+  await open(page);
+  const fetching = (text: string) => {
+    model.next({ tool: { name: 'web_fetch', arguments: { url: 'http://127.0.0.1:1/secret' } } });
+    model.next({ text: [text] });
+  };
+  for (const answer of ['Deny', 'Allow']) {
+    fetching(`After ${answer}.`);
+    await ask(page, `Fetch it (${answer})`);
+    await page.getByRole('button', { name: answer, exact: true }).click();
+    await expect(messages(page).getByText(`After ${answer}.`)).toBeVisible();
+  }
+  await home.rpc('config.set', { key: 'approvals.timeout_seconds', value: 2 });
+  fetching('Then not.');
+  await ask(page, 'Fetch it while I am away');
+  await expect(messages(page).getByText('Then not.')).toBeVisible();
+  const sentence = 'Nobody answered within 2 seconds, so the call was not made.';
+  expect(JSON.stringify(model.asked.at(-1)?.messages.at(-1))).toContain(sentence);
+  model.next({ tool: { name: 'calc', arguments: { expression: '6*7' } } });
+  model.next({ text: ['It is 42.'] });
+  await ask(page, 'Work it out');
+  await expect(messages(page).getByText('It is 42.')).toBeVisible();
+  const badges = messages(page).locator('summary .badge');
+  await expect(badges).toHaveText(['Denied', 'Failed', 'Expired', 'Done']);
+  await page.reload();
+  await expect(badges).toHaveText(['Denied', 'Failed', 'Expired', 'Done']);
+  const expired = messages(page).getByRole('group').filter({ hasText: 'Expired' });
+  await expired.getByText('web_fetch').click();
+  await expect(expired.getByRole('group', { name: 'Output' })).toHaveText(sentence);
+  const nobody = expired.getByRole('paragraph').filter({ hasText: /^Nobody answered/ });
+  await expect(nobody.getByRole('time')).toBeVisible();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page)).toEqual([]);
+  }
+  // Only the call that nobody answered is in the audit log as expired.
+  await page.goto('/settings/security/audit-log?kind=approval.expired');
+  const rows = page.getByRole('list', { name: 'Audit log' }).locator('> li');
+  await expect(rows).toHaveCount(1);
+  await expect(rows.first()).toContainText('Approval expired: web_fetch');
+  await expect(rows.first()).toContainText('Gatehouse');
+});
