@@ -71,7 +71,8 @@ impl Inner {
         // Another node may have answered since the call was stored.
         self.read_answers().await;
         self.publish(AgentEvent::ApprovalRequested(Arc::clone(&approval)));
-        let here = match tokio::time::timeout(wait, &mut answered).await {
+        let waited = tokio::time::timeout(wait, &mut answered).await;
+        let here = match waited {
             Ok(answer) => answer.ok(),
             Err(_elapsed) => {
                 // Later answers are refused. One may have arrived since the timer ended.
