@@ -175,7 +175,7 @@ async fn only_a_call_that_nobody_answered_is_in_the_audit_log_as_expired() {
     for harness in with_tools(AgentsSettings::default().approval_wait).await {
         denied(&harness).await;
         let mut events = harness.agents.subscribe();
-        harness.model.will(one("speak", 1));
+        harness.model.will([call("speak", &json!({ "x": 1 }))]);
         let stopped = harness.agents.send(chat(None, "go")).await.unwrap();
         until(&mut events, "approval.requested").await;
         let stopped = stopped.session;
