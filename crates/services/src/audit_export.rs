@@ -18,7 +18,7 @@ pub(crate) use check::check;
 
 use crate::Services;
 use gatehouse_config::{Audit, RemoteSyslog, Syslog};
-use gatehouse_domain::Zone;
+use gatehouse_domain::{Watched, Zone};
 use gatehouse_store::{AuditRow, StoreError};
 use health::Health;
 use position::{Claimed, Taking};
@@ -127,8 +127,8 @@ struct Progress {
     done: i64,
     /// No attempt is made before this monotonic time.
     retry_at_ms: u64,
-    /// A claim of another node, and the time when this process first saw it.
-    other: Option<(String, u64)>,
+    /// A claim of another node.
+    other: Option<Watched<String>>,
     /// A claim whose rows were written up to this one, which is not stored yet.
     unstored: Option<(String, i64)>,
     /// Whether the database could not be used.
@@ -232,11 +232,11 @@ impl Services {
     ) -> Result<Option<Claimed>, StoreError> {
         let now_ms = self.clock.monotonic_ms();
         let other = progress.other.as_ref();
-        let stale = other.filter(|(_, since)| now_ms.saturating_sub(*since) >= CLAIM_MS);
+        let stale = other.filter(|other| other.unchanged_ms(now_ms) >= CLAIM_MS);
         let taking = Taking {
             target,
             is_shared: self.store.engine().is_shared(),
-            stale: stale.map(|(id, _)| id.clone()),
+            stale: stale.map(|other| other.value().clone()),
             now: self.clock.now(),
         };
         match position::claim(&self.store, taking, &*self.random).await? {
@@ -249,9 +249,8 @@ impl Services {
                 Ok(None)
             }
             position::Claim::OfOther(id) => {
-                if other.is_none_or(|(known, _)| *known != id) {
-                    progress.other = Some((id, now_ms));
-                }
+                let now_ms = self.clock.monotonic_ms();
+                progress.other = Some(Watched::after(progress.other.take(), id, now_ms));
                 Ok(None)
             }
         }
