@@ -97,7 +97,13 @@ async fn a_node_that_is_cut_off_from_its_database_neither_answers_nor_transcribe
     };
     let harness = Harness::with(Options::default().database(database)).await;
     let mut talking = Talking::start(&harness, json!({})).await;
-    let pieces = ["This is a first sentence. ", "And", HOLD, " one more. ", "."];
+    let pieces = [
+        "This is a first sentence. ",
+        "And",
+        HOLD,
+        " one more. ",
+        ".",
+    ];
     harness.model.will_say(&pieces);
     talking.ask().await;
     talking.until("turn").await;
