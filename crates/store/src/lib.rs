@@ -125,7 +125,7 @@ pub use agents::AgentRow;
 pub use allowed_calls::{AllowedCall, AllowedCallRow, AllowedScope};
 pub use api_keys::ApiKeyRow;
 pub use audit_intents::{AuditIntent, AuditIntentRow};
-pub use audit_log::{AuditAnchor, AuditEntry, AuditPage, AuditRow};
+pub use audit_log::{AUDIT_GREW, AuditAnchor, AuditEntry, AuditPage, AuditRow};
 pub use auth_sessions::AuthSessionRow;
 pub use budgets::BudgetRow;
 pub use challenges::ChallengeRow;
