@@ -264,4 +264,9 @@ pub(crate) const MIGRATIONS: [Migration; 59] = [
         "session_passkeys",
         include_str!("../migrations/0092_session_passkeys.sql"),
     ),
+    (
+        95,
+        "approval_links",
+        include_str!("../migrations/0095_approval_links.sql"),
+    ),
 ];

@@ -108,7 +108,15 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 async fn find(call: Call, params: FindParams) -> Result<Approval, Problem> {
     let found = call.services.agents.find_approval_by_token(&params.token);
     let found = found.await.map_err(to_problem)?;
-    found.ok_or_else(|| gone(call.services.approval_link_end(&params.token)))
+    match found {
+        Some(approval) => Ok(approval),
+        None => Err(gone(
+            call.services
+                .approval_link_end(&params.token)
+                .await
+                .map_err(to_problem)?,
+        )),
+    }
 }
 
 /// `NOT_FOUND`, with how the call of a link ended if that is known.
