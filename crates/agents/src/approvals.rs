@@ -49,7 +49,7 @@ impl Inner {
             reason: question.reason,
             effect: question.effect,
             session: question.session,
-            expires_at: self.clock.now().after(wait),
+            expires_at: self.shared_now().await.after(wait),
         });
         let (answer, mut answered) = oneshot::channel();
         let mut asked = PendingApproval {

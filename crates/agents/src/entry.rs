@@ -35,13 +35,13 @@ impl Inner {
         Timestamp::from_millis(self.clock.now().as_millis().saturating_sub(HEARD_BEFORE_MS))
     }
 
-    fn turn_row(&self, message: &ChatMessageRow) -> ChatTurnRow {
+    async fn turn_row(&self, message: &ChatMessageRow) -> ChatTurnRow {
         ChatTurnRow {
             id: message.turn_id.clone(),
             session_id: message.session_id.clone(),
             turn_no: 0,
             node: self.node.clone(),
-            alive_until: self.alive_until(),
+            alive_until: self.alive_until().await,
             text: String::new(),
             model: None,
         }
@@ -86,7 +86,7 @@ impl Inner {
         turn: TurnId,
     ) -> Result<Stored, AgentsError> {
         let mut message = self.user_row(request, place.id, turn);
-        let mut row = self.turn_row(&message);
+        let mut row = self.turn_row(&message).await;
         let interrupted = MessageId::generate(&*self.clock, &*self.random);
         let (wanted, new) = (request.agent.clone(), place.new);
         let replaces = request.replaces.clone();
@@ -117,7 +117,7 @@ impl Inner {
                     row.id.clone_from(&earlier.turn_id);
                     row.turn_no = earlier.turn_no;
                     // The process of the earlier attempt may have died a moment ago.
-                    end_lost(conn, &row, interrupted, now).await?;
+                    end_lost(conn, &row.id, interrupted, now).await?;
                     conn.insert_chat_turn(&row).await?;
                     return Ok(Stored {
                         session_key: session.key,

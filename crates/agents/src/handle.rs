@@ -213,9 +213,13 @@ impl Agents {
         stopping.cancel();
         tasks.close();
         lanes.cancel_waiting();
-        // The renewal task has stopped, so renew once for the whole grace period.
-        let ended =
-            async { tokio::join!(self.0.keep_turns_alive(grace + LAST_WORDS), tasks.wait()) };
+        // The renewal task has stopped, and other nodes would end turns that are not renewed.
+        let ended = async {
+            tokio::select! {
+                () = tasks.wait() => {}
+                () = self.0.keep_turns_alive_on() => {}
+            }
+        };
         if tokio::time::timeout(grace, ended).await.is_ok() {
             return;
         }

@@ -104,7 +104,7 @@ impl Agents {
         before: Option<&str>,
     ) -> Result<HistoryPage, AgentsError> {
         let (session, before) = (session.clone(), before.map(str::to_owned));
-        let (node, now) = (self.0.node_among_others(), self.0.clock.now());
+        let (node, now) = (self.0.node_among_others(), self.0.shared_now().await);
         let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {

@@ -8,19 +8,17 @@ use crate::one_off::delete_lost_one_off;
 use crate::origin::MessageOrigin;
 use crate::retention;
 use crate::stop::Stop;
-use gatehouse_domain::Timestamp;
-use gatehouse_domain::id::{MessageId, SessionId};
+use gatehouse_domain::id::{MessageId, SessionId, TurnId};
+use gatehouse_domain::{ReadSpan, Timestamp};
 use gatehouse_models::Usage;
 use gatehouse_store::{ChatMessageRow, ChatTurnRow, Conn, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a turn counts as alive after its node last reported it.
-const LEASE_MS: i64 = 60 * 1000;
-/// How often a node reports its turns.
+/// How long a turn counts as alive after its node last renewed it.
+pub(crate) const LEASE_MS: u64 = 60 * 1000;
+/// How often a node renews its turns, and looks at those of other nodes.
 const RENEWAL: Duration = Duration::from_secs(15);
-/// Renewals between two searches for turns of nodes that are gone.
-const ROUNDS_PER_SEARCH: u64 = 4;
 
 impl Agents {
     /// Ends the turns that a process left behind when it died. On a shared database, repeats this until shutdown. Also
@@ -38,18 +36,24 @@ impl Agents {
 }
 
 impl Inner {
-    /// Returns the new end of the lease of this node's turns.
-    pub(crate) fn alive_until(&self) -> Timestamp {
-        Timestamp::from_millis(self.clock.now().as_millis().saturating_add(LEASE_MS))
+    /// The time by which the nodes of a database compare the leases of turns and the expiry of approvals.
+    pub(crate) async fn shared_now(&self) -> Timestamp {
+        self.store.shared_now(&self.clock).await
     }
 
-    /// Renews the turns of this node in a shared database. They count as alive for `longer` than usual.
-    pub(crate) async fn keep_turns_alive(&self, longer: Duration) {
+    /// Returns the new end of the lease of this node's turns.
+    pub(crate) async fn alive_until(&self) -> Timestamp {
+        let now = self.shared_now().await;
+        now.after(Duration::from_millis(LEASE_MS))
+    }
+
+    /// Renews the turns of this node in a shared database.
+    async fn keep_turns_alive(&self) {
         let turns = self.lanes.turn_ids();
         if !self.has_other_nodes() || turns.is_empty() {
             return;
         }
-        let (node, until) = (self.node.clone(), self.alive_until().after(longer));
+        let (node, until) = (self.node.clone(), self.alive_until().await);
         let write = self.store.write(move |conn| {
             Box::pin(async move { conn.renew_chat_turns(&turns, &node, until).await })
         });
@@ -59,19 +63,24 @@ impl Inner {
         }
     }
 
-    /// Ends the turns of the processes that are gone. On SQLite, there is only this process, and it has just
-    /// started. In a shared database, a process is gone when it has not renewed its turns.
-    async fn end_lost_turns(&self) -> Result<(), AgentsError> {
-        let before = if self.store.engine().is_shared() {
-            self.clock.now()
-        } else {
-            Timestamp::from_millis(i64::MAX)
-        };
+    /// Renews the turns of this node, at once and at intervals.
+    pub(crate) async fn keep_turns_alive_on(&self) {
         loop {
-            let read = self
-                .store
-                .read(move |conn| Box::pin(async move { conn.list_lost_chat_turns(before).await }));
-            let lost = self.gone_among(read.await?);
+            self.keep_turns_alive().await;
+            tokio::time::sleep(RENEWAL).await;
+        }
+    }
+
+    /// Ends the turns of the processes that are gone. On SQLite, there is only this process, and it has just
+    /// started. In a shared database, a process is gone when it does not renew its turns.
+    async fn end_lost_turns(&self) -> Result<(), AgentsError> {
+        loop {
+            let node = self.node.clone();
+            let began_ms = self.clock.monotonic_ms();
+            let read = self.store.read(move |conn| {
+                Box::pin(async move { conn.list_chat_turns_of_others(&node).await })
+            });
+            let lost = self.gone_among(read.await?, began_ms);
             if lost.is_empty() {
                 return Ok(());
             }
@@ -82,7 +91,7 @@ impl Inner {
                 Box::pin(async move {
                     let mut ended = Vec::new();
                     for (turn, id) in lost {
-                        ended.extend(end_lost(conn, &turn, id, now).await?);
+                        ended.extend(end_unrenewed(conn, &turn, id, now).await?);
                     }
                     Ok::<_, StoreError>(ended)
                 })
@@ -91,13 +100,24 @@ impl Inner {
         }
     }
 
-    /// Returns the turns whose processes are gone. On SQLite, these are all.
-    fn gone_among(&self, mut turns: Vec<ChatTurnRow>) -> Vec<ChatTurnRow> {
-        if self.has_other_nodes() {
-            self.gone.keep_only(&turns);
-            turns.retain(|turn| self.gone.is_gone(turn, &*self.clock));
+    /// Returns the turns whose processes are gone. On SQLite, these are all. The read of the turns began at `began_ms`
+    /// of the monotonic clock.
+    fn gone_among(&self, turns: Vec<ChatTurnRow>, began_ms: u64) -> Vec<ChatTurnRow> {
+        if !self.has_other_nodes() {
+            return turns;
         }
-        turns
+        self.gone.keep_only(&turns);
+        self.only_gone(turns, began_ms)
+    }
+
+    /// Returns the turns whose nodes are gone. The read of the turns began at `began_ms` of the monotonic clock.
+    pub(crate) fn only_gone(&self, turns: Vec<ChatTurnRow>, began_ms: u64) -> Vec<ChatTurnRow> {
+        let read = ReadSpan {
+            began_ms,
+            ended_ms: self.clock.monotonic_ms(),
+        };
+        let turns = turns.into_iter();
+        turns.filter(|turn| self.gone.is_gone(turn, read)).collect()
     }
 
     /// Ends the turns of `gone` with lower numbers in a session, unless they were renewed. Returns whether others of
@@ -122,7 +142,7 @@ impl Inner {
                 let mut ended = Vec::new();
                 for turn in lost {
                     let id = MessageId::generate(&*clock, &*random);
-                    ended.extend(end_lost(conn, &turn, id, now).await?);
+                    ended.extend(end_unrenewed(conn, &turn, id, now).await?);
                 }
                 Ok::<_, StoreError>((ended, !alive.is_empty()))
             })
@@ -152,13 +172,37 @@ impl Inner {
 /// already ended.
 pub(crate) async fn end_lost(
     conn: &mut Conn,
+    turn: &TurnId,
+    id: MessageId,
+    now: Timestamp,
+) -> Result<Option<ChatMessageRow>, StoreError> {
+    match conn.delete_chat_turn(turn).await? {
+        Some(turn) => insert_last_message(conn, turn, id, now).await,
+        None => Ok(None),
+    }
+}
+
+/// Like [`end_lost`]. Does nothing if the turn was renewed since it was read: this process may have been suspended in
+/// between.
+async fn end_unrenewed(
+    conn: &mut Conn,
     turn: &ChatTurnRow,
     id: MessageId,
     now: Timestamp,
 ) -> Result<Option<ChatMessageRow>, StoreError> {
-    let Some(turn) = conn.delete_chat_turn(&turn.id).await? else {
-        return Ok(None);
-    };
+    match conn.delete_unrenewed_chat_turn(turn).await? {
+        Some(turn) => insert_last_message(conn, turn, id, now).await,
+        None => Ok(None),
+    }
+}
+
+/// Stores and returns the last message of a turn that was deleted. Returns `None` if its session does not outlive it.
+async fn insert_last_message(
+    conn: &mut Conn,
+    turn: ChatTurnRow,
+    id: MessageId,
+    now: Timestamp,
+) -> Result<Option<ChatMessageRow>, StoreError> {
     if delete_lost_one_off(conn, &turn.session_id, now).await? {
         return Ok(None);
     }
@@ -176,15 +220,13 @@ pub(crate) async fn end_lost(
 
 /// Renews the leases of this node's turns in a shared database, and ends the turns of nodes that are gone.
 async fn watch(inner: Arc<Inner>) {
-    for round in 1_u64.. {
+    loop {
         let sleep = tokio::time::sleep(RENEWAL);
         if inner.stopping.run_until_cancelled(sleep).await.is_none() {
             return;
         }
-        inner.keep_turns_alive(Duration::ZERO).await;
-        if round.is_multiple_of(ROUNDS_PER_SEARCH)
-            && let Err(error) = inner.end_lost_turns().await
-        {
+        inner.keep_turns_alive().await;
+        if let Err(error) = inner.end_lost_turns().await {
             tracing::warn!(%error, "turns of nodes that are gone could not be ended");
         }
     }

@@ -59,6 +59,7 @@ impl Inner {
             return Ok(());
         }
         let (node, now) = (self.node.clone(), self.clock.now());
+        let shared_now = self.shared_now().await;
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 conn.insert_change(&format!("{QUIET}{session}"), now)
@@ -66,7 +67,7 @@ impl Inner {
                 if was_here {
                     return Ok(());
                 }
-                let running = conn.find_running_chat_turn(&session, now).await?;
+                let running = conn.find_running_chat_turn(&session, shared_now).await?;
                 if let Some(turn) = running.filter(|turn| turn.node != node) {
                     conn.insert_change(&format!("{ABORT}{}", turn.id), now)
                         .await?;
@@ -99,14 +100,15 @@ impl Inner {
     async fn is_behind_other_nodes(&self, turn: &WaitingTurn) -> Result<bool, StoreError> {
         let (session, number) = (turn.session.clone(), turn.number);
         let node = self.node.clone();
+        let began_ms = self.clock.monotonic_ms();
         let read = self.store.read(move |conn| {
             Box::pin(async move { conn.list_chat_turns_before((&session, number), &node).await })
         });
         let before: Vec<ChatTurnRow> = read.await?;
-        let is_gone = |turn: &&ChatTurnRow| self.gone.is_gone(turn, &*self.clock);
-        let gone: Vec<_> = before.iter().filter(is_gone).cloned().collect();
+        let is_behind = !before.is_empty();
+        let gone = self.only_gone(before, began_ms);
         if gone.is_empty() {
-            return Ok(!before.is_empty());
+            return Ok(is_behind);
         }
         self.end_lost_before((turn.session.clone(), number), gone)
             .await
@@ -118,7 +120,7 @@ impl Inner {
         rows: Vec<ChatSessionRow>,
     ) -> Result<Vec<Session>, AgentsError> {
         let elsewhere: Vec<String> = if self.has_other_nodes() {
-            let (node, now) = (self.node.clone(), self.clock.now());
+            let (node, now) = (self.node.clone(), self.shared_now().await);
             let read = self.store.read(move |conn| {
                 Box::pin(async move { conn.list_sessions_of_other_nodes(&node, now).await })
             });

@@ -93,7 +93,7 @@ impl Inner {
 
     /// The call that waits on any node under the key of its token.
     async fn shared_approval_under(&self, key: String) -> Result<Option<Approval>, AgentsError> {
-        let now = self.clock.now();
+        let now = self.shared_now().await;
         let read = self
             .store
             .read(move |conn| Box::pin(async move { conn.find_waiting_approval(&key, now).await }));
@@ -103,7 +103,7 @@ impl Inner {
 
     /// The calls that wait on any node, oldest first.
     pub(crate) async fn shared_approvals(&self) -> Result<Vec<Approval>, AgentsError> {
-        let now = self.clock.now();
+        let now = self.shared_now().await;
         let read = self
             .store
             .read(move |conn| Box::pin(async move { conn.list_waiting_approvals(now).await }));
@@ -128,7 +128,7 @@ impl Inner {
         let Some(row) = rows.find(|row| is_meant(&row.token_key)) else {
             return Ok(PressedCall::Gone);
         };
-        if row.allowed.is_some() || row.expires_at < self.clock.now() {
+        if row.allowed.is_some() || row.expires_at < self.shared_now().await {
             return Ok(PressedCall::Gone);
         }
         let found = self.shared_approval_under(row.token_key).await?;
@@ -143,10 +143,10 @@ impl Inner {
         id: ApprovalId,
         allow: bool,
     ) -> Result<(), AgentsError> {
-        let now = self.clock.now();
+        let (now, shared_now) = (self.clock.now(), self.shared_now().await);
         let write = self.store.write(move |conn| {
             Box::pin(async move {
-                if !conn.update_waiting_approval(&id, allow, now).await? {
+                if !conn.update_waiting_approval(&id, allow, shared_now).await? {
                     return Err(AgentsError::NotFound("approval"));
                 }
                 conn.insert_change(ANSWERED, now).await?;

@@ -23,6 +23,7 @@ pub mod sweep_time;
 pub mod trace;
 pub mod utc_day;
 pub mod visible;
+pub mod watched;
 pub mod zone;
 
 pub use actor::Actor;
@@ -47,4 +48,5 @@ pub use scope::{Scope, ScopeSet};
 pub use sliding_window::SlidingWindow;
 pub use sweep_time::SweepTime;
 pub use utc_day::UtcDay;
+pub use watched::{ReadSpan, Watched};
 pub use zone::{UnknownZone, Zone};

@@ -4,7 +4,7 @@ use crate::Services;
 use crate::chat_approvals::{Chat, DENIED, notes, second};
 use crate::live_config::settings::base_url;
 use crate::own_messages::OwnMessage;
-use crate::sent_links::Decision;
+use crate::sent_links::{Decision, StoredEnd};
 use gatehouse_agents::{AgentEvent, Approval, Resolved};
 use gatehouse_channels::{Channels, Markup, MessageLink};
 use gatehouse_config::ApprovalLinks;
@@ -38,37 +38,50 @@ impl Services {
                 let asked = match events.recv().await {
                     Ok(AgentEvent::ApprovalRequested(asked)) => asked,
                     Ok(AgentEvent::ApprovalResolved(resolved)) => {
-                        services.note_end(&resolved);
+                        services.note_end(&resolved, &sends).await;
                         continue;
                     }
                     // Calls among the missed events can still be answered in the web UI.
                     Ok(_) | Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,
                 };
-                if let Some(token) = services.agents.approval_token(&asked.id) {
-                    services.sent_links.note_sent(&asked, &token);
+                let token = services.agents.approval_token(&asked.id);
+                if let Some(token) = &token {
+                    services.sent_links.note_sent(&asked, token);
                 }
                 let (services, shutdown) = (Arc::clone(&services), shutdown.clone());
                 let all = sends.clone();
-                sends.spawn(async move { services.announce(&asked, &shutdown, &all).await });
+                sends.spawn(async move {
+                    // Before anyone has the link.
+                    if let Some(token) = token {
+                        services.store_link(&asked, &token).await;
+                    }
+                    services.announce(&asked, &shutdown, &all).await;
+                });
             }
         });
         tasks.spawn(work);
     }
 
     /// Records the end of a call whose link was sent.
-    fn note_end(&self, resolved: &Resolved) {
-        let now = self.clock.now();
-        if !resolved.is_answered {
-            self.sent_links.note_unanswered(&resolved.id, now);
-            return;
-        }
-        let decision = Decision {
-            allowed: resolved.allowed,
-            at: now,
-            through: None,
+    async fn note_end(self: &Arc<Self>, resolved: &Resolved, tasks: &TaskTracker) {
+        let end = if resolved.is_answered {
+            let decision = Decision {
+                allowed: resolved.allowed,
+                at: self.clock.now(),
+                through: None,
+            };
+            self.sent_links.note_decision(&resolved.id, decision);
+            StoredEnd::Answered(decision)
+        } else {
+            let now = self.store.shared_now(&self.clock).await;
+            if !self.sent_links.note_unanswered(&resolved.id, now) {
+                return;
+            }
+            StoredEnd::Stopped(now)
         };
-        self.sent_links.note_decision(&resolved.id, decision);
+        let (services, id) = (Arc::clone(self), resolved.id.clone());
+        tasks.spawn(async move { services.store_link_end_later(&id, end).await });
     }
 
     /// Asks the person whose turn needs the approval, if they may answer in their chat, and notifies the

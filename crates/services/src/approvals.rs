@@ -1,6 +1,6 @@
 //! Answers to tool calls that wait for approval.
 
-use crate::sent_links::{AnsweredThrough, Decision, LinkEnd};
+use crate::sent_links::{AnsweredThrough, Decision, StoredEnd};
 use crate::{Services, to_problem};
 use gatehouse_agents::{Approval, Remember};
 use gatehouse_auth::audit::Concluded;
@@ -64,6 +64,8 @@ impl Services {
                 through: Some(through),
             };
             self.sent_links.note_decision(&asked.id, decision);
+            self.store_link_end(&asked.id, StoredEnd::Answered(decision))
+                .await;
         }
         let ended = match &answered {
             Ok(()) => Concluded::Done(Map::new()),
@@ -73,11 +75,5 @@ impl Services {
         };
         self.auth.conclude(intent, ended).await;
         answered
-    }
-
-    /// How the call of a link ended; `None` if this process did not send the link. Only for links whose call no longer
-    /// waits.
-    pub fn approval_link_end(&self, token: &str) -> Option<LinkEnd> {
-        self.sent_links.end_of(token, self.clock.now())
     }
 }

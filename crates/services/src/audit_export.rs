@@ -18,21 +18,25 @@ pub(crate) use check::check;
 
 use crate::Services;
 use gatehouse_config::{Audit, RemoteSyslog, Syslog};
-use gatehouse_domain::Zone;
-use gatehouse_store::{AuditRow, StoreError};
+use gatehouse_domain::{Watched, Zone};
+use gatehouse_store::{AUDIT_GREW, AuditRow, StoreError};
 use health::Health;
 use position::{Claimed, Taking};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::Mutex;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::TryRecvError;
 use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How often the task reads new rows.
+/// How often the task reads new rows after this process has appended some, or while rows wait.
 const POLL: Duration = Duration::from_secs(2);
+/// Every so many polls, the task reads rows that other processes have appended and do not copy themselves.
+const POLLS_WHEN_IDLE: u32 = 10;
 /// The wait after a failure. Another node may copy the rows during this time.
 const RETRY_MS: u64 = 30_000;
 /// A claim of another node that did not change for this time was left by a process that ended.
@@ -127,12 +131,57 @@ struct Progress {
     done: i64,
     /// No attempt is made before this monotonic time.
     retry_at_ms: u64,
-    /// A claim of another node, and the time when this process first saw it.
-    other: Option<(String, u64)>,
+    /// A claim of another node.
+    other: Option<Watched<String>>,
     /// A claim whose rows were written up to this one, which is not stored yet.
     unstored: Option<(String, i64)>,
     /// Whether the database could not be used.
     is_cut_off: bool,
+    /// Whether the last round took as many rows as it may.
+    has_more: bool,
+}
+
+impl Progress {
+    /// Whether rows may wait although no new ones were appended.
+    const fn is_unfinished(&self) -> bool {
+        self.has_more
+            || self.is_cut_off
+            || self.retry_at_ms > 0
+            || self.other.is_some()
+            || self.unstored.is_some()
+    }
+}
+
+/// When the copies are written next.
+#[derive(Debug)]
+struct Polls {
+    grown: Receiver<Arc<str>>,
+    /// Polls until the next one that is made in any case.
+    left: u32,
+}
+
+impl Polls {
+    const fn new(grown: Receiver<Arc<str>>) -> Self {
+        Self { grown, left: 0 }
+    }
+
+    /// Whether rows are read at this poll. `is_unfinished` says whether rows may wait.
+    fn is_due(&mut self, is_unfinished: bool) -> bool {
+        let mut is_due = is_unfinished || self.left == 0;
+        loop {
+            match self.grown.try_recv() {
+                Ok(subject) => is_due |= &*subject == AUDIT_GREW,
+                Err(TryRecvError::Lagged(_)) => is_due = true,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            }
+        }
+        self.left = if is_due {
+            POLLS_WHEN_IDLE - 1
+        } else {
+            self.left.saturating_sub(1)
+        };
+        is_due
+    }
 }
 
 /// The rows up to `through` were written. `error` is the reason why the others were not.
@@ -148,11 +197,19 @@ impl Services {
         tasks.spawn(async move {
             let mut timer = tokio::time::interval(POLL);
             timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            let mut polls = Polls::new(services.store.changes());
             while shutdown.run_until_cancelled(timer.tick()).await.is_some() {
-                services.export_audit_rows().await;
+                if polls.is_due(services.has_unfinished_copy().await) {
+                    services.export_audit_rows().await;
+                }
             }
             services.export_audit_rows().await;
         });
+    }
+
+    async fn has_unfinished_copy(&self) -> bool {
+        let progress = self.audit_export.progress.lock().await;
+        progress.iter().any(Progress::is_unfinished)
     }
 
     /// Writes the rows that are not in the copies yet. Tests call it to wait for them.
@@ -165,6 +222,9 @@ impl Services {
             let health = &self.audit_export.health;
             let Some(place) = place else {
                 health.forget(target);
+                // Another copy may be turned on later.
+                (progress.retry_at_ms, progress.is_cut_off) = (0, false);
+                (progress.other, progress.has_more) = (None, false);
                 continue;
             };
             match self.export_to(target, &place, progress).await {
@@ -197,6 +257,7 @@ impl Services {
         if self.clock.monotonic_ms() < progress.retry_at_ms {
             return Ok(None);
         }
+        (progress.retry_at_ms, progress.has_more) = (0, false);
         self.store_position(target, progress).await?;
         let mut last = None;
         loop {
@@ -217,6 +278,7 @@ impl Services {
             progress.unstored = Some((claim, written.through));
             self.store_position(target, progress).await?;
             let goes_on = is_full && target == Target::File && written.error.is_none();
+            progress.has_more = is_full;
             last = Some(written);
             if !goes_on {
                 return Ok(last);
@@ -232,11 +294,11 @@ impl Services {
     ) -> Result<Option<Claimed>, StoreError> {
         let now_ms = self.clock.monotonic_ms();
         let other = progress.other.as_ref();
-        let stale = other.filter(|(_, since)| now_ms.saturating_sub(*since) >= CLAIM_MS);
+        let stale = other.filter(|other| other.unchanged_ms(now_ms) >= CLAIM_MS);
         let taking = Taking {
             target,
             is_shared: self.store.engine().is_shared(),
-            stale: stale.map(|(id, _)| id.clone()),
+            stale: stale.map(|other| other.value().clone()),
             now: self.clock.now(),
         };
         match position::claim(&self.store, taking, &*self.random).await? {
@@ -245,13 +307,12 @@ impl Services {
                 Ok(Some(claimed))
             }
             position::Claim::Nothing { done } => {
-                progress.done = done;
+                (progress.done, progress.other) = (done, None);
                 Ok(None)
             }
             position::Claim::OfOther(id) => {
-                if other.is_none_or(|(known, _)| *known != id) {
-                    progress.other = Some((id, now_ms));
-                }
+                let now_ms = self.clock.monotonic_ms();
+                progress.other = Some(Watched::after(progress.other.take(), id, now_ms));
                 Ok(None)
             }
         }
@@ -345,5 +406,35 @@ fn warn_of_gap(target: Target, done: i64, rows: &[AuditRow]) {
             to = first - 1,
             "rows of the audit log were deleted before they were copied"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::broadcast;
+
+    #[test]
+    fn rows_are_read_after_this_process_has_appended_some_and_now_and_then_in_any_case() {
+        let grown = broadcast::Sender::new(2);
+        let mut polls = Polls::new(grown.subscribe());
+        let report = |subject: &str| drop(grown.send(Arc::from(subject)));
+        assert!(polls.is_due(false), "at the start");
+        for _ in 1..POLLS_WHEN_IDLE {
+            report("settings");
+            assert!(!polls.is_due(false));
+        }
+        assert!(polls.is_due(false), "at the limit");
+        report(AUDIT_GREW);
+        report("settings");
+        assert!(polls.is_due(false));
+        assert!(!polls.is_due(false));
+        assert!(polls.is_due(true), "rows wait");
+        // More changes than the channel holds.
+        for _ in 0..3 {
+            report("settings");
+        }
+        assert!(polls.is_due(false));
+        assert!(!polls.is_due(false));
     }
 }

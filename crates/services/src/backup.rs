@@ -209,6 +209,16 @@ impl Services {
         recipient: Option<Recipient>,
         keep: Option<usize>,
     ) -> Result<CreatedBackup, Problem> {
+        let turn = turn_of(&self.backup_turn)?;
+        self.create_backup_in(turn, recipient, keep).await
+    }
+
+    async fn create_backup_in(
+        &self,
+        turn: OwnedMutexGuard<()>,
+        recipient: Option<Recipient>,
+        keep: Option<usize>,
+    ) -> Result<CreatedBackup, Problem> {
         self.store.check_guard().await?;
         self.ensure_own_database().await?;
         let now = self.clock.now();
@@ -216,7 +226,7 @@ impl Services {
             turn,
             recipient,
             source,
-        } = self.begin_backup(&self.backup_turn, recipient, now)?;
+        } = self.begin_backup(turn, recipient, now)?;
         let place = self.backup_place().await?;
         let found = self.examine_in_time(&place).await.map_err(failed)?;
         let directory = place.directory.clone();
@@ -252,17 +262,20 @@ impl Services {
         Ok(described(name, &created, &deleted))
     }
 
-    /// Reserves the turn and collects the input of a backup. By default, uses the recipient of the settings.
+    /// Waits until no backup is made in the directory for backups, and prevents others until the returned value is
+    /// dropped. Tests call it to stand for another backup.
+    #[doc(hidden)]
+    pub async fn hold_backups(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.backup_turn).lock_owned().await
+    }
+
+    /// Collects the input of a backup. By default, uses the recipient of the settings.
     fn begin_backup(
         &self,
-        turn: &Arc<Mutex<()>>,
+        turn: OwnedMutexGuard<()>,
         recipient: Option<Recipient>,
         now: Timestamp,
     ) -> Result<Begun, Problem> {
-        let Ok(turn) = Arc::clone(turn).try_lock_owned() else {
-            let message = "A backup is already being made. Try again when it is complete.";
-            return Err(Problem::new(ErrorCode::Conflict, message));
-        };
         let resolved = self.config.resolved();
         let settings = &resolved.settings;
         let recipient = match (recipient, &settings.backup.recipient) {
@@ -291,6 +304,13 @@ impl Services {
         let settings = &self.config.resolved().settings.backup;
         directory(self.config.layers(), settings)
     }
+}
+
+/// Reserves a turn to make a backup. Fails while another backup has it.
+fn turn_of(turn: &Arc<Mutex<()>>) -> Result<OwnedMutexGuard<()>, Problem> {
+    let message = "A backup is already being made. Try again when it is complete.";
+    let turn = Arc::clone(turn).try_lock_owned();
+    turn.map_err(|_| Problem::new(ErrorCode::Conflict, message))
 }
 
 fn info(entry: &Entry, checks: &Checks) -> BackupInfo {

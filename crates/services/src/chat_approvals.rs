@@ -281,7 +281,7 @@ impl Services {
                         Outcome::Allowed
                     } else if resolved.is_answered {
                         Outcome::Denied
-                    } else if self.clock.now() >= asked.expires_at {
+                    } else if self.store.shared_now(&self.clock).await >= asked.expires_at {
                         Outcome::Expired
                     } else {
                         Outcome::Ended

@@ -1,10 +1,11 @@
-//! The links that were sent for tool calls that wait for approval, and how each call ended. They are kept in memory
-//! only: after a restart, and on nodes that did not send it, an old link is unknown.
+//! The links that were sent for tool calls that wait for approval, and how each call ended. The node that sent them
+//! keeps them in memory. They are also stored, for other nodes and for the time after a restart.
 
+use crate::Services;
 use gatehouse_agents::Approval;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::ApprovalId;
-use gatehouse_store::WaitingApprovalRow;
+use gatehouse_store::{ApprovalLinkRow, StoreError, WaitingApprovalRow, unguarded};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,6 +14,9 @@ use std::time::Duration;
 const MAX_LINKS: usize = 1_000;
 /// How much earlier than its expiry a call can end by its timer, because clocks differ in speed.
 const TOLERANCE: Duration = Duration::from_secs(1);
+/// How often, and at which intervals, the end of a call is stored whose link is not stored yet.
+const STORES: u32 = 5;
+const BETWEEN_STORES: Duration = Duration::from_secs(1);
 
 /// The way in which a person answered a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +30,9 @@ pub enum AnsweredThrough {
 }
 
 impl AnsweredThrough {
-    /// The name in the API.
+    const ALL: [Self; 3] = [Self::Link, Self::Chat, Self::Api];
+
+    /// The name in the API and in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Link => "link",
@@ -41,7 +47,7 @@ impl AnsweredThrough {
 pub struct Decision {
     pub allowed: bool,
     pub at: Timestamp,
-    /// `None` if the call was answered on another node, or together with another call.
+    /// `None` if the call was answered together with another call, or it is not known.
     pub through: Option<AnsweredThrough>,
 }
 
@@ -53,6 +59,30 @@ pub enum LinkEnd {
     Expired(Timestamp),
     /// The turn ended before an answer.
     Stopped,
+}
+
+impl LinkEnd {
+    /// How the call of a stored link ended.
+    fn of(row: &ApprovalLinkRow, now: Timestamp) -> Self {
+        match (row.allowed, row.ended_at) {
+            (Some(allowed), at) => {
+                let stored = row.answered_through.as_deref();
+                let mut all = AnsweredThrough::ALL.into_iter();
+                Self::Answered(Decision {
+                    allowed,
+                    at: at.unwrap_or(row.expires_at),
+                    through: all.find(|it| Some(it.as_str()) == stored),
+                })
+            }
+            (None, None) if now >= row.expires_at => Self::Expired(row.expires_at),
+            (None, _) => Self::Stopped,
+        }
+    }
+
+    /// Whether nothing more can be known.
+    const fn is_complete(&self) -> bool {
+        !matches!(self, Self::Answered(Decision { through: None, .. }))
+    }
 }
 
 #[derive(Debug)]
@@ -101,12 +131,15 @@ impl SentLinks {
         }
     }
 
-    /// Records that a call no longer waits although nobody answered it.
-    pub(crate) fn note_unanswered(&self, id: &ApprovalId, now: Timestamp) {
+    /// Records that a call no longer waits although nobody answered it. Returns whether it was stopped before its expiry.
+    pub(crate) fn note_unanswered(&self, id: &ApprovalId, now: Timestamp) -> bool {
         let mut links = self.lock();
+        let mut is_stopped = false;
         for link in links.iter_mut().filter(|link| link.id == *id) {
             link.is_stopped = now.after(TOLERANCE) < link.expires_at;
+            is_stopped |= link.is_stopped;
         }
+        is_stopped
     }
 
     /// How a call was answered; `None` if it was not, or on another node.
@@ -126,6 +159,88 @@ impl SentLinks {
             None if !link.is_stopped && now >= link.expires_at => LinkEnd::Expired(link.expires_at),
             None => LinkEnd::Stopped,
         })
+    }
+}
+
+/// How a call ended, to be stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StoredEnd {
+    Answered(Decision),
+    Stopped(Timestamp),
+}
+
+impl Services {
+    /// Stores the link to a call. A failure is only logged: the link works without it.
+    pub(crate) async fn store_link(&self, asked: &Approval, token: &str) {
+        let row = ApprovalLinkRow {
+            token_key: WaitingApprovalRow::token_key_of(token),
+            approval_id: asked.id.clone(),
+            expires_at: asked.expires_at,
+            allowed: None,
+            ended_at: None,
+            answered_through: None,
+        };
+        let now = self.clock.now();
+        let write = self
+            .store
+            .write(move |conn| Box::pin(async move { conn.insert_approval_link(&row, now).await }));
+        let stored: Result<(), StoreError> = write.await;
+        if let Err(error) = stored {
+            tracing::warn!(%error, "the link to a call that waits was not stored");
+        }
+    }
+
+    /// Stores how a call ended. Returns whether its link is stored. A failure is only logged.
+    pub(crate) async fn store_link_end(&self, id: &ApprovalId, end: StoredEnd) -> bool {
+        let id = id.clone();
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                match end {
+                    StoredEnd::Answered(Decision {
+                        allowed,
+                        at,
+                        through,
+                    }) => {
+                        let through = through.map(AnsweredThrough::as_str);
+                        conn.update_approval_link_answer(&id, (allowed, at), through)
+                            .await
+                    }
+                    StoredEnd::Stopped(at) => conn.update_approval_link_stopped(&id, at).await,
+                }
+            })
+        });
+        // The caller's credential may have ended since the answer took effect.
+        let stored: Result<bool, StoreError> = unguarded(write).await;
+        stored.unwrap_or_else(|error| {
+            tracing::warn!(%error, "how a call ended was not stored for its link");
+            false
+        })
+    }
+
+    /// Like [`Self::store_link_end`], also for a link that another task stores at the same time.
+    pub(crate) async fn store_link_end_later(&self, id: &ApprovalId, end: StoredEnd) {
+        for _ in 0..STORES {
+            if self.store_link_end(id, end).await {
+                return;
+            }
+            tokio::time::sleep(BETWEEN_STORES).await;
+        }
+    }
+
+    /// How the call of a link ended; `None` for an unknown link, or a day after the call would have expired. Only for
+    /// links whose call no longer waits.
+    pub async fn approval_link_end(&self, token: &str) -> Result<Option<LinkEnd>, StoreError> {
+        let now = self.store.shared_now(&self.clock).await;
+        let here = self.sent_links.end_of(token, now);
+        if here.is_some_and(|end| end.is_complete()) {
+            return Ok(here);
+        }
+        let key = WaitingApprovalRow::token_key_of(token);
+        let find = self
+            .store
+            .read(move |conn| Box::pin(async move { conn.find_approval_link(&key).await }));
+        let row: Option<ApprovalLinkRow> = find.await?;
+        Ok(row.map(|row| LinkEnd::of(&row, now)).or(here))
     }
 }
 
@@ -204,6 +319,41 @@ mod tests {
         assert_eq!(links.through_of(&unanswered), None);
         let other = links.end_of("two", EXPIRES_AT);
         assert_eq!(other, Some(LinkEnd::Expired(EXPIRES_AT)));
+    }
+
+    #[test]
+    fn a_stored_link_ends_like_one_in_memory() {
+        let row = |allowed, ended_at: Option<i64>, through: Option<&str>| ApprovalLinkRow {
+            token_key: "key".to_owned(),
+            approval_id: ApprovalId::from_text("apr_1"),
+            expires_at: EXPIRES_AT,
+            allowed,
+            ended_at: ended_at.map(Timestamp::from_millis),
+            answered_through: through.map(str::to_owned),
+        };
+        let answered = |allowed, through| LinkEnd::Answered(answer(allowed, 5, through));
+        for (row, end) in [
+            (row(None, None, None), LinkEnd::Expired(EXPIRES_AT)),
+            (row(None, Some(5), None), LinkEnd::Stopped),
+            (row(Some(false), Some(5), None), answered(false, None)),
+            (
+                row(Some(true), Some(5), Some("link")),
+                answered(true, Some(AnsweredThrough::Link)),
+            ),
+            (
+                row(Some(true), Some(5), Some("of a later version")),
+                answered(true, None),
+            ),
+        ] {
+            assert_eq!(LinkEnd::of(&row, EXPIRES_AT), end);
+        }
+        let early = Timestamp::from_millis(EXPIRES_AT.as_millis() - 1);
+        assert_eq!(LinkEnd::of(&row(None, None, None), early), LinkEnd::Stopped);
+        for through in AnsweredThrough::ALL {
+            let stored = row(Some(true), Some(5), Some(through.as_str()));
+            let end = LinkEnd::of(&stored, EXPIRES_AT);
+            assert_eq!(end, answered(true, Some(through)));
+        }
     }
 
     #[test]

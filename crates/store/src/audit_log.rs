@@ -7,6 +7,9 @@ use gatehouse_domain::{Actor, Random, Timestamp};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+/// The subject in [`crate::Store::changes`] after rows were appended.
+pub const AUDIT_GREW: &str = "audit";
+
 /// An event to append to the log.
 #[derive(Clone, Debug)]
 pub struct AuditEntry<'a> {
@@ -143,6 +146,7 @@ impl Conn {
         };
         row.hash = row.expected_hash();
         self.insert_audit(&row).await?;
+        self.note_change(AUDIT_GREW);
         Ok(row)
     }
 

@@ -49,11 +49,16 @@ impl FromRow for FeedRow {
 }
 
 impl Conn {
-    /// Records a change for other nodes and, after the commit, for subscribers in this process.
-    pub async fn insert_change(&mut self, subject: &str, now: Timestamp) -> Result<(), StoreError> {
+    /// Reports a change to subscribers in this process, after the commit.
+    pub(crate) fn note_change(&mut self, subject: &str) {
         if !self.changed.iter().any(|known| known == subject) {
             self.changed.push(subject.to_owned());
         }
+    }
+
+    /// Records a change for other nodes and, after the commit, for subscribers in this process.
+    pub async fn insert_change(&mut self, subject: &str, now: Timestamp) -> Result<(), StoreError> {
+        self.note_change(subject);
         let insert = query(self.engine().insert_change());
         self.list::<String>(insert.bind(subject).bind(now.as_millis()))
             .await?;

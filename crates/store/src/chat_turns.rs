@@ -17,7 +17,8 @@ pub struct ChatTurnRow {
     pub turn_no: i64,
     /// The process that runs the turn.
     pub node: String,
-    /// The process is alive at least until then.
+    /// The process is alive at least until then, by the clock of the database. Another process ends the turn only if
+    /// this does not change for a while.
     pub alive_until: Timestamp,
     /// The answer so far.
     pub text: String,
@@ -81,15 +82,29 @@ impl Conn {
         self.run_each(renew, &rows).await.map(drop)
     }
 
-    /// Returns up to 200 turns whose process was last alive before a time.
-    pub async fn list_lost_chat_turns(
+    /// Returns up to 200 turns of processes other than `node`, first those that were not renewed for the longest time.
+    pub async fn list_chat_turns_of_others(
         &mut self,
-        before: Timestamp,
+        node: &str,
     ) -> Result<Vec<ChatTurnRow>, StoreError> {
         let query = query(
-            "SELECT * FROM chat_turns WHERE alive_until < $1 ORDER BY session_id, turn_no LIMIT $2",
+            "SELECT * FROM chat_turns WHERE node <> $1
+             ORDER BY alive_until, session_id, turn_no LIMIT $2",
         );
-        self.list(query.bind(before.as_millis()).bind(LISTED)).await
+        self.list(query.bind(node).bind(LISTED)).await
+    }
+
+    /// Deletes a turn and returns it; `None` if it had ended, or a process has renewed it or taken it over since it was
+    /// read.
+    pub async fn delete_unrenewed_chat_turn(
+        &mut self,
+        turn: &ChatTurnRow,
+    ) -> Result<Option<ChatTurnRow>, StoreError> {
+        let query = query(
+            "DELETE FROM chat_turns WHERE id = $1 AND node = $2 AND alive_until = $3 RETURNING *",
+        );
+        let query = query.bind(turn.id.as_str()).bind(&turn.node);
+        self.find(query.bind(turn.alive_until.as_millis())).await
     }
 
     /// Returns the turn that runs in a session: the first whose process is alive.

@@ -8,6 +8,7 @@
 mod agents;
 mod allowed_calls;
 mod api_keys;
+mod approval_links;
 mod audit_intents;
 mod audit_log;
 mod auth_sessions;
@@ -124,8 +125,9 @@ mod writer;
 pub use agents::AgentRow;
 pub use allowed_calls::{AllowedCall, AllowedCallRow, AllowedScope};
 pub use api_keys::ApiKeyRow;
+pub use approval_links::ApprovalLinkRow;
 pub use audit_intents::{AuditIntent, AuditIntentRow};
-pub use audit_log::{AuditAnchor, AuditEntry, AuditPage, AuditRow};
+pub use audit_log::{AUDIT_GREW, AuditAnchor, AuditEntry, AuditPage, AuditRow};
 pub use auth_sessions::AuthSessionRow;
 pub use budgets::BudgetRow;
 pub use challenges::ChallengeRow;

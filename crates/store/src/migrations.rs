@@ -4,7 +4,7 @@
 pub(crate) type Migration = (i64, &'static str, &'static str);
 
 /// The migrations, one file each. Never change a released migration; add another one.
-pub(crate) const MIGRATIONS: [Migration; 60] = [
+pub(crate) const MIGRATIONS: [Migration; 61] = [
     (
         1,
         "settings",
@@ -268,5 +268,10 @@ pub(crate) const MIGRATIONS: [Migration; 60] = [
         93,
         "tool_status",
         include_str!("../migrations/0093_tool_status.sql"),
+    ),
+    (
+        95,
+        "approval_links",
+        include_str!("../migrations/0095_approval_links.sql"),
     ),
 ];

@@ -27,6 +27,9 @@ use tokio::sync::broadcast::Receiver;
 /// 2026-11-20.
 pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
 
+/// How long a turn of another node is observed before that node counts as gone.
+pub const LEASE: Duration = Duration::from_mins(1);
+
 pub struct Harness {
     pub agents: Agents,
     pub model: FakeModel,
@@ -111,8 +114,6 @@ impl Harness {
 
     /// Opens the crate again as another process would after this one was killed. Its turns hang.
     pub async fn after_a_kill(&self) -> Agents {
-        // On a shared database, a process is gone when it has not renewed its turns for a while.
-        self.clock.advance(Duration::from_mins(2));
         let parts = AgentsParts {
             models: self.models.clone(),
             store: self.store.clone(),
@@ -123,6 +124,11 @@ impl Harness {
         let agents = Agents::open(parts, AgentsSettings::default());
         let agents = agents.await.unwrap();
         agents.background().await;
+        if self.store.engine().is_shared() {
+            // A process is gone when another one has seen no renewal of its turns for a while.
+            self.clock.advance(LEASE);
+            agents.background().await;
+        }
         agents
     }
 
@@ -130,8 +136,7 @@ impl Harness {
     pub async fn until_saved(&self, text: &str) {
         loop {
             let read = self.store.read(|conn| {
-                let all = Timestamp::from_millis(i64::MAX);
-                Box::pin(async move { conn.list_lost_chat_turns(all).await })
+                Box::pin(async move { conn.list_chat_turns_of_others("no node").await })
             });
             let turns: Result<_, StoreError> = read.await;
             if turns.unwrap().iter().any(|turn| turn.text == text) {

@@ -1,16 +1,20 @@
 //! Two nodes on one PostgreSQL database. Left out without PostgreSQL, as `testing` reports.
 
 use crate::fake_model::{Reaction, call, say};
-use crate::harness::{Harness, TestTool, chat, problem_of, until};
+use crate::harness::{Harness, LEASE, TestTool, chat, problem_of, until};
 use crate::speaker::TestSpeaker;
 use gatehouse_agents::{AgentsSettings, Audience, ButtonPlace, PressedCall, Stop};
-use gatehouse_domain::Clock;
 use gatehouse_domain::id::ApprovalId;
+use gatehouse_domain::{Clock, Timestamp};
 use gatehouse_store::{StoreError, testing};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
+
+/// Counts the connections that hold a lock for a while.
+const RENEWING: &str = "SELECT COUNT(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event = 'PgSleep'";
 
 /// Why each answer of a session that ended did so, as a node reports it.
 async fn stops_of(node: &Harness, session: &str) -> Vec<&'static str> {
@@ -163,14 +167,13 @@ async fn a_node_that_was_frozen_does_not_write_into_a_turn_that_another_ended() 
     let session = sent.session.as_str().to_owned();
     until(&mut events, "chat.delta").await;
     let stops = async || stops_of(&there, &session).await;
-    there.clock.advance(Duration::from_mins(1));
     there.agents.background().await;
-    assert_eq!(
-        stops().await,
-        [""; 0],
-        "at the end of its lease it is alive"
-    );
-    there.clock.advance(Duration::from_secs(1));
+    there
+        .clock
+        .advance(LEASE.saturating_sub(Duration::from_millis(1)));
+    there.agents.background().await;
+    assert_eq!(stops().await, [""; 0], "before the end of its lease");
+    there.clock.advance(Duration::from_millis(1));
     there.agents.background().await;
     assert_eq!(stops().await, ["interrupted"]);
 
@@ -180,7 +183,60 @@ async fn a_node_that_was_frozen_does_not_write_into_a_turn_that_another_ended() 
 }
 
 #[tokio::test]
-async fn a_node_whose_clock_is_a_day_ahead_does_not_end_the_turns_of_others() {
+async fn a_node_whose_clock_is_wrong_by_a_day_does_not_end_the_turns_of_others() {
+    let day = 86_400_000;
+    for wrong_by in [day, -day] {
+        let Some((here, there)) = two_nodes(AgentsSettings::default()).await else {
+            return;
+        };
+        here.model.will([Reaction::Hang("So far".to_owned())]);
+        let mut events = here.agents.subscribe();
+        let sent = here.agents.send(chat(None, "one")).await.unwrap();
+        let session = sent.session.as_str().to_owned();
+        until(&mut events, "chat.delta").await;
+        let stops = async || stops_of(&there, &session).await;
+        let wrong = there.clock.now().as_millis() + wrong_by;
+        there.clock.set_wall(Timestamp::from_millis(wrong));
+        for _ in 0..3 {
+            there.agents.background().await;
+            assert_eq!(stops().await, [""; 0], "its node renews it");
+            let renew = "UPDATE chat_turns SET alive_until = alive_until + 15000";
+            testing::run_sql(&here.database.location, renew).await;
+            there.clock.advance(Duration::from_secs(40));
+        }
+        there.agents.background().await;
+        there.clock.advance(LEASE);
+        there.agents.background().await;
+        assert_eq!(stops().await, ["interrupted"], "its node is gone");
+        here.agents.abort(&session).await.unwrap();
+        until(&mut events, "chat.done").await;
+    }
+}
+
+#[tokio::test]
+async fn the_nodes_compare_the_leases_of_turns_by_the_clock_of_the_database() {
+    let Some((here, there)) = two_nodes(AgentsSettings::default()).await else {
+        return;
+    };
+    let clock: Arc<dyn Clock> = here.clock.clone();
+    here.store.measure_clock(&clock).await.unwrap();
+    there.clock.set_wall(there.clock.now().after(LEASE * 2));
+    let clock: Arc<dyn Clock> = there.clock.clone();
+    there.store.measure_clock(&clock).await.unwrap();
+    here.model.will([Reaction::Hang("So far".to_owned())]);
+    let mut events = here.agents.subscribe();
+    let sent = here.agents.send(chat(None, "one")).await.unwrap();
+    let session = sent.session.as_str().to_owned();
+    until(&mut events, "chat.delta").await;
+    assert!(there.agents.get_session(&session).await.unwrap().running);
+    let page = there.agents.history(&session, 50, None).await.unwrap();
+    assert!(page.running.is_some());
+    here.agents.abort(&session).await.unwrap();
+    until(&mut events, "chat.done").await;
+}
+
+#[tokio::test]
+async fn a_turn_that_its_node_renews_after_it_was_read_is_not_ended() {
     let Some((here, there)) = two_nodes(AgentsSettings::default()).await else {
         return;
     };
@@ -189,20 +245,19 @@ async fn a_node_whose_clock_is_a_day_ahead_does_not_end_the_turns_of_others() {
     let sent = here.agents.send(chat(None, "one")).await.unwrap();
     let session = sent.session.as_str().to_owned();
     until(&mut events, "chat.delta").await;
-    let stops = async || stops_of(&there, &session).await;
-    let day = Duration::from_hours(24);
-    there.clock.set_wall(there.clock.now().after(day));
-    for _ in 0..3 {
+    there.agents.background().await;
+    there.clock.advance(LEASE);
+    let renew = "BEGIN; UPDATE chat_turns SET alive_until = alive_until + 15000;
+        SELECT pg_sleep(1); COMMIT";
+    let ending = async {
+        // Its read sees the state before the renewal, and its write waits for it.
+        while testing::number(&here.database.location, RENEWING).await == 0 {
+            tokio::task::yield_now().await;
+        }
         there.agents.background().await;
-        assert_eq!(stops().await, [""; 0], "its node renews it");
-        let renew = "UPDATE chat_turns SET alive_until = alive_until + 15000";
-        testing::run_sql(&here.database.location, renew).await;
-        there.clock.advance(Duration::from_secs(40));
-    }
-    there.agents.background().await;
-    there.clock.advance(Duration::from_secs(30));
-    there.agents.background().await;
-    assert_eq!(stops().await, ["interrupted"], "its node is gone");
+    };
+    tokio::join!(testing::run_sql(&here.database.location, renew), ending);
+    assert_eq!(stops_of(&there, &session).await, [""; 0]);
     here.agents.abort(&session).await.unwrap();
     until(&mut events, "chat.done").await;
 }
@@ -355,7 +410,8 @@ async fn a_node_whose_turn_another_ended_asks_no_model_again() {
     let sending = here.agents.send_sync(chat(None, "go"));
     let (report, ()) = tokio::join!(sending, async {
         until(&mut events, "approval.requested").await;
-        there.clock.advance(Duration::from_secs(61));
+        there.agents.background().await;
+        there.clock.advance(LEASE);
         there.agents.background().await;
         assert!(there.agents.list_approvals().await.unwrap().is_empty());
     });
@@ -375,7 +431,8 @@ async fn the_next_turn_ends_one_of_a_node_that_is_gone() {
     let sent = here.agents.send(chat(None, "one")).await.unwrap();
     let session = sent.session.as_str().to_owned();
     until(&mut events, "chat.delta").await;
-    there.clock.advance(Duration::from_secs(61));
+    there.agents.background().await;
+    there.clock.advance(LEASE);
     there
         .agents
         .send(chat(Some(&session), "two"))

@@ -35,6 +35,7 @@ pub async fn bridge(rpc: &Rpc, shutdown: &CancellationToken, tasks: &TaskTracker
     forward.run(follow_settings(Arc::clone(services), bus.clone()));
     forward.run(follow_webhooks(Arc::clone(services), feed()));
     forward.run(follow_turns(Arc::clone(services), feed()));
+    forward.run(follow_mcp(Arc::clone(services), feed()));
     forward.run(follow_channels(Arc::clone(services), feed()));
     forward.run(follow_provider_keys(Arc::clone(services), feed()));
     forward.run(vault_shares::follow(Arc::clone(services), feed()));
@@ -203,6 +204,18 @@ async fn follow_turns(services: Arc<Services>, mut changes: Receiver<Arc<str>>) 
             Ok(subject) => services.agents.apply_change(&subject).await,
             // A missed abort has no effect: the caller sees that the turn continues.
             Err(RecvError::Lagged(_)) => services.agents.apply_change("*").await,
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+/// Starts MCP servers again that another node has started again.
+async fn follow_mcp(services: Arc<Services>, mut changes: Receiver<Arc<str>>) {
+    loop {
+        match changes.recv().await {
+            Ok(subject) => services.tools.mcp().apply_change(&subject),
+            // A missed restart has no effect: the caller can repeat it.
+            Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
         }
     }

@@ -108,7 +108,11 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 async fn find(call: Call, params: FindParams) -> Result<Approval, Problem> {
     let found = call.services.agents.find_approval_by_token(&params.token);
     let found = found.await.map_err(to_problem)?;
-    found.ok_or_else(|| gone(call.services.approval_link_end(&params.token)))
+    if let Some(approval) = found {
+        return Ok(approval);
+    }
+    let end = call.services.approval_link_end(&params.token).await;
+    Err(gone(end.map_err(to_problem)?))
 }
 
 /// `NOT_FOUND`, with how the call of a link ended if that is known.

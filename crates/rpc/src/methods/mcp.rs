@@ -57,7 +57,8 @@ pub const DELETE: Method = method!(
 
 pub const TEST: Method = method!(
     "mcp.test",
-    "Asks an MCP server for its tools, starting it first if it is not connected.",
+    "Asks an MCP server for its tools, starting it first if it is not connected. Other nodes start it again if it \
+     is not connected there.",
     Some(Scope::Write),
     test(NameParams) -> McpServer,
     errors: [NotFound],
@@ -75,7 +76,8 @@ pub const APPROVE: Method = method!(
 
 pub const RESTART: Method = method!(
     "mcp.restart",
-    "Stops an MCP server, starts it again, and waits until it is connected or has failed.",
+    "Stops an MCP server on every node, starts it again, and waits until it is connected or has failed on the node that \
+     answers.",
     Some(Scope::Write),
     restart(NameParams) -> McpServer,
     errors: [NotFound],
@@ -242,7 +244,7 @@ async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> 
     values.reverse();
     values.extend(added);
     change_fields(&call, values, param_of).await?;
-    let started = mcp.restart(&name).await;
+    let started = mcp.restart_here(&name).await;
     shown(&call.services, started.map_err(to_problem)?).await
 }
 

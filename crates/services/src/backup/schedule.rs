@@ -15,6 +15,7 @@ use state::{finding, read};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -53,14 +54,20 @@ impl Services {
         }));
     }
 
-    /// Makes a backup if one is due. Returns whether it did.
+    /// Makes a backup if one is due. Returns whether it did. Waits until another backup of this node has ended.
     pub async fn make_due_backup(&self) -> Result<bool, StoreError> {
+        // A transaction that writes costs more than a read, and every node polls.
+        if !self.must_advance_schedule().await? {
+            return Ok(false);
+        }
+        let turn = self.turn_for_schedule().await;
+        // The wait may have been long.
         let resolved = self.config.resolved();
         let settings = &resolved.settings.backup;
         let Some(pattern) = settings.schedule.clone() else {
             return Ok(false);
         };
-        let now = self.clock.now();
+        let now = self.store.shared_now(&self.clock).await;
         let claim = self.store.write(move |conn| {
             Box::pin(async move {
                 let stored = read(conn.find_setting(KEY).await?);
@@ -75,7 +82,7 @@ impl Services {
         if !claim.await? {
             return Ok(false);
         }
-        let backup = self.create_backup(None, Some(settings.keep));
+        let backup = self.create_backup_in(turn, None, Some(settings.keep));
         let made = while_renewing(RENEW, backup, || self.renew_lease(now)).await;
         let (error, kind, detail) = match made {
             Ok(made) => (
@@ -92,7 +99,7 @@ impl Services {
         let outcome = if error.is_some() { "error" } else { "ok" };
         counter!(BACKUPS, "outcome" => outcome).increment(1);
         self.auth.note_change(kind, Actor::system(), detail).await;
-        let ended = self.clock.now();
+        let ended = self.store.shared_now(&self.clock).await;
         let store = self.store.write(move |conn| {
             Box::pin(async move {
                 let mut state = read(conn.find_setting(KEY).await?);
@@ -104,9 +111,34 @@ impl Services {
         Ok(true)
     }
 
+    /// Whether a backup is due, or the time of the next one must be calculated.
+    async fn must_advance_schedule(&self) -> Result<bool, StoreError> {
+        let resolved = self.config.resolved();
+        let Some(pattern) = &resolved.settings.backup.schedule else {
+            return Ok(false);
+        };
+        let now = self.store.shared_now(&self.clock).await;
+        let find = self
+            .store
+            .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
+        let stored: Result<_, StoreError> = find.await;
+        let stored = read(stored?);
+        let mut state = stored.clone();
+        Ok(state.advance(pattern, &Zone::system(), now) || state != stored)
+    }
+
+    /// Waits until no other backup is made on this node. Another node may make the scheduled one meanwhile.
+    async fn turn_for_schedule(&self) -> OwnedMutexGuard<()> {
+        if let Ok(turn) = Arc::clone(&self.backup_turn).try_lock_owned() {
+            return turn;
+        }
+        tracing::info!("a scheduled backup waits until another backup is complete");
+        self.hold_backups().await
+    }
+
     /// Extends the lease of the backup that began at `began`. A failure is only logged: the next renewal may succeed.
     async fn renew_lease(&self, began: Timestamp) {
-        let now = self.clock.now();
+        let now = self.store.shared_now(&self.clock).await;
         let store = self.store.write(move |conn| {
             Box::pin(async move {
                 let mut state = read(conn.find_setting(KEY).await?);
@@ -158,7 +190,8 @@ pub(crate) async fn check(services: &Services) -> Option<Check> {
         .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
     // The check of the database reports an error.
     let stored: Result<_, StoreError> = read_state.await;
-    let found = finding(&read(stored.ok()?), services.clock.now());
+    let now = services.store.shared_now(&services.clock).await;
+    let found = finding(&read(stored.ok()?), now);
     Some(place::add_to(found, services).await)
 }
 

@@ -1,6 +1,6 @@
 //! Backups that are sent to the caller while they are made. Nothing is stored on the server.
 
-use super::{Begun, failed};
+use super::{Begun, failed, turn_of};
 use crate::{Services, to_problem};
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -126,7 +126,8 @@ impl Services {
     ) -> Result<StreamedBackup, Problem> {
         self.ensure_own_database().await?;
         let now = self.clock.now();
-        let begun = self.begin_backup(&self.backup_stream, recipient, now)?;
+        let turn = turn_of(&self.backup_stream)?;
+        let begun = self.begin_backup(turn, recipient, now)?;
         let name = folder::file_name(now, begun.recipient.is_some());
         let mut detail = Map::new();
         detail.insert("name".to_owned(), json!(name));

@@ -6,6 +6,7 @@ use gatehouse_channels::{
     InboundAccount, Outgoing, PairingRequest, Poll, PollHolder, ReceiveError, Received,
     ReceiverState, SendError,
 };
+use gatehouse_domain::Watched;
 use gatehouse_secrets::Status;
 use gatehouse_store::StoreError;
 use std::sync::Arc;
@@ -39,8 +40,8 @@ struct Receiver {
     error: Option<String>,
     /// Failures in a row.
     failures: u32,
-    /// Another node's lease, and the time of its last change.
-    other: Option<(PollHolder, u64)>,
+    /// Another node's lease.
+    other: Option<Watched<PollHolder>>,
 }
 
 pub(super) async fn receive(inbound: Arc<Inbound>, account: InboundAccount) {
@@ -149,10 +150,9 @@ impl Receiver {
     async fn claim(&mut self) -> Result<bool, StoreError> {
         let services = &self.inbound.services;
         let now = services.clock.monotonic_ms();
-        let stale = match &self.other {
-            Some((holder, since)) if now.saturating_sub(*since) >= LEASE_MS => Some(holder.clone()),
-            _ => None,
-        };
+        let other = self.other.as_ref();
+        let stale = other.filter(|other| other.unchanged_ms(now) >= LEASE_MS);
+        let stale = stale.map(|other| other.value().clone());
         let (id, node) = (&self.account.id, &self.inbound.node);
         match services.channels.claim_poll(id, node, stale).await? {
             Poll::Own {
@@ -175,10 +175,8 @@ impl Receiver {
             }
             Poll::Other(holder) => {
                 self.inbound.state().own.remove(id);
-                let is_same = matches!(&self.other, Some((known, _)) if *known == holder);
-                if !is_same {
-                    self.other = Some((holder, now));
-                }
+                let now = services.clock.monotonic_ms();
+                self.other = Some(Watched::after(self.other.take(), holder, now));
                 Ok(false)
             }
         }

@@ -1,6 +1,7 @@
 //! Connecting servers with an account: the operations of people.
 
 use super::oauth::{Authorization, Callback, GivenClient, OAuthError};
+use super::other_nodes::Elsewhere;
 use super::servers::Mcp;
 use gatehouse_config::McpServer;
 use gatehouse_domain::Actor;
@@ -56,6 +57,9 @@ impl Mcp {
         let oauth = &self.dependencies.oauth;
         let is_revoked = oauth.disconnect(actor, name, &url).await?;
         self.start_again(name);
+        if let Err(error) = self.request_elsewhere(Elsewhere::Restart, name).await {
+            tracing::warn!(server = name, %error, "other nodes do not start an MCP server again");
+        }
         Ok(is_revoked)
     }
 

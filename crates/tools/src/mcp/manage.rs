@@ -1,5 +1,6 @@
 //! Managing the servers: approve, restart, test, delete the authorization.
 
+use super::other_nodes::Elsewhere;
 use super::servers::Mcp;
 use super::status::{McpReview, McpState, McpStatus, McpToolStatus};
 use gatehouse_domain::{Actor, ErrorCode, Problem};
@@ -160,14 +161,21 @@ impl Mcp {
         Ok(forgotten?)
     }
 
-    /// Starts a server again and waits until it is connected or has failed.
+    /// Starts a server again on every node, and waits until it is connected to this one or has failed.
     pub async fn restart(&self, name: &str) -> Result<McpStatus, McpError> {
+        self.find(name)?;
+        self.request_elsewhere(Elsewhere::Restart, name).await?;
+        self.restart_here(name).await
+    }
+
+    /// Like [`Self::restart`], on this node only: after a change of its settings, the others do it as well.
+    pub async fn restart_here(&self, name: &str) -> Result<McpStatus, McpError> {
         let before = self.find(name)?.run;
         self.start_again(name);
         self.settled_when(name, |status| status.run > before).await
     }
 
-    /// Starts a server again without waiting for it.
+    /// Starts a server again on this node, without waiting for it.
     pub(super) fn start_again(&self, name: &str) {
         self.wanted.send_modify(|wanted| {
             let mut next = (**wanted).clone();
@@ -176,12 +184,15 @@ impl Mcp {
         });
     }
 
-    /// Asks a connected server for its tools again, or starts it again, and waits for the outcome.
+    /// Asks a connected server for its tools again, or starts it again, and waits for the outcome. Other nodes start it
+    /// again if it is not connected there.
     pub async fn test(&self, name: &str) -> Result<McpStatus, McpError> {
-        if self.find(name)?.state == McpState::Connected {
+        let state = self.find(name)?.state;
+        self.request_elsewhere(Elsewhere::Test, name).await?;
+        if state == McpState::Connected {
             self.refreshed(name).await
         } else {
-            self.restart(name).await
+            self.restart_here(name).await
         }
     }
 

@@ -34,6 +34,7 @@ mod names;
 )]
 mod oauth;
 mod offers;
+mod other_nodes;
 #[cfg(feature = "mcp")]
 mod oversized;
 #[cfg(feature = "mcp")]

@@ -6,6 +6,7 @@ use super::status::{Board, McpState, McpStatus};
 use crate::files::FileReader;
 use crate::register::ToolsParts;
 use crate::secrets::RequestSecrets;
+use data_encoding::HEXLOWER;
 use gatehouse_config::McpServer;
 use gatehouse_domain::KeyBinding;
 use gatehouse_secrets::Secrets;
@@ -22,6 +23,8 @@ use tokio_util::task::TaskTracker;
 pub struct Mcp {
     pub(super) dependencies: Arc<Dependencies>,
     pub(super) wanted: watch::Sender<Arc<Wanted>>,
+    /// A random ID of this process among those on the database.
+    pub(super) process: Arc<str>,
 }
 
 impl Mcp {
@@ -33,6 +36,7 @@ impl Mcp {
         child_variables: Vec<(String, OsString)>,
     ) -> Self {
         let board = Board::default();
+        let process = HEXLOWER.encode(&parts.random.bytes::<16>()).into();
         let oauth = OAuth::new(&parts);
         let dependencies = Arc::new(Dependencies {
             parts,
@@ -48,6 +52,7 @@ impl Mcp {
         let mcp = Self {
             dependencies,
             wanted: watch::Sender::new(Arc::new(wanted(servers, BTreeMap::new(), child_variables))),
+            process,
         };
         mcp.announce();
         mcp

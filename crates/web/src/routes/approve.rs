@@ -47,7 +47,7 @@ pub(super) async fn get(
     }
     let token = text_of(token);
     let Some(asked) = find(&app, &token).await? else {
-        return Ok(gone(language, app.services().approval_link_end(&token)));
+        return ended(&app, language, &token).await;
     };
     let denies = given.is_ok_and(|Query(given)| given.answer == GivenAnswer::Deny);
     Ok(respond(
@@ -72,9 +72,8 @@ pub(super) async fn post(
     };
     let token = text_of(token);
     let services = app.services();
-    let ended = || gone(language, services.approval_link_end(&token));
     let Some(asked) = find(&app, &token).await? else {
-        return Ok(ended());
+        return ended(&app, language, &token).await;
     };
     let allow = given.answer == GivenAnswer::Allow;
     let actor = Actor {
@@ -90,7 +89,9 @@ pub(super) async fn post(
     };
     match services.resolve_approval(&actor, &asked, answer).await {
         Ok(()) => {}
-        Err(problem) if problem.code == ErrorCode::NotFound => return Ok(ended()),
+        Err(problem) if problem.code == ErrorCode::NotFound => {
+            return ended(&app, language, &token).await;
+        }
         Err(problem) => return Err(problem.into()),
     }
     Ok(respond(answered(language, &asked, allow), Forms::None))
@@ -103,6 +104,12 @@ fn is_bearer(app: &App) -> bool {
 /// The token in the path. A path that cannot be decoded contains none.
 fn text_of(token: Token) -> String {
     token.map(|Path(token)| token).unwrap_or_default()
+}
+
+/// The page for a link whose call no longer waits, or which is unknown.
+async fn ended(app: &App, language: Language, token: &str) -> Result<Response, Refusal> {
+    let end = app.services().approval_link_end(token).await;
+    Ok(gone(language, end.map_err(to_problem)?))
 }
 
 async fn find(app: &App, token: &str) -> Result<Option<Approval>, Problem> {

@@ -5,37 +5,35 @@
 //! it changes. If a node sees the same value for a whole lease duration on its monotonic clock, the lease is
 //! no longer renewed.
 
-use gatehouse_domain::DeliveryId;
+use gatehouse_domain::{DeliveryId, ReadSpan, Watched};
 use gatehouse_store::LeaseRow;
 use std::collections::HashMap;
 
-/// The leases of other nodes, with the monotonic time in milliseconds at which each value was first seen.
+/// The leases of other nodes.
 #[derive(Debug, Default)]
 pub(crate) struct LeaseWatch {
-    seen: HashMap<DeliveryId, (LeaseRow, u64)>,
+    seen: HashMap<DeliveryId, Watched<LeaseRow>>,
 }
 
 impl LeaseWatch {
-    /// Compares the leases in the database with the earlier ones. Returns leases that were not renewed for `lease_ms`,
-    /// except `own`.
+    /// Compares the leases that a read found with the earlier ones. Returns leases that were not renewed for
+    /// `lease_ms`, except `own`.
     pub(crate) fn lost(
         &mut self,
         rows: Vec<LeaseRow>,
         own: &str,
-        monotonic_ms: u64,
+        read: ReadSpan,
         lease_ms: u64,
     ) -> Vec<LeaseRow> {
         let mut seen = HashMap::with_capacity(rows.len());
         let mut lost = Vec::new();
         for row in rows.into_iter().filter(|row| row.owner != own) {
-            let since = match self.seen.remove(&row.id) {
-                Some((before, since)) if before == row => since,
-                _ => monotonic_ms,
-            };
-            if monotonic_ms.saturating_sub(since) >= lease_ms {
-                lost.push(row.clone());
+            let id = row.id.clone();
+            let watched = Watched::after(self.seen.remove(&id), row, read.ended_ms);
+            if watched.unchanged_ms(read.began_ms) >= lease_ms {
+                lost.push(watched.value().clone());
             }
-            seen.insert(row.id.clone(), (row, since));
+            seen.insert(id, watched);
         }
         self.seen = seen;
         lost
@@ -46,6 +44,14 @@ impl LeaseWatch {
 mod tests {
     use super::*;
     use gatehouse_domain::Timestamp;
+
+    /// A read that took no time.
+    const fn at(ms: u64) -> ReadSpan {
+        ReadSpan {
+            began_ms: ms,
+            ended_ms: ms,
+        }
+    }
 
     fn row(id: &str, owner: &str, until: i64) -> LeaseRow {
         LeaseRow {
@@ -60,9 +66,24 @@ mod tests {
     fn a_lease_is_lost_when_it_stood_still_for_its_whole_length() {
         let mut watch = LeaseWatch::default();
         let a = || row("a", "other", 5);
-        assert_eq!(watch.lost(vec![a()], "me", 1_000, 60_000), []);
-        assert_eq!(watch.lost(vec![a()], "me", 60_999, 60_000), []);
-        assert_eq!(watch.lost(vec![a()], "me", 61_000, 60_000), [a()]);
+        assert_eq!(watch.lost(vec![a()], "me", at(1_000), 60_000), []);
+        assert_eq!(watch.lost(vec![a()], "me", at(60_999), 60_000), []);
+        assert_eq!(watch.lost(vec![a()], "me", at(61_000), 60_000), [a()]);
+    }
+
+    #[test]
+    fn a_slow_read_neither_ages_a_lease_nor_hides_its_renewal() {
+        let mut watch = LeaseWatch::default();
+        let renewed = || row("a", "other", 5);
+        let slow = |began_ms, ended_ms| ReadSpan { began_ms, ended_ms };
+        // The lease was renewed immediately before the end of the read.
+        assert_eq!(watch.lost(vec![renewed()], "me", slow(0, 6_000), 5_000), []);
+        assert_eq!(watch.lost(vec![renewed()], "me", at(7_000), 5_000), []);
+        // The state that this read saw may be as old as its beginning.
+        let read = slow(10_999, 60_000);
+        assert_eq!(watch.lost(vec![renewed()], "me", read, 5_000), []);
+        let lost = watch.lost(vec![renewed()], "me", slow(11_000, 60_000), 5_000);
+        assert_eq!(lost, [renewed()]);
     }
 
     #[test]
@@ -72,7 +93,7 @@ mod tests {
             // The other node's clock runs backwards.
             let rows = vec![row("a", "other", -step)];
             let now = u64::try_from(step).unwrap() * 50_000;
-            assert_eq!(watch.lost(rows, "me", now, 60_000), [], "{step}");
+            assert_eq!(watch.lost(rows, "me", at(now), 60_000), [], "{step}");
         }
     }
 
@@ -80,9 +101,9 @@ mod tests {
     fn a_new_owner_begins_anew_and_ones_own_never_ends() {
         let mut watch = LeaseWatch::default();
         let rows = |owner| vec![row("a", owner, 5), row("b", "me", 5)];
-        assert_eq!(watch.lost(rows("one"), "me", 0, 60_000), []);
-        assert_eq!(watch.lost(rows("two"), "me", 60_000, 60_000), []);
-        assert_eq!(watch.lost(vec![], "me", 90_000, 60_000), []);
-        assert_eq!(watch.lost(rows("two"), "me", 120_000, 60_000), []);
+        assert_eq!(watch.lost(rows("one"), "me", at(0), 60_000), []);
+        assert_eq!(watch.lost(rows("two"), "me", at(60_000), 60_000), []);
+        assert_eq!(watch.lost(vec![], "me", at(90_000), 60_000), []);
+        assert_eq!(watch.lost(rows("two"), "me", at(120_000), 60_000), []);
     }
 }

@@ -2,7 +2,7 @@
 //! no longer renew.
 
 use super::{SHARED_POLL_MS, Worker, recover};
-use gatehouse_domain::{DeliveryId, Fence};
+use gatehouse_domain::{DeliveryId, Fence, ReadSpan};
 use gatehouse_store::StoreError;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -31,7 +31,11 @@ impl Worker {
             .read(|conn| Box::pin(async move { conn.list_leases().await }))
             .await?;
         let has_own = rows.iter().any(|row| row.owner == self.inner.node);
-        let lost = self.watch.lost(rows, &self.inner.node, monotonic, lease_ms);
+        let read = ReadSpan {
+            began_ms: monotonic,
+            ended_ms: self.inner.clock.monotonic_ms(),
+        };
+        let lost = self.watch.lost(rows, &self.inner.node, read, lease_ms);
         recover::return_lost(&self.inner, lost).await?;
         if must_renew {
             if has_own || self.slots.len() > 0 {

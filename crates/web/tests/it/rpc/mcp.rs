@@ -1,7 +1,9 @@
 //! MCP servers, from their settings to the started program.
 
 use crate::steps::light_owner;
+use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, TestServer};
+use gatehouse_tools::{McpState, McpStatus};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -164,4 +166,46 @@ async fn arguments_of_a_program_are_shown_nowhere() {
     assert!(!refused.contains("tok-4711"), "{refused}");
     let got = reader.rpc("config.get", json!({ "keys": [args] })).await;
     assert_eq!(got.unwrap()["values"][0]["secret"], true);
+}
+
+/// Waits until a node has started a server after this run, and it is in this state.
+async fn until_run(node: &TestServer, name: &str, (after, state): (u64, McpState)) -> u64 {
+    let mut board = node.app().services().tools.mcp().watch();
+    let is_there = |status: &McpStatus| status.run > after && status.state == state;
+    let waiting = board.wait_for(|board| board.get(name).is_some_and(is_there));
+    let reached = tokio::time::timeout(Duration::from_mins(1), waiting).await;
+    reached.unwrap().unwrap()[name].run
+}
+
+#[tokio::test]
+async fn a_restart_reaches_every_node_and_a_test_those_on_which_the_server_is_not_connected() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let options = |database| {
+        let options = Options::default().database(database);
+        options.env("PATH", "/usr/local/bin:/usr/bin:/bin")
+    };
+    let other = database.for_another_node();
+    let (here, owner) = light_owner(options(database)).await;
+    let there = TestServer::start(options(other)).await;
+    for (name, args) in [("works", json!([SCRIPT])), ("fails", json!(["-c", ""]))] {
+        let program = json!({ "name": name, "command": python().await, "args": args });
+        owner.rpc("mcp.create", program).await.unwrap();
+    }
+    let works = until_run(&there, "works", (0, McpState::Connected)).await;
+    let fails = until_run(&there, "fails", (0, McpState::Failed)).await;
+    let restart = json!({ "name": "works" });
+    owner.rpc("mcp.restart", restart).await.unwrap();
+    let works = until_run(&there, "works", (works, McpState::Connected)).await;
+    let run_here = here.app().services().tools.mcp().find("works").unwrap().run;
+
+    for name in ["works", "fails"] {
+        let test = json!({ "name": name });
+        owner.rpc("mcp.test", test).await.unwrap();
+    }
+    until_run(&there, "fails", (fails, McpState::Failed)).await;
+    let runs = |node: &TestServer| node.app().services().tools.mcp().find("works").unwrap().run;
+    assert_eq!(runs(&there), works, "it is connected");
+    assert_eq!(runs(&here), run_here, "its own request does not return");
 }

@@ -5,6 +5,7 @@ mod audit_export;
 mod audit_remote;
 mod backup_drill;
 mod backup_place;
+mod backup_schedule;
 mod config;
 mod discover;
 mod env;

@@ -1,11 +1,11 @@
 //! Tests for which node may record the end of a delivery.
 
 use super::harness::{Harness, everywhere, id, leave_in_work, settings};
-use super::model::FakeModel;
+use super::model::{self, FakeModel};
 use gatehouse_agents::{AgentEvent, Agents, Stop};
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_doubles::openai::{call, say};
-use gatehouse_store::testing::{TestDatabase, postgres, run_sql};
+use gatehouse_store::testing::{TestDatabase, number, postgres, run_sql};
 use gatehouse_store::{Store, StoreError};
 use gatehouse_webhooks::{Delivery, WebhooksSettings};
 use serde_json::json;
@@ -121,6 +121,53 @@ async fn what_was_stored_before_the_clock_was_set_back_runs_now() {
         harness.stop().await;
     })
     .await;
+}
+
+/// Counts the reads of leases that wait for a lock.
+const READING: &str = "SELECT COUNT(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'
+        AND query LIKE 'SELECT id, lease_owner, lease_until%'";
+/// Counts the connections that hold a lock for a while.
+const LOCKING: &str = "SELECT COUNT(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event = 'PgSleep'";
+
+async fn until_some(database: &TestDatabase, sql: &str) {
+    while number(&database.location, sql).await == 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A read that takes as long as a lease does not make a lease old that is renewed meanwhile.
+#[tokio::test]
+async fn a_lease_that_is_renewed_during_a_slow_read_holds() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let model = model::start().await;
+    let harness = Harness::open(&database, &model).await;
+    let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
+    harness.work();
+    harness.worker_has_looked().await;
+    harness.arrive_parked(&webhook, 1, "a").await;
+    leave_in_work(&database, 1, 1).await;
+    let renew = "BEGIN; LOCK TABLE webhook_deliveries IN ACCESS EXCLUSIVE MODE;
+        UPDATE webhook_deliveries SET lease_until = 7; SELECT pg_sleep(3); COMMIT";
+    let lease = Duration::from_mins(1);
+    let reading = async {
+        until_some(&database, LOCKING).await;
+        harness.webhooks.wake();
+        until_some(&database, READING).await;
+        harness.clock.advance(lease);
+    };
+    tokio::join!(run_sql(&database.location, renew), reading);
+    harness.worker_has_looked().await;
+    harness.advance(lease.saturating_sub(Duration::from_millis(1)));
+    harness.worker_has_looked().await;
+    assert_eq!(harness.row(1).await.attempts, 1);
+    harness.advance(Duration::from_millis(1));
+    harness.until(1, DeliveryStatus::Completed).await;
+    assert_eq!(harness.row(1).await.attempts, 2);
+    harness.stop().await;
 }
 
 /// A live node keeps its deliveries, no matter how long they take.

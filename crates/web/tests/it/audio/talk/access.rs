@@ -3,6 +3,7 @@
 use super::{Talking, silence};
 use crate::audio::{HOLD, Harness};
 use crate::prepared::{Setup, Vault, start};
+use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, Received, Socket};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -86,6 +87,44 @@ async fn a_revoked_key_ends_the_conversation_and_its_turn() {
     // The text that was heard is stored nevertheless.
     assert_eq!(stopped["stop"], "aborted", "{stopped}");
     assert!(stopped["heard"].is_string(), "{stopped}");
+}
+
+/// A node without its database does not see which credentials other nodes have ended.
+#[tokio::test]
+async fn a_node_that_is_cut_off_from_its_database_neither_answers_nor_transcribes() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let harness = Harness::with(Options::default().database(database)).await;
+    let mut talking = Talking::start(&harness, json!({})).await;
+    let pieces = [
+        "This is a first sentence. ",
+        "And",
+        HOLD,
+        " one more. ",
+        ".",
+    ];
+    harness.model.will_say(&pieces);
+    talking.ask().await;
+    talking.until("turn").await;
+    talking.until_audio().await;
+    let heard = harness.vendor.heard().len();
+    let services = harness.server.app().services();
+    services.store.close().await;
+    while services.auth.memory_is_fresh() {
+        tokio::task::yield_now().await;
+    }
+    // What was sent before.
+    let pause = Duration::from_millis(500);
+    while let Ok(received) = tokio::time::timeout(pause, talking.socket.receive()).await {
+        received.unwrap();
+    }
+    harness.model.go_on();
+    talking.ask().await;
+    let pause = Duration::from_secs(2);
+    let received = tokio::time::timeout(pause, talking.socket.receive()).await;
+    assert!(received.is_err(), "something was sent");
+    assert_eq!(harness.vendor.heard().len(), heard);
 }
 
 async fn ends(socket: &mut Socket, code: &str, close: u16) {
