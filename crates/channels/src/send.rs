@@ -177,7 +177,7 @@ impl Inner {
         let live = self.find_target(message.target).await?;
         live.found.require_enabled()?;
         if message.is_json && !live.found.sender.about().takes_json {
-            let why = "This channel does not accept JSON. Choose another one, or send a text.";
+            let why = "This channel does not accept JSON. Choose another one, or send text.";
             return Err(Failure::refused(why));
         }
         live.open(self).await

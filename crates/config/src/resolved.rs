@@ -123,8 +123,8 @@ impl Layers {
         for key in self.file.keys().chain(overrides.keys()) {
             keys.extend(siblings(key));
         }
-        // A variable belongs to every ID with the same spelling. If there is none, it creates an
-        // ID.
+        // A variable applies to every known ID that has its environment spelling. If none has, it defines a
+        // new ID.
         let known: BTreeSet<String> = keys.iter().filter_map(|key| env_name(key)).collect();
         for name in self
             .environment

@@ -183,7 +183,7 @@ fn after_turn(
     if report.cancelled {
         return Outcome::Failed(
             trace,
-            "The agent's turn was stopped by a person.".to_owned(),
+            "A person stopped the agent's turn.".to_owned(),
         );
     }
     let asked = report.error.as_ref().and_then(asked_wait);

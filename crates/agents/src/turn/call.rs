@@ -163,7 +163,7 @@ impl Running<'_> {
                 ))
             } else if number >= MAX_CALLS {
                 Ok(Answer::error(format!(
-                    "Not called: at most {MAX_CALLS} calls at once."
+                    "Not called: at most {MAX_CALLS} calls can be made at once. Make fewer calls."
                 )))
             } else {
                 self.call(setup, &call).await
@@ -275,7 +275,7 @@ impl Running<'_> {
             && !is_among(targets, tool.target(&input))
         {
             let text = format!(
-                "Only these targets are allowed here: {}.",
+                "Not called. Allowed targets: {}.",
                 targets.join(", ")
             );
             return Ok(self.answer_once(key, Answer::denied(text)));

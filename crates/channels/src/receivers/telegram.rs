@@ -218,7 +218,7 @@ async fn own_bot(source: Source<'_>) -> Result<Bot, ReceiveError> {
 fn check(answer: &Answer) -> Result<(), ReceiveError> {
     let body = answer.response_json();
     match answer.status.as_u16() {
-        // Telegram answers 404 to a token of a wrong form.
+        // Telegram answers 404 to a malformed token.
         401 | 404 => Err(ReceiveError::Stopped {
             why: "Telegram refused the bot token. Enter the current one.".to_owned(),
         }),

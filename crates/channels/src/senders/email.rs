@@ -44,7 +44,7 @@ const MAX_PICTURES_BYTES: usize = 7_000_000;
 
 /// The reply codes about logging in (RFC 4954, section 6).
 const LOGIN_REFUSED: [u16; 4] = [530, 534, 535, 538];
-const NO_ANSWER: &str = "The mail server gave no answer in time.";
+const NO_ANSWER: &str = "The mail server did not respond in time.";
 
 #[derive(Debug)]
 pub(crate) struct Email;

@@ -57,7 +57,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "models.providers.<id>.base_url",
         kind: Kind::Text(Rule::BaseUrl),
         default: Initial::Unset,
-        doc: "Base URL with its version segment. A URL without a path means /v1.",
+        doc: "Base URL with its version segment. If the URL has no path, /v1 is assumed.",
         example: "\"https://api.openai.com/v1\"",
         guard: Guard::StepUp,
         change: Change::Live,

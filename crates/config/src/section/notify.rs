@@ -8,7 +8,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
     targets(
         "notify.delivery_failed",
         "Channels that get a message when a delivery fails, as `type` or `type:account`. Further failures of the \
-         same webhook within 15 minutes are one message.",
+         same webhook within 15 minutes are combined into one message.",
     ),
     targets(
         "notify.webhook_refuses",

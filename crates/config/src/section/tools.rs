@@ -26,7 +26,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         kind: Kind::Text(Rule::OneOf(SWITCH)),
         default: Initial::Text("on"),
         doc: "Whether tool calls that send, change, reveal or spend something wait for a person's approval in a \
-              conversation that contains untrusted text: webhooks, web pages, search results, MCP tools. With off, \
+              conversation that contains untrusted text: webhooks, web pages, search results, MCP tools. If off, \
               such text can make your agents act without approval.",
         example: "",
         guard: Guard::StepUp,
@@ -79,8 +79,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "tools.web_search.base_url",
         kind: Kind::Text(Rule::WebUrl),
         default: Initial::Unset,
-        doc: "The URL of the search service; required for searxng. A URL without a path means \
-              the vendor's own path.",
+        doc: "The URL of the search service; required for searxng. If the URL has no path, the vendor's own path is \
+              assumed.",
         example: "\"http://127.0.0.1:8888\"",
         guard: Guard::StepUp,
         change: Change::Live,

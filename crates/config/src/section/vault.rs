@@ -44,8 +44,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "vault.cluster_secret",
         kind: Kind::Text(Rule::Secret),
         default: Initial::Unset,
-        doc: "A random text of at least 32 characters, the same on all nodes. It protects the vault's key on its \
-              way from one node to another through the database.",
+        doc: "A random text of at least 32 characters, the same on all nodes. It protects the vault's key while \
+              nodes exchange it through the database.",
         example: "\"…\"",
         guard: Guard::StepUp,
         change: Change::Never(

@@ -160,7 +160,7 @@ fn replay(mode: AuthMode, keys: &[KeySource]) -> Replay {
             return Replay {
                 id_is_signed: false,
                 guard: ReplayGuard::Key,
-                note: "The sender sends the secret itself, so anyone who captures a delivery can also create others.",
+                note: "Deliveries contain the secret itself, so anyone who captures one can forge others.",
             };
         }
     };

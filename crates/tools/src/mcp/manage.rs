@@ -49,7 +49,8 @@ impl From<McpError> for Problem {
             ),
             McpError::Changed => Self::new(
                 ErrorCode::Conflict,
-                "The tools of the MCP server have changed since then. Nothing was changed. Call mcp.list again.",
+                "The tools of the MCP server have changed since you listed them. Nothing was approved. Call mcp.list \
+                 again.",
             ),
             McpError::NoTool(_) => {
                 Self::invalid_params("tools", "contains a tool that the server does not have")

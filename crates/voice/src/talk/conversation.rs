@@ -264,7 +264,7 @@ async fn next_spoken(answer: &mut Option<Answer>, more_at: Option<Instant>) -> O
 
 /// The error for a client that sends speech faster than it can be transcribed.
 pub(super) fn too_much() -> Problem {
-    let message = "More was said than can be transcribed at once.";
+    let message = "Too many sentences are waiting to be transcribed.";
     Problem {
         message: message.to_owned(),
         ..Problem::rate_limited(1000)

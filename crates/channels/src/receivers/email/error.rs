@@ -27,7 +27,7 @@ impl ImapError {
     }
 
     pub(super) fn silent() -> Self {
-        Self::later("The mail server gave no answer in time.")
+        Self::later("The mail server did not respond in time.")
     }
 
     pub(super) fn of_outbound(error: OutboundError) -> Self {

@@ -121,7 +121,8 @@ impl Session {
         }
         let (validity, next) = found;
         let validity = validity.ok_or_else(|| {
-            ImapError::stopped("The mail server has no UIDVALIDITY for this mailbox.")
+            ImapError::stopped("The mail server reports no UIDVALIDITY for this mailbox, so new mail cannot be \
+                                recognized.")
         })?;
         self.mailbox = Mailbox { validity, next };
         self.has_news = true;
@@ -149,7 +150,7 @@ async fn greeted(connection: &mut Connection) -> Result<(), ImapError> {
 fn refusal(done: &Done, why: &'static str) -> ImapError {
     let words = done.words.to_ascii_uppercase();
     if TEMPORARY.iter().any(|code| words.starts_with(code)) {
-        return ImapError::later("The mail server asks to try again later.");
+        return ImapError::later("The mail server is temporarily unavailable.");
     }
     ImapError::stopped(why)
 }

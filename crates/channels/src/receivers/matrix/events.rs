@@ -416,7 +416,7 @@ fn has_word(text: &str, me: &str) -> bool {
     })
 }
 
-/// Whether the text is a user ID whose server name has no characters that separate the parts of a session's key.
+/// Whether the text is a user ID that can be part of a session key: its server name contains no separator.
 fn is_user_id(text: &str) -> bool {
     let parts = text.strip_prefix('@').and_then(|text| text.split_once(':'));
     parts.is_some_and(|(_, server)| is_server(server))

@@ -53,7 +53,7 @@ pub(super) const fn model(example: &'static str) -> KeySpec {
 }
 
 pub(super) const fn base_url(example: &'static str) -> KeySpec {
-    let doc = "Base URL with its version segment. A URL without a path means /v1.";
+    let doc = "Base URL with its version segment. If the URL has no path, /v1 is assumed.";
     unset(Kind::Text(Rule::BaseUrl), example, doc).guarded(Guard::StepUp)
 }
 

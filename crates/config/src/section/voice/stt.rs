@@ -59,8 +59,8 @@ section! {
         "endpoint": unset(
             Kind::Text(Rule::BaseOrTcpUrl),
             "\"http://127.0.0.1:8000/v1\"",
-            "The server's URL with its version segment, or tcp://host:port of a Wyoming program; required. A URL \
-             without a path means /v1.",
+            "The server's URL with its version segment, or tcp://host:port of a Wyoming program; required. If the \
+             URL has no path, /v1 is assumed.",
         )
         .guarded(Guard::StepUp),
         "model": model("\"mistralai/Voxtral-Mini-3B-2507\""),

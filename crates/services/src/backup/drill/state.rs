@@ -307,7 +307,7 @@ impl State {
         Check::bad(ENCRYPTED, message, ENCRYPTED_HINT)
     }
 
-    /// The result for a backup if it was the last one that was unusable, or the last one that was checked.
+    /// The result of a backup's last check, if it is the most recently checked backup or the most recent unusable one.
     pub(super) fn result_of(&self, name: &str) -> Option<CheckedBackup> {
         let known = [&self.unusable, &self.last].into_iter().flatten();
         let mut of_this = known.filter(|last| last.name == name);
