@@ -72,9 +72,10 @@ pub enum OpenError {
 impl From<OpenError> for Problem {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::BadKey | OpenError::NoRecovery => {
-                Self::new(ErrorCode::VaultBadKey, "This key does not open the vault.")
-            }
+            OpenError::BadKey | OpenError::NoRecovery => Self::new(
+                ErrorCode::VaultBadKey,
+                "This key does not unlock the vault.",
+            ),
             OpenError::StaleDek => Self::new(
                 ErrorCode::Conflict,
                 "The vault's key has changed. Unlock the vault again.",

@@ -181,10 +181,7 @@ fn after_turn(
         return Outcome::Interrupted { began: has_sent };
     }
     if report.cancelled {
-        return Outcome::Failed(
-            trace,
-            "A person stopped the agent's turn.".to_owned(),
-        );
+        return Outcome::Failed(trace, "A person stopped the agent's turn.".to_owned());
     }
     let asked = report.error.as_ref().and_then(asked_wait);
     match report.error {

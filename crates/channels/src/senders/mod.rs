@@ -2,7 +2,7 @@
 //! handles accounts, secrets, splitting and retries.
 
 pub(crate) mod discord;
-mod email;
+pub(crate) mod email;
 mod http;
 mod inbox;
 mod log;

@@ -50,7 +50,10 @@ async fn a_restore_does_not_call_deleted_credentials_valid() {
     let revoked = Installation::new().run(&revoking);
     revoked.ok();
     let said = revoked.stderr();
-    for part in ["The password and passkeys are as they were then", "were deleted"] {
+    for part in [
+        "The password and passkeys are as they were then",
+        "were deleted",
+    ] {
         assert!(said.contains(part), "{said}");
     }
     for part in ["share links are as", "--revoke-credentials"] {

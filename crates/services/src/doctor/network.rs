@@ -175,7 +175,10 @@ pub(super) fn locality(locality: Locality) -> Check {
     // A remote connection is not an error. The hint helps users who expected a local one.
     Check {
         hint: Some(hint.to_owned()),
-        ..Check::fine(id, format!("Your connection is remote: check {number} failed ({why})."))
+        ..Check::fine(
+            id,
+            format!("Your connection is remote: check {number} failed ({why})."),
+        )
     }
 }
 

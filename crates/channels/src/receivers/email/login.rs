@@ -5,6 +5,7 @@ use super::error::ImapError;
 use super::frame::parse;
 use super::session::{Done, Mailbox, SMALL, Session};
 use super::settings::Settings;
+use crate::senders::email::WRONG_PASSWORD;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use gatehouse_outbound::{AddressSource, Outbound};
@@ -94,10 +95,7 @@ impl Session {
         if done.status == Status::Ok {
             return Ok(());
         }
-        Err(refusal(
-            &done,
-            "The mail server refused the user name or the password.",
-        ))
+        Err(refusal(&done, WRONG_PASSWORD))
     }
 
     /// Opens the mailbox for reading.
@@ -121,8 +119,10 @@ impl Session {
         }
         let (validity, next) = found;
         let validity = validity.ok_or_else(|| {
-            ImapError::stopped("The mail server reports no UIDVALIDITY for this mailbox, so new mail cannot be \
-                                recognized.")
+            ImapError::stopped(
+                "The mail server reports no UIDVALIDITY for this mailbox, so new mail cannot be \
+                                recognized.",
+            )
         })?;
         self.mailbox = Mailbox { validity, next };
         self.has_news = true;
@@ -143,7 +143,7 @@ async fn greeted(connection: &mut Connection) -> Result<(), ImapError> {
         }) => Err(ImapError::later(
             "The mail server does not accept a connection right now.",
         )),
-        _ => Err(ImapError::later("The server is not an IMAP server.")),
+        _ => Err(ImapError::not_imap()),
     }
 }
 

@@ -92,7 +92,9 @@ fn file_request(source: Source<'_>, path: &str) -> Result<RequestBuilder, Failur
     let segments: Vec<&str> = path.split('/').collect();
     // The owner's own server with `--local` returns a path in its file system.
     if segments.iter().any(|it| matches!(*it, "" | "." | "..")) {
-        return Err(Failure::refused("Telegram returned no download path for the file."));
+        return Err(Failure::refused(
+            "Telegram returned no download path for the file.",
+        ));
     }
     let bot = format!("bot{}", source.need_secret("bot_token")?);
     let base = source.field("base_url").unwrap_or(BASE_URL);

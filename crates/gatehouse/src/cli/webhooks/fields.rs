@@ -51,7 +51,11 @@ pub struct Fields {
     /// Which deliveries share a session
     #[arg(long, value_name = "MODE", value_parser = ["per_delivery", "per_entity", "named_session"])]
     session_mode: Option<String>,
-    #[arg(long, value_name = "KEY", help = "The session key for --session-mode named_session")]
+    #[arg(
+        long,
+        value_name = "KEY",
+        help = "The session key for --session-mode named_session"
+    )]
     session_key: Option<String>,
     /// Send deliveries to a channel without an agent
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
