@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_goes_on_until_nobody_waits() {
+    async fn work_continues_until_no_caller_waits() {
         let (flights, gated) = (Flights::default(), Gated::new());
         let mut first = Box::pin(flights.join(name("a"), gated.work(false)));
         let mut second = Box::pin(flights.join(name("a"), gated.work(false)));

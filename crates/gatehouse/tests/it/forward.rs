@@ -378,7 +378,7 @@ async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
 }
 
 #[tokio::test]
-async fn mistakes_are_told_before_anything_is_forwarded() {
+async fn mistakes_are_reported_before_anything_is_forwarded() {
     let installation = Installation::new();
     let server = installation.start();
     let run = |args: &[&str], code: i32| {
