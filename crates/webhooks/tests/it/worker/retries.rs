@@ -176,7 +176,7 @@ async fn a_busy_channel_is_retried_after_longer_waits_and_then_no_more() {
             assert_eq!(
                 harness.row(2).await.attempts,
                 0,
-                "it waits for the one before it"
+                "it waits for its predecessor"
             );
             harness.advance(Duration::from_millis(u64::try_from(wait).unwrap()));
         }
