@@ -3,7 +3,7 @@
 use crate::api::{Done, LoginRequest};
 use crate::audit::kinds;
 use crate::error::AuthError;
-use crate::live::LoginMethod;
+use crate::live_credential::LoginMethod;
 use crate::request_context::{Caller, Outcome};
 use crate::sessions::Ending;
 use crate::state::Auth;

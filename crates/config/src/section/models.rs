@@ -3,7 +3,7 @@
 use super::model_table;
 use crate::invalid_value::{InvalidValue, check_line};
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule, is_valid_id};
-use crate::merge::{Bad, Merged, Reader};
+use crate::merge::{InvalidSetting, Merged, Reader};
 use gatehouse_domain::ModelFacts;
 use secrecy::SecretString;
 use serde_json::json;
@@ -146,7 +146,7 @@ pub struct Provider {
 }
 
 impl Models {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         let providers = ids_in(reader.merged())
             .into_iter()
             .map(|id| Provider::read(reader, &id).map(|provider| (id, provider)))
@@ -174,7 +174,7 @@ impl Provider {
         }
     }
 
-    fn read(reader: &Reader<'_>, id: &str) -> Result<Self, Bad> {
+    fn read(reader: &Reader<'_>, id: &str) -> Result<Self, InvalidSetting> {
         let key = |name: &str| format!("models.providers.{id}.{name}");
         Ok(Self {
             kind: reader.required(&key("kind"))?,

@@ -2,7 +2,7 @@
 //! `approvals.notify`.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 
 pub(crate) const KEYS: &[KeySpec] = &[
     targets(
@@ -48,7 +48,7 @@ pub struct Notify {
 }
 
 impl Notify {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             delivery_failed: reader.list("notify.delivery_failed")?,
             webhook_refuses: reader.list("notify.webhook_refuses")?,

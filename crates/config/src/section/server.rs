@@ -2,7 +2,7 @@
 
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use crate::section::tls::Tls;
 use std::fmt;
 use std::net::SocketAddr;
@@ -99,7 +99,7 @@ pub struct Server {
 }
 
 impl Server {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             bind: reader.required("server.bind")?,
             external_url: reader.optional("server.external_url")?,

@@ -2,7 +2,7 @@
 
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use secrecy::SecretString;
 use std::str::FromStr;
 use url::Url;
@@ -146,7 +146,7 @@ pub struct WebSearch {
 }
 
 impl Tools {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         let api_key = reader.text("tools.web_search.api_key");
         Ok(Self {
             require_approval: reader.list("tools.require_approval")?,

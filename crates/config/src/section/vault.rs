@@ -2,7 +2,7 @@
 //! plaintext, and whether nodes share the data key.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use secrecy::SecretString;
 
 const fn flag(key: &'static str, default: bool, doc: &'static str) -> KeySpec {
@@ -74,7 +74,7 @@ pub struct Vault {
 }
 
 impl Vault {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             plaintext_while_sealed: reader.flag("vault.plaintext_while_sealed")?,
             hold_while_sealed: reader.flag("vault.hold_while_sealed")?,

@@ -1,7 +1,7 @@
 //! Connecting servers with an account: the operations of people.
 
+use super::handle::Mcp;
 use super::oauth::{Authorization, Callback, GivenClient, OAuthError};
-use super::servers::Mcp;
 use gatehouse_config::McpServer;
 use gatehouse_domain::Actor;
 use gatehouse_store::StoreError;

@@ -1,6 +1,6 @@
 //! Managing the servers: approve, restart, test, delete the authorization.
 
-use super::servers::Mcp;
+use super::handle::Mcp;
 use super::status::{McpReview, McpState, McpStatus, McpToolStatus};
 use gatehouse_domain::{Actor, ErrorCode, Problem};
 use gatehouse_store::{AuditEntry, McpToolRow, StoreError};

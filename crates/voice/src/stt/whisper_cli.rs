@@ -14,7 +14,7 @@ use super::translate::WITH_ITS_MODEL;
 use super::{MAX_WAV_BYTES, SttCall, SttProvider, SttResult, only_wav};
 use crate::VoiceError;
 use crate::programs::{
-    Command, Job, ProgramPermit, Programs, Way, absolute, in_time, not_found, open_own_file,
+    Command, Job, ProgramPermit, Programs, Protocol, absolute, in_time, not_found, open_own_file,
 };
 use crate::provider::{About, BINARY_PATH, LANGUAGE, ProviderSettings, Service, setting};
 use crate::resources::{MAX_TEXT_ANSWER_BYTES, Resources};
@@ -93,7 +93,7 @@ fn server(resources: &Resources, call: &SttCall, program: &Path, model: &Path) -
         args: vec!["-m".into(), model.into()],
         // whisper-server serves the files in this directory, which is empty.
         directory_option: Some("--public"),
-        way: Way::Http,
+        protocol: Protocol::Http,
         variables: &[],
     };
     let keeps = resources.programs.warm().keeps(&command.program);

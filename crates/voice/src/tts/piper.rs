@@ -10,7 +10,7 @@ mod kept;
 
 use super::{Encoding, Speech, TtsCall, TtsProvider};
 use crate::VoiceError;
-use crate::programs::{Command, Job, Programs, Rest, Way, absolute, not_found, open_file};
+use crate::programs::{Command, Job, Programs, Protocol, Rest, absolute, not_found, open_file};
 use crate::provider::{About, BINARY_PATH, ProviderSettings, Service, setting};
 use crate::resources::{MAX_ANSWER_BYTES, Resources};
 use bytes::Bytes;
@@ -87,7 +87,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
             program,
             args: arguments,
             directory_option: Some("--output_dir"),
-            way: Way::Lines,
+            protocol: Protocol::Lines,
             variables: VARIABLES,
         };
         spoken_by_kept(programs, command, kept::sentences(&text), rate).await?

@@ -15,7 +15,7 @@ type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
 /// The permitted query parameters; each may appear once.
 #[derive(Default)]
-struct Asked {
+struct ListQuery {
     limit: Option<i64>,
     /// `cursor` for sessions, `before` for messages.
     place: Option<String>,
@@ -33,9 +33,9 @@ fn time(name: &str, value: &str) -> Result<Timestamp, Problem> {
 
 /// Reads the query: `limit`, the start position under the name `place`, and `q`, `from`, `until` and `tag` if the list
 /// can be filtered.
-fn read(pairs: Pairs, place: &str, has_filters: bool) -> Result<Asked, Problem> {
+fn read(pairs: Pairs, place: &str, has_filters: bool) -> Result<ListQuery, Problem> {
     let Query(pairs) = pairs.map_err(|_| unreadable_query())?;
-    let mut asked = Asked::default();
+    let mut asked = ListQuery::default();
     for (name, value) in pairs {
         let is_second = match name.as_str() {
             "limit" => {

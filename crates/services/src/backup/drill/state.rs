@@ -51,7 +51,7 @@ pub(super) struct State {
     offer: Option<Offer>,
     /// The newest encrypted backup that a server made.
     #[serde(default)]
-    pub(super) made: Option<Made>,
+    pub(super) made: Option<OwnBackup>,
 }
 
 /// How far a backup was checked.
@@ -69,7 +69,7 @@ pub(super) enum Extent {
 
 /// An encrypted backup that this installation made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Made {
+pub(super) struct OwnBackup {
     pub(super) name: String,
     /// SHA-256 of the file, in hexadecimal.
     pub(super) sha256: String,
