@@ -188,6 +188,11 @@ impl Failure {
         Self::Refused(why.into())
     }
 
+    /// A file cannot be part of a request.
+    pub(crate) fn unsendable_file() -> Self {
+        Self::refused("The file could not be sent.")
+    }
+
     pub(crate) fn incomplete(field: &'static str, why: impl Into<String>) -> Self {
         Self::Incomplete {
             field,

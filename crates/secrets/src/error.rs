@@ -10,7 +10,7 @@ use gatehouse_vault::{CryptoError, OpenError, TransitionError};
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
     /// Not the password or recovery key of this vault, or malformed.
-    #[error("the key does not open the vault")]
+    #[error("the key does not unlock the vault")]
     BadKey,
     #[error("the vault record does not exist")]
     NoRecord,

@@ -48,7 +48,7 @@ pub struct VaultRecord {
 pub enum OpenError {
     /// Wrong password or recovery key, or the wrapped key was modified. The two cases are
     /// indistinguishable.
-    #[error("the key does not open the vault record")]
+    #[error("the key does not unlock the vault record")]
     BadKey,
     /// The record's key derivation cost is too low or too high.
     #[error("the key derivation of the vault record is not acceptable: {0}")]

@@ -134,6 +134,11 @@ impl VoiceError {
         }
     }
 
+    /// The file that this setting names does not exist.
+    pub(crate) fn missing_file(setting: &str) -> Self {
+        Self::not_configured(setting, "The file does not exist.")
+    }
+
     /// A failure without an HTTP status: of the connection, or of the response body.
     pub(crate) const fn failed(
         provider: &'static str,

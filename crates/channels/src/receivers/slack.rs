@@ -359,8 +359,13 @@ async fn call(
         }
         "ratelimited" => Err(answer.later(NOUN, None).into()),
         "" => Err(not_slack().into()),
-        _ => Err(Failure::later(format!("Slack refused `{method}`.")).into()),
+        _ => Err(Failure::later(refused(method)).into()),
     }
+}
+
+/// The reason when Slack refuses a method with an unknown error.
+fn refused(method: &str) -> String {
+    format!("Slack refused `{method}`.")
 }
 
 /// Calls a method of the Web API. The answer may be a refusal: its status is 200, and `ok` is false.

@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use url::Url;
 
+pub(super) const BASE_URL_DOC: &str =
+    "Base URL with its version segment. If the URL has no path, /v1 is assumed.";
+pub(super) const API_KEY_DOC: &str =
+    "The provider's API key. Prefer providers.set_key, which stores it in the vault.";
 /// Ollama's default address (its FAQ, "How do I configure Ollama server?").
 const OLLAMA: &str = "http://127.0.0.1:11434/v1";
 const KINDS: &[&str] = &["openai", "anthropic"];
@@ -57,7 +61,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "models.providers.<id>.base_url",
         kind: Kind::Text(Rule::BaseUrl),
         default: Initial::Unset,
-        doc: "Base URL with its version segment. If the URL has no path, /v1 is assumed.",
+        doc: BASE_URL_DOC,
         example: "\"https://api.openai.com/v1\"",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -66,7 +70,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "models.providers.<id>.api_key",
         kind: Kind::Text(Rule::Secret),
         default: Initial::Unset,
-        doc: "The provider's API key. Prefer providers.set_key, which stores it in the vault.",
+        doc: API_KEY_DOC,
         example: "\"sk-…\"",
         guard: Guard::StepUp,
         change: Change::Never("set it with providers.set_key, which stores it in the vault"),

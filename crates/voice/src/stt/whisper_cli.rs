@@ -58,10 +58,7 @@ pub(super) static PROVIDER: SttProvider = SttProvider {
 async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, VoiceError> {
     let (program, model) = needs(&call.settings, &resources.programs)?;
     if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
-        return Err(VoiceError::not_configured(
-            MODEL,
-            "The file does not exist.",
-        ));
+        return Err(VoiceError::missing_file(MODEL));
     }
     let permit = resources.programs.permit(ID).await?;
     let Some(command) = server(resources, call, &program, &model) else {

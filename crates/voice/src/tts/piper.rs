@@ -68,10 +68,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     let settings = &call.settings;
     let (program, model) = needs(settings, &resources.programs)?;
     if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
-        return Err(VoiceError::not_configured(
-            MODEL,
-            "The file does not exist.",
-        ));
+        return Err(VoiceError::missing_file(MODEL));
     }
     let config = settings.config_path.as_deref().map(absolute);
     let config = config.unwrap_or_else(|| beside(&model));

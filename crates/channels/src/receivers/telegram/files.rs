@@ -147,7 +147,7 @@ async fn upload(
     let file = Part::stream(media.data.clone()).file_name(media.name.clone());
     let file = file
         .mime_str(media.content_type)
-        .map_err(|_| Failure::refused("The file could not be sent."))?;
+        .map_err(|_| Failure::unsendable_file())?;
     let mut form = Form::new()
         .text("chat_id", chat.to_owned())
         .part(field, file);
