@@ -71,7 +71,8 @@ struct Listening {
     is_unsure: bool,
 }
 
-/// Slack sends each event to one of an app's connections. It may briefly count a connection that has ended. Another program is therefore reported only if Slack counts several connections twice in a row.
+/// Slack sends each event to one of an app's connections. It may briefly count a connection that has ended. Another
+/// program is therefore reported only if Slack counts several connections twice in a row.
 const CROWDED: &str = "Another program is connected to Slack with this app and receives a part of its messages. Stop \
                        it, or create another app.";
 /// Delays in milliseconds before a connection is replaced to count again: after the first crowded connection, and

@@ -26,7 +26,7 @@ pub struct Enabled {
 enum Plan {
     /// Only the flag.
     Flag,
-    /// Only the flag, and the key that the password unlocked.
+    /// The flag, and the key that the password unlocked.
     Open(Arc<Dek>),
     /// The flag and a new record.
     Make(Arc<New>),
