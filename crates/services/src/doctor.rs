@@ -16,6 +16,9 @@ use crate::Services;
 use futures_util::future::BoxFuture;
 use gatehouse_auth::RequestContext;
 
+/// The hint of a check whose data could not be read.
+const SEE_LOG: &str = "The log has the details.";
+
 /// Runs the operational checks. A failed one is urgent.
 pub(crate) fn operation_checks(services: &Services) -> BoxFuture<'_, Vec<Check>> {
     Box::pin(async move {

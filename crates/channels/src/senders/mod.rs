@@ -56,6 +56,9 @@ pub(crate) struct Extra {
     pub(crate) help: &'static str,
 }
 
+/// The help of the key that names another channel.
+pub(crate) const OTHER_CHANNEL: &str = "Another channel. Needs a bot token.";
+
 /// A channel type.
 pub(crate) trait Sender: fmt::Debug + Send + Sync {
     fn about(&self) -> &'static About;
