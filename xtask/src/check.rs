@@ -6,6 +6,7 @@ mod deploy;
 mod documented;
 mod licences;
 mod links;
+mod literals;
 mod metadata;
 mod page_packages;
 mod promises;

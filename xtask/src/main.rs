@@ -35,7 +35,7 @@ struct Cli {
 enum Command {
     /// Build the gateway and start it with embedded SQLite
     Run(run::Args),
-    /// Run every test and check; prepares a fresh Debian machine for them
+    /// Run every test and check; installs what a fresh Debian machine lacks
     Test(test::Args),
     /// Check the project rules: imports, sizes, names, crate count, licenses, links
     Check,

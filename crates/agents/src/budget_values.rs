@@ -124,7 +124,7 @@ impl From<Exhausted> for Problem {
         } = exhausted;
         let period = period.as_str();
         let text = format!(
-            "The budget `{scope}` per {period} is used up, so no model was called. It resets at {resets_at}. \
+            "The budget of `{scope}` for this {period} is used up, so no model was called. It resets at {resets_at}. \
              Raise or delete the budget to continue now."
         );
         Self::new(ErrorCode::BudgetExhausted, text)

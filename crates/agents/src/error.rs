@@ -55,10 +55,7 @@ impl From<AgentsError> for Problem {
         match error {
             AgentsError::Invalid { field, reason } => Self::invalid_params(field, reason),
             AgentsError::NotFound(what) => Self::not_found(what),
-            AgentsError::FileTooLarge(max_bytes) => {
-                let message = format!("The file is over the limit of {max_bytes} bytes.");
-                Self::new(ErrorCode::PayloadTooLarge, message).with("max_bytes", max_bytes)
-            }
+            AgentsError::FileTooLarge(max_bytes) => Self::too_large("file", max_bytes),
             AgentsError::IdTaken => Self::new(ErrorCode::Conflict, "This ID is already in use."),
             AgentsError::TurnRunning => Self::new(
                 ErrorCode::Conflict,

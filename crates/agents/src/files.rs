@@ -112,8 +112,8 @@ impl Files {
                     "[The content of files of this kind cannot be read.]".to_owned()
                 }
                 Some(Content::Picture(_) | Content::TooMuch) if !self.sees && is_picture(&file) => {
-                    "[You cannot see the picture, because the model does not read images or is not \
-                     known to. If the picture matters, say so.]"
+                    "[You cannot see the picture: this model is not known to support images. If the picture matters, \
+                     say so.]"
                         .to_owned()
                 }
                 Some(Content::Picture(picture))

@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_given_back_and_limited() {
+    fn permits_are_limited_and_returned() {
         let lanes = Lanes::default();
         let session = |n: usize| SessionId::from_text(format!("ses_{n}"));
         let mut places: Vec<_> = (0..MAX_LANES)

@@ -5,7 +5,7 @@ use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
 use crate::lineage::{Descendants, Limits, may_keep_children};
-use crate::live::{KEY_PREFIX, LiveKey, hash_of, to_hex};
+use crate::live_credential::{KEY_PREFIX, LiveKey, hash_of, to_hex};
 use crate::only::{Only, TargetKinds};
 use crate::request_context::Caller;
 use crate::state::Auth;

@@ -40,7 +40,7 @@ pub struct AuditFilter {
 const MAX_LIMIT: i64 = 500;
 const DEFAULT_LIMIT: i64 = 50;
 /// How long the owner is shown what remote callers changed before setup: 30 days.
-const STRANGERS_SHOWN_MS: i64 = 30 * 86_400_000;
+const UNAUTHENTICATED_SHOWN_MS: i64 = 30 * 86_400_000;
 
 impl Auth {
     /// `audit.list`: newest first. The caller must check the scope.
@@ -123,7 +123,7 @@ impl Auth {
 
     /// Counts by kind what remote callers changed while auth was disabled, in the last 30 days.
     pub async fn unauthenticated_changes(&self) -> Result<Vec<(String, i64)>, AuthError> {
-        let since = Timestamp::from_millis(self.0.now().as_millis() - STRANGERS_SHOWN_MS);
+        let since = Timestamp::from_millis(self.0.now().as_millis() - UNAUTHENTICATED_SHOWN_MS);
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
                 let counted = conn.count_audit_kinds(STRANGER, since).await;

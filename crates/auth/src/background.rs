@@ -3,7 +3,7 @@
 
 use crate::change_feed::poll_interval;
 use crate::error::AuthError;
-use crate::live::Live;
+use crate::live_credential::Live;
 use crate::state::Auth;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::{Conn, Duty};

@@ -6,7 +6,7 @@ pub(crate) mod feed;
 
 use crate::devices::live::LiveDevice;
 use crate::error::AuthError;
-use crate::live::{LiveKey, LiveSession};
+use crate::live_credential::{LiveKey, LiveSession};
 use crate::state::{Auth, Settled};
 use gatehouse_store::{ApiKeyRow, AuthSessionRow, ChangeRow, DeviceRow, SCHEMA_CHANGED};
 use std::collections::HashSet;

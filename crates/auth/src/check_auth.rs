@@ -6,7 +6,7 @@ use crate::client_address::Client;
 use crate::cookie::SessionCookies;
 use crate::devices::live::{DevicePresence, LiveDevice};
 use crate::identity::{AuthIdentity, Decision, Subject};
-use crate::live::{
+use crate::live_credential::{
     KEY_PREFIX, Live, LiveKey, LiveSession, TOKEN_PREFIX, TokenHash, hash_of, to_hex,
 };
 use crate::live_map::LiveMap;

@@ -3,7 +3,7 @@
 //! one query selects the stored ones among the unknown values.
 
 use crate::check_auth::{CheckInput, SESSION_CHARS};
-use crate::live::{Live, LiveSession, TokenHash, from_hex, hash_of, to_hex};
+use crate::live_credential::{Live, LiveSession, TokenHash, from_hex, hash_of, to_hex};
 use crate::state::Auth;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::StoreError;

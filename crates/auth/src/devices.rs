@@ -11,7 +11,7 @@ use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::identity::AuthIdentity;
 use crate::lineage::{Descendants, Limits, may_keep_children};
-use crate::live::{Live, TOKEN_PREFIX, hash_of, to_hex};
+use crate::live_credential::{Live, TOKEN_PREFIX, hash_of, to_hex};
 use crate::only::{Only, TargetKinds};
 use crate::request_context::RequestContext;
 use crate::state::Auth;

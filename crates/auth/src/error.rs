@@ -103,8 +103,7 @@ impl From<AuthError> for Problem {
                     .with("required_scope", scope.name())
             }
             AuthError::WiderThanMaker(field) => forbidden(&format!(
-                "A credential cannot create a wider one: `{field}` exceeds its own. Omit the \
-                     field to inherit it."
+                "`{field}` exceeds that of your credential. Omit the field to inherit the value."
             ))
             .with("field", field),
             AuthError::Limited => forbidden(
@@ -149,7 +148,7 @@ impl From<AuthError> for Problem {
             AuthError::Conflict(message) => say(ErrorCode::Conflict, message),
             AuthError::VaultBadKey => say(
                 ErrorCode::VaultBadKey,
-                "This password or key does not open the vault.",
+                "This password or key does not unlock the vault.",
             ),
             AuthError::Vault(error) => error.into(),
             AuthError::Store(error) => error.into(),

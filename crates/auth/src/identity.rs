@@ -1,7 +1,7 @@
 //! The identity of an authenticated request. Only `check_auth()` and the socket login create one.
 
 use crate::devices::live::DevicePresence;
-use crate::live::{LiveKey, LiveSession};
+use crate::live_credential::{LiveKey, LiveSession};
 use crate::only::Only;
 use gatehouse_domain::{Scope, ScopeSet, Timestamp};
 use schemars::JsonSchema;

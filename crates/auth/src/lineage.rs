@@ -2,7 +2,7 @@
 
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
-use crate::live::{Live, to_hex};
+use crate::live_credential::{Live, to_hex};
 use crate::only::Only;
 use crate::state::{AuthInner, Settled};
 use gatehouse_domain::{AuthSessionId, Cidr, ScopeSet, Timestamp};

@@ -2,7 +2,7 @@
 //! marked as ended, which its remaining holders see. The epoch prevents inserting a row that was
 //! read before a revocation.
 
-use crate::live::{Live, TokenHash};
+use crate::live_credential::{Live, TokenHash};
 use gatehouse_domain::Timestamp;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -132,7 +132,7 @@ impl<T: Live> LiveMap<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::{LiveSession, hash_of, to_hex};
+    use crate::live_credential::{LiveSession, hash_of, to_hex};
     use gatehouse_domain::AuthSessionId;
     use gatehouse_store::AuthSessionRow;
 

@@ -7,7 +7,7 @@
 use crate::cookie::LIFETIME;
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
-use crate::live::{Live, to_hex};
+use crate::live_credential::{Live, to_hex};
 use crate::state::{AUTH_DISABLED, Auth, Settled, password_mark};
 use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_store::{Conn, Guard, StoreError};

@@ -3,7 +3,7 @@
 use crate::api::{Done, LoginRequest};
 use crate::audit::kinds;
 use crate::error::AuthError;
-use crate::live::LoginMethod;
+use crate::live_credential::LoginMethod;
 use crate::request_context::{Caller, Outcome};
 use crate::sessions::Ending;
 use crate::state::Auth;
@@ -11,7 +11,7 @@ use gatehouse_secrets::Status;
 use gatehouse_store::StoreError;
 
 impl Auth {
-    /// `POST /api/auth/login`. A password that does not open the vault still logs in.
+    /// `POST /api/auth/login`. A password that does not unlock the vault still logs in.
     pub async fn login(
         &self,
         caller: &Caller<'_>,

@@ -44,10 +44,7 @@ impl From<RecogniseError> for Problem {
             // Report any database error as unavailable storage: the request is refused, and a retry
             // may succeed.
             RecogniseError::Store(error) if error.is_unavailable() => error.into(),
-            RecogniseError::Store(_) => Self::new(
-                ErrorCode::StorageUnavailable,
-                "The database is currently unavailable. Nothing was changed.",
-            ),
+            RecogniseError::Store(_) => StoreError::unavailable_problem(),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::audit::kinds;
 use crate::cookie::{CookieForm, LIFETIME, clear_session, set_session};
 use crate::error::AuthError;
 use crate::lineage::{Descendants, keep_makers_of};
-use crate::live::{LiveSession, LoginMethod, hash_of, to_hex};
+use crate::live_credential::{LiveSession, LoginMethod, hash_of, to_hex};
 use crate::request_context::{Caller, Outcome, RequestContext};
 use crate::state::{Auth, AuthInner};
 use data_encoding::BASE64URL_NOPAD;

@@ -5,7 +5,7 @@ use crate::api::{SetupAnswer, SetupRequest};
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::identity::STRANGER;
-use crate::live::LoginMethod;
+use crate::live_credential::LoginMethod;
 use crate::password_hash::check_rules;
 use crate::request_context::{Caller, Outcome};
 use crate::sessions::{NewSession, create_session};
@@ -64,7 +64,8 @@ impl AuthInner {
     /// Applies a committed [`complete_setup`] to memory.
     pub(crate) fn setup_completed(&self, settled: &Settled, session: &NewSession) {
         self.settle(settled);
-        self.keys.end_where(crate::live::LiveKey::dies_at_setup);
+        self.keys
+            .end_where(crate::live_credential::LiveKey::dies_at_setup);
         self.devices
             .end_where(crate::devices::live::LiveDevice::dies_at_setup);
         self.adopt_session(session);

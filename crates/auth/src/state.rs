@@ -7,7 +7,7 @@ use crate::change_feed::feed::Feed;
 use crate::devices::live::LiveDevice;
 use crate::error::AuthError;
 use crate::kdf_queue::KdfQueue;
-use crate::live::{LiveKey, LiveSession};
+use crate::live_credential::{LiveKey, LiveSession};
 use crate::live_map::LiveMap;
 use crate::only::Targets;
 use crate::settings::ActiveSettings;

@@ -3,7 +3,7 @@
 use crate::audit::kinds;
 use crate::error::{AuthError, CONFIRMATION_SECONDS};
 use crate::identity::{AuthIdentity, Subject};
-use crate::live::{Live, LiveSession, to_hex};
+use crate::live_credential::{Live, LiveSession, to_hex};
 use crate::request_context::Caller;
 use crate::state::Auth;
 use gatehouse_domain::{Problem, Scope, Timestamp};

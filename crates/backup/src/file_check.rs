@@ -11,7 +11,7 @@ use std::path::Path;
 /// Size of the pieces in which a file is read.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// What the check of a file showed. Neither result means that the file can be decrypted or restored.
+/// The result of a file check. Neither result means that the file can be decrypted or restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileCheck {
     /// Every byte is as it was written.

@@ -188,6 +188,11 @@ impl Failure {
         Self::Refused(why.into())
     }
 
+    /// A file cannot be part of a request.
+    pub(crate) fn unsendable_file() -> Self {
+        Self::refused("The file could not be sent.")
+    }
+
     pub(crate) fn incomplete(field: &'static str, why: impl Into<String>) -> Self {
         Self::Incomplete {
             field,
@@ -223,6 +228,14 @@ impl From<StoreError> for Failure {
     }
 }
 
+/// The reason when the database or the vault failed.
+pub(crate) const STORAGE_UNAVAILABLE: &str = "The database or the vault is unavailable.";
+
+/// The reason when a field of the account cannot be used.
+pub(crate) fn incomplete_text(field: &str, why: &str) -> String {
+    format!("`{field}` is missing or wrong: {why}.")
+}
+
 impl From<Failure> for SendError {
     fn from(failure: Failure) -> Self {
         match failure {
@@ -231,7 +244,7 @@ impl From<Failure> for SendError {
             Failure::Disabled(why) => Self::Disabled { why },
             Failure::Refused(why) => Self::GiveUp { why },
             Failure::Incomplete { field, why } => Self::GiveUp {
-                why: format!("`{field}` is missing or wrong: {why}."),
+                why: incomplete_text(field, &why),
             },
             Failure::Ours(SecretsError::Sealed) => Self::Sealed,
             Failure::Ours(error) => {
@@ -248,7 +261,7 @@ impl From<Failure> for SendError {
                 } else {
                     Self::Retry {
                         after: None,
-                        why: "The database or the vault could not be used.".to_owned(),
+                        why: STORAGE_UNAVAILABLE.to_owned(),
                     }
                 }
             }

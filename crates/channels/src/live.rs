@@ -10,7 +10,7 @@ use crate::account::built_in;
 use crate::error::Failure;
 use crate::handle::{Channels, Inner};
 use crate::senders::{self, About};
-use crate::target::{Found, OpenAccount};
+use crate::target::{OpenAccount, StoredAccount};
 use gatehouse_secrets::{Secrets, Status};
 use gatehouse_store::{ChannelSecretRow, Store, StoreError};
 use std::collections::HashMap;
@@ -20,12 +20,12 @@ use tokio::sync::{OnceCell, broadcast, watch};
 
 /// A stored account. Its secrets are opened by the first message that needs them.
 pub(crate) struct LiveAccount {
-    pub(crate) found: Found,
+    pub(crate) found: StoredAccount,
     opened: OnceCell<Arc<OpenAccount>>,
 }
 
 impl LiveAccount {
-    fn of(found: Found) -> Arc<Self> {
+    fn of(found: StoredAccount) -> Arc<Self> {
         Arc::new(Self {
             found,
             opened: OnceCell::new(),
@@ -98,7 +98,7 @@ impl LiveAccounts {
                 continue;
             };
             let secrets = secrets.remove(&row.id).unwrap_or_default();
-            all.put(&LiveAccount::of(Found {
+            all.put(&LiveAccount::of(StoredAccount {
                 sender,
                 row,
                 secrets,

@@ -10,7 +10,7 @@ use crate::fields::{self, FieldChanges, INBOUND};
 use crate::handle::{Channels, Inner};
 use crate::senders::{self, Sender};
 use crate::session_keys::withdraw_allowed;
-use crate::target::Found;
+use crate::target::StoredAccount;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_secrets::SecretKind;
@@ -122,7 +122,7 @@ impl Channels {
         id: &str,
         change: AccountChange,
     ) -> Result<Account, ChannelsError> {
-        let Found { sender, row, .. } = self.0.find_own(id).await?;
+        let StoredAccount { sender, row, .. } = self.0.find_own(id).await?;
         let label = change.label.as_deref().map(check_label).transpose()?;
         let changes = fields::read(sender.about().fields, &change.fields, &self.0.outbound)?;
         let caller = Caller::of(is_admin);
@@ -167,7 +167,7 @@ impl Channels {
             + Send
             + 'static,
     {
-        let Found { row, .. } = self.0.find_own(id).await?;
+        let StoredAccount { row, .. } = self.0.find_own(id).await?;
         let (inner, actor) = (Arc::clone(&self.0), actor.clone());
         let write = self.0.store.write(move |conn| {
             Box::pin(async move {
@@ -195,7 +195,7 @@ impl Channels {
 
 impl Inner {
     /// Finds an account by its ID, including built-in ones.
-    pub(crate) async fn find_existing(&self, id: &str) -> Result<Found, ChannelsError> {
+    pub(crate) async fn find_existing(&self, id: &str) -> Result<StoredAccount, ChannelsError> {
         let built_in = senders::find(id).and_then(|sender| built_in(sender.about()));
         let row = match built_in {
             Some(row) => row,
@@ -206,7 +206,7 @@ impl Inner {
         };
         let sender = senders::find(&row.kind).ok_or(ChannelsError::NotFound("channel"))?;
         let secrets = self.list_secrets_of(&row.id).await?;
-        Ok(Found {
+        Ok(StoredAccount {
             sender,
             row,
             secrets,
@@ -214,7 +214,7 @@ impl Inner {
     }
 
     /// Finds an account that can be changed, which excludes built-in ones.
-    async fn find_own(&self, id: &str) -> Result<Found, ChannelsError> {
+    async fn find_own(&self, id: &str) -> Result<StoredAccount, ChannelsError> {
         let found = self.find_existing(id).await?;
         if found.sender.about().built_in && found.row.id == found.row.kind {
             return Err(ChannelsError::BuiltIn);

@@ -1,7 +1,7 @@
 //! Receives messages from the vendors of accounts, fetches their files, and answers in their conversations.
 
 use crate::account::read_fields;
-use crate::error::{Failure, SendError};
+use crate::error::{Failure, STORAGE_UNAVAILABLE, SendError, incomplete_text};
 use crate::fields::{AGENT, INBOUND, VOICE_ANSWERS};
 use crate::handle::{Channels, Inner};
 use crate::live::LiveAccount;
@@ -132,12 +132,12 @@ impl From<Failure> for ReceiveError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Incomplete { field, why } => Self::Stopped {
-                why: format!("`{field}` is missing or wrong: {why}."),
+                why: incomplete_text(field, &why),
             },
             Failure::Ours(SecretsError::Sealed) => Self::Sealed,
             Failure::Ours(error) => {
                 tracing::warn!(%error, "a channel's secrets could not be read");
-                let why = "The database or the vault could not be used.".to_owned();
+                let why = STORAGE_UNAVAILABLE.to_owned();
                 Self::Later { after: None, why }
             }
             Failure::Later { after, why } => Self::Later { after, why },

@@ -7,7 +7,7 @@ use crate::outgoing::Outgoing;
 use crate::response::{LastResponse, SendResponse};
 use crate::senders::Part;
 use crate::split::split;
-use crate::target::{Found, OpenAccount, TargetError};
+use crate::target::{OpenAccount, StoredAccount, TargetError};
 use data_encoding::HEXLOWER;
 use gatehouse_domain::trace::{self, SpanKind};
 use gatehouse_store::StoreError;
@@ -144,7 +144,7 @@ impl Channels {
     }
 }
 
-impl Found {
+impl StoredAccount {
     fn require_enabled(&self) -> Result<(), Failure> {
         if self.row.enabled {
             return Ok(());
@@ -177,7 +177,7 @@ impl Inner {
         let live = self.find_target(message.target).await?;
         live.found.require_enabled()?;
         if message.is_json && !live.found.sender.about().takes_json {
-            let why = "This channel does not accept JSON. Choose another one, or send a text.";
+            let why = "This channel does not accept JSON. Choose another one, or send text.";
             return Err(Failure::refused(why));
         }
         live.open(self).await

@@ -37,7 +37,7 @@ impl TargetError {
 
 /// A stored account and its sender.
 #[derive(Clone)]
-pub(crate) struct Found {
+pub(crate) struct StoredAccount {
     pub(crate) sender: &'static dyn Sender,
     pub(crate) row: ChannelAccountRow,
     pub(crate) secrets: Vec<ChannelSecretRow>,
@@ -71,7 +71,7 @@ impl Inner {
     }
 
     /// Decrypts an account's secrets.
-    pub(crate) async fn open_account(&self, found: Found) -> Result<OpenAccount, Failure> {
+    pub(crate) async fn open_account(&self, found: StoredAccount) -> Result<OpenAccount, Failure> {
         let fields = read_fields(&found.row);
         let mut secrets = BTreeMap::new();
         for secret in found.secrets {

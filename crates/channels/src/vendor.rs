@@ -59,7 +59,7 @@ pub(crate) async fn call_within(
     let request = request
         .timeout(limits.timeout)
         .build()
-        .map_err(|_| Failure::refused(format!("The request to {vendor} could not be made.")))?;
+        .map_err(|_| Failure::refused(format!("The request to {vendor} could not be created.")))?;
     let failed = |error| of_outbound(vendor, error);
     let response = outbound
         .send(AddressSource::Owner, request)
@@ -93,9 +93,9 @@ pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
     let first = at_the_beginning(vendor);
     let why = match error {
         OutboundError::RefusedAddress => {
-            format!("The address of {vendor} is one that must not be called.")
+            format!("Requests to the address of {vendor} are not allowed.")
         }
-        OutboundError::Timeout => format!("{first} gave no answer in time."),
+        OutboundError::Timeout => format!("{first} did not respond in time."),
         OutboundError::Connect | OutboundError::Tls => format!("{first} could not be reached."),
         other => format!("Calling {vendor} failed: {other}."),
     };
@@ -152,7 +152,7 @@ impl Answer {
     pub(crate) fn later(&self, vendor: &str, after: Option<Duration>) -> Failure {
         let (status, first) = (self.status.as_u16(), at_the_beginning(vendor));
         let why = if status == 429 || self.status.is_success() {
-            format!("{first} asks to send less often ({status}).")
+            format!("{first} is rate limiting this account ({status}).")
         } else {
             format!("{first} cannot take messages right now ({status}).")
         };

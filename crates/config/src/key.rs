@@ -102,7 +102,7 @@ pub enum Rule {
     DomainName,
     /// An email address.
     Email,
-    /// A program, by name or path: any text.
+    /// A program name or path; not validated.
     Argument,
     /// A program's argument: any text. Never shown, because arguments often contain tokens.
     SecretArgument,

@@ -48,14 +48,14 @@ pub(crate) struct Entry {
 /// Every key with its effective value.
 pub(crate) type Merged = BTreeMap<String, Entry>;
 
-/// Settings that are valid individually but not in combination.
+/// A setting that is invalid, alone or in combination with others.
 #[derive(Debug)]
-pub(crate) struct Bad {
+pub(crate) struct InvalidSetting {
     pub(crate) key: String,
     pub(crate) reason: InvalidValue,
 }
 
-impl Bad {
+impl InvalidSetting {
     pub(crate) fn new(key: &str, reason: impl Into<String>) -> Self {
         Self {
             key: key.to_owned(),
@@ -95,18 +95,18 @@ impl<'a> Reader<'a> {
             .map_or(&Value::Null, |entry| &entry.value)
     }
 
-    pub(crate) fn flag(&self, key: &str) -> Result<bool, Bad> {
+    pub(crate) fn flag(&self, key: &str) -> Result<bool, InvalidSetting> {
         self.value(key)
             .as_bool()
-            .ok_or_else(|| Bad::new(key, "expected true or false"))
+            .ok_or_else(|| InvalidSetting::new(key, "expected true or false"))
     }
 
-    pub(crate) fn whole<T: TryFrom<i64>>(&self, key: &str) -> Result<T, Bad> {
+    pub(crate) fn whole<T: TryFrom<i64>>(&self, key: &str) -> Result<T, InvalidSetting> {
         let number = self
             .value(key)
             .as_i64()
             .and_then(|number| T::try_from(number).ok());
-        number.ok_or_else(|| Bad::new(key, "expected a whole number"))
+        number.ok_or_else(|| InvalidSetting::new(key, "expected a whole number"))
     }
 
     /// Returns `None` when unset.
@@ -122,16 +122,25 @@ impl<'a> Reader<'a> {
         self.value(key).as_str()
     }
 
-    pub(crate) fn optional<T: FromStr<Err: Display>>(&self, key: &str) -> Result<Option<T>, Bad> {
+    pub(crate) fn optional<T: FromStr<Err: Display>>(
+        &self,
+        key: &str,
+    ) -> Result<Option<T>, InvalidSetting> {
         self.text(key).map(|text| parsed(key, text)).transpose()
     }
 
-    pub(crate) fn required<T: FromStr<Err: Display>>(&self, key: &str) -> Result<T, Bad> {
+    pub(crate) fn required<T: FromStr<Err: Display>>(
+        &self,
+        key: &str,
+    ) -> Result<T, InvalidSetting> {
         self.optional(key)?
-            .ok_or_else(|| Bad::new(key, "is missing"))
+            .ok_or_else(|| InvalidSetting::new(key, "is missing"))
     }
 
-    pub(crate) fn list<T: FromStr<Err: Display>>(&self, key: &str) -> Result<Vec<T>, Bad> {
+    pub(crate) fn list<T: FromStr<Err: Display>>(
+        &self,
+        key: &str,
+    ) -> Result<Vec<T>, InvalidSetting> {
         let items = self
             .value(key)
             .as_array()
@@ -164,7 +173,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn parsed<T: FromStr<Err: Display>>(key: &str, text: &str) -> Result<T, Bad> {
+fn parsed<T: FromStr<Err: Display>>(key: &str, text: &str) -> Result<T, InvalidSetting> {
     text.parse()
-        .map_err(|error: T::Err| Bad::new(key, error.to_string()))
+        .map_err(|error: T::Err| InvalidSetting::new(key, error.to_string()))
 }

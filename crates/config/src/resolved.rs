@@ -5,7 +5,7 @@ use crate::error::ConfigError;
 use crate::key::{Change, ID, KeySpec, MASK, section_of};
 use crate::key_table::{describe, env_name, find_key};
 use crate::layers::Layers;
-use crate::merge::{Bad, Entry, Merged, Origin, Reader};
+use crate::merge::{Entry, InvalidSetting, Merged, Origin, Reader};
 use crate::section::database::{self, DatabaseUrl};
 use crate::section::{Settings, models};
 use crate::value::from_json;
@@ -77,7 +77,10 @@ impl Layers {
     }
 
     /// Checks the settings with these changes applied.
-    pub(crate) fn check_together(&self, changes: &BTreeMap<String, Value>) -> Result<(), Bad> {
+    pub(crate) fn check_together(
+        &self,
+        changes: &BTreeMap<String, Value>,
+    ) -> Result<(), InvalidSetting> {
         let merged = self.merge(changes);
         Settings::read(&Reader::new(&merged, &self.data_dir)).map(drop)
     }
@@ -123,8 +126,8 @@ impl Layers {
         for key in self.file.keys().chain(overrides.keys()) {
             keys.extend(siblings(key));
         }
-        // A variable belongs to every ID with the same spelling. If there is none, it creates an
-        // ID.
+        // A variable applies to every known ID that has its environment spelling. If none has, it defines a
+        // new ID.
         let known: BTreeSet<String> = keys.iter().filter_map(|key| env_name(key)).collect();
         for name in self
             .environment

@@ -68,7 +68,7 @@ error_codes! {
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", 415, -32008;
     /// The vault is sealed.
     VaultSealed = "VAULT_SEALED", 423, -32009;
-    /// The password or recovery key does not open the vault.
+    /// The password or recovery key does not unlock the vault.
     VaultBadKey = "VAULT_BAD_KEY", 423, -32010;
     /// Too many requests; retry after the given time.
     RateLimited = "RATE_LIMITED", 429, -32011;

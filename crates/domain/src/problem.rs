@@ -57,6 +57,17 @@ impl Problem {
         .with("retry_after_seconds", seconds)
     }
 
+    /// A body, a message, a file or a field exceeds its limit. `what` is a noun such as "body".
+    pub fn too_large(what: &str, max_bytes: impl TryInto<u64>) -> Self {
+        let max_bytes = max_bytes.try_into().unwrap_or(u64::MAX);
+        let limit = limit_text(max_bytes);
+        Self::new(
+            ErrorCode::PayloadTooLarge,
+            format!("The {what} is larger than {limit}."),
+        )
+        .with("max_bytes", max_bytes)
+    }
+
     /// The vault is sealed, and the request needs its contents.
     pub fn vault_sealed() -> Self {
         Self::new(
@@ -72,6 +83,19 @@ impl Problem {
             ErrorCode::Internal,
             "An internal error occurred. The server's log has the details.",
         )
+    }
+}
+
+/// Formats a limit in the largest unit in which it is a whole number.
+fn limit_text(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    const MIB: u64 = 1024 * KIB;
+    if bytes < KIB || !bytes.is_multiple_of(KIB) {
+        format!("{bytes} bytes")
+    } else if !bytes.is_multiple_of(MIB) {
+        format!("{} KiB", bytes / KIB)
+    } else {
+        format!("{} MiB", bytes / MIB)
     }
 }
 
@@ -91,6 +115,24 @@ mod tests {
     fn the_wait_is_at_least_one_second_and_rounded_up() {
         for (ms, s) in [(0, 1), (1, 1), (1000, 1), (1001, 2)] {
             assert_eq!(Problem::rate_limited(ms).details["retry_after_seconds"], s);
+        }
+    }
+
+    #[test]
+    fn a_limit_is_stated_in_the_largest_whole_unit() {
+        for (bytes, text) in [
+            (0_u64, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1024, "1 KiB"),
+            (1025, "1025 bytes"),
+            ((1 << 20) - 1024, "1023 KiB"),
+            (1 << 20, "1 MiB"),
+            (26_214_400, "25 MiB"),
+        ] {
+            let problem = Problem::too_large("file", bytes);
+            assert_eq!(problem.code, ErrorCode::PayloadTooLarge);
+            assert_eq!(problem.message, format!("The file is larger than {text}."));
+            assert_eq!(problem.details["max_bytes"], bytes);
         }
     }
 }

@@ -129,7 +129,8 @@ impl Locks {
         files.extend(lock_directory(&data_dir, &own)?);
         if beside != own {
             files.push(lock(&beside)?);
-            // Other databases in a directory do not exclude each other.
+            // Only a database with the default name locks its directory, so that databases with other names can
+            // share one.
             if let Some(directory) = database.parent()
                 && beside == directory.join(LOCK_FILE)
             {

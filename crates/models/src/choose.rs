@@ -86,7 +86,7 @@ fn given(text: Option<&str>) -> Option<&str> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Wanted<'a> {
+struct RequestedModel<'a> {
     provider: Option<&'a str>,
     model: Option<&'a str>,
 }
@@ -95,31 +95,33 @@ fn wanted<'a>(
     candidates: &Candidates<'a>,
     provider: Option<&'a str>,
     model: Option<&'a str>,
-) -> Wanted<'a> {
+) -> RequestedModel<'a> {
     let default = candidates.settings.default.as_deref();
     let default = default.and_then(|path| path.split_once('/'));
     match (provider, model) {
-        (Some(id), Some(model)) => Wanted {
+        (Some(id), Some(model)) => RequestedModel {
             provider: Some(id),
             model: Some(without_prefix(candidates, id, model)),
         },
-        (Some(id), None) => Wanted {
+        (Some(id), None) => RequestedModel {
             provider: Some(id),
             model: default
                 .filter(|(own, _)| *own == id)
                 .map(|(_, model)| model),
         },
         (None, Some(path)) => match path.split_once('/') {
-            Some((id, model)) if !model.is_empty() && candidates.find(id).is_some() => Wanted {
-                provider: Some(id),
-                model: Some(model),
-            },
-            _ => Wanted {
+            Some((id, model)) if !model.is_empty() && candidates.find(id).is_some() => {
+                RequestedModel {
+                    provider: Some(id),
+                    model: Some(model),
+                }
+            }
+            _ => RequestedModel {
                 provider: default.map(|(id, _)| id),
                 model: Some(path),
             },
         },
-        (None, None) => Wanted {
+        (None, None) => RequestedModel {
             provider: default.map(|(id, _)| id),
             model: default.map(|(_, model)| model),
         },
@@ -161,7 +163,7 @@ mod tests {
             };
             for [provider, model, p, m] in cases {
                 let seen = wanted(&candidates, *provider, *model);
-                let meant = Wanted {
+                let meant = RequestedModel {
                     provider: *p,
                     model: *m,
                 };

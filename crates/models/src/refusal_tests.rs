@@ -197,7 +197,7 @@ fn anything_else_keeps_its_status() {
 }
 
 #[test]
-fn no_money_is_not_tried_again() {
+fn missing_credit_is_not_retried() {
     let refusal = with_status(429, br#"{"error":{"code":"insufficient_quota"}}"#);
     assert_eq!(refusal.reason, Reason::NoCredit);
     assert!(refusal.is_retryable() && !refusal.is_worth_a_retry());

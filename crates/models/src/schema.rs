@@ -18,8 +18,7 @@ pub(crate) enum Dialect {
     Gemini,
 }
 
-/// References and alternatives are followed to this depth. Deeper parts, such as in a schema that contains itself,
-/// admit anything.
+/// References and alternatives are followed to this depth. Deeper parts, as in a recursive schema, accept any value.
 const MAX_DEPTH: usize = 12;
 /// A schema with more parts than this is cut: each `$ref` copies its target.
 const MAX_NODES: usize = 5_000;

@@ -213,8 +213,7 @@ impl Connection {
     }
 
     fn oversized(&mut self, out: &mut Vec<Output>) {
-        let problem = Problem::new(ErrorCode::PayloadTooLarge, "The message is too long.")
-            .with("max_bytes", self.max_message_bytes());
+        let problem = Problem::too_large("message", self.max_message_bytes());
         self.refuse(out, &Id::null(), &problem, "message too long");
     }
 

@@ -2,7 +2,7 @@
 //! WebSockets and `POST /api/rpc` share this code.
 
 use crate::audited::Note;
-use crate::envelope::{Id, Incoming, Item, Outcome, parse, refusal};
+use crate::envelope::{Id, Incoming, Item, NO_METHOD, Outcome, parse, refusal, utf8};
 use crate::events::EventBus;
 use crate::memory_budget::{ByteBudget, Holder, Limits, Share};
 use crate::method_entry::{Boxed, Call, MAX_PARAMS_BYTES, Method};
@@ -106,8 +106,7 @@ impl Rpc {
         let Decision::Allowed(identity) = &context.decision else {
             return Err(not_authenticated(context));
         };
-        let not_utf8 = |_| Problem::new(ErrorCode::ParseError, "The message is not UTF-8.");
-        let incoming = parse(std::str::from_utf8(text).map_err(not_utf8)?)?;
+        let incoming = parse(utf8(text)?)?;
         let mut held = self.budget.share(Holder::of(context));
         if !held.grow(weight(&incoming)) {
             return Err(Problem::rate_limited(1000));
@@ -296,10 +295,7 @@ pub(crate) fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
     let id = request.id.or_else(|| (method == "connect").then(Id::null));
     let work = match found {
         _ if !admitted => refuse(Problem::rate_limited(1000)),
-        None => refuse(Problem::new(
-            ErrorCode::MethodNotFound,
-            "The method does not exist.",
-        )),
+        None => refuse(Problem::new(ErrorCode::MethodNotFound, NO_METHOD)),
         Some(method) => match let_in(method, &call) {
             Ok(()) if !method.takes(request.params) => refuse(too_long()),
             Ok(()) => start(method, call, request.params),
@@ -342,8 +338,7 @@ pub(crate) fn weight(incoming: &Incoming<'_>) -> usize {
 }
 
 fn too_long() -> Problem {
-    let message = format!("The params of this method are over {MAX_PARAMS_BYTES} bytes.");
-    Problem::new(ErrorCode::PayloadTooLarge, message).with("max_bytes", MAX_PARAMS_BYTES)
+    Problem::too_large("value of `params`", MAX_PARAMS_BYTES)
 }
 
 fn start(method: &Method, call: Call, params: Option<&RawValue>) -> Boxed<Outcome> {

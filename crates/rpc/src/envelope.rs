@@ -96,6 +96,15 @@ impl<'a> Incoming<'a> {
     }
 }
 
+/// The error message for an unknown method.
+pub(crate) const NO_METHOD: &str = "The method does not exist.";
+
+/// Reads a message as text.
+pub(crate) fn utf8(message: &[u8]) -> Result<&str, Problem> {
+    let not_utf8 = |_| Problem::new(ErrorCode::ParseError, "The message is not UTF-8.");
+    std::str::from_utf8(message).map_err(not_utf8)
+}
+
 /// Parses a message. An error is the single response to the whole message, with a null ID.
 pub fn parse(text: &str) -> Result<Incoming<'_>, Problem> {
     match text

@@ -7,7 +7,7 @@ mod result;
 mod tools;
 
 use crate::dispatch::{Admitted, Prepared, not_authenticated, prepare, refuse, require_permission};
-use crate::envelope::{Id, Incoming, Item, Outcome, Request, parse};
+use crate::envelope::{Id, Incoming, Item, NO_METHOD, Outcome, Request, parse, utf8};
 use crate::memory_budget::Holder;
 use crate::method_entry::{Boxed, Call, outcome_of};
 use crate::methods::METHODS;
@@ -54,8 +54,7 @@ impl Rpc {
         let Decision::Allowed(identity) = &context.decision else {
             return Err(not_authenticated(context));
         };
-        let not_utf8 = |_| Problem::new(ErrorCode::ParseError, "The message is not UTF-8.");
-        let incoming = parse(std::str::from_utf8(text).map_err(not_utf8)?)?;
+        let incoming = parse(utf8(text)?)?;
         check_version(head.version, &incoming)?;
         let (messages, listed) = read_all(incoming)?;
         let mut memory = self.budget().share(Holder::of(context));
@@ -168,10 +167,7 @@ fn read(item: Item<'_>) -> Option<Message<'_>> {
         "ping" => Ok(Asks::Ping),
         "tools/list" => Ok(Asks::ListTools),
         "tools/call" => requested_tool(params),
-        _ => Err(Problem::new(
-            ErrorCode::MethodNotFound,
-            "The method does not exist.",
-        )),
+        _ => Err(Problem::new(ErrorCode::MethodNotFound, NO_METHOD)),
     };
     Some(Message { id, asks })
 }

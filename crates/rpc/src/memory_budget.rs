@@ -217,7 +217,7 @@ impl Share {
         false
     }
 
-    /// Creates an empty share for the same holder.
+    /// Creates an empty share that is charged to the same holder.
     pub fn sibling(&self) -> Self {
         self.budget.share(self.holder.clone())
     }

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_waits_until_the_one_before_it_is_accepted_and_answered() {
+    fn a_message_waits_until_the_previous_one_is_accepted_and_answered() {
         let mut line = Line::default();
         assert!(line.join(Order::Free).is_none());
         let (first, first_answered) = line.join(Order::Answered).unwrap();

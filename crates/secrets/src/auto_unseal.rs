@@ -49,7 +49,7 @@ impl Secrets {
             Err(VaultError::BadKey) => {
                 tracing::warn!(
                     source,
-                    "the auto-unseal key does not open the vault; the vault stays sealed until \
+                    "the auto-unseal key does not unlock the vault; the vault stays sealed until \
                      it is unlocked. A key rotation or a new recovery key invalidates the old \
                      key"
                 );

@@ -4,13 +4,13 @@ use crate::kdf_queue::KdfError;
 use crate::provider_files::FileError;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_store::StoreError;
-use gatehouse_vault::{CryptoError, OpenError};
+use gatehouse_vault::{CryptoError, OpenError, TransitionError};
 
 /// A vault transition was refused or failed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
     /// Not the password or recovery key of this vault, or malformed.
-    #[error("the key does not open the vault")]
+    #[error("the key does not unlock the vault")]
     BadKey,
     #[error("the vault record does not exist")]
     NoRecord,
@@ -75,16 +75,12 @@ fn conflict(message: &str) -> Problem {
 impl From<VaultError> for Problem {
     fn from(error: VaultError) -> Self {
         match error {
-            VaultError::BadKey => {
-                Self::new(ErrorCode::VaultBadKey, "This key does not open the vault.")
-            }
-            VaultError::NoRecord => conflict("The vault is not initialized."),
-            VaultError::RecordExists => conflict("The vault is already initialized."),
-            VaultError::RecordLost => conflict(
-                "Encrypted secrets exist, but the vault record is missing. Restore a backup.",
-            ),
+            VaultError::BadKey => OpenError::BadKey.into(),
+            VaultError::NoRecord => TransitionError::NotInitialized.into(),
+            VaultError::RecordExists => TransitionError::AlreadyInitialized.into(),
+            VaultError::RecordLost => TransitionError::RecordLost.into(),
             VaultError::Sealed => Self::vault_sealed(),
-            VaultError::Disabled => conflict("The vault is disabled."),
+            VaultError::Disabled => TransitionError::Disabled.into(),
             VaultError::FixedByEnvironment => conflict(
                 "`auth.vault_enabled` is set by the environment or the command line. Change it \
                  there.",

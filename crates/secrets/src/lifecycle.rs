@@ -15,7 +15,7 @@ mod unseal;
 
 pub use disable::DisableReport;
 pub use enable::Enabled;
-pub(crate) use unseal::Means;
+pub(crate) use unseal::UnsealCredential;
 
 use crate::VaultError;
 use crate::rows::{Turn, Walk};

@@ -6,7 +6,7 @@ mod answer;
 mod rotation;
 pub(crate) mod sharing;
 
-use crate::lifecycle::Means;
+use crate::lifecycle::UnsealCredential;
 use crate::owner_seal::{OwnerSeal, SUBJECT, UNKNOWN};
 use crate::seen::View;
 use crate::state::Inner;
@@ -224,10 +224,10 @@ impl Inner {
         if now.dek.is_some() {
             return Ok(());
         }
-        let means = Means::AnotherNode {
+        let credential = UnsealCredential::AnotherNode {
             request: asked.place.request.clone(),
         };
-        self.unseal_alone(&Actor::system(), means, &now.seen, dek)
+        self.unseal_alone(&Actor::system(), credential, &now.seen, dek)
             .await?;
         self.sharing.has_warned.store(false, Ordering::SeqCst);
         tracing::info!("the vault was unsealed with the key of another node");

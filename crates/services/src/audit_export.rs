@@ -73,14 +73,14 @@ impl Target {
 
 /// The destination of a copy.
 #[derive(Clone, Debug)]
-enum Place {
+enum Destination {
     File(PathBuf),
     /// A socket of this machine.
     Socket(PathBuf),
     Remote(RemoteSyslog),
 }
 
-impl Place {
+impl Destination {
     /// Returns the destination of each copy that is turned on.
     fn all(settings: &Audit, data_dir: &Path) -> [(Target, Option<Self>); 2] {
         let file = settings.file.as_ref();
@@ -217,7 +217,7 @@ impl Services {
     pub async fn export_audit_rows(&self) {
         let mut progress = self.audit_export.progress.lock().await;
         let settings = &self.config.resolved().settings.audit;
-        let places = Place::all(settings, self.config.layers().data_dir());
+        let places = Destination::all(settings, self.config.layers().data_dir());
         for ((target, place), progress) in places.into_iter().zip(&mut *progress) {
             let health = &self.audit_export.health;
             let Some(place) = place else {
@@ -251,7 +251,7 @@ impl Services {
     async fn export_to(
         &self,
         target: Target,
-        place: &Place,
+        place: &Destination,
         progress: &mut Progress,
     ) -> Result<Option<Written>, StoreError> {
         if self.clock.monotonic_ms() < progress.retry_at_ms {
@@ -318,12 +318,12 @@ impl Services {
         }
     }
 
-    async fn write_rows(&self, target: Target, place: &Place, claimed: Claimed) -> Written {
+    async fn write_rows(&self, target: Target, place: &Destination, claimed: Claimed) -> Written {
         let Claimed { done, rows, .. } = claimed;
         warn_of_gap(target, done, &rows);
         let mut through = done;
         let error = match place {
-            Place::File(path) => {
+            Destination::File(path) => {
                 let last = rows.last().map_or(done, |row| row.seq);
                 let error = self.append_to_file(path.clone(), rows).await.err();
                 if error.is_none() {
@@ -331,12 +331,12 @@ impl Services {
                 }
                 error
             }
-            Place::Socket(path) => {
+            Destination::Socket(path) => {
                 let zone = Zone::system();
                 let send = syslog::send(path, &rows, &zone, &mut through);
                 in_time(send).await.err()
             }
-            Place::Remote(remote) => {
+            Destination::Remote(remote) => {
                 let send = remote::send(&self.outbound, remote, &rows, &mut through);
                 in_time(send).await.err()
             }

@@ -7,7 +7,7 @@ mod stream;
 
 pub(crate) use drill::check as check_drill;
 pub use drill::{CheckResult, CheckedBackup, Checks, DrillError, KEY as DRILL_KEY, VerifyBackup};
-pub use place::{KEY as PLACE_KEY, Place, PlaceError};
+pub use place::{BackupDirectory, KEY as PLACE_KEY, PlaceError};
 pub use schedule::KEY as STATE_KEY;
 pub(crate) use schedule::check;
 pub use stream::StreamedBackup;
@@ -142,8 +142,8 @@ pub struct Stored {
 
 impl Stored {
     /// The directory for backups.
-    pub fn place(self, layers: &Layers) -> Place {
-        Place::new(directory(layers, &self.settings), layers, self.place)
+    pub fn place(self, layers: &Layers) -> BackupDirectory {
+        BackupDirectory::new(directory(layers, &self.settings), layers, self.place)
     }
 }
 

@@ -2,7 +2,7 @@
 //! Messages contain no paths and no secrets.
 
 pub(crate) mod check;
-mod checks;
+mod installation;
 mod integrations;
 mod network;
 mod operation;
@@ -16,14 +16,17 @@ use crate::Services;
 use futures_util::future::BoxFuture;
 use gatehouse_auth::RequestContext;
 
+/// The hint of a check whose data could not be read.
+const SEE_LOG: &str = "The log has the details.";
+
 /// Runs the operational checks. A failed one is urgent.
 pub(crate) fn operation_checks(services: &Services) -> BoxFuture<'_, Vec<Check>> {
     Box::pin(async move {
         let resolved = services.config.resolved();
         let mut all = vec![
-            checks::database(services).await,
+            installation::database(services).await,
             operation::disk(services.config.layers().data_dir()).await,
-            checks::clock(services).await,
+            installation::clock(services).await,
         ];
         all.extend(operation::channels(services).await);
         all.extend(operation::queue(services).await);
@@ -51,19 +54,23 @@ pub fn checks<'a>(
         let facts = services.auth.facts();
         let mut all = operation_checks(services).await;
         all.extend([
-            checks::data_directory(services.config.layers().data_dir()).await,
-            checks::config(&resolved.warnings, &resolved.shadowed),
-            checks::vault(status),
-            checks::plaintext(services, status).await,
-            checks::setup(facts.setup_complete),
-            checks::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
-            checks::before_setup(services).await,
+            installation::data_directory(services.config.layers().data_dir()).await,
+            installation::config(&resolved.warnings, &resolved.shadowed),
+            installation::vault(status),
+            installation::plaintext(services, status).await,
+            installation::setup(facts.setup_complete),
+            installation::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
+            installation::before_setup(services).await,
             network::external_url(settings, context),
             network::tls(settings, process, network::is_in_container().await),
             network::proxy(settings, process, context),
         ]);
         let is_shared = services.store.engine().is_shared();
-        all.extend(checks::shared_unseal(is_shared, status, &settings.vault));
+        all.extend(installation::shared_unseal(
+            is_shared,
+            status,
+            &settings.vault,
+        ));
         all.extend(network::metrics_token(settings));
         all.extend(crate::telemetry::check(services));
         all.extend(provider_keys::provider_keys(services).await);
@@ -90,12 +97,12 @@ pub fn checks_of_copy(services: &Services) -> BoxFuture<'_, Vec<Check>> {
         let status = services.secrets.status();
         let facts = services.auth.facts();
         let mut all = vec![
-            checks::database(services).await,
-            checks::vault_of_copy(status),
-            checks::plaintext(services, status).await,
-            checks::setup(facts.setup_complete),
-            checks::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
-            checks::before_setup(services).await,
+            installation::database(services).await,
+            installation::vault_of_copy(status),
+            installation::plaintext(services, status).await,
+            installation::setup(facts.setup_complete),
+            installation::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
+            installation::before_setup(services).await,
         ];
         all.extend(integrations::open_webhooks(services).await);
         all.extend(integrations::approval_channels(services, settings).await);

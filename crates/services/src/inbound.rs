@@ -89,7 +89,7 @@ impl Inbound {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs one receiver per account, and another one after each change of the account.
+    /// Runs one receiver per account, and replaces it when the account changes.
     async fn keep_receivers(self: Arc<Self>) {
         let mut changes = self.services.store.changes();
         let mut running: HashMap<String, Running> = HashMap::new();

@@ -249,7 +249,7 @@ fn budget(budget: &Budget) -> Message {
     };
     Message {
         headline: format!(
-            "At least 80 % of the budget {} per {} is used: {used} of {limit}. It resets at {}.",
+            "At least 80 % of the budget of {} for this {} is used: {used} of {limit}. It resets at {}.",
             budget.scope,
             budget.period.as_str(),
             budget.resets_at

@@ -30,11 +30,11 @@ const MAX_LOCATION: usize = 200;
 pub struct Reach {
     /// Held during a test.
     turn: Mutex<()>,
-    asked: ArcSwapOption<Asked>,
+    asked: ArcSwapOption<OpenQuestion>,
 }
 
 #[derive(Debug)]
-struct Asked {
+struct OpenQuestion {
     question: String,
     answer: String,
 }
@@ -150,7 +150,7 @@ impl Services {
     }
 
     /// Stores a question for the other nodes.
-    async fn share_question(&self, asked: &Arc<Asked>) -> Result<(), StoreError> {
+    async fn share_question(&self, asked: &Arc<OpenQuestion>) -> Result<(), StoreError> {
         if !self.store.engine().is_shared() {
             return Ok(());
         }
@@ -193,7 +193,7 @@ impl Services {
         let mut url = Url::parse(&format!("{url}/health")).map_err(|_| ReachProblem::Other)?;
         *is_private = is_only_private(&self.addresses(&url).await?);
         let random = || format!("{:032x}", u128::from_be_bytes(self.random.bytes()));
-        let asked = Arc::new(Asked {
+        let asked = Arc::new(OpenQuestion {
             question: random(),
             answer: random(),
         });

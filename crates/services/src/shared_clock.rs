@@ -10,7 +10,7 @@ use tokio_util::task::TaskTracker;
 /// The time between two measurements.
 const INTERVAL: Duration = Duration::from_secs(30);
 /// How long a measurement may take.
-const PATIENCE: Duration = Duration::from_secs(2);
+const MEASURE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Services {
     /// Measures the clock of the database server, then every 30 seconds until `shutdown`. Does nothing on SQLite.
@@ -37,7 +37,7 @@ impl Services {
     /// Returns how many milliseconds this node's clock is ahead of the database server's, negative if it is behind.
     /// Returns `None` on SQLite, and if the server does not answer soon.
     pub(crate) async fn measure_database_clock(&self) -> Option<i64> {
-        let measured = timeout(PATIENCE, self.store.measure_clock(&self.clock)).await;
+        let measured = timeout(MEASURE_TIMEOUT, self.store.measure_clock(&self.clock)).await;
         match measured {
             Ok(Ok(ahead_ms)) => ahead_ms,
             Ok(Err(error)) => {

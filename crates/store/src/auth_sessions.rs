@@ -44,8 +44,8 @@ impl FromRow for KnownHash {
 }
 
 impl Conn {
-    /// Stores a login. The current `made_by` of its passkey replaces that of the row: the passkey may have got
-    /// another one, or none, since it was read.
+    /// Stores a login. Uses the passkey's current `made_by`, which may have changed or been cleared since the caller
+    /// read it.
     pub async fn insert_auth_session(&mut self, row: &AuthSessionRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO auth_sessions (id, token_hash, login_method, user_agent, client_ip,

@@ -185,7 +185,7 @@ impl Rest {
 
 /// The most event types that are read to find those that start with a text.
 const MOST_TYPES: usize = 1000;
-/// The most event types of which a page is read.
+/// The maximum number of event types that one page of a filtered list merges.
 const MOST_PAGES: usize = 32;
 
 /// Selects the event types of all deliveries. Reads one entry of the index for each.

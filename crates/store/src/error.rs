@@ -222,14 +222,21 @@ impl StoreError {
     }
 }
 
+impl StoreError {
+    /// The problem for a database that is unavailable and unchanged.
+    pub fn unavailable_problem() -> Problem {
+        Problem::new(
+            ErrorCode::StorageUnavailable,
+            "The database is currently unavailable. Nothing was changed.",
+        )
+    }
+}
+
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable(_) | StoreError::Deadlock(_) | StoreError::NotCommitted(_) => {
-                Self::new(
-                    ErrorCode::StorageUnavailable,
-                    "The database is currently unavailable. Nothing was changed.",
-                )
+                StoreError::unavailable_problem()
             }
             StoreError::OutcomeUnknown => Self::new(
                 ErrorCode::StorageUnavailable,

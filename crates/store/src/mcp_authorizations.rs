@@ -19,7 +19,7 @@ pub struct McpAuthorizationRow {
     /// Whether there are tokens.
     pub authorized: bool,
     pub expires_at: Option<Timestamp>,
-    /// Why the last request for tokens failed, for people.
+    /// The reason why the last token request failed, as a sentence for people.
     pub error: Option<String>,
     /// The client, the tokens and the pending authorization, in plaintext or as ciphertext; see `encrypted`.
     pub value: String,

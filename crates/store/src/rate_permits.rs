@@ -29,12 +29,12 @@ pub struct RateLease {
     pub next_at: Timestamp,
 }
 
-struct Taken {
+struct TakenPermits {
     sum: i64,
     oldest: i64,
 }
 
-columns! { Taken: sum, oldest }
+columns! { TakenPermits: sum, oldest }
 
 const fn slot_of(time: Timestamp) -> i64 {
     time.as_millis().div_euclid(SLOT_MS)
@@ -60,7 +60,7 @@ impl Conn {
             vec![passed.into()],
         )?;
         let slot = permit_slot(now, request.window_ms);
-        let Taken { sum, oldest } = self.find_taken(name, slot).await?;
+        let TakenPermits { sum, oldest } = self.find_taken(name, slot).await?;
         let free = i64::from(request.limit).saturating_sub(sum).max(0);
         let granted = u32::try_from(free).unwrap_or(u32::MAX).min(request.wanted);
         if granted > 0 {
@@ -97,7 +97,7 @@ impl Conn {
 
     /// Returns the permits that currently count. If the clock was set back, earlier permits would count until the clock
     /// has caught up. Instead, they count for one window from now.
-    async fn find_taken(&mut self, name: &str, slot: i64) -> Result<Taken, StoreError> {
+    async fn find_taken(&mut self, name: &str, slot: i64) -> Result<TakenPermits, StoreError> {
         let future =
             query("DELETE FROM rate_permits WHERE name = $1 AND slot > $2 RETURNING taken")
                 .bind(name)
@@ -109,7 +109,9 @@ impl Conn {
             );
             window.bind(name).bind(slot)
         };
-        let (moved, taken) = self.lists::<i64, Taken>(&future, &[window()]).await?;
+        let (moved, taken) = self
+            .lists::<i64, TakenPermits>(&future, &[window()])
+            .await?;
         let taken = if moved.is_empty() {
             taken.into_iter().flatten().next()
         } else {

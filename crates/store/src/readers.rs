@@ -60,7 +60,7 @@ impl Connections {
         }
     }
 
-    /// Waits for a permit. On PostgreSQL only as long as for a connection, because the server may be silent.
+    /// Waits for a permit; on PostgreSQL, at most as long as for a connection, because the server may not respond.
     async fn permit(&self, permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, StoreError> {
         let permit = Arc::clone(permits).acquire_owned();
         let permit = match self {

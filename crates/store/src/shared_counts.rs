@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 /// How long a request waits for the database. After that, only the count of this node applies.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum number of requests that wait for the database at once. A flood from many addresses must not delay other
 /// writes of permits.
@@ -98,7 +98,7 @@ impl<K: RateKey> SharedCounts<K> {
         let asking = Arc::clone(&self.asking);
         let turn = match purpose {
             Purpose::Load => asking.try_acquire_owned().ok(),
-            Purpose::Guesses => timeout(PATIENCE, asking.acquire_owned())
+            Purpose::Guesses => timeout(TIMEOUT, asking.acquire_owned())
                 .await
                 .ok()
                 .and_then(Result::ok),
@@ -113,7 +113,7 @@ impl<K: RateKey> SharedCounts<K> {
             drop(turn);
             taken
         });
-        let failure = match timeout(PATIENCE, work).await {
+        let failure = match timeout(TIMEOUT, work).await {
             Ok(Ok(Ok(decided))) => {
                 self.is_down.store(false, Ordering::Relaxed);
                 return decided.map(Permits::into_used);

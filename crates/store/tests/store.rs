@@ -144,7 +144,7 @@ async fn numbers_of_changes_grow_and_never_start_again() {
 }
 
 #[tokio::test]
-async fn the_audit_chain_binds_each_row_to_the_one_before() {
+async fn the_audit_chain_binds_each_row_to_its_predecessor() {
     for database in empty_databases().await {
         let store = database.open().await;
         for n in 0..3 {

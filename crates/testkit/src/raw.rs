@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// How long a response may take.
-const PATIENCE: Duration = Duration::from_secs(45);
+const TIMEOUT: Duration = Duration::from_secs(45);
 
 /// Writes these bytes and reads until the server closes the connection.
 pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
@@ -14,7 +14,7 @@ pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     // The server may close before it has read everything.
     drop(stream.write_all(bytes).await);
     let mut answer = Vec::new();
-    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
+    let read = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut answer)).await;
     drop(read.expect("the server ends the connection in time"));
     answer
 }

@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 /// How long a test waits for an expected frame.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A frame that a socket received.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +67,7 @@ impl Socket {
     /// The next text or binary frame, or the close code.
     pub async fn receive(&mut self) -> Result<Received, u16> {
         loop {
-            let frame = tokio::time::timeout(PATIENCE, self.stream.next()).await;
+            let frame = tokio::time::timeout(TIMEOUT, self.stream.next()).await;
             match frame.expect("a frame or the end in time") {
                 Some(Ok(Message::Text(text))) => {
                     return Ok(Received::Json(serde_json::from_str(&text).unwrap()));

@@ -48,7 +48,7 @@ pub struct VaultRecord {
 pub enum OpenError {
     /// Wrong password or recovery key, or the wrapped key was modified. The two cases are
     /// indistinguishable.
-    #[error("the key does not open the vault record")]
+    #[error("the key does not unlock the vault record")]
     BadKey,
     /// The record's key derivation cost is too low or too high.
     #[error("the key derivation of the vault record is not acceptable: {0}")]
@@ -72,9 +72,10 @@ pub enum OpenError {
 impl From<OpenError> for Problem {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::BadKey | OpenError::NoRecovery => {
-                Self::new(ErrorCode::VaultBadKey, "This key does not open the vault.")
-            }
+            OpenError::BadKey | OpenError::NoRecovery => Self::new(
+                ErrorCode::VaultBadKey,
+                "This key does not unlock the vault.",
+            ),
             OpenError::StaleDek => Self::new(
                 ErrorCode::Conflict,
                 "The vault's key has changed. Unlock the vault again.",

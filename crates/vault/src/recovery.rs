@@ -38,7 +38,7 @@ impl From<InvalidRecoveryKey> for Problem {
     fn from(_: InvalidRecoveryKey) -> Self {
         Self::new(
             ErrorCode::VaultBadKey,
-            "The recovery key does not open the vault.",
+            "The recovery key does not unlock the vault.",
         )
     }
 }

@@ -134,6 +134,11 @@ impl VoiceError {
         }
     }
 
+    /// The file that this setting names does not exist.
+    pub(crate) fn missing_file(setting: &str) -> Self {
+        Self::not_configured(setting, "The file does not exist.")
+    }
+
     /// A failure without an HTTP status: of the connection, or of the response body.
     pub(crate) const fn failed(
         provider: &'static str,
@@ -283,11 +288,7 @@ impl From<VoiceError> for Problem {
                 Self::new(ErrorCode::Timeout, "Speaking the answer took too long.")
             }
             VoiceError::Busy => Self::rate_limited(BUSY_RETRY_MS),
-            VoiceError::TooLarge { max_bytes } => Self::new(
-                ErrorCode::PayloadTooLarge,
-                format!("The audio is over the limit of {max_bytes} bytes."),
-            )
-            .with("max_bytes", max_bytes),
+            VoiceError::TooLarge { max_bytes } => Self::too_large("audio", max_bytes),
             VoiceError::NotFound(what) => Self::not_found(what),
             VoiceError::Conflict(message) => Self::new(ErrorCode::Conflict, message),
             VoiceError::Sealed => Self::vault_sealed(),

@@ -2,14 +2,14 @@
 
 use crate::VoiceError;
 use crate::cache::Name;
-use crate::speech::Made;
+use crate::speech::CompleteSpeech;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The result that all waiters receive.
-type Outcome = Result<Made, Arc<VoiceError>>;
+type Outcome = Result<CompleteSpeech, Arc<VoiceError>>;
 type Work = BoxFuture<'static, Outcome>;
 
 /// The speech that is being synthesized, by the name of its cache entry. Work is dropped when its last waiter has
@@ -19,9 +19,13 @@ pub(crate) struct Flights(Mutex<HashMap<Name, WeakShared<Work>>>);
 
 impl Flights {
     /// Runs `work`, or waits for the same work that is running. Also returns whether it was running.
-    pub(crate) async fn join<F>(&self, name: Name, work: F) -> (Result<Made, VoiceError>, bool)
+    pub(crate) async fn join<F>(
+        &self,
+        name: Name,
+        work: F,
+    ) -> (Result<CompleteSpeech, VoiceError>, bool)
     where
-        F: Future<Output = Result<Made, VoiceError>> + Send + 'static,
+        F: Future<Output = Result<CompleteSpeech, VoiceError>> + Send + 'static,
     {
         let (running, joined) = self.enter(name, work);
         let outcome = running.await;
@@ -34,7 +38,7 @@ impl Flights {
 
     fn enter<F>(&self, name: Name, work: F) -> (Shared<Work>, bool)
     where
-        F: Future<Output = Result<Made, VoiceError>> + Send + 'static,
+        F: Future<Output = Result<CompleteSpeech, VoiceError>> + Send + 'static,
     {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // The result of ended work is dropped when every waiter has it.
@@ -88,7 +92,7 @@ mod tests {
         fn work(
             &self,
             fails: bool,
-        ) -> impl Future<Output = Result<Made, VoiceError>> + Send + 'static {
+        ) -> impl Future<Output = Result<CompleteSpeech, VoiceError>> + Send + 'static {
             let (mut open, begun) = (self.open.subscribe(), Arc::clone(&self.begun));
             let counted = Counted(Arc::clone(&self.dropped));
             async move {
@@ -98,7 +102,7 @@ mod tests {
                 if fails {
                     return Err(VoiceError::Busy);
                 }
-                Ok(Made::of(Bytes::from_static(b"sound")))
+                Ok(CompleteSpeech::of(Bytes::from_static(b"sound")))
             }
         }
 
@@ -129,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_goes_on_until_nobody_waits() {
+    async fn work_continues_until_no_caller_waits() {
         let (flights, gated) = (Flights::default(), Gated::new());
         let mut first = Box::pin(flights.join(name("a"), gated.work(false)));
         let mut second = Box::pin(flights.join(name("a"), gated.work(false)));

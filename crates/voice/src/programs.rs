@@ -28,7 +28,7 @@ use tempfile::TempDir;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
-pub(crate) use warm::{Command, Fate, Warm, Way};
+pub(crate) use warm::{Command, Outcome, Protocol, Warm};
 pub(crate) use warm_process::Process;
 pub(crate) use workspace::{absolute, empty, open_file, open_own_file};
 

@@ -123,7 +123,8 @@ pub(crate) const LANGUAGE: ProviderSetting = setting("language", "Language")
     .hint("Two letters, such as en. Detected automatically if empty.");
 pub(crate) const BASE_URL: ProviderSetting =
     setting("base_url", "Address").hint("Only for a compatible server or your own proxy.");
-pub(crate) const ENDPOINT: ProviderSetting = setting("endpoint", "Server address");
+pub(crate) const ENDPOINT: ProviderSetting =
+    setting("endpoint", "Server address").hint("For a Wyoming program: tcp://host:port.");
 pub(crate) const BINARY_PATH: ProviderSetting =
     setting("binary_path", "Program").hint("If empty, it is looked up in the gateway’s PATH.");
 

@@ -4,7 +4,7 @@ use crate::alive;
 use crate::app::App;
 use crate::arrival::Arrival;
 pub(crate) use crate::charged::{Charged, no_room};
-use crate::respond::{Refusal, not_authenticated, request_timeout};
+use crate::respond::{Refusal, incomplete_body, not_authenticated, request_timeout};
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
@@ -52,15 +52,10 @@ async fn read_frames(mut body: Body, max_bytes: usize, mut share: Share) -> Resu
             None => return Ok(Charged::bytes(whole, share)),
             Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
             Some(Err(error)) if alive::has_ended(&error) => return Err(not_authenticated()),
-            Some(Err(_)) => {
-                let message = "The body is incomplete.";
-                return Err(Problem::new(ErrorCode::InvalidRequest, message));
-            }
+            Some(Err(_)) => return Err(incomplete_body()),
         };
         if data.len() > max_bytes.saturating_sub(whole.len()) {
-            let message = format!("The body is over the limit of {max_bytes} bytes.");
-            let problem = Problem::new(ErrorCode::PayloadTooLarge, message);
-            return Err(problem.with("max_bytes", max_bytes));
+            return Err(Problem::too_large("body", max_bytes));
         }
         if !share.reserve(&mut whole, data.len(), most) {
             return Err(no_room());

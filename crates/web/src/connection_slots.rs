@@ -222,7 +222,7 @@ pub(crate) struct ConnectionSlot(Arc<Guard>);
 
 impl fmt::Debug for ConnectionSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place")
+        f.debug_struct("ConnectionSlot")
             .field("client", &self.0.0.client)
             .finish_non_exhaustive()
     }

@@ -83,20 +83,7 @@ pub fn install_metrics() -> Result<PrometheusHandle, BuildError> {
     if let Some(handle) = RECORDER.get() {
         return Ok(handle.clone());
     }
-    let seconds = [
-        0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
-    ];
-    // An agent's turn takes as long as its model and its tools.
-    let turns = [0.1, 0.5, 1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0];
-    let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
-    let handle = PrometheusBuilder::new()
-        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &seconds)?
-        .set_buckets_for_metric(Matcher::Full("store_group_size".to_owned()), &sizes)?
-        .set_buckets_for_metric(
-            Matcher::Full("webhooks_processing_duration_seconds".to_owned()),
-            &turns,
-        )?
-        .install_recorder();
+    let handle = with_buckets(PrometheusBuilder::new())?.install_recorder();
     match handle {
         Ok(handle) => {
             // If a counter appears only with its first refusal, a rate over it misses that refusal.
@@ -105,5 +92,72 @@ pub fn install_metrics() -> Result<PrometheusHandle, BuildError> {
         }
         // Another thread installed it first.
         Err(error) => RECORDER.get().cloned().ok_or(error),
+    }
+}
+
+/// The histograms of agent turns, which last as long as their models and tools: up to
+/// `agents.turn_timeout_seconds`.
+const TURNS: [&str; 2] = [
+    "agent_turn_duration_seconds",
+    "webhooks_processing_duration_seconds",
+];
+
+/// Sets the buckets of the histograms.
+fn with_buckets(builder: PrometheusBuilder) -> Result<PrometheusBuilder, BuildError> {
+    let seconds = [
+        0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
+    ];
+    let turns = [0.1, 0.5, 1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0];
+    let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
+    let mut builder = builder
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &seconds)?
+        .set_buckets_for_metric(Matcher::Full("store_group_size".to_owned()), &sizes)?;
+    for name in TURNS {
+        builder = builder.set_buckets_for_metric(Matcher::Full(name.to_owned()), &turns)?;
+    }
+    Ok(builder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_histograms_of_turns_distinguish_long_turns() {
+        let recorder = with_buckets(PrometheusBuilder::new())
+            .unwrap()
+            .build_recorder();
+        metrics::with_local_recorder(&recorder, || {
+            for name in [
+                "agent_turn_duration_seconds",
+                "webhooks_processing_duration_seconds",
+            ] {
+                metrics::histogram!(name).record(31.0);
+                metrics::histogram!(name).record(600.0);
+            }
+            metrics::histogram!("rpc_call_duration_seconds", "method" => "chat.send").record(31.0);
+        });
+        let text = recorder.handle().render();
+        for line in [
+            r#"agent_turn_duration_seconds_bucket{le="30"} 0"#,
+            r#"agent_turn_duration_seconds_bucket{le="60"} 1"#,
+            r#"agent_turn_duration_seconds_bucket{le="900"} 2"#,
+            r#"webhooks_processing_duration_seconds_bucket{le="30"} 0"#,
+            r#"webhooks_processing_duration_seconds_bucket{le="60"} 1"#,
+            r#"webhooks_processing_duration_seconds_bucket{le="900"} 2"#,
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+        let rpc = text
+            .lines()
+            .filter(|line| line.starts_with("rpc_call_duration_seconds_bucket"));
+        assert!(
+            rpc.clone().any(|line| line.contains(r#"le="30""#)),
+            "{text}"
+        );
+        assert!(
+            !rpc.clone().any(|line| line.contains(r#"le="900""#)),
+            "{text}"
+        );
     }
 }

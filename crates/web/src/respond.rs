@@ -46,6 +46,16 @@ pub(crate) fn request_timeout() -> Problem {
         .with(SLOW_REQUEST, true)
 }
 
+/// The error for a body that ended early.
+pub(crate) fn incomplete_body() -> Problem {
+    Problem::new(ErrorCode::InvalidRequest, "The body is incomplete.")
+}
+
+/// The error for a query string that cannot be parsed.
+pub(crate) fn unreadable_query() -> Problem {
+    Problem::new(ErrorCode::InvalidRequest, "The query cannot be read.")
+}
+
 /// The 401 error for a remote caller while setup is incomplete.
 pub(crate) fn setup_required_problem() -> Problem {
     AuthError::SetupRequired.into()

@@ -42,7 +42,7 @@ impl Webhooks {
                 if !conn.update_delivery_due(&wanted, now).await? {
                     return Err(match row.status {
                         DeliveryStatus::Processing => runs(),
-                        status => ended(status, "tried again; replay it"),
+                        status => ended(status, "retried. Replay it"),
                     });
                 }
                 get(conn, &wanted).await
@@ -95,7 +95,7 @@ async fn get(conn: &mut Conn, id: &DeliveryId) -> Result<DeliveryRow, WebhooksEr
 }
 
 fn ended(status: DeliveryStatus, what: &str) -> WebhooksError {
-    let text = format!("This delivery has ended ({status}): it cannot be {what}.");
+    let text = format!("This delivery has ended ({status}), so it cannot be {what}.");
     WebhooksError::Refused(Problem::new(ErrorCode::Conflict, text).with("status", status.as_str()))
 }
 

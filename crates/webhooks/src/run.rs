@@ -22,7 +22,7 @@ use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
 use gatehouse_store::DeliveryWork;
-use payload_files::Taken;
+use payload_files::PayloadFiles;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -93,7 +93,7 @@ async fn ask_agent(
         let taking = payload_files::take(inner, payload);
         let taken = stops.run.run_until_cancelled(taking).await;
         // A later attempt would continue the turn with this text, so it must be complete.
-        let Some(Taken { without, files }) = taken else {
+        let Some(PayloadFiles { without, files }) = taken else {
             return Outcome::Interrupted { began: false };
         };
         let payload = without.as_ref().unwrap_or(payload);
@@ -181,10 +181,7 @@ fn after_turn(
         return Outcome::Interrupted { began: has_sent };
     }
     if report.cancelled {
-        return Outcome::Failed(
-            trace,
-            "The agent's turn was stopped by a person.".to_owned(),
-        );
+        return Outcome::Failed(trace, "A person stopped the agent's turn.".to_owned());
     }
     let asked = report.error.as_ref().and_then(asked_wait);
     match report.error {

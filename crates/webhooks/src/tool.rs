@@ -168,9 +168,9 @@ fn refuse_secret(fields: &Map<String, Value>) -> Result<(), ToolError> {
     let inner = fields.get("auth").and_then(|auth| auth.get("secret"));
     if fields.contains_key("secret") || inner.is_some() {
         return Err(ToolError::new(
-            "`secret` is not taken here: secrets do not belong in a conversation, which is stored and \
-             sent to a model. Leave it out; a person sets one with `gatehouse webhooks update ID`. One \
-             that was written here should be changed at its sender.",
+            "`secret` is not accepted here, because conversations are stored and sent to a model. Omit it; a person \
+             can set it with `gatehouse webhooks update ID`. A secret that was already written in this conversation \
+             should be replaced at the sender.",
         ));
     }
     Ok(())
@@ -180,10 +180,9 @@ fn refuse_secret(fields: &Map<String, Value>) -> Result<(), ToolError> {
 fn where_to_get_one(webhook: &Webhook) -> String {
     let id = &webhook.id;
     format!(
-        "The secret is not shown in a conversation. A person who needs one to copy runs `gatehouse \
-         webhooks rotate-secret {id}`, or rotates it in the web page under Settings, Webhooks: it is \
-         shown there once, and replaces this one. One that the sender made is stored with `gatehouse \
-         webhooks update {id}`."
+        "The secret is not shown in a conversation. To see a secret, a person must rotate it: with `gatehouse \
+         webhooks rotate-secret {id}`, or in the web UI under Settings, Webhooks. The new secret is shown once and \
+         replaces the old one. A secret that the sender generated is stored with `gatehouse webhooks update {id}`."
     )
 }
 
@@ -317,7 +316,7 @@ fn parameters() -> Value {
         "event": { "type": "string", "description": "Only deliveries of this event type." },
         "q": { "type": "string", "description": "Only deliveries that contain this text." },
         "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIST },
-        "cursor": { "type": "string", "description": "`next_cursor` of the page before." }
+        "cursor": { "type": "string", "description": "`next_cursor` of the previous page." }
     });
     if let (Some(Value::Object(properties)), Value::Object(more)) =
         (schema.get_mut("properties"), more)

@@ -93,7 +93,7 @@ def finish(args, rows, results):
         if args.write:
             DOCUMENT.write_text(text)
         elif args.check and (not DOCUMENT.is_file() or DOCUMENT.read_text() != text):
-            wrong.append("docs/GAUNTLET.md differs from this run; cargo xtask gauntlet --write makes it anew")
+            wrong.append("docs/GAUNTLET.md differs from this run; cargo xtask gauntlet --write updates it")
     for line in wrong:
         print(f"gauntlet: {line}", file=sys.stderr)
     return 1 if wrong else 0

@@ -4,7 +4,7 @@ import { toldFailure } from './failures.svelte';
 vi.mock(import('../paraglide/runtime.js'), async (original) => ({ ...(await original()), getLocale: () => 'de' }));
 
 test('a failure is translated with the number of attempts after it', async () => {
-  const answers = 'Slack gave no answer in time.';
+  const answers = 'Slack did not respond in time.';
   await vi.waitFor(() => expect(toldFailure(answers)).toBe('Slack hat nicht rechtzeitig geantwortet.'));
   expect(toldFailure(`${answers} It was tried 12 times.`)).toBe(
     'Slack hat nicht rechtzeitig geantwortet. Es gab 12 Versuche.',

@@ -15,7 +15,7 @@ const DOVECOT: &str = "GATEHOUSE_TEST_DOVECOT";
 const SSHD: &str = "GATEHOUSE_TEST_SSHD";
 /// OpenSSH's server needs this directory if it runs as root.
 const SSHD_FOLDER: &str = "/run/sshd";
-/// Exists where systemd starts the servers of packages that are installed.
+/// Exists if systemd runs, which starts the servers of installed packages.
 const SYSTEMD: &str = "/run/systemd/system";
 
 impl Session<'_> {

@@ -1,7 +1,7 @@
 //! Runs the tool calls of one answer. Any failure becomes the call's answer to the model, and the turn
 //! continues.
 
-use super::failure::TurnFailure;
+use super::failure::{STOPPED, TurnFailure};
 use super::repeats::{CallKey, Repeats};
 use super::returned_files::Pictures;
 use super::{Running, Setup};
@@ -177,7 +177,7 @@ impl Running<'_> {
                 ))
             } else if number >= MAX_CALLS {
                 Ok(Answer::error(format!(
-                    "Not called: at most {MAX_CALLS} calls at once."
+                    "Not called: at most {MAX_CALLS} calls can be made at once. Make fewer calls."
                 )))
             } else {
                 self.call(setup, &call).await
@@ -290,10 +290,7 @@ impl Running<'_> {
         if let Some(targets) = setup.permit.targets_of(&*tool)
             && !is_among(targets, tool.target(&input))
         {
-            let text = format!(
-                "Only these targets are allowed here: {}.",
-                targets.join(", ")
-            );
+            let text = format!("Not called. Allowed targets: {}.", targets.join(", "));
             return Ok(self.answer_once(key, Answer::denied(text)));
         }
         if let Err(reason) = input_check::check(&tool.parameters(), &input) {
@@ -364,7 +361,7 @@ impl Running<'_> {
         let calling = AssertUnwindSafe(async { tool.call(&context, input).await }).catch_unwind();
         let calling = tokio::time::timeout(limit, calling);
         let Some(called) = self.turn.cancel.run_until_cancelled(calling).await else {
-            let text = Some("The turn was stopped.".to_owned());
+            let text = Some(STOPPED.to_owned());
             self.publish_tool(call, ToolState::Error, text);
             return Err(TurnFailure::Stopped);
         };

@@ -7,6 +7,9 @@ use gatehouse_models::ModelError;
 use gatehouse_store::StoreError;
 use std::time::Duration;
 
+/// What people read about a turn that was stopped.
+pub(super) const STOPPED: &str = "The turn was stopped.";
+
 /// Why a turn ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TurnFailure {
@@ -70,7 +73,7 @@ impl TurnFailure {
                 ErrorCode::Conflict,
                 "The turn was interrupted because this node did not respond for some time.",
             ),
-            Self::Stopped => Problem::new(ErrorCode::Conflict, "The turn was stopped."),
+            Self::Stopped => Problem::new(ErrorCode::Conflict, STOPPED),
             Self::TimedOut(limit) => Problem::new(
                 ErrorCode::Timeout,
                 format!(

@@ -166,7 +166,7 @@ async fn tool_output_is_shortened_before_anything_is_left_out() {
 }
 
 #[tokio::test]
-async fn a_model_whose_context_is_known_is_not_asked_in_vain() {
+async fn a_history_over_the_known_context_is_summarized_before_the_request() {
     let harness = Harness::new().await;
     let (session, before) = talk(&harness, 12).await;
     // The vendor documents 8,192 tokens for this model.

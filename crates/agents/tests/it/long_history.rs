@@ -5,7 +5,7 @@ use crate::harness::{Harness, chat, webhook};
 use gatehouse_agents::AgentsSettings;
 
 #[tokio::test]
-async fn a_page_of_long_messages_ends_after_8_mib_and_the_next_goes_on() {
+async fn a_page_of_long_messages_ends_after_8_mib_and_the_next_one_continues() {
     let harness = Harness::with(AgentsSettings::default()).await;
     let long = "x".repeat(1 << 20);
     let mut session = None;

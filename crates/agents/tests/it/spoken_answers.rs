@@ -403,7 +403,7 @@ async fn what_was_spoken_is_known_to_the_turn_and_to_history() {
 }
 
 #[tokio::test]
-async fn a_webhook_never_counts_as_somebody_who_spoke() {
+async fn a_webhook_never_counts_as_a_spoken_message() {
     let harness = Harness::new().await;
     let speaker = TestSpeaker::always();
     harness.agents.register_speaker(speaker.clone());

@@ -144,7 +144,7 @@ async fn a_turn_that_was_stopped_says_by_whom() {
 }
 
 #[tokio::test]
-async fn a_conversation_with_calls_goes_on_with_another_model() {
+async fn a_conversation_with_calls_continues_with_another_model() {
     let harness = Harness::new().await;
     let tool = TestTool::double("double", Audience::Public);
     harness.agents.tools().register(tool);

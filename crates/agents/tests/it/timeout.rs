@@ -57,7 +57,7 @@ async fn a_webhooks_turn_that_a_tool_holds_ends_at_its_limit() {
 }
 
 #[test]
-fn the_limit_is_ten_minutes_unless_somebody_says_otherwise() {
+fn the_default_limit_is_ten_minutes() {
     let limit = AgentsSettings::default().turn_timeout;
     assert_eq!(limit, Duration::from_mins(10));
 }

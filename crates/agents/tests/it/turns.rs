@@ -250,7 +250,7 @@ async fn the_steps_of_a_turn_are_limited() {
 }
 
 #[tokio::test]
-async fn a_call_that_repeats_itself_is_not_made_and_the_turn_goes_on() {
+async fn a_repeated_call_is_not_made_and_the_turn_continues() {
     let harness = Harness::new().await;
     harness
         .agents
@@ -450,7 +450,7 @@ async fn what_one_engine_cannot_store_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_crash_in_the_midst_of_calls_leaves_a_session_that_goes_on() {
+async fn a_session_continues_after_a_crash_during_calls() {
     for harness in harnesses().await {
         let report = harness.say(None, "hello").await;
         // The state after a process was killed between a call and its answer.

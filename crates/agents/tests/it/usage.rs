@@ -333,7 +333,7 @@ async fn a_budget_needs_a_known_scope_and_one_limit() {
 
 /// Providers cache the beginning of a request if it is the same as before.
 #[tokio::test]
-async fn a_request_begins_like_the_one_before() {
+async fn a_request_begins_like_the_previous_request() {
     let harness = Harness::new().await;
     for name in ["b", "a"] {
         let tool = TestTool::double(name, Audience::Public);

@@ -29,18 +29,18 @@ pub(super) struct Pages<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Bytes that may still be summed for candidates that are not pages.
-    patience: usize,
+    spare: usize,
 }
 
 /// Bytes that may be wasted in any file, enough for some broken pages.
-const PATIENCE: usize = 1024 * 1024;
+const WASTE_BYTES: usize = 1024 * 1024;
 
 impl<'a> Pages<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
             at: 0,
-            patience: bytes.len().saturating_mul(4).saturating_add(PATIENCE),
+            spare: bytes.len().saturating_mul(4).saturating_add(WASTE_BYTES),
         }
     }
 
@@ -62,7 +62,7 @@ impl<'a> Iterator for Pages<'a> {
                 self.at = at.saturating_add(length);
                 return Some(page);
             }
-            self.patience = self.patience.checked_sub(length(rest).unwrap_or(0))?;
+            self.spare = self.spare.checked_sub(length(rest).unwrap_or(0))?;
             self.at = at.saturating_add(4);
         }
     }

@@ -1,7 +1,7 @@
 //! Responses, in the order of the API contract's table.
 
 use crate::identity::AuthMethod;
-use crate::live::LoginMethod;
+use crate::live_credential::LoginMethod;
 use crate::locality::LocalityReport;
 use gatehouse_domain::{ApiKeyId, AuthSessionId, Cidr, DeviceId, ScopeSet, Timestamp};
 use schemars::JsonSchema;

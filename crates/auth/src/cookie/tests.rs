@@ -57,7 +57,7 @@ fn what_is_no_session_value_is_passed_over() {
 }
 
 #[test]
-fn every_value_is_looked_at() {
+fn every_value_is_read() {
     let planted: Vec<_> = (0..1000).map(|n| format!("service_session=v{n}")).collect();
     let planted = planted.join(";");
     let found = values(&[&planted, "service_session=ours"]);

@@ -1,6 +1,6 @@
 //! A paired device in memory, and whether it is connected.
 
-use crate::live::{Live, TokenHash, Usage, from_hex, is_within};
+use crate::live_credential::{Live, TokenHash, Usage, from_hex, is_within};
 use crate::only::Only;
 use gatehouse_domain::{Cidr, DeviceId, ScopeSet, Timestamp};
 use gatehouse_store::{DeviceRow, StoreError};

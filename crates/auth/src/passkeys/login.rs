@@ -6,7 +6,7 @@ use super::challenge::Purpose;
 use crate::api::Done;
 use crate::audit::kinds;
 use crate::error::AuthError;
-use crate::live::LoginMethod;
+use crate::live_credential::LoginMethod;
 use crate::request_context::{Caller, Outcome, RequestContext};
 use crate::sessions::UsedPasskey;
 use crate::state::Auth;

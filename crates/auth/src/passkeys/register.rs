@@ -7,7 +7,7 @@ use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::identity::AuthIdentity;
 use crate::lineage::{lasting_maker, require_no_limits};
-use crate::live::LoginMethod;
+use crate::live_credential::LoginMethod;
 use crate::request_context::{Caller, Outcome};
 use crate::sessions::{NewSession, UsedPasskey};
 use crate::setup::{NeededCode, begin_completion, complete_setup};

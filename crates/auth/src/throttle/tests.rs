@@ -177,7 +177,7 @@ fn a_proxy_and_its_client_together_stay_within_the_capacity() {
 }
 
 #[test]
-fn a_flood_of_clients_stays_small_and_is_given_back() {
+fn a_flood_of_clients_stays_small_and_its_memory_is_released() {
     let (clock, throttle) = throttle(DEFAULT_CAPACITY);
     for number in 0..50_000 {
         assert!(throttle.admit(ThrottleClass::Api, &client(number)).is_ok());

@@ -304,7 +304,7 @@ async fn a_broken_log_is_not_cut() {
     .await;
     gate.advance(1000 * DAY);
     assert_eq!(gate.auth.cut_audit_log().await.unwrap(), 0);
-    assert_eq!(kinds(&gate).await.len(), 4, "it stays to be looked at");
+    assert_eq!(kinds(&gate).await.len(), 4, "it stays for inspection");
 }
 
 fn detail(id: &str) -> Map<String, Value> {

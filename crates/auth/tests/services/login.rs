@@ -111,7 +111,7 @@ async fn a_password_change_ends_other_sessions_and_keeps_keys() {
             .change_password(&caller(&context), change(Some(PASSWORD), OTHER))
             .await
             .unwrap();
-        assert!(changed.has_changed().unwrap(), "sockets are told");
+        assert!(changed.has_changed().unwrap(), "sockets are notified");
         assert!(!gate.auth.is_live(ended.identity().unwrap()));
         assert!(!gate.is_let_in(AWAY, &other).await);
         assert!(gate.is_let_in(HERE, &cookie).await && gate.is_let_in(AWAY, &key).await);

@@ -32,7 +32,7 @@ const LIMITS: Limits = Limits {
 };
 /// How many names of people are remembered.
 const NAMES: usize = 256;
-/// How long a name may take. Slack repeats an event that is not acknowledged within three seconds.
+/// The timeout for looking up a person's name. Slack repeats an event that is not acknowledged within three seconds.
 const NAME_LIMIT: Duration = Duration::from_secs(1);
 
 /// Errors after which no request with the same token can succeed
@@ -72,11 +72,11 @@ struct Listening {
 }
 
 /// Slack sends each event to one of an app's connections. It may briefly count a connection that has ended. Another
-/// program is therefore reported only when the next connection is not the only one either.
+/// program is therefore reported only if Slack counts several connections twice in a row.
 const CROWDED: &str = "Another program is connected to Slack with this app and receives a part of its messages. Stop \
                        it, or create another app.";
-/// After this time, in milliseconds, a connection is replaced to count again: after one crowded connection,
-/// and after several.
+/// Delays in milliseconds before a connection is replaced to count again: after the first crowded connection, and
+/// after later ones.
 const LOOK_AGAIN_MS: (u64, u64) = (60_000, 300_000);
 /// How long Slack may still count a closed connection, in milliseconds. A connection that opens after this time is
 /// counted alone.
@@ -360,8 +360,13 @@ async fn call(
         }
         "ratelimited" => Err(answer.later(NOUN, None).into()),
         "" => Err(not_slack().into()),
-        _ => Err(Failure::later(format!("Slack refused `{method}`.")).into()),
+        _ => Err(Failure::later(refused(method)).into()),
     }
+}
+
+/// The reason when Slack refuses a method with an unknown error.
+fn refused(method: &str) -> String {
+    format!("Slack refused `{method}`.")
 }
 
 /// Calls a method of the Web API. The answer may be a refusal: its status is 200, and `ok` is false.

@@ -15,7 +15,7 @@ use super::{MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat};
 use crate::error::Failure;
 use crate::media::Media;
 use crate::receive::{ReceiveError, Received};
-use crate::senders::telegram::{BASE_URL, number_or_text};
+use crate::senders::telegram::{BASE_URL, NOT_THE_API, number_or_text};
 use crate::vendor::{Answer, Limits, call_within, join};
 use futures_util::future::BoxFuture;
 use gatehouse_outbound::AddressSource;
@@ -191,7 +191,7 @@ async fn updates(
 }
 
 fn not_the_api() -> Failure {
-    Failure::later("The server at Telegram's address is not the Bot API.")
+    Failure::later(NOT_THE_API)
 }
 
 async fn call(source: Source<'_>, method: &str, body: &Value) -> Result<Answer, Failure> {
@@ -218,7 +218,7 @@ async fn own_bot(source: Source<'_>) -> Result<Bot, ReceiveError> {
 fn check(answer: &Answer) -> Result<(), ReceiveError> {
     let body = answer.response_json();
     match answer.status.as_u16() {
-        // Telegram answers 404 to a token of a wrong form.
+        // Telegram answers 404 to a malformed token.
         401 | 404 => Err(ReceiveError::Stopped {
             why: "Telegram refused the bot token. Enter the current one.".to_owned(),
         }),

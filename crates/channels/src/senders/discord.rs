@@ -1,7 +1,7 @@
 //! `discord`: a webhook (<https://discord.com/developers/docs/resources/webhook#execute-webhook>) or a bot
 //! (<https://discord.com/developers/docs/resources/message#create-message>). Messages notify nobody.
 
-use super::{About, Extra, Part, Sender};
+use super::{About, Extra, OTHER_CHANNEL, Part, Sender};
 use crate::error::Failure;
 use crate::fields::{FieldKind, FieldSpec, INBOUND};
 use crate::fields::{receiving_agent, receiving_switch, speaking_switch};
@@ -58,7 +58,7 @@ static ABOUT: About = About {
     extra: &[
         Extra {
             name: "channel_id",
-            help: "Another channel. Needs a bot token.",
+            help: OTHER_CHANNEL,
         },
         Extra {
             name: "thread_id",

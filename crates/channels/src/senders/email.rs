@@ -44,7 +44,9 @@ const MAX_PICTURES_BYTES: usize = 7_000_000;
 
 /// The reply codes about logging in (RFC 4954, section 6).
 const LOGIN_REFUSED: [u16; 4] = [530, 534, 535, 538];
-const NO_ANSWER: &str = "The mail server gave no answer in time.";
+pub(crate) const NO_ANSWER: &str = "The mail server did not respond in time.";
+pub(crate) const NOT_REACHED: &str = "The mail server could not be reached.";
+pub(crate) const WRONG_PASSWORD: &str = "The mail server refused the user name or the password.";
 
 #[derive(Debug)]
 pub(crate) struct Email;
@@ -134,7 +136,7 @@ async fn deliver(part: &Part<'_>, pictures: &[&Picture]) -> Result<(), Undeliver
     let outbound = &part.inner.outbound;
     let found = outbound.resolve(AddressSource::Owner, &relay.host).await;
     let addresses = found.map_err(|error| of_outbound(ABOUT.noun, error))?;
-    let unreached = Failure::unreachable("The mail server could not be reached.");
+    let unreached = Failure::unreachable(NOT_REACHED);
     let mut outcome = Undelivered::from(unreached);
     for address in addresses {
         if !Fence::current().holds() {
@@ -348,9 +350,7 @@ fn may_depend_on_size(error: &smtp::Error) -> bool {
 fn verdict(error: &smtp::Error) -> Failure {
     let code = error.status().map(u16::from);
     match code {
-        Some(code) if LOGIN_REFUSED.contains(&code) => {
-            Failure::refused("The mail server refused the user name or the password.")
-        }
+        Some(code) if LOGIN_REFUSED.contains(&code) => Failure::refused(WRONG_PASSWORD),
         Some(code) if error.is_permanent() => {
             Failure::refused(format!("The mail server refused the message ({code})."))
         }

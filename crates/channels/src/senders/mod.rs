@@ -2,7 +2,7 @@
 //! handles accounts, secrets, splitting and retries.
 
 pub(crate) mod discord;
-mod email;
+pub(crate) mod email;
 mod http;
 mod inbox;
 mod log;
@@ -55,6 +55,9 @@ pub(crate) struct Extra {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
 }
+
+/// The help of the key that names another channel.
+pub(crate) const OTHER_CHANNEL: &str = "Another channel. Needs a bot token.";
 
 /// A channel type.
 pub(crate) trait Sender: fmt::Debug + Send + Sync {

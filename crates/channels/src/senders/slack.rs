@@ -2,7 +2,7 @@
 //! (<https://docs.slack.dev/reference/methods/chat.postMessage>) or an incoming webhook
 //! (<https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>).
 
-use super::{About, Extra, Part, Sender};
+use super::{About, Extra, OTHER_CHANNEL, Part, Sender};
 use crate::error::Failure;
 use crate::fields::{FieldKind, FieldSpec, INBOUND};
 use crate::fields::{receiving_agent, receiving_switch, speaking_switch};
@@ -75,7 +75,7 @@ static ABOUT: About = About {
     extra: &[
         Extra {
             name: "channel",
-            help: "Another channel. Needs a bot token.",
+            help: OTHER_CHANNEL,
         },
         Extra {
             name: "thread_ts",

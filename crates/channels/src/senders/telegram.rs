@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub(crate) const BASE_URL: &str = "https://api.telegram.org";
+pub(crate) const NOT_THE_API: &str = "The server at Telegram's address is not the Bot API.";
 /// The limit of a text is 4,096 characters, counted as UTF-16 code units.
 pub(crate) const LIMIT: Limit = Limit::Utf16(4096);
 
@@ -161,7 +162,5 @@ pub(crate) fn verdict(answer: &Answer) -> Result<(), Failure> {
     if response_json.is_true("/ok") {
         return Ok(());
     }
-    Err(Failure::refused(
-        "The server at Telegram's address is not the Bot API.",
-    ))
+    Err(Failure::refused(NOT_THE_API))
 }

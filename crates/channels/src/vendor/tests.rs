@@ -60,13 +60,13 @@ fn a_vendor_is_named_as_the_sentence_needs_it() {
         (
             "the mail server",
             "The address of the mail server is one that must not be called.",
-            "The mail server gave no answer in time.",
+            "The mail server did not respond in time.",
             "The mail server refused the message (400).",
         ),
         (
             "ntfy",
             "The address of ntfy is one that must not be called.",
-            "ntfy gave no answer in time.",
+            "ntfy did not respond in time.",
             "ntfy refused the message (400).",
         ),
     ] {

@@ -219,7 +219,7 @@ async fn deleting_takes_the_secrets_along() {
 }
 
 #[tokio::test]
-async fn whoever_names_an_address_must_be_admin() {
+async fn a_new_address_requires_admin() {
     let harness = harness().await;
     let create = |kind: &'static str, value: Value| {
         let new = NewAccount {
@@ -272,7 +272,7 @@ async fn whoever_names_an_address_must_be_admin() {
 }
 
 #[tokio::test]
-async fn whoever_names_a_mail_server_must_be_admin() {
+async fn a_new_mail_server_requires_admin() {
     for harness in harnesses().await {
         let mail = json!({
             "host": "mail.example.com", "user": "me", "password": "p", "from": "a@example.com",

@@ -418,7 +418,7 @@ async fn a_file_that_does_not_arrive_in_time_is_given_up() {
 }
 
 #[tokio::test]
-async fn news_end_idle_and_a_long_idle_is_begun_again() {
+async fn new_mail_ends_idle_and_a_long_idle_is_renewed() {
     let mut mailbox = Mailbox::open(Offers::default()).await;
     assert!(
         mailbox.messages().await.is_empty(),

@@ -79,7 +79,7 @@ async fn no_part_ends_inside_a_code_block() {
 }
 
 #[tokio::test]
-async fn a_message_that_was_sent_or_given_up_starts_anew() {
+async fn a_message_that_was_sent_or_abandoned_restarts_at_its_first_part() {
     for harness in harnesses().await {
         let vendor = start(&harness).await;
         harness.send("discord", &text()).await.unwrap();

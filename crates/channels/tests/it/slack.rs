@@ -70,7 +70,7 @@ async fn a_webhook_posts_where_it_belongs() {
 }
 
 #[tokio::test]
-async fn errors_that_pass_are_tried_again_and_others_are_named() {
+async fn temporary_errors_are_retried_and_others_are_named() {
     let (harness, vendor) = bot().await;
     vendor.next((429, vec![("retry-after", "30".to_owned())], String::new()));
     assert_eq!(

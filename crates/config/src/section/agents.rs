@@ -1,7 +1,7 @@
 //! `[agents]`: limits of an agent's turn.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use gatehouse_domain::Zone;
 use std::time::Duration;
 
@@ -118,7 +118,7 @@ pub struct Agents {
 }
 
 impl Agents {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         let kept = |days: u32| (days > 0).then(|| DAY.saturating_mul(days));
         Ok(Self {
             turn_timeout: Duration::from_secs(reader.whole("agents.turn_timeout_seconds")?),

@@ -2,7 +2,7 @@
 
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ pub struct Approvals {
 }
 
 impl Approvals {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             notify: reader.list("approvals.notify")?,
             links: reader.required("approvals.links")?,

@@ -3,7 +3,7 @@
 use crate::host_and_port::host_and_port;
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -134,7 +134,7 @@ impl fmt::Display for Syslog {
 }
 
 impl Audit {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             retention_days: reader.whole("audit.retention_days")?,
             file: reader.text("audit.file").map(PathBuf::from),

@@ -1,7 +1,7 @@
 //! `[backup]`: regular backups.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use std::path::PathBuf;
 
 pub(crate) const KEYS: &[KeySpec] = &[
@@ -73,7 +73,7 @@ pub struct Backup {
 }
 
 impl Backup {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             schedule: reader.text("backup.schedule").map(str::to_owned),
             to: reader.text("backup.to").map(PathBuf::from),

@@ -2,7 +2,7 @@
 
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, MASK, Rule};
-use crate::merge::{Bad, Merged, Origin, Reader};
+use crate::merge::{InvalidSetting, Merged, Origin, Reader};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use std::fmt::{self, Write as _};
@@ -31,7 +31,7 @@ pub struct Database {
 }
 
 impl Database {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         let url = match reader.origin(KEY) {
             // Does not use the merged text: a path need not be Unicode.
             Origin::Default => DatabaseUrl::Sqlite {

@@ -36,7 +36,7 @@ macro_rules! settings {
         }
 
         impl $name {
-            pub(crate) fn read(reader: &$crate::merge::Reader<'_>) -> Result<Self, $crate::merge::Bad> {
+            pub(crate) fn read(reader: &$crate::merge::Reader<'_>) -> Result<Self, $crate::merge::InvalidSetting> {
                 Ok(Self {
                     $($field: settings!(
                         @read $kind, reader, concat!(stringify!($section), ".", stringify!($field))

@@ -2,7 +2,7 @@
 
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use std::str::FromStr;
 
 const FORMATS: &[&str] = &["text", "json"];
@@ -39,7 +39,7 @@ pub struct Log {
 }
 
 impl Log {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             level: reader.required("log.level")?,
             format: reader.required("log.format")?,

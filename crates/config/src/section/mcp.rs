@@ -1,7 +1,7 @@
 //! `[mcp.servers.<name>]`: programs and services that provide additional tools.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Merged, Reader};
+use crate::merge::{InvalidSetting, Merged, Reader};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -131,7 +131,7 @@ impl McpVariable {
 }
 
 impl Mcp {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         let servers = ids_in(reader.merged())
             .into_iter()
             .map(|id| McpServer::read(reader, &id).map(|server| (id, server)))
@@ -189,7 +189,7 @@ impl McpServer {
         }
     }
 
-    fn read(reader: &Reader<'_>, id: &str) -> Result<Self, Bad> {
+    fn read(reader: &Reader<'_>, id: &str) -> Result<Self, InvalidSetting> {
         let key = |name: &str| format!("mcp.servers.{id}.{name}");
         let args = reader.secrets(&key("args"));
         let env: BTreeMap<_, _> = reader
@@ -204,8 +204,8 @@ impl McpServer {
             reader.text(&key("command")),
             reader.optional::<Url>(&key("url"))?,
         ) {
-            (Some(""), _) => Err(Bad::new(&key("command"), "expected a program")),
-            (Some(_), None) if !headers.is_empty() => Err(Bad::new(
+            (Some(""), _) => Err(InvalidSetting::new(&key("command"), "expected a program")),
+            (Some(_), None) if !headers.is_empty() => Err(InvalidSetting::new(
                 &key("headers"),
                 "headers are allowed only with a url",
             )),
@@ -215,7 +215,7 @@ impl McpServer {
                 env,
             }),
             (None, Some(_)) if headers.keys().any(|name| RESERVED.contains(&name.as_str())) => {
-                Err(Bad::new(
+                Err(InvalidSetting::new(
                     &key("headers"),
                     "this is a header that only the gateway sets",
                 ))
@@ -223,12 +223,18 @@ impl McpServer {
             (None, Some(url)) if args.is_empty() && env.is_empty() => {
                 Ok(Self::Url { url, headers })
             }
-            (None, Some(_)) => Err(Bad::new(
+            (None, Some(_)) => Err(InvalidSetting::new(
                 &key("url"),
                 "args and env are allowed only with a command",
             )),
-            (Some(_), Some(_)) => Err(Bad::new(&key("url"), "set a command or a url, not both")),
-            (None, None) => Err(Bad::new(&key("command"), "set a command or a url")),
+            (Some(_), Some(_)) => Err(InvalidSetting::new(
+                &key("url"),
+                "set a command or a url, not both",
+            )),
+            (None, None) => Err(InvalidSetting::new(
+                &key("command"),
+                "set a command or a url",
+            )),
         }
     }
 }

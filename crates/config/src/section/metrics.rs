@@ -1,7 +1,7 @@
 //! `[metrics]`: metrics for monitoring.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use secrecy::SecretString;
 use std::net::SocketAddr;
 
@@ -47,7 +47,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             enabled: reader.flag("metrics.enabled")?,
             bind: reader.optional("metrics.bind")?,

@@ -24,7 +24,7 @@ pub(crate) mod voice;
 pub(crate) mod webhooks;
 
 use crate::key::KeySpec;
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 
 /// The keys of every section, in the order of the sample.
 pub(crate) const KEYS: &[&[KeySpec]] = &[
@@ -77,7 +77,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             server: server::Server::read(reader)?,
             proxy: proxy::Proxy::read(reader)?,

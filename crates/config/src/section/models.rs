@@ -3,7 +3,7 @@
 use super::model_table;
 use crate::invalid_value::{InvalidValue, check_line};
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule, is_valid_id};
-use crate::merge::{Bad, Merged, Reader};
+use crate::merge::{InvalidSetting, Merged, Reader};
 use gatehouse_domain::ModelFacts;
 use secrecy::SecretString;
 use serde_json::json;
@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use url::Url;
 
+pub(super) const BASE_URL_DOC: &str =
+    "Base URL with its version segment. If the URL has no path, /v1 is assumed.";
+pub(super) const API_KEY_DOC: &str =
+    "The provider's API key. Prefer providers.set_key, which stores it in the vault.";
 /// Ollama's default address (its FAQ, "How do I configure Ollama server?").
 const OLLAMA: &str = "http://127.0.0.1:11434/v1";
 const KINDS: &[&str] = &["openai", "anthropic"];
@@ -57,7 +61,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "models.providers.<id>.base_url",
         kind: Kind::Text(Rule::BaseUrl),
         default: Initial::Unset,
-        doc: "Base URL with its version segment. A URL without a path means /v1.",
+        doc: BASE_URL_DOC,
         example: "\"https://api.openai.com/v1\"",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -66,7 +70,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "models.providers.<id>.api_key",
         kind: Kind::Text(Rule::Secret),
         default: Initial::Unset,
-        doc: "The provider's API key. Prefer providers.set_key, which stores it in the vault.",
+        doc: API_KEY_DOC,
         example: "\"sk-…\"",
         guard: Guard::StepUp,
         change: Change::Never("set it with providers.set_key, which stores it in the vault"),
@@ -146,7 +150,7 @@ pub struct Provider {
 }
 
 impl Models {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         let providers = ids_in(reader.merged())
             .into_iter()
             .map(|id| Provider::read(reader, &id).map(|provider| (id, provider)))
@@ -174,7 +178,7 @@ impl Provider {
         }
     }
 
-    fn read(reader: &Reader<'_>, id: &str) -> Result<Self, Bad> {
+    fn read(reader: &Reader<'_>, id: &str) -> Result<Self, InvalidSetting> {
         let key = |name: &str| format!("models.providers.{id}.{name}");
         Ok(Self {
             kind: reader.required(&key("kind"))?,

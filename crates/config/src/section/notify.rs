@@ -2,13 +2,13 @@
 //! `approvals.notify`.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 
 pub(crate) const KEYS: &[KeySpec] = &[
     targets(
         "notify.delivery_failed",
         "Channels that get a message when a delivery fails, as `type` or `type:account`. Further failures of the \
-         same webhook within 15 minutes are one message.",
+         same webhook within 15 minutes are combined into one message.",
     ),
     targets(
         "notify.webhook_refuses",
@@ -48,7 +48,7 @@ pub struct Notify {
 }
 
 impl Notify {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             delivery_failed: reader.list("notify.delivery_failed")?,
             webhook_refuses: reader.list("notify.webhook_refuses")?,

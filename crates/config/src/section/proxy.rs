@@ -1,7 +1,7 @@
 //! `[proxy]`: the reverse proxies that are trusted to name the client's address.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use gatehouse_domain::Cidr;
 
 use crate::invalid_value::InvalidValue;
@@ -36,7 +36,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             trusted_cidrs: reader.list("proxy.trusted_cidrs")?,
             header: reader.required("proxy.header")?,

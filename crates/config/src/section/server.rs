@@ -2,7 +2,7 @@
 
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use crate::section::tls::Tls;
 use std::fmt;
 use std::net::SocketAddr;
@@ -32,7 +32,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "server.allowed_origins",
         kind: Kind::List(Rule::Origin),
         default: Initial::Empty,
-        doc: "Additional origins that may call from a browser: scheme://host[:port] or host:port.",
+        doc: "Additional origins whose pages may call the API from a browser: scheme://host[:port] or host:port.",
         example: "",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -85,7 +85,7 @@ pub struct Server {
     pub bind: SocketAddr,
     /// The URL for browsers and webhook senders, if configured.
     pub external_url: Option<Url>,
-    /// Additional origins that may call from a browser.
+    /// Additional origins whose pages may call the API from a browser.
     pub allowed_origins: Vec<AllowedOrigin>,
     /// The maximum size of a WebSocket message and of an RPC body.
     pub max_message_bytes: usize,
@@ -99,7 +99,7 @@ pub struct Server {
 }
 
 impl Server {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             bind: reader.required("server.bind")?,
             external_url: reader.optional("server.external_url")?,

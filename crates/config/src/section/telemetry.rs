@@ -1,7 +1,7 @@
 //! `[telemetry]`: traces and metrics for a collector.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use url::Url;
 
 pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
@@ -22,7 +22,7 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             otlp_endpoint: reader.optional("telemetry.otlp_endpoint")?,
         })

@@ -2,7 +2,7 @@
 
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use std::path::PathBuf;
 use url::{Host, Url};
 
@@ -100,11 +100,11 @@ pub struct Acme {
 }
 
 impl Tls {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         let self_signed = reader.flag("server.tls.self_signed")?;
         let acme = Acme::read(reader)?;
         if acme.is_some() && self_signed {
-            return Err(Bad::new(
+            return Err(InvalidSetting::new(
                 DOMAINS,
                 "`server.tls.self_signed` is set; use only one of the two",
             ));
@@ -113,20 +113,20 @@ impl Tls {
             reader.file("server.tls.cert"),
             reader.file("server.tls.key"),
         ) {
-            (Some(_), Some(_)) if self_signed => Err(Bad::new(
+            (Some(_), Some(_)) if self_signed => Err(InvalidSetting::new(
                 "server.tls.self_signed",
                 "a certificate is configured; use only one of the two",
             )),
-            (Some(_), Some(_)) if acme.is_some() => Err(Bad::new(
+            (Some(_), Some(_)) if acme.is_some() => Err(InvalidSetting::new(
                 DOMAINS,
                 "a certificate is configured; use only one of the two",
             )),
             (Some(cert), Some(key)) => Ok(Self::Files { cert, key }),
-            (Some(_), None) => Err(Bad::new(
+            (Some(_), None) => Err(InvalidSetting::new(
                 "server.tls.cert",
                 "`server.tls.key` is also required",
             )),
-            (None, Some(_)) => Err(Bad::new(
+            (None, Some(_)) => Err(InvalidSetting::new(
                 "server.tls.key",
                 "`server.tls.cert` is also required",
             )),
@@ -138,7 +138,7 @@ impl Tls {
 
 impl Acme {
     /// Returns `None` without domains.
-    fn read(reader: &Reader<'_>) -> Result<Option<Self>, Bad> {
+    fn read(reader: &Reader<'_>) -> Result<Option<Self>, InvalidSetting> {
         let mut domains: Vec<String> = reader.list(DOMAINS)?;
         domains.sort();
         domains.dedup();
@@ -147,10 +147,13 @@ impl Acme {
         }
         if domains.len() > MAX_DOMAINS {
             let reason = format!("more than {MAX_DOMAINS} names");
-            return Err(Bad::new(DOMAINS, reason));
+            return Err(InvalidSetting::new(DOMAINS, reason));
         }
         let Some(email) = reader.text(EMAIL) else {
-            return Err(Bad::new(DOMAINS, format!("`{EMAIL}` is also required")));
+            return Err(InvalidSetting::new(
+                DOMAINS,
+                format!("`{EMAIL}` is also required"),
+            ));
         };
         let directory: Url = reader.required(DIRECTORY)?;
         // RFC 8555, section 6.1, requires https. Plain http is for an authority on the same machine.
@@ -161,7 +164,7 @@ impl Acme {
             None => false,
         };
         if directory.scheme() != "https" && !is_local {
-            return Err(Bad::new(DIRECTORY, "expected an https URL"));
+            return Err(InvalidSetting::new(DIRECTORY, "expected an https URL"));
         }
         Ok(Some(Self {
             domains,

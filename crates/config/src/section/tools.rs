@@ -2,7 +2,7 @@
 
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use secrecy::SecretString;
 use std::str::FromStr;
 use url::Url;
@@ -26,7 +26,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         kind: Kind::Text(Rule::OneOf(SWITCH)),
         default: Initial::Text("on"),
         doc: "Whether tool calls that send, change, reveal or spend something wait for a person's approval in a \
-              conversation that contains untrusted text: webhooks, web pages, search results, MCP tools. With off, \
+              conversation that contains untrusted text: webhooks, web pages, search results, MCP tools. If off, \
               such text can make your agents act without approval.",
         example: "",
         guard: Guard::StepUp,
@@ -79,8 +79,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "tools.web_search.base_url",
         kind: Kind::Text(Rule::WebUrl),
         default: Initial::Unset,
-        doc: "The URL of the search service; required for searxng. A URL without a path means \
-              the vendor's own path.",
+        doc: "The URL of the search service; required for searxng. If the URL has no path, the vendor's own path is \
+              assumed.",
         example: "\"http://127.0.0.1:8888\"",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -146,7 +146,7 @@ pub struct WebSearch {
 }
 
 impl Tools {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         let api_key = reader.text("tools.web_search.api_key");
         Ok(Self {
             require_approval: reader.list("tools.require_approval")?,

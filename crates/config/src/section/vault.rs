@@ -2,7 +2,7 @@
 //! plaintext, and whether nodes share the data key.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use secrecy::SecretString;
 
 const fn flag(key: &'static str, default: bool, doc: &'static str) -> KeySpec {
@@ -44,8 +44,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "vault.cluster_secret",
         kind: Kind::Text(Rule::Secret),
         default: Initial::Unset,
-        doc: "A random text of at least 32 characters, the same on all nodes. It protects the vault's key on its \
-              way from one node to another through the database.",
+        doc: "A random text of at least 32 characters, the same on all nodes. It protects the vault's key while \
+              nodes exchange it through the database.",
         example: "\"…\"",
         guard: Guard::StepUp,
         change: Change::Never(
@@ -74,7 +74,7 @@ pub struct Vault {
 }
 
 impl Vault {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             plaintext_while_sealed: reader.flag("vault.plaintext_while_sealed")?,
             hold_while_sealed: reader.flag("vault.hold_while_sealed")?,

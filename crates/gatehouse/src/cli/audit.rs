@@ -99,7 +99,7 @@ async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Resul
         Err(VerifyError::Broken { seq }) => {
             out.record(&json!({ "ok": false, "broken_at": seq }), || {
                 line(format!(
-                    "{} row {seq} or the one before it was changed or removed",
+                    "{} row {seq} or the row before it was changed or removed",
                     bad("broken:")
                 ));
             })?;

@@ -49,7 +49,7 @@ pub enum Command {
 /// A period of time.
 #[derive(Debug, clap::Args)]
 pub struct Period {
-    /// Only records of this time or later, such as 2026-01-31T00:00:00Z
+    /// Only records at or after this time, such as 2026-01-31T00:00:00Z
     #[arg(long, value_name = "TIME", value_parser = time)]
     since: Option<String>,
     /// Only records before this time

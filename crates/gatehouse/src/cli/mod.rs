@@ -62,7 +62,7 @@ enum Command {
     /// The vault: status, unlock, seal, rotate
     #[command(subcommand)]
     Vault(vault::Command),
-    /// Environment variables for the programs that Gatehouse starts
+    /// Environment variables in the vault
     #[command(subcommand)]
     Env(env::Command),
     /// Stored SSH keys
@@ -83,7 +83,7 @@ enum Command {
     #[cfg(feature = "voice")]
     #[command(subcommand)]
     Voice(voice::Command),
-    /// The audit log of credentials and the vault
+    /// The audit log: list and verify it
     #[command(subcommand)]
     Audit(audit::Command),
     /// Backups of everything that is stored
@@ -108,7 +108,7 @@ enum Command {
     Service(service::Command),
     /// Print a completion script for a shell
     Completions(completions::Args),
-    /// Write the files that are generated from the code
+    /// Write the generated files: API descriptions, schemas and others; for developers
     #[command(hide = true)]
     Generate(generate::Args),
 }

@@ -53,7 +53,7 @@ pub struct Args {
 }
 
 /// The locations of the files, and the user.
-struct Place {
+struct Locations {
     is_system: bool,
     /// `/`, unless `--root` is given.
     root: PathBuf,
@@ -68,7 +68,7 @@ pub fn run(globals: &Globals, command: &Command) -> Result<ExitCode> {
         Command::Install(args) => (args, true),
         Command::Uninstall(args) => (args, false),
     };
-    let place = Place::of(globals, args)?;
+    let place = Locations::of(globals, args)?;
     let mut plan = if is_install {
         install(globals, &place)?
     } else {
@@ -95,7 +95,7 @@ pub fn run(globals: &Globals, command: &Command) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-impl Place {
+impl Locations {
     fn of(globals: &Globals, args: &Args) -> Result<Self> {
         let is_root = geteuid().is_root();
         let is_system = args.system || (is_root && !args.user);
@@ -157,7 +157,7 @@ impl Place {
     }
 }
 
-fn install(globals: &Globals, place: &Place) -> Result<Plan> {
+fn install(globals: &Globals, place: &Locations) -> Result<Plan> {
     let unit = place.unit();
     ensure_ours(&unit)?;
     let current = std::env::current_exe().context("cannot find the path of this program")?;
@@ -209,7 +209,7 @@ fn install(globals: &Globals, place: &Place) -> Result<Plan> {
     Ok(Plan(steps))
 }
 
-fn uninstall(place: &Place) -> Result<Plan> {
+fn uninstall(place: &Locations) -> Result<Plan> {
     let unit = place.unit();
     ensure!(
         unit.exists(),

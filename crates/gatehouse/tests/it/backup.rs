@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// An installation with a password, and a backup of it with a passphrase.
-pub struct Kept {
+pub struct BackedUp {
     pub installation: Installation,
     pub key: String,
     recovery_key: String,
     pub passphrase: PathBuf,
 }
 
-impl Kept {
+impl BackedUp {
     pub async fn new() -> Self {
         let installation = Installation::new();
         let server = installation.start();
@@ -71,7 +71,7 @@ pub fn path_of(created: &Value) -> String {
 }
 
 /// Verifies the backup and compares the checks of `doctor` of the restored copy.
-fn check_verification(from: &Kept, backup: &str) {
+fn check_verification(from: &BackedUp, backup: &str) {
     let passphrase = text(&from.passphrase);
     let verify = [
         "backup",
@@ -100,7 +100,7 @@ fn check_verification(from: &Kept, backup: &str) {
 
 #[tokio::test]
 async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
-    let from = Kept::new().await;
+    let from = BackedUp::new().await;
     profiles::write(&from.installation, "acme.toml", profiles::ACME).await;
     profiles::write(&from.installation, "notes.txt", "not a profile").await;
     let server = from.installation.start();
@@ -167,7 +167,7 @@ async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
 
 #[tokio::test]
 async fn a_restore_replaces_nothing_and_needs_the_passphrase() {
-    let from = Kept::new().await;
+    let from = BackedUp::new().await;
     let backup = from.installation.data_dir().join("one.backup.age");
     let backup = text(&backup);
     from.create(backup).ok();
@@ -220,7 +220,7 @@ async fn a_restore_replaces_nothing_and_needs_the_passphrase() {
 
 #[tokio::test]
 async fn backups_in_a_directory_are_limited_in_number() {
-    let from = Kept::new().await;
+    let from = BackedUp::new().await;
     let run = |args: &[&str]| {
         let mut all = vec!["backup", "create", "--json"];
         all.extend(args);
@@ -252,7 +252,7 @@ async fn backups_in_a_directory_are_limited_in_number() {
 
 #[tokio::test]
 async fn waiting_deliveries_are_held_until_they_are_released() {
-    let from = Kept::new().await;
+    let from = BackedUp::new().await;
     let server = from.installation.start();
     server
         .post("/api/auth/login", json!({ "password": PASSWORD }))
@@ -305,7 +305,7 @@ async fn waiting_deliveries_are_held_until_they_are_released() {
 
 #[tokio::test]
 async fn messages_of_people_from_before_a_backup_are_not_answered() {
-    let from = Kept::new().await;
+    let from = BackedUp::new().await;
     let location = |installation: &Installation| {
         Location::sqlite_file(&installation.data_dir().join("gatehouse.db"))
     };
@@ -331,7 +331,7 @@ async fn messages_of_people_from_before_a_backup_are_not_answered() {
 
 #[tokio::test]
 async fn the_server_makes_backups_on_request_and_by_its_schedule() {
-    let mut from = Kept::new().await;
+    let mut from = BackedUp::new().await;
     from.installation
         .env("SERVICE_BACKUP__SCHEDULE", "* * * * * *");
     from.installation.env("SERVICE_BACKUP__KEEP", "1");
@@ -391,7 +391,7 @@ async fn the_server_makes_backups_on_request_and_by_its_schedule() {
 
 #[tokio::test]
 async fn a_backup_of_a_running_server_is_sent_to_the_machine_of_the_client() {
-    let from = Kept::new().await;
+    let from = BackedUp::new().await;
     let server = from.installation.start();
     let login = json!({ "password": PASSWORD });
     server.post("/api/auth/login", login).await;
@@ -463,7 +463,7 @@ async fn a_backup_of_a_running_server_is_sent_to_the_machine_of_the_client() {
 
 #[tokio::test]
 async fn a_restore_names_where_the_rows_are() {
-    let from = Kept::new().await;
+    let from = BackedUp::new().await;
     let backup = from.installation.data_dir().join("one.backup.age");
     from.create(text(&backup)).ok();
     let (passphrase, backup) = (text(&from.passphrase), text(&backup));

@@ -1,6 +1,6 @@
 //! The messages of `gatehouse backup` for the operator of a server, and the owner of its files.
 
-use crate::backup::{Kept, path_of, text};
+use crate::backup::{BackedUp, path_of, text};
 use crate::own_memory::{NOBODY, hand_over, is_root};
 use crate::process::{BINARY, Installation};
 use crate::profiles;
@@ -11,7 +11,7 @@ use std::process::Command;
 
 #[tokio::test]
 async fn a_sealed_server_names_the_command_on_its_machine() {
-    let from = Kept::new().await;
+    let from = BackedUp::new().await;
     let server = from.installation.start();
     let here = tempfile::tempdir().unwrap();
     let here = ["--to", text(here.path())];
@@ -31,7 +31,7 @@ async fn a_sealed_server_names_the_command_on_its_machine() {
 
 #[tokio::test]
 async fn a_restore_does_not_call_deleted_credentials_valid() {
-    let from = Kept::new().await;
+    let from = BackedUp::new().await;
     let backup = from.installation.data_dir().join("one.backup.age");
     from.create(text(&backup)).ok();
     let (passphrase, backup) = (text(&from.passphrase), text(&backup));
@@ -40,7 +40,7 @@ async fn a_restore_does_not_call_deleted_credentials_valid() {
     kept.ok();
     let said = kept.stderr();
     for part in [
-        "sessions, paired people and share links of that time are valid",
+        "sessions, paired people and share links are as they were then",
         "--revoke-credentials deletes",
     ] {
         assert!(said.contains(part), "{said}");
@@ -50,10 +50,13 @@ async fn a_restore_does_not_call_deleted_credentials_valid() {
     let revoked = Installation::new().run(&revoking);
     revoked.ok();
     let said = revoked.stderr();
-    for part in ["The password and passkeys of that time are", "were deleted"] {
+    for part in [
+        "The password and passkeys are as they were then",
+        "were deleted",
+    ] {
         assert!(said.contains(part), "{said}");
     }
-    for part in ["share links of that time", "--revoke-credentials"] {
+    for part in ["share links are as", "--revoke-credentials"] {
         assert!(!said.contains(part), "{said}");
     }
 }
@@ -76,7 +79,7 @@ async fn root_works_for_the_user_that_owns_the_data_directory() {
     if !is_root() {
         return;
     }
-    let from = Kept::new().await;
+    let from = BackedUp::new().await;
     profiles::write(&from.installation, "acme.toml", profiles::ACME).await;
     let backup = from.installation.data_dir().join("one.backup.age");
     from.create(text(&backup)).ok();

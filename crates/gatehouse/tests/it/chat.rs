@@ -52,7 +52,7 @@ async fn chat(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_message_gets_its_answer_and_the_conversation_goes_on() {
+async fn one_message_gets_its_answer_and_the_conversation_continues() {
     let installation = installation().await;
     let server = installation.start();
     let first = chat(&installation, &server, &["Hello"], "").await;

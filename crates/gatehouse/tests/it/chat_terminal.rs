@@ -42,7 +42,7 @@ fn chat(installation: &Installation, server: &Server) -> Terminal {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversation_goes_on_until_ctrl_d() {
+async fn a_conversation_continues_until_ctrl_d() {
     let (installation, server) = started().await;
     let mut terminal = chat(&installation, &server);
     terminal.enter("Hello");

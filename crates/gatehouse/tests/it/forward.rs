@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 const SECRET: &str = "whsec_of_the_local_program_01";
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 fn now() -> i64 {
     let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
@@ -183,7 +183,7 @@ impl Forward {
     fn line(&self, text: &str) -> String {
         let mut before = Vec::new();
         loop {
-            match self.lines.recv_timeout(PATIENCE) {
+            match self.lines.recv_timeout(TIMEOUT) {
                 Ok(line) if line.contains(text) => return line,
                 Ok(line) => before.push(line),
                 Err(error) => panic!("no line with {text:?}: {error}; {before:#?}"),
@@ -275,7 +275,7 @@ async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
     door.lead_to(Some(&server));
     let (sender, received) = mpsc::sync_channel(1024);
     let (at, task) = program("127.0.0.1:0".parse().unwrap(), &sender);
-    let next = |received: &mpsc::Receiver<Received>| received.recv_timeout(PATIENCE).unwrap();
+    let next = |received: &mpsc::Receiver<Received>| received.recv_timeout(TIMEOUT).unwrap();
 
     send(&server, &public_id, "evt_before", "invoice.paid").await;
     let forward = Forward::start(
@@ -378,7 +378,7 @@ async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
 }
 
 #[tokio::test]
-async fn mistakes_are_told_before_anything_is_forwarded() {
+async fn mistakes_are_reported_before_anything_is_forwarded() {
     let installation = Installation::new();
     let server = installation.start();
     let run = |args: &[&str], code: i32| {

@@ -28,13 +28,13 @@ const SECRETS: [&str; 14] = [
     "BEGIN OPENSSH",
 ];
 
-struct Place {
+struct ImportServer {
     installation: Installation,
     server: Server,
     key: String,
 }
 
-impl Place {
+impl ImportServer {
     async fn new() -> Self {
         let installation = Installation::new();
         let server = installation.start();
@@ -101,11 +101,11 @@ fn text(path: &Path) -> &str {
 }
 
 /// Imports three times: as a dry run, for real, and again, which creates nothing.
-fn three_times(place: &Place, args: &[&str]) -> Value {
+fn three_times(place: &ImportServer, args: &[&str]) -> Value {
     let mut dry = args.to_vec();
     dry.push("--dry-run");
     let planned = place.import(&dry).json();
-    let planned = Place::outcomes(&planned);
+    let planned = ImportServer::outcomes(&planned);
     assert!(
         planned
             .iter()
@@ -113,14 +113,14 @@ fn three_times(place: &Place, args: &[&str]) -> Value {
         "{planned:?}"
     );
     let made = place.import(args).json();
-    for (what, outcome) in Place::outcomes(&made) {
+    for (what, outcome) in ImportServer::outcomes(&made) {
         assert!(
             outcome.starts_with("created") || outcome.starts_with("not created: no such provider"),
             "{what}: {outcome}"
         );
     }
     let again = place.import(args).json();
-    for (what, outcome) in Place::outcomes(&again) {
+    for (what, outcome) in ImportServer::outcomes(&again) {
         assert!(
             outcome == "exists" || outcome.starts_with("not created: no such provider"),
             "{what}: {outcome}"
@@ -140,7 +140,7 @@ fn list<'a>(record: &'a Value, name: &str, field: &str) -> Vec<&'a str> {
 
 #[tokio::test]
 async fn openclaw_becomes_agents_channels_and_secrets() {
-    let place = Place::new().await;
+    let place = ImportServer::new().await;
     let file = place
         .installation
         .file("claw/openclaw.json", OPENCLAW)
@@ -195,7 +195,7 @@ async fn openclaw_becomes_agents_channels_and_secrets() {
 
 #[tokio::test]
 async fn hermes_becomes_an_agent_channels_and_webhooks() {
-    let place = Place::new().await;
+    let place = ImportServer::new().await;
     let file = place.installation.file("hermes/config.yaml", HERMES).await;
     place
         .installation
@@ -230,7 +230,7 @@ async fn hermes_becomes_an_agent_channels_and_webhooks() {
 
 #[tokio::test]
 async fn hooks_become_webhooks_that_verify_as_before() {
-    let place = Place::new().await;
+    let place = ImportServer::new().await;
     let file = place.installation.file("hooks.json", HOOKS).await;
     let made = three_times(&place, &["webhook", text(&file)]);
     let found = place
@@ -266,7 +266,7 @@ async fn hooks_become_webhooks_that_verify_as_before() {
 
 #[tokio::test]
 async fn a_malformed_file_is_named_with_its_line_and_leaves_nothing() {
-    let place = Place::new().await;
+    let place = ImportServer::new().await;
     let file = |name: &'static str, text: &'static str| place.installation.file(name, text);
     let good = file("good.env", "GOOD=clear-variable\n").await;
     let bad = file("bad.env", "FIRST=1\n\nnot a variable\n").await;
@@ -332,7 +332,7 @@ async fn secrets_are_imported_only_into_an_open_vault() {
     server.stop();
     let key = make_key(&installation).await;
     let server = installation.start();
-    let place = Place {
+    let place = ImportServer {
         installation,
         server,
         key,
@@ -353,7 +353,7 @@ async fn secrets_are_imported_only_into_an_open_vault() {
 
 #[tokio::test]
 async fn private_keys_of_a_folder_are_imported_and_those_with_a_passphrase_named() {
-    let place = Place::new().await;
+    let place = ImportServer::new().await;
     let folder = place.installation.file("ssh/known_hosts", "x\n").await;
     let folder = folder.parent().unwrap();
     for (name, passphrase) in [("id_plain", ""), ("id_locked", "secret")] {
@@ -373,7 +373,7 @@ async fn private_keys_of_a_folder_are_imported_and_those_with_a_passphrase_named
 
 #[tokio::test]
 async fn an_item_that_the_server_refuses_does_not_stop_the_others() {
-    let place = Place::new().await;
+    let place = ImportServer::new().await;
     let env = "PATH=/bin\nFIRST=one\nSERVICE_BIND=x\nSECOND=two\n";
     let file = place.installation.file("reserved.env", env).await;
     let ran = place.import(&["env", text(&file)]);
@@ -385,7 +385,7 @@ async fn an_item_that_the_server_refuses_does_not_stop_the_others() {
 
 #[tokio::test]
 async fn one_rule_of_a_hook_verifies_its_sender_and_the_others_are_named() {
-    let place = Place::new().await;
+    let place = ImportServer::new().await;
     let hooks = r#"[{ "id": "two", "execute-command": "x", "trigger-rule": { "and": [
         { "match": { "type": "payload-hmac-sha256", "secret": "hub-clear-secret",
                      "parameter": { "source": "header", "name": "X-Hub-Signature-256" } } },

@@ -234,7 +234,7 @@ impl Server {
         answer.unwrap().text().await.unwrap()
     }
 
-    /// Ends the server as a power failure would.
+    /// Kills the server with SIGKILL. The page cache keeps what it has written.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

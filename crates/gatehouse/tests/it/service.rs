@@ -172,7 +172,7 @@ async fn the_systems_service_is_written_below_a_root_without_commands() {
 }
 
 #[tokio::test]
-async fn a_unit_of_somebody_else_or_of_a_package_is_left_alone() {
+async fn a_foreign_unit_and_a_unit_of_a_package_are_left_alone() {
     let machine = Machine::new().await;
     let unit = machine.user_unit();
     tokio::fs::create_dir_all(unit.parent().unwrap())

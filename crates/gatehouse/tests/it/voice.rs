@@ -243,7 +243,7 @@ fn a_wrong_line_is_two_and_calls_nobody() {
 }
 
 #[test]
-fn doctor_tries_whoever_is_chosen_although_lists_hide_it() {
+fn doctor_tries_a_chosen_provider_that_lists_hide() {
     let gateway = Gateway::new();
     let shown = gateway.voice(&["--json", "providers"]).json();
     let speakers = shown["tts"].as_array().unwrap();

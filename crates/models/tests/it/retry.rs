@@ -18,7 +18,7 @@ fn busy(status: u16) -> Answer {
 }
 
 #[tokio::test]
-async fn what_may_pass_is_tried_again() {
+async fn temporary_failures_are_retried() {
     for status in [429, 500, 502, 503, 529, 408] {
         let vendor = Vendor::new([busy(status), good()]).await;
         let (collected, error) = ask(Openai, &vendor).await;

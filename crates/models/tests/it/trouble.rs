@@ -18,7 +18,7 @@ fn is_failed(error: Option<&ModelError>, status: Option<u16>, retryable: bool) -
 }
 
 #[tokio::test]
-async fn garbage_is_not_tried_again() {
+async fn an_unreadable_response_is_not_retried() {
     for text in [
         "data: {broken\n\n".to_owned(),
         "data: 5\n\n".to_owned(),

@@ -32,7 +32,7 @@ fn the_usual_limits_are_256_mib_and_grow_with_the_messages() {
 }
 
 #[test]
-fn bytes_are_charged_up_to_the_limit_and_given_back() {
+fn bytes_are_charged_up_to_the_limit_and_released() {
     let budget = ByteBudget::new(Limits::flat(10));
     let six = take(&budget, known("a"), 6).unwrap();
     assert!(take(&budget, known("b"), 5).is_none());

@@ -60,10 +60,7 @@ impl Base64 {
     /// Returns the audio, or an error for invalid or too long input.
     pub(super) fn decoded(self, field: &str) -> Result<Vec<u8>, Problem> {
         self.0.map_err(|code| match code {
-            ErrorCode::PayloadTooLarge => {
-                let message = format!("The audio is over the limit of {MAX_AUDIO_BYTES} bytes.");
-                Problem::new(code, message).with("max_bytes", MAX_AUDIO_BYTES)
-            }
+            ErrorCode::PayloadTooLarge => Problem::too_large("audio", MAX_AUDIO_BYTES),
             _ => Problem::invalid_params(field, "expected base64"),
         })
     }

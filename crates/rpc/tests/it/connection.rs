@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 #[tokio::test]
-async fn whoever_the_upgrade_recognised_may_speak_at_once() {
+async fn a_caller_of_an_authenticated_upgrade_may_call_at_once() {
     let harness = Harness::new().await;
     let mut line = Line::ready(&harness).await;
     assert!(line.connection.is_authenticated());

@@ -50,7 +50,7 @@ async fn before_authentication_messages_are_small() {
     assert_eq!(
         (line.said.len(), line.waiting.len()),
         (0, 1),
-        "it is looked at"
+        "it is processed"
     );
     let mut line = Line::unauthenticated_client(&harness).await;
     line.feed(Input::Text(of_size(65_537)));

@@ -27,7 +27,7 @@ async fn status_tells_how_it_is() {
 }
 
 #[tokio::test]
-async fn the_doctor_says_why_somebody_is_remote() {
+async fn the_doctor_reports_why_a_caller_is_remote() {
     let harness = Harness::new().await;
     let ids = |report: &Value| {
         let checks = report["checks"].as_array().unwrap();

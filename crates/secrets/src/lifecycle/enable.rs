@@ -26,7 +26,7 @@ pub struct Enabled {
 enum Plan {
     /// Only the flag.
     Flag,
-    /// The flag; the record was opened with the password.
+    /// The flag, and the key that the password unlocked.
     Open(Arc<Dek>),
     /// The flag and a new record.
     Make(Arc<New>),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The credential that unseals the vault.
 #[derive(Clone)]
-pub(crate) enum Means {
+pub(crate) enum UnsealCredential {
     Password,
     RecoveryKey,
     /// The answer of another node to this request.
@@ -23,7 +23,7 @@ pub(crate) enum Means {
     },
 }
 
-impl Means {
+impl UnsealCredential {
     /// The text in the audit log.
     const fn as_str(&self) -> &'static str {
         match self {
@@ -88,22 +88,22 @@ impl Inner {
         if now.dek.is_some() {
             return Ok(now.status);
         }
-        let means = match key {
-            Key::Password(_) => Means::Password,
-            Key::Recovery(_) => Means::RecoveryKey,
+        let credential = match key {
+            Key::Password(_) => UnsealCredential::Password,
+            Key::Recovery(_) => UnsealCredential::RecoveryKey,
         };
-        self.unseal_alone(actor, means, &now.seen, &dek).await
+        self.unseal_alone(actor, credential, &now.seen, &dek).await
     }
 
     /// Unseals with the record's key. The caller must hold the gate exclusively.
     pub(crate) async fn unseal_alone(
         self: &Arc<Self>,
         actor: &Actor,
-        means: Means,
+        credential: UnsealCredential,
         seen: &Seen,
         dek: &Arc<Dek>,
     ) -> Result<Status, VaultError> {
-        let migrated = self.migrate_at_unseal(actor, means, seen, dek).await?;
+        let migrated = self.migrate_at_unseal(actor, credential, seen, dek).await?;
         let status = self.hold(dek, seen.generation)?;
         self.settle_provider_keys(dek).await;
         if migrated > 0 {
@@ -115,7 +115,7 @@ impl Inner {
     async fn migrate_at_unseal(
         self: &Arc<Self>,
         actor: &Actor,
-        means: Means,
+        credential: UnsealCredential,
         seen: &Seen,
         dek: &Arc<Dek>,
     ) -> Result<u64, VaultError> {
@@ -126,11 +126,15 @@ impl Inner {
                 job.require_unchanged(conn, &seen).await?;
                 let migrated = job.migrate(conn, &dek).await?;
                 job.add_hold_key(conn, &dek).await?;
-                match &means {
-                    Means::Password | Means::RecoveryKey => job.note_unlock(conn, &actor).await?,
-                    Means::AnotherNode { request } => job.end_request(conn, request).await?,
+                match &credential {
+                    UnsealCredential::Password | UnsealCredential::RecoveryKey => {
+                        job.note_unlock(conn, &actor).await?
+                    }
+                    UnsealCredential::AnotherNode { request } => {
+                        job.end_request(conn, request).await?
+                    }
                 }
-                let detail = json!({ "by": means.as_str(), "migrated": migrated });
+                let detail = json!({ "by": credential.as_str(), "migrated": migrated });
                 job.note(conn, "vault.unsealed", &actor, detail).await?;
                 Ok::<_, VaultError>(migrated)
             })

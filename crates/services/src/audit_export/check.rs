@@ -42,8 +42,7 @@ fn subject(target: Target, why: &str) -> Subject {
 const fn hint(target: Target) -> &'static str {
     match target {
         Target::File => {
-            "Check the path, its permissions and the free space. Only a new file, or one that ends with a record of the \
-             audit log, is written to."
+            "Check the path, its permissions and the free space. The file must be new, or end with an audit record."
         }
         Target::Syslog => {
             "Check that syslog or journald runs and reads from this socket, or that the syslog server can be reached and, for \

@@ -1,7 +1,7 @@
 //! The copy in a file. It is opened for each write, so a log rotation needs no signal: the next record goes into a new
 //! file. Rows are only appended to records of the audit log, so that a wrong setting damages no other file.
 
-use super::record::{self, Place};
+use super::record::{self, RecordKey};
 use gatehouse_store::AuditRow;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -17,7 +17,7 @@ struct End {
     /// The length without a record that was not written completely.
     length: u64,
     /// The last complete record.
-    last: Option<Place>,
+    last: Option<RecordKey>,
 }
 
 /// Appends the rows that are not in the file yet, and waits until they are on the disk. After an error, none of them is
@@ -78,7 +78,7 @@ fn end(file: &mut File) -> io::Result<End> {
 
 /// Returns the length up to the end of the last complete record, and the record. `None` if the bytes are something
 /// else. `is_whole` if the file has nothing before them.
-fn end_of(tail: &[u8], is_whole: bool) -> Option<(usize, Option<Place>)> {
+fn end_of(tail: &[u8], is_whole: bool) -> Option<(usize, Option<RecordKey>)> {
     let complete = tail
         .iter()
         .rposition(|byte| *byte == b'\n')

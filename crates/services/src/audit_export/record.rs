@@ -27,12 +27,12 @@ struct Record<'a> {
 
 /// Identifies a record.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
-pub(super) struct Place {
+pub(super) struct RecordKey {
     pub(super) seq: i64,
     pub(super) hash: String,
 }
 
-impl Place {
+impl RecordKey {
     pub(super) fn is_of(&self, row: &AuditRow) -> bool {
         self.seq == row.seq && self.hash == row.hash
     }
@@ -103,7 +103,7 @@ pub(super) mod tests {
                  \"prev_hash\":\"before\",\"hash\":\"{hash}\"}}"
             )
         );
-        let place: Place = serde_json::from_str(&line).unwrap();
+        let place: RecordKey = serde_json::from_str(&line).unwrap();
         assert!(place.is_of(&row));
         assert!(!place.is_of(&self::row(7, "{}")));
     }

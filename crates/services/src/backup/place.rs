@@ -51,7 +51,7 @@ struct State {
 
 /// The directory for backups, and what is known of it.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct BackupDirectory {
     pub directory: PathBuf,
     data_dir: PathBuf,
     state: State,
@@ -59,13 +59,13 @@ pub struct Place {
 
 /// A directory to which backups can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct DirectoryFacts {
     is_mount_point: bool,
     /// Whether it is on the file system of the data directory.
     is_with_data: bool,
 }
 
-impl Place {
+impl BackupDirectory {
     /// `stored` is the value of [`KEY`]. An unreadable value counts as none.
     pub(super) fn new(directory: PathBuf, layers: &Layers, stored: Option<Value>) -> Self {
         let state = stored.and_then(|value| serde_json::from_value(value).ok());
@@ -77,7 +77,7 @@ impl Place {
     }
 
     /// Examines the directory. Blocks the thread. Mounts of a directory of the same file system are not recognized.
-    pub fn check(&self) -> Result<Found, PlaceError> {
+    pub fn check(&self) -> Result<DirectoryFacts, PlaceError> {
         let was_mount_point = self.state == mounted(&self.directory);
         let directory = match self.directory.metadata() {
             Ok(directory) => directory,
@@ -85,7 +85,7 @@ impl Place {
             Err(_) if was_mount_point || !self.is_below_data() => return Err(PlaceError::Missing),
             // The backup creates it.
             Err(_) => {
-                return Ok(Found {
+                return Ok(DirectoryFacts {
                     is_mount_point: false,
                     is_with_data: true,
                 });
@@ -99,7 +99,7 @@ impl Place {
         }
         // A command that uses PostgreSQL needs no data directory.
         let data_dir = self.data_dir.metadata();
-        Ok(Found {
+        Ok(DirectoryFacts {
             is_mount_point,
             is_with_data: data_dir.is_ok_and(|data_dir| data_dir.dev() == directory.dev()),
         })
@@ -146,8 +146,8 @@ fn mounted(directory: &Path) -> State {
 /// does not respond, each one occupies a thread for blocking work, of which there are few.
 async fn examine<T: Send + 'static>(
     turn: &Arc<Mutex<()>>,
-    place: Place,
-    look: fn(&Place) -> Result<T, PlaceError>,
+    place: BackupDirectory,
+    look: fn(&BackupDirectory) -> Result<T, PlaceError>,
 ) -> Result<Result<T, PlaceError>, JoinError> {
     let turn = Arc::clone(turn).lock_owned().await;
     let check = tokio::task::spawn_blocking(move || {
@@ -171,23 +171,37 @@ async fn within<T>(
 
 impl Services {
     /// Examines the directory, after other examinations, for a limited time.
-    pub(super) async fn examine_in_time(&self, place: &Place) -> Result<Found, PlaceError> {
+    pub(super) async fn examine_in_time(
+        &self,
+        place: &BackupDirectory,
+    ) -> Result<DirectoryFacts, PlaceError> {
         within(LONGEST_WAIT, self.examine(place)).await
     }
 
     /// Lists the backups in the directory, after other examinations, for a limited time.
-    pub(super) async fn list_in_time(&self, place: Place) -> Result<Vec<Entry>, PlaceError> {
-        let list = examine(&self.backup_place_turn, place, Place::list);
+    pub(super) async fn list_in_time(
+        &self,
+        place: BackupDirectory,
+    ) -> Result<Vec<Entry>, PlaceError> {
+        let list = examine(&self.backup_place_turn, place, BackupDirectory::list);
         within(LONGEST_WAIT, list).await
     }
 
     /// Examines the directory, after other examinations.
-    async fn examine(&self, place: &Place) -> Result<Result<Found, PlaceError>, JoinError> {
-        examine(&self.backup_place_turn, place.clone(), Place::check).await
+    async fn examine(
+        &self,
+        place: &BackupDirectory,
+    ) -> Result<Result<DirectoryFacts, PlaceError>, JoinError> {
+        examine(
+            &self.backup_place_turn,
+            place.clone(),
+            BackupDirectory::check,
+        )
+        .await
     }
 
     /// The directory for backups, without looking at it.
-    pub(super) async fn backup_place(&self) -> Result<Place, StoreError> {
+    pub(super) async fn backup_place(&self) -> Result<BackupDirectory, StoreError> {
         let read = self
             .store
             .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
@@ -195,12 +209,16 @@ impl Services {
         let directory = self.backup_directory();
         // Nodes that share a database have directories of their own.
         let stored = stored?.filter(|_| !self.store.engine().is_shared());
-        Ok(Place::new(directory, self.config.layers(), stored))
+        Ok(BackupDirectory::new(
+            directory,
+            self.config.layers(),
+            stored,
+        ))
     }
 
     /// Stores whether the backup that was just made is in a mount point, unless nodes share the database. A failure is
     /// only logged: the backup is good.
-    pub(super) async fn note_place(&self, place: &Place, found: Found) {
+    pub(super) async fn note_place(&self, place: &BackupDirectory, found: DirectoryFacts) {
         let state = if found.is_mount_point {
             mounted(&place.directory)
         } else {
@@ -242,7 +260,7 @@ pub(super) async fn add_to(check: Check, services: &Services) -> Check {
     }
 }
 
-fn with_place(check: Check, examined: &Result<Found, PlaceError>) -> Check {
+fn with_place(check: Check, examined: &Result<DirectoryFacts, PlaceError>) -> Check {
     match examined {
         Ok(found) if found.is_with_data => Check {
             message: format!(
@@ -272,8 +290,8 @@ mod tests {
     use futures_util::FutureExt;
     use std::os::unix::fs::symlink;
 
-    fn place(directory: &Path, data_dir: &Path, state: State) -> Place {
-        Place {
+    fn place(directory: &Path, data_dir: &Path, state: State) -> BackupDirectory {
+        BackupDirectory {
             directory: directory.to_owned(),
             data_dir: data_dir.to_owned(),
             state,
@@ -286,7 +304,7 @@ mod tests {
         let data = base.path().join("data");
         std::fs::create_dir(&data).unwrap();
         let (own, other) = (data.join("a/b"), base.path().join("disk"));
-        let with_data = Found {
+        let with_data = DirectoryFacts {
             is_mount_point: false,
             is_with_data: true,
         };
@@ -338,10 +356,13 @@ mod tests {
         let place = place(data.path(), data.path(), State::default());
         let turn: Arc<Mutex<()>> = Arc::default();
         let unending = Arc::clone(&turn).lock_owned().await;
-        let check = examine(&turn, place.clone(), Place::check);
+        let check = examine(&turn, place.clone(), BackupDirectory::check);
         assert!(check.now_or_never().is_none());
         drop(unending);
-        examine(&turn, place, Place::check).await.unwrap().unwrap();
+        examine(&turn, place, BackupDirectory::check)
+            .await
+            .unwrap()
+            .unwrap();
     }
 
     #[tokio::test]
@@ -350,14 +371,22 @@ mod tests {
         let place = place(data.path(), data.path(), State::default());
         let turn: Arc<Mutex<()>> = Arc::default();
         let unending = Arc::clone(&turn).lock_owned().await;
-        let ended = within(Duration::ZERO, examine(&turn, place.clone(), Place::check)).await;
+        let ended = within(
+            Duration::ZERO,
+            examine(&turn, place.clone(), BackupDirectory::check),
+        )
+        .await;
         assert!(matches!(ended, Err(PlaceError::NoAnswer)), "{ended:?}");
-        let ended = within(Duration::ZERO, examine(&turn, place.clone(), Place::list)).await;
+        let ended = within(
+            Duration::ZERO,
+            examine(&turn, place.clone(), BackupDirectory::list),
+        )
+        .await;
         assert!(matches!(ended, Err(PlaceError::NoAnswer)), "{ended:?}");
         drop(unending);
-        let check = examine(&turn, place.clone(), Place::check);
+        let check = examine(&turn, place.clone(), BackupDirectory::check);
         assert!(within(LONGEST_WAIT, check).await.unwrap().is_with_data);
-        let list = examine(&turn, place, Place::list);
+        let list = examine(&turn, place, BackupDirectory::list);
         assert!(within(LONGEST_WAIT, list).await.unwrap().is_empty());
     }
 
@@ -365,7 +394,7 @@ mod tests {
     fn a_mount_point_is_recognized() {
         let data = tempfile::tempdir().unwrap();
         let found = place(Path::new("/dev"), data.path(), State::default()).check();
-        let elsewhere = Found {
+        let elsewhere = DirectoryFacts {
             is_mount_point: true,
             is_with_data: false,
         };
@@ -394,7 +423,7 @@ mod tests {
     #[test]
     fn what_is_wrong_with_the_directory_is_part_of_the_check() {
         let check = || Check::fine("backup", "Backups are scheduled.");
-        let found = |is_with_data| Found {
+        let found = |is_with_data| DirectoryFacts {
             is_mount_point: false,
             is_with_data,
         };

@@ -123,7 +123,8 @@ impl AcmeKeeper {
         if let Err(failure) = update_contact(&self.services, &self.acme).await {
             tracing::warn!(
                 reason = %failure.message,
-                "the contact of the account at the certificate authority could not be changed; the next order tries again"
+                "the contact of the account at the certificate authority could not be changed; the next order \
+                 retries the change"
             );
         }
         let mut timer = tokio::time::interval(POLL);

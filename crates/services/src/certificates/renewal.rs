@@ -17,7 +17,7 @@ const MAX_ASKED_MS: u64 = 7 * 24 * 3_600_000;
 pub(super) struct Jitter(pub(super) u32);
 
 impl Jitter {
-    /// Returns this share of an amount.
+    /// Scales the amount by this share.
     fn of(self, amount: u64) -> u64 {
         amount / 1000 * u64::from(self.0) + amount % 1000 * u64::from(self.0) / 1000
     }

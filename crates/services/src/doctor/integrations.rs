@@ -1,6 +1,6 @@
 //! Checks of MCP servers, of webhooks without authentication, and of the channels for approvals.
 
-use super::{Check, Subject};
+use super::{Check, SEE_LOG, Subject};
 use crate::Services;
 use gatehouse_config::{McpServer, McpVariable, Settings};
 use gatehouse_tools::{McpReview, McpState, McpStatus};
@@ -158,7 +158,7 @@ pub(super) async fn open_webhooks(services: &Services) -> Option<Check> {
         Ok(found) => (found.all > 0).then(|| open_finding(&found)),
         Err(error) => {
             let message = format!("The webhooks cannot be read: {error}.");
-            Some(Check::bad("webhooks", message, "The log has the details."))
+            Some(Check::bad("webhooks", message, SEE_LOG))
         }
     }
 }

@@ -151,7 +151,7 @@ pub(super) fn metrics_token(settings: &Settings) -> Option<Check> {
 pub(super) fn locality(locality: Locality) -> Check {
     let id = "locality";
     let Locality::Remote { failed_check } = locality else {
-        return Check::fine(id, "You are local: all four checks passed.");
+        return Check::fine(id, "Your connection is local: all four checks passed.");
     };
     let number = failed_check.number();
     let (why, hint) = match failed_check {
@@ -175,7 +175,10 @@ pub(super) fn locality(locality: Locality) -> Check {
     // A remote connection is not an error. The hint helps users who expected a local one.
     Check {
         hint: Some(hint.to_owned()),
-        ..Check::fine(id, format!("You are remote: check {number} failed, {why}."))
+        ..Check::fine(
+            id,
+            format!("Your connection is remote: check {number} failed ({why})."),
+        )
     }
 }
 

@@ -39,8 +39,8 @@ pub(super) async fn disk(data_dir: &Path) -> Check {
 fn disk_finding(free: u64, total: u64) -> Check {
     let message = format!("{} are free in the data directory.", binary_size(free));
     if free < LEAST_FREE || (free < LITTLE_FREE && free < total / 20) {
-        let hint = "Free some space. When the disk is full, deliveries are refused with 503, and their senders have to \
-                    send them again.";
+        let hint = "Free some space. If the disk is full, deliveries are refused with 503 and must be resent by \
+                    their senders.";
         return Check::bad("disk", message, hint);
     }
     Check::fine("disk", message)

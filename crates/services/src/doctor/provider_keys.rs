@@ -1,6 +1,6 @@
 //! Checks that each stored provider key belongs to a configured provider and address.
 
-use super::Check;
+use super::{Check, SEE_LOG};
 use crate::Services;
 use gatehouse_domain::KeyBinding;
 use gatehouse_secrets::ProviderKeyInfo;
@@ -13,11 +13,7 @@ pub(super) async fn provider_keys(services: &Services) -> Option<Check> {
         Ok(stored) => stored,
         Err(error) => {
             tracing::error!(%error, "the provider keys cannot be listed");
-            return Some(Check::bad(
-                id,
-                "The provider keys cannot be read.",
-                "The log has the details.",
-            ));
+            return Some(Check::bad(id, "The provider keys cannot be read.", SEE_LOG));
         }
     };
     let is_unused = |key: &&ProviderKeyInfo| {

@@ -10,7 +10,7 @@ const TTS: &str = "Text-to-speech";
 const STT: &str = "Speech-to-text";
 
 /// The finding for speech synthesis or recognition.
-struct Found {
+struct VoiceFinding {
     /// [`TTS`] or [`STT`].
     feature: &'static str,
     enabled: bool,
@@ -38,8 +38,8 @@ async fn found<Id: ProviderId>(
     enabled: bool,
     chosen: &str,
     settings: &VoiceSection,
-) -> Found {
-    let mut found = Found {
+) -> VoiceFinding {
+    let mut found = VoiceFinding {
         feature,
         enabled,
         chosen: None,
@@ -53,7 +53,7 @@ async fn found<Id: ProviderId>(
     found
 }
 
-impl Found {
+impl VoiceFinding {
     /// Records a provider. The first call sets the chosen provider; only the first problem is kept.
     fn ask(&mut self, name: String, checked: Result<Option<String>, VoiceError>) {
         let chosen = match checked {
@@ -77,7 +77,7 @@ impl Found {
     }
 }
 
-fn finding(speaking: Found, listening: Found) -> Check {
+fn finding(speaking: VoiceFinding, listening: VoiceFinding) -> Check {
     let message = format!("{} {}", speaking.sentence(), listening.sentence());
     for found in [speaking, listening] {
         if let (true, Some((name, lack))) = (found.enabled, found.lack) {
@@ -92,8 +92,8 @@ fn finding(speaking: Found, listening: Found) -> Check {
 mod tests {
     use super::*;
 
-    fn found(feature: &'static str, asked: Vec<(&str, bool)>) -> Found {
-        let mut found = Found {
+    fn found(feature: &'static str, asked: Vec<(&str, bool)>) -> VoiceFinding {
+        let mut found = VoiceFinding {
             feature,
             enabled: true,
             chosen: None,

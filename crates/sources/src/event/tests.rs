@@ -414,7 +414,7 @@ fn generic_has_no_entities() {
 }
 
 #[test]
-fn a_conversation_of_two_numbers_is_one_whoever_writes() {
+fn two_numbers_share_one_conversation_in_both_directions() {
     let incoming = json!({ "SmsStatus": "received", "From": "+1", "To": "+2" });
     let outgoing = json!({ "MessageStatus": "delivered", "From": "+2", "To": "+1" });
     assert_eq!(

@@ -332,7 +332,7 @@ proptest! {
     }
 
     #[test]
-    fn a_form_gives_back_what_was_put_in(fields in prop::collection::vec(("[^\0]{1,8}", any::<String>()), 1..6)) {
+    fn a_form_decodes_to_the_encoded_pairs(fields in prop::collection::vec(("[^\0]{1,8}", any::<String>()), 1..6)) {
         let mut form = url::form_urlencoded::Serializer::new(String::new());
         let mut expected = serde_json::Map::new();
         for (name, value) in &fields {

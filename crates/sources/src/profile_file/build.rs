@@ -160,7 +160,7 @@ fn replay(mode: AuthMode, keys: &[KeySource]) -> Replay {
             return Replay {
                 id_is_signed: false,
                 guard: ReplayGuard::Key,
-                note: "The sender sends the secret itself, so anyone who captures a delivery can also create others.",
+                note: "Deliveries contain the secret itself, so anyone who captures one can forge others.",
             };
         }
     };
@@ -173,13 +173,13 @@ fn replay(mode: AuthMode, keys: &[KeySource]) -> Replay {
         return Replay {
             id_is_signed: true,
             guard: ReplayGuard::Key,
-            note: "The signature covers the id.",
+            note: "The signature covers the ID.",
         };
     }
     Replay {
         id_is_signed: false,
         guard: ReplayGuard::Bytes,
-        note: "No signature covers an id: with `key`, a captured delivery can be sent again.",
+        note: "No signature covers an ID: with `key`, a captured delivery can be sent again.",
     }
 }
 

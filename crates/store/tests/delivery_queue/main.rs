@@ -218,7 +218,7 @@ async fn what_waits_for_a_retry_holds_its_session_back() {
 }
 
 #[tokio::test]
-async fn thousands_that_wait_for_one_are_looked_at_once() {
+async fn thousands_that_wait_for_one_are_read_once() {
     const MANY: u32 = 10_000;
     for database in databases().await {
         let store = database.open().await;
@@ -357,7 +357,7 @@ async fn deliveries_of_a_deleted_webhook_neither_run_nor_hold_others_back() {
 
 /// A long line must not hide the deliveries of other lines.
 #[tokio::test]
-async fn each_line_is_asked_for_by_itself() {
+async fn each_line_is_claimed_separately() {
     for database in databases().await {
         let store = database.open().await;
         let of = |n, hook: &str, target: &str| NewDelivery {

@@ -4,7 +4,7 @@ use super::*;
 use gatehouse_store::testing::{self, postgres};
 
 #[tokio::test]
-async fn a_delivery_that_lost_the_one_before_it_is_found_again() {
+async fn a_delivery_that_lost_its_predecessor_is_found() {
     for database in databases().await {
         let store = database.open().await;
         insert(&store, (1..=3).map(|n| delivery(n, "a")).collect()).await;

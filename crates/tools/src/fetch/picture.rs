@@ -24,8 +24,8 @@ pub(super) async fn read(
 pub(super) fn describe(url: &str, picture: &NewAttachment) -> String {
     let (width, height) = picture.pixels.unwrap_or_default();
     format!(
-        "URL: {}\n\nThis is a picture: {}, {width} × {height} pixels, {} bytes. If no picture follows, you cannot see \
-         it, because the model does not read images or is not known to.",
+        "URL: {}\n\nThis is a picture: {}, {width} × {height} pixels, {} bytes. If no picture follows, you cannot \
+         see it: this model is not known to support images.",
         text::one_line(url, 2000),
         picture.media_type,
         picture.data.len()

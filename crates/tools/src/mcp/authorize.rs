@@ -1,8 +1,8 @@
 //! Connecting servers with an account: the operations of people.
 
+use super::handle::Mcp;
 use super::oauth::{Authorization, Callback, GivenClient, OAuthError};
 use super::other_nodes::Elsewhere;
-use super::servers::Mcp;
 use gatehouse_config::McpServer;
 use gatehouse_domain::Actor;
 use gatehouse_store::StoreError;

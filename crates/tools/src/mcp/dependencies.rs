@@ -42,7 +42,7 @@ pub(crate) struct Dependencies {
     expect(dead_code, reason = "needed only for servers")
 )]
 #[derive(Clone)]
-pub(super) struct Wanted {
+pub(super) struct ConfiguredServers {
     pub(super) servers: BTreeMap<String, Arc<McpServer>>,
     /// How often each server was started again on request.
     pub(super) restarts: BTreeMap<String, u64>,

@@ -1,7 +1,7 @@
 //! Managing the servers: approve, restart, test, delete the authorization.
 
+use super::handle::Mcp;
 use super::other_nodes::Elsewhere;
-use super::servers::Mcp;
 use super::status::{McpReview, McpState, McpStatus, McpToolStatus};
 use gatehouse_domain::{Actor, ErrorCode, Problem};
 use gatehouse_store::{AuditEntry, McpToolRow, StoreError};
@@ -50,7 +50,8 @@ impl From<McpError> for Problem {
             ),
             McpError::Changed => Self::new(
                 ErrorCode::Conflict,
-                "The tools of the MCP server have changed since then. Nothing was changed. Call mcp.list again.",
+                "The tools of the MCP server have changed since you listed them. Nothing was approved. Call mcp.list \
+                 again.",
             ),
             McpError::NoTool(_) => {
                 Self::invalid_params("tools", "contains a tool that the server does not have")

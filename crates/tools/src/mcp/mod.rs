@@ -17,6 +17,7 @@ mod connect_error;
 #[cfg(feature = "mcp")]
 mod content;
 mod dependencies;
+mod handle;
 #[cfg(feature = "mcp")]
 mod http_client;
 #[cfg(feature = "mcp")]
@@ -51,16 +52,15 @@ mod schema;
 mod server;
 #[cfg(feature = "mcp")]
 mod server_lifecycle;
-mod servers;
 mod status;
 #[cfg(feature = "mcp")]
 mod supervise;
 #[cfg(feature = "mcp")]
 mod tool;
 
+pub use handle::Mcp;
 pub use manage::McpError;
 pub use oauth::{Authorization, Callback, GivenClient, OAuthError};
 pub use offers::{McpArgument, McpOffers, McpPrompt, McpResource};
 pub use prompts::McpPromptText;
-pub use servers::Mcp;
 pub use status::{McpReview, McpState, McpStatus, McpToolStatus, ToolForm};

@@ -1,8 +1,8 @@
 //! Fills in a prompt of a server.
 
+use super::handle::Mcp;
 use super::manage::McpError;
 use super::offers::McpPrompt;
-use super::servers::Mcp;
 use super::status::McpState;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Starts and stops servers to match the settings.
 
-use super::dependencies::{Dependencies, Wanted};
+use super::dependencies::{ConfiguredServers, Dependencies};
 use super::server::{Server, group};
 use futures_util::future::join_all;
 use gatehouse_config::McpServer;
@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 /// Supervises all servers.
 pub(super) struct Supervisor {
     dependencies: Arc<Dependencies>,
-    wanted: watch::Receiver<Arc<Wanted>>,
+    wanted: watch::Receiver<Arc<ConfiguredServers>>,
     tasks: TaskTracker,
     running: BTreeMap<String, Running>,
     /// How many servers were started.
@@ -30,7 +30,7 @@ struct Running {
     task: JoinHandle<()>,
 }
 
-impl Wanted {
+impl ConfiguredServers {
     fn restarts_of(&self, server: &str) -> u64 {
         self.restarts.get(server).copied().unwrap_or(0)
     }
@@ -39,7 +39,7 @@ impl Wanted {
 impl Supervisor {
     pub(super) fn new(
         dependencies: Arc<Dependencies>,
-        wanted: watch::Receiver<Arc<Wanted>>,
+        wanted: watch::Receiver<Arc<ConfiguredServers>>,
         tasks: TaskTracker,
     ) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Supervisor {
     }
 
     /// Stops the servers that are no longer wanted, whose settings have changed, or that a person restarts.
-    async fn stop_others(&mut self, wanted: &Wanted) {
+    async fn stop_others(&mut self, wanted: &ConfiguredServers) {
         let unwanted = self.running.iter().filter(|(name, running)| {
             let same = |settings: &Arc<McpServer>| settings.is_same(&running.settings);
             let variables = wanted.child_variables == running.child_variables;
@@ -95,7 +95,7 @@ impl Supervisor {
         }
     }
 
-    fn start_missing(&mut self, wanted: &Wanted, stop: &CancellationToken) {
+    fn start_missing(&mut self, wanted: &ConfiguredServers, stop: &CancellationToken) {
         for (name, settings) in &wanted.servers {
             if self.running.contains_key(name) {
                 continue;

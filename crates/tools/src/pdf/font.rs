@@ -90,8 +90,8 @@ impl<'d> Font<'d> {
 }
 
 impl<'d> Meaning<'d> {
-    /// The mapping to Unicode, or else the encoding. The library must not see the mapping: it stores each code of a
-    /// range.
+    /// The mapping to Unicode, or else the encoding. Parses the mapping here, because the library expands every
+    /// range into single codes.
     fn read(document: &'d Document, font: &'d Dictionary, is_composite: bool) -> Self {
         if let Ok(map) = font.get_deref(b"ToUnicode", document) {
             let source = map.as_stream().ok();

@@ -20,11 +20,11 @@ struct Answer {
 #[derive(Default, Deserialize)]
 struct Web {
     #[serde(default)]
-    results: Vec<Found>,
+    results: Vec<SearchHit>,
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct SearchHit {
     #[serde(default)]
     title: String,
     url: String,

@@ -9,11 +9,11 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
-    results: Vec<Found>,
+    results: Vec<SearchHit>,
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct SearchHit {
     #[serde(default)]
     title: Option<String>,
     url: String,

@@ -14,11 +14,11 @@ pub(super) const OWN: &str = "https://api.tavily.com";
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
-    results: Vec<Found>,
+    results: Vec<SearchHit>,
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct SearchHit {
     #[serde(default)]
     title: String,
     url: String,

@@ -243,7 +243,7 @@ async fn redirects() -> Url {
 }
 
 #[tokio::test]
-async fn redirects_are_followed_up_to_a_limit_and_judged_anew() {
+async fn redirects_are_followed_up_to_a_limit_and_checked_each_time() {
     let (harness, base) = (open().await, redirects().await);
     let text = fetch(&harness, &base.join("/5").unwrap(), None).await;
     assert!(

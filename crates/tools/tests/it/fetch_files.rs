@@ -102,7 +102,7 @@ async fn a_picture_is_a_file_and_a_sentence_whatever_its_server_calls_it() {
         let (answer, files) = fetch(&harness, &url).await;
         let expected = format!(
             "URL: {url}\n\nThis is a picture: {media_type}, 640 × 480 pixels, {} bytes. If no picture follows, you \
-             cannot see it, because the model does not read images or is not known to.",
+             cannot see it: this model is not known to support images.",
             bytes.len()
         );
         assert_eq!(answer, expected, "{stated}");

@@ -42,7 +42,7 @@ struct Pool {
     variables: Arc<[(String, OsString)]>,
     /// Creates the addresses of servers.
     random: Arc<dyn Random>,
-    kept: tokio::sync::Mutex<Vec<Kept>>,
+    kept: tokio::sync::Mutex<Vec<WarmProcess>>,
     /// The programs that do not work as kept processes.
     given_up: Mutex<BTreeSet<PathBuf>>,
     stop: CancellationToken,
@@ -60,14 +60,14 @@ pub(crate) struct Command {
     pub(crate) args: Vec<OsString>,
     /// The option for the process's own directory, which is added to the arguments.
     pub(crate) directory_option: Option<&'static str>,
-    pub(crate) way: Way,
+    pub(crate) protocol: Protocol,
     /// Variables in addition to those that every program gets.
     pub(crate) variables: &'static [(&'static str, &'static str)],
 }
 
-/// The way that a process receives requests.
+/// How a process receives requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Protocol {
     /// A line of its input is a request, and it writes the answers to files in its own directory.
     Lines,
     /// The program serves HTTP on this machine.
@@ -76,7 +76,7 @@ pub(crate) enum Way {
     Pipe,
 }
 
-impl Way {
+impl Protocol {
     /// The longest line of output that is kept whole.
     pub(super) const fn max_line_bytes(self) -> usize {
         match self {
@@ -87,17 +87,17 @@ impl Way {
 }
 
 /// The process of a command.
-struct Kept {
+struct WarmProcess {
     command: Command,
     requests: mpsc::Sender<Request>,
     used: Instant,
 }
 
-type Request = Box<dyn for<'a> FnOnce(&'a mut Process) -> BoxFuture<'a, Fate> + Send>;
+type Request = Box<dyn for<'a> FnOnce(&'a mut Process) -> BoxFuture<'a, Outcome> + Send>;
 
-/// The fate of a process after a request.
+/// What happens to a process after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum Outcome {
     Keep,
     /// The request failed, or the process may still be busy.
     End,
@@ -148,7 +148,7 @@ impl Warm {
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         command: &Command,
-        work: impl for<'a> FnOnce(&'a mut Process) -> BoxFuture<'a, (Fate, T)> + Send + 'static,
+        work: impl for<'a> FnOnce(&'a mut Process) -> BoxFuture<'a, (Outcome, T)> + Send + 'static,
     ) -> Result<Option<T>, VoiceError> {
         let (answer, receiver) = oneshot::channel();
         let request: Request = Box::new(move |process| answered(process, work, answer).boxed());
@@ -184,7 +184,7 @@ impl Warm {
         let _ = requests.try_send(request);
         let stop = pool.stop.clone();
         pool.tasks.spawn(serve(process, receiver, pool.keep, stop));
-        kept.push(Kept {
+        kept.push(WarmProcess {
             command: command.clone(),
             requests,
             used: Instant::now(),
@@ -207,9 +207,9 @@ impl Warm {
 
 impl Pool {
     async fn start(&self, command: &Command) -> Result<Process, VoiceError> {
-        let server = match command.way {
-            Way::Lines | Way::Pipe => None,
-            Way::Http => Some(Server::new(&*self.random).await?),
+        let server = match command.protocol {
+            Protocol::Lines | Protocol::Pipe => None,
+            Protocol::Http => Some(Server::new(&*self.random).await?),
         };
         Process::start(command, server, &self.directory, &self.variables).await
     }
@@ -223,11 +223,11 @@ impl fmt::Debug for Warm {
 
 async fn answered<T>(
     process: &mut Process,
-    work: impl for<'a> FnOnce(&'a mut Process) -> BoxFuture<'a, (Fate, T)>,
+    work: impl for<'a> FnOnce(&'a mut Process) -> BoxFuture<'a, (Outcome, T)>,
     mut answer: oneshot::Sender<T>,
-) -> Fate {
+) -> Outcome {
     if answer.is_closed() {
-        return Fate::Keep;
+        return Outcome::Keep;
     }
     let mut work = work(&mut *process);
     let done = tokio::select! {
@@ -235,12 +235,12 @@ async fn answered<T>(
         () = answer.closed() => tokio::time::timeout(SETTLE, &mut work).await.ok(),
     };
     drop(work);
-    let Some((fate, value)) = done else {
-        return Fate::End;
+    let Some((outcome, value)) = done else {
+        return Outcome::End;
     };
     // The caller may have left.
     let _ = answer.send(value);
-    fate
+    outcome
 }
 
 /// Owns a process until it ends.
@@ -269,12 +269,12 @@ async fn serve(
             },
         };
         let Some(request) = request else { break };
-        let fate = tokio::select! {
+        let outcome = tokio::select! {
             biased;
-            () = stop.cancelled() => Fate::End,
-            fate = request(&mut process) => fate,
+            () = stop.cancelled() => Outcome::End,
+            outcome = request(&mut process) => outcome,
         };
-        if fate == Fate::End {
+        if outcome == Outcome::End {
             break;
         }
         idle_until = Instant::now() + keep;

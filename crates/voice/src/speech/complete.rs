@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// Complete audio.
 #[derive(Clone, Debug)]
-pub(crate) struct Made {
+pub(crate) struct CompleteSpeech {
     pub(super) audio: Bytes,
     pub(super) duration_ms: u64,
     /// A warning about the audio.
@@ -27,7 +27,7 @@ pub(crate) struct Made {
 }
 
 #[cfg(test)]
-impl Made {
+impl CompleteSpeech {
     pub(crate) const fn of(audio: Bytes) -> Self {
         Self {
             audio,
@@ -41,14 +41,18 @@ impl Made {
 
 impl Job {
     /// Synthesizes the whole text.
-    pub(super) async fn make(&self, state: &Arc<State>) -> Result<Made, VoiceError> {
+    pub(super) async fn make(&self, state: &Arc<State>) -> Result<CompleteSpeech, VoiceError> {
         match self.native() {
             Some(call) => self.make_native(state, call).await,
             None => self.make_from_samples(state).await,
         }
     }
 
-    async fn make_native(&self, state: &State, call: &TtsCall) -> Result<Made, VoiceError> {
+    async fn make_native(
+        &self,
+        state: &State,
+        call: &TtsCall,
+    ) -> Result<CompleteSpeech, VoiceError> {
         let speech = speak(&state.resources, self.id, call).await?;
         if speech.encoding != Encoding::Native(self.format) {
             return Err(VoiceError::Internal(
@@ -76,7 +80,7 @@ impl Job {
                 self.format.as_str()
             )
         });
-        Ok(Made {
+        Ok(CompleteSpeech {
             audio,
             duration_ms: measured.unwrap_or_default(),
             is_sound: warning.is_none(),
@@ -91,7 +95,7 @@ impl Job {
         state: &State,
         audio: Bytes,
         found: Kind,
-    ) -> Result<Made, VoiceError> {
+    ) -> Result<CompleteSpeech, VoiceError> {
         tracing::debug!(
             provider = self.id.as_str(),
             found = found.as_str(),
@@ -100,7 +104,7 @@ impl Job {
         );
         let sound = decoded(&state.resources.cpu, self.id, audio, found).await?;
         let (audio, duration_ms) = self.encode_whole(state, sound).await?;
-        Ok(Made {
+        Ok(CompleteSpeech {
             audio,
             duration_ms,
             warning: None,
@@ -109,7 +113,7 @@ impl Job {
         })
     }
 
-    async fn make_from_samples(&self, state: &Arc<State>) -> Result<Made, VoiceError> {
+    async fn make_from_samples(&self, state: &Arc<State>) -> Result<CompleteSpeech, VoiceError> {
         if self.format == Format::Aac {
             aac::find(&state.resources.programs)?;
         }
@@ -118,7 +122,7 @@ impl Job {
             Format::Wav | Format::Flac | Format::Aac => self.make_whole(state, samples).await?,
             format => encode_as_it_comes(&state.resources.cpu, self.id, samples, format).await?,
         };
-        Ok(Made {
+        Ok(CompleteSpeech {
             audio,
             duration_ms,
             warning: None,

@@ -1,6 +1,6 @@
 //! Text to complete audio: `tts.convert`.
 
-use super::complete::Made;
+use super::complete::CompleteSpeech;
 use super::order::{Job, Order};
 use super::request::SpeechRequest;
 use crate::TtsId;
@@ -67,7 +67,7 @@ impl Voice {
 
     /// Synthesizes with one provider, or returns cached audio. Identical requests wait for the first one. Also
     /// returns whether the provider was not called for this request.
-    async fn say(&self, order: &Order, id: TtsId) -> Result<(Made, bool), VoiceError> {
+    async fn say(&self, order: &Order, id: TtsId) -> Result<(CompleteSpeech, bool), VoiceError> {
         let job = self.job(order, id).await?;
         let (key, warning) = (job.key.clone(), job.warning());
         let (voice, state) = (self.clone(), Arc::clone(&order.state));
@@ -82,7 +82,7 @@ impl Voice {
             (one, other) => one.clone().or(other),
         };
         let is_cached = joined || made.is_cached;
-        Ok((Made { warning, ..made }, is_cached))
+        Ok((CompleteSpeech { warning, ..made }, is_cached))
     }
 
     async fn find_or_make(
@@ -90,12 +90,12 @@ impl Voice {
         state: &Arc<State>,
         job: &Job,
         characters: usize,
-    ) -> Result<Made, VoiceError> {
+    ) -> Result<CompleteSpeech, VoiceError> {
         let (cache, most) = (&self.0.cache, state.settings.cache_max_bytes);
         if job.is_kept
             && let Some(spoken) = cache.find(&job.key, most).await
         {
-            return Ok(Made {
+            return Ok(CompleteSpeech {
                 audio: spoken.audio,
                 duration_ms: spoken.duration_ms,
                 warning: None,

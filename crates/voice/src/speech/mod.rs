@@ -18,7 +18,7 @@ mod stream;
 mod trial;
 mod voices;
 
-pub(crate) use complete::Made;
+pub(crate) use complete::CompleteSpeech;
 pub use convert::Converted;
 pub use request::SpeechRequest;
 pub(crate) use shared_stream::SharedStreams;

@@ -32,11 +32,7 @@ pub(super) static PROVIDER: SttProvider = SttProvider {
         label: "Local server (Voxtral, Wyoming)",
         about: "Your own Voxtral server, or a Wyoming program such as wyoming-faster-whisper. Needs its address.",
         service: Service::SelfHosted,
-        settings: &[
-            ENDPOINT.hint("For a Wyoming program: tcp://host:port."),
-            MODEL,
-            LANGUAGE,
-        ],
+        settings: &[ENDPOINT, MODEL, LANGUAGE],
     },
     accepts: usual,
     max_bytes: 25 * MIB,

@@ -14,7 +14,7 @@ use super::translate::WITH_ITS_MODEL;
 use super::{MAX_WAV_BYTES, SttCall, SttProvider, SttResult, only_wav};
 use crate::VoiceError;
 use crate::programs::{
-    Command, Job, ProgramPermit, Programs, Way, absolute, in_time, not_found, open_own_file,
+    Command, Job, ProgramPermit, Programs, Protocol, absolute, in_time, not_found, open_own_file,
 };
 use crate::provider::{About, BINARY_PATH, LANGUAGE, ProviderSettings, Service, setting};
 use crate::resources::{MAX_TEXT_ANSWER_BYTES, Resources};
@@ -58,10 +58,7 @@ pub(super) static PROVIDER: SttProvider = SttProvider {
 async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, VoiceError> {
     let (program, model) = needs(&call.settings, &resources.programs)?;
     if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
-        return Err(VoiceError::not_configured(
-            MODEL,
-            "The file does not exist.",
-        ));
+        return Err(VoiceError::missing_file(MODEL));
     }
     let permit = resources.programs.permit(ID).await?;
     let Some(command) = server(resources, call, &program, &model) else {
@@ -93,7 +90,7 @@ fn server(resources: &Resources, call: &SttCall, program: &Path, model: &Path) -
         args: vec!["-m".into(), model.into()],
         // whisper-server serves the files in this directory, which is empty.
         directory_option: Some("--public"),
-        way: Way::Http,
+        protocol: Protocol::Http,
         variables: &[],
     };
     let keeps = resources.programs.warm().keeps(&command.program);

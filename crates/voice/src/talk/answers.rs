@@ -4,7 +4,7 @@ use super::conversation::{Conversation, Step};
 use super::output::{Output, Spoken};
 use super::playback::Playback;
 use super::utterances::Recording;
-use super::wire::Told;
+use super::wire::ServerMessage;
 use crate::VoiceError;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -60,7 +60,7 @@ impl Conversation {
         self.answers += 1;
         let number = self.answers;
         let cancel = CancellationToken::new();
-        let (output, spoken) = Output::open(self.wish.clone());
+        let (output, spoken) = Output::open(self.speech.clone());
         let request = SendRequest {
             session: Target::Existing(session.to_string()),
             audio: Some(audio.to_string()),
@@ -109,7 +109,7 @@ impl Conversation {
                 if let Some(answer) = self.answer_with(number) {
                     answer.turn = Some(sent.turn_id.clone());
                 }
-                self.tell(&Told::Turn {
+                self.tell(&ServerMessage::Turn {
                     session: &sent.session,
                     turn_id: &sent.turn_id,
                 });
@@ -167,7 +167,7 @@ impl Conversation {
 
     fn report(&mut self, report: &TurnReport) {
         let failure = |problem: Option<Problem>| problem.map(Failure);
-        self.tell(&Told::Answer {
+        self.tell(&ServerMessage::Answer {
             turn_id: &report.turn_id,
             text: &report.text,
             stop: report.stop,
@@ -195,7 +195,7 @@ impl Conversation {
             .iter()
             .map(|heard| heard.text.as_str())
             .collect();
-        self.tell(&Told::Interrupted {
+        self.tell(&ServerMessage::Interrupted {
             turn_id: answer.turn.as_ref(),
             heard: heard.join(" ").trim().to_owned(),
         });

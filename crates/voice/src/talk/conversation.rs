@@ -3,9 +3,9 @@
 
 use super::answers::Answer;
 use super::listener::{Listener, Noticed, RATE};
-use super::output::{Spoken, Wish};
+use super::output::{SpeechSettings, Spoken};
 use super::utterances::{Understood, Utterance};
-use super::wire::{InputTold, OutputTold, Told};
+use super::wire::{InputDescription, OutputDescription, ServerMessage};
 use super::{TalkInput, TalkOutput, TalkParts, TalkStart};
 use crate::VoiceError;
 use futures_util::StreamExt;
@@ -41,7 +41,7 @@ pub(super) enum Step {
 pub(super) struct Conversation {
     pub(super) parts: TalkParts,
     pub(super) start: TalkStart,
-    pub(super) wish: Wish,
+    pub(super) speech: SpeechSettings,
     pub(super) session: Option<SessionId>,
     listener: Listener,
     silence_ms: u64,
@@ -78,13 +78,13 @@ impl Conversation {
         start: TalkStart,
         session: Option<SessionId>,
         listener: Listener,
-        wish: Wish,
+        speech: SpeechSettings,
     ) -> Self {
         let silence_ms = start.silence_ms().unwrap_or_default();
         Self {
             parts,
             start,
-            wish,
+            speech,
             session,
             listener,
             silence_ms,
@@ -139,13 +139,13 @@ impl Conversation {
     }
 
     fn greet(&mut self) {
-        let format = self.wish.format;
-        let ready = Told::Ready {
+        let format = self.speech.format;
+        let ready = ServerMessage::Ready {
             session: self.session.as_ref(),
-            input: InputTold {
+            input: InputDescription {
                 rate: self.start.rate().unwrap_or(RATE),
             },
-            output: OutputTold {
+            output: OutputDescription {
                 format: format.as_str(),
                 mime_type: format.mime_type(),
                 rate: (format == Format::Pcm).then_some(Format::PCM_RATE),
@@ -156,12 +156,12 @@ impl Conversation {
         self.queue.push_back(TalkOutput::Message(ready));
     }
 
-    pub(super) fn tell(&mut self, told: &Told<'_>) {
+    pub(super) fn tell(&mut self, told: &ServerMessage<'_>) {
         self.queue.push_back(TalkOutput::Message(told.text()));
     }
 
     pub(super) fn fail(&mut self, problem: Problem) {
-        self.tell(&Told::Error {
+        self.tell(&ServerMessage::Error {
             error: Failure(problem),
         });
     }
@@ -187,11 +187,11 @@ impl Conversation {
         match noticed {
             Noticed::Began => {
                 self.interrupt();
-                self.tell(&Told::SpeechStarted);
+                self.tell(&ServerMessage::SpeechStarted);
             }
             Noticed::Ended(samples) => {
                 let duration_ms = samples.len() as u64 * 1000 / u64::from(RATE);
-                self.tell(&Told::SpeechEnded { duration_ms });
+                self.tell(&ServerMessage::SpeechEnded { duration_ms });
                 self.understand(samples);
             }
         }
@@ -225,7 +225,7 @@ impl Conversation {
         };
         match spoken {
             Some(Spoken::Begin { message, text }) => {
-                let part = Told::Part {
+                let part = ServerMessage::Part {
                     message_id: &message,
                     part: answer.parts,
                     text: &text,
@@ -243,7 +243,7 @@ impl Conversation {
                 answer.spoken = None;
                 answer.playback.end();
                 if answer.parts > 0 {
-                    let spoken = Told::Spoken {
+                    let spoken = ServerMessage::Spoken {
                         turn_id: answer.turn.as_ref(),
                     };
                     self.queue.push_back(TalkOutput::Message(spoken.text()));
@@ -264,7 +264,7 @@ async fn next_spoken(answer: &mut Option<Answer>, more_at: Option<Instant>) -> O
 
 /// The error for a client that sends speech faster than it can be transcribed.
 pub(super) fn too_much() -> Problem {
-    let message = "More was said than can be transcribed at once.";
+    let message = "Too many sentences are waiting to be transcribed.";
     Problem {
         message: message.to_owned(),
         ..Problem::rate_limited(1000)

@@ -21,7 +21,7 @@ use gatehouse_agents::Agents;
 use gatehouse_domain::id::SessionId;
 use gatehouse_domain::{Actor, Problem};
 use listener::Listener;
-use output::Wish;
+use output::SpeechSettings;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, Sender};
@@ -77,14 +77,14 @@ impl Talk {
             None => None,
             Some(name) => Some(parts.agents.get_session(name).await?.id),
         };
-        let wish = Wish {
+        let speech = SpeechSettings {
             format,
             provider: start.tts.clone(),
             persona: start.persona.clone(),
             voice: start.voice.clone(),
         };
         Ok(Self(Conversation::new(
-            parts, start, session, listener, wish,
+            parts, start, session, listener, speech,
         )))
     }
 

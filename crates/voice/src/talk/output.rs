@@ -23,7 +23,7 @@ const PCM_BYTES: u64 = 2 * Format::PCM_RATE as u64;
 
 /// The speech settings of a conversation's answers.
 #[derive(Clone, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct SpeechSettings {
     pub(crate) format: Format,
     pub(crate) provider: Option<String>,
     pub(crate) persona: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) enum Spoken {
 /// The speaker's end.
 #[derive(Debug)]
 pub(crate) struct Output {
-    wish: Wish,
+    speech: SpeechSettings,
     spoken: Sender<Spoken>,
 }
 
@@ -52,9 +52,9 @@ struct Stopped;
 
 impl Output {
     /// The output for one turn, and its events. The receiver ends when all answers are spoken.
-    pub(crate) fn open(wish: Wish) -> (SpeechOutput, Receiver<Spoken>) {
+    pub(crate) fn open(speech: SpeechSettings) -> (SpeechOutput, Receiver<Spoken>) {
         let (spoken, arriving) = mpsc::channel(WAITING);
-        (SpeechOutput(Arc::new(Self { wish, spoken })), arriving)
+        (SpeechOutput(Arc::new(Self { speech, spoken })), arriving)
     }
 
     pub(crate) fn of(output: &SpeechOutput) -> Option<Arc<Self>> {
@@ -63,7 +63,7 @@ impl Output {
 
     /// The persona of the conversation, if it has one.
     pub(crate) fn persona(&self) -> Option<&str> {
-        self.wish.persona.as_deref()
+        self.speech.persona.as_deref()
     }
 
     /// Speaks a part of a message. Returns its audio, or `None` if there is no listener left.
@@ -75,17 +75,17 @@ impl Output {
         persona: Option<String>,
     ) -> Result<Option<Converted>, VoiceError> {
         let request = SpeechRequest {
-            provider: self.wish.provider.clone(),
+            provider: self.speech.provider.clone(),
             persona,
-            voice: self.wish.voice.clone(),
-            format: Some(self.wish.format.as_str().to_owned()),
+            voice: self.speech.voice.clone(),
+            format: Some(self.speech.format.as_str().to_owned()),
             ..SpeechRequest::new(text)
         };
         let begin = Spoken::Begin {
             message: message.clone(),
             text: speakable(text),
         };
-        if self.wish.format == Format::Pcm {
+        if self.speech.format == Format::Pcm {
             self.stream(voice, request, begin).await
         } else {
             self.convert(voice, request, begin).await

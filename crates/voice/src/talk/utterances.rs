@@ -2,7 +2,7 @@
 
 use super::conversation::{Conversation, Step, too_much};
 use super::listener::RATE;
-use super::wire::Told;
+use super::wire::ServerMessage;
 use super::{TalkParts, TalkStart};
 use crate::session_audio::NewAudio;
 use crate::{TranscribeRequest, VoiceError};
@@ -85,7 +85,7 @@ impl Conversation {
     }
 
     fn say(&mut self, understood: Understood) {
-        self.tell(&Told::Transcript {
+        self.tell(&ServerMessage::Transcript {
             text: &understood.text,
             language: &understood.language,
             audio_id: understood
@@ -97,7 +97,7 @@ impl Conversation {
             && let Some(session_key) = &recording.new_key
         {
             self.session = Some(recording.session.clone());
-            self.tell(&Told::Session {
+            self.tell(&ServerMessage::Session {
                 session: &recording.session,
                 session_key,
             });

@@ -124,12 +124,12 @@ pub enum TalkOutput {
 /// A message to the client.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Told<'a> {
+pub(super) enum ServerMessage<'a> {
     /// The conversation can begin.
     Ready {
         session: Option<&'a SessionId>,
-        input: InputTold,
-        output: OutputTold,
+        input: InputDescription,
+        output: OutputDescription,
         silence_ms: u64,
     },
     /// A new session has begun.
@@ -186,12 +186,12 @@ pub(super) enum Told<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct InputTold {
+pub(super) struct InputDescription {
     pub(super) rate: u32,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct OutputTold {
+pub(super) struct OutputDescription {
     pub(super) format: &'static str,
     pub(super) mime_type: &'static str,
     /// Samples per second of raw samples.
@@ -199,7 +199,7 @@ pub(super) struct OutputTold {
     pub(super) rate: Option<u32>,
 }
 
-impl Told<'_> {
+impl ServerMessage<'_> {
     pub(super) fn text(&self) -> String {
         // Serialization cannot fail: all keys are strings.
         serde_json::to_string(self).unwrap_or_default()
@@ -208,7 +208,7 @@ impl Told<'_> {
 
 /// The message about a problem.
 pub fn error_message(problem: Problem) -> String {
-    Told::Error {
+    ServerMessage::Error {
         error: Failure(problem),
     }
     .text()

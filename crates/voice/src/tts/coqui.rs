@@ -31,10 +31,7 @@ pub(super) static PROVIDER: TtsProvider = TtsProvider {
         label: "Local server (Coqui, Wyoming)",
         about: "Your own Coqui server, or a Wyoming program such as wyoming-piper. Needs its address.",
         service: Service::SelfHosted,
-        settings: &[
-            ENDPOINT.hint("For a Wyoming program: tcp://host:port."),
-            MODEL.hint("For a Wyoming program: the voice."),
-        ],
+        settings: &[ENDPOINT, MODEL.hint("For a Wyoming program: the voice.")],
     },
     native: &[Format::Wav],
     max_characters: 1000,

@@ -10,7 +10,7 @@ mod kept;
 
 use super::{Encoding, Speech, TtsCall, TtsProvider};
 use crate::VoiceError;
-use crate::programs::{Command, Job, Programs, Rest, Way, absolute, not_found, open_file};
+use crate::programs::{Command, Job, Programs, Protocol, Rest, absolute, not_found, open_file};
 use crate::provider::{About, BINARY_PATH, ProviderSettings, Service, setting};
 use crate::resources::{MAX_ANSWER_BYTES, Resources};
 use bytes::Bytes;
@@ -68,10 +68,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     let settings = &call.settings;
     let (program, model) = needs(settings, &resources.programs)?;
     if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
-        return Err(VoiceError::not_configured(
-            MODEL,
-            "The file does not exist.",
-        ));
+        return Err(VoiceError::missing_file(MODEL));
     }
     let config = settings.config_path.as_deref().map(absolute);
     let config = config.unwrap_or_else(|| beside(&model));
@@ -87,7 +84,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
             program,
             args: arguments,
             directory_option: Some("--output_dir"),
-            way: Way::Lines,
+            protocol: Protocol::Lines,
             variables: VARIABLES,
         };
         spoken_by_kept(programs, command, kept::sentences(&text), rate).await?

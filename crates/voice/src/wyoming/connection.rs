@@ -20,7 +20,7 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 /// How long a client may take to read an event.
-const PATIENCE: Duration = Duration::from_mins(5);
+const WRITE_TIMEOUT: Duration = Duration::from_mins(5);
 /// The largest recording in bytes: two minutes at 16 kHz. All connections can hold one at a time.
 const MAX_AUDIO_BYTES: usize = 4 << 20;
 /// The events whose answer may call a provider.
@@ -147,7 +147,7 @@ impl Answering {
     pub(super) async fn send(&mut self, event: &Event) -> Result<(), Failed> {
         self.writing.set(true);
         let writing = event.write(&mut self.stream);
-        let written = tokio::time::timeout(PATIENCE, writing).await;
+        let written = tokio::time::timeout(WRITE_TIMEOUT, writing).await;
         self.writing.set(false);
         let late = |_| io::Error::from(io::ErrorKind::TimedOut);
         Ok(written.map_err(late)??)

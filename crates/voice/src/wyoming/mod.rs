@@ -18,7 +18,7 @@ pub(crate) use program::{check, is_at, listen, speak, transcribe_stream, voices}
 use crate::Voice;
 use connection::Connection;
 use gatehouse_domain::{Cidr, canonical_ip};
-use places::Places;
+use places::ConnectionSlots;
 use std::net::IpAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -36,7 +36,7 @@ impl Voice {
         networks: Vec<Cidr>,
         shutdown: CancellationToken,
     ) {
-        let places = Places::default();
+        let places = ConnectionSlots::default();
         let tasks = TaskTracker::new();
         let accepting = async {
             loop {

@@ -13,12 +13,12 @@ const OF_ONE_CLIENT: usize = CONNECTIONS / 2;
 
 /// The connections of each client.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places(Arc<Mutex<HashMap<ClientKey, usize>>>);
+pub(super) struct ConnectionSlots(Arc<Mutex<HashMap<ClientKey, usize>>>);
 
 /// A connection. It counts toward the client's limit until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
-    places: Places,
+pub(super) struct ConnectionSlot {
+    places: ConnectionSlots,
     client: ClientKey,
 }
 
@@ -31,9 +31,9 @@ pub(super) enum Full {
     OfClient,
 }
 
-impl Places {
+impl ConnectionSlots {
     /// Takes a slot for a connection. The addresses of an IPv6 network (/64) are one client.
-    pub(super) fn take(&self, client: IpAddr) -> Result<Place, Full> {
+    pub(super) fn take(&self, client: IpAddr) -> Result<ConnectionSlot, Full> {
         let client = ClientKey::of(client);
         let mut taken = self.lock();
         if taken.values().sum::<usize>() >= CONNECTIONS {
@@ -45,7 +45,7 @@ impl Places {
         }
         *of_client += 1;
         drop(taken);
-        Ok(Place {
+        Ok(ConnectionSlot {
             places: self.clone(),
             client,
         })
@@ -56,7 +56,7 @@ impl Places {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut taken = self.places.lock();
         if let Some(of_client) = taken.get_mut(&self.client) {
@@ -72,13 +72,13 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
-    fn take(places: &Places, ip: &str) -> Result<Place, Full> {
+    fn take(places: &ConnectionSlots, ip: &str) -> Result<ConnectionSlot, Full> {
         places.take(ip.parse().unwrap())
     }
 
     #[test]
     fn one_client_may_hold_half_and_not_one_more() {
-        let places = Places::default();
+        let places = ConnectionSlots::default();
         let mut held: Vec<_> = (0..16)
             .map(|_| take(&places, "192.168.1.7").unwrap())
             .collect();
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_addresses_of_an_ipv6_network_are_one_client() {
-        let places = Places::default();
+        let places = ConnectionSlots::default();
         let _held: Vec<_> = (0..16)
             .map(|host| take(&places, &format!("fd00::{host:x}")).unwrap())
             .collect();
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn all_clients_together_may_hold_32() {
-        let places = Places::default();
+        let places = ConnectionSlots::default();
         let mut held: Vec<_> = (0..32)
             .map(|host| take(&places, &format!("192.168.1.{host}")).unwrap())
             .collect();

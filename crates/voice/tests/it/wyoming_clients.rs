@@ -17,7 +17,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 /// How long the server may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 struct Served {
     address: SocketAddr,
@@ -55,7 +55,7 @@ impl Served {
         drop(stream.write_all(&event(&json!({ "type": "ping" }))).await);
         let mut line = String::new();
         let mut reader = BufReader::new(&mut stream);
-        let read = tokio::time::timeout(PATIENCE, reader.read_line(&mut line)).await;
+        let read = tokio::time::timeout(TIMEOUT, reader.read_line(&mut line)).await;
         let answered = matches!(read.unwrap(), Ok(1..)) && line.contains("\"pong\"");
         answered.then_some(stream)
     }
@@ -95,7 +95,7 @@ async fn read(stream: &mut (impl AsyncBufReadExt + Unpin)) -> Option<Received> {
             payload,
         })
     };
-    tokio::time::timeout(PATIENCE, reading).await.unwrap()
+    tokio::time::timeout(TIMEOUT, reading).await.unwrap()
 }
 
 /// Reads events up to the first of this kind.
@@ -288,7 +288,7 @@ async fn what_is_sent_during_a_call_is_answered_after_it() {
         let mut seen = Vec::new();
         let mut buffer = vec![0; 65_536];
         while !String::from_utf8_lossy(&seen).contains("late") {
-            let read = tokio::time::timeout(PATIENCE, reader.read(&mut buffer)).await;
+            let read = tokio::time::timeout(TIMEOUT, reader.read(&mut buffer)).await;
             let read @ 1.. = read.unwrap().unwrap() else {
                 panic!("the server closed the connection");
             };
@@ -318,5 +318,5 @@ async fn one_address_may_hold_half_of_the_connections() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, freed).await.unwrap();
+    tokio::time::timeout(TIMEOUT, freed).await.unwrap();
 }

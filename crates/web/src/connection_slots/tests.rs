@@ -37,7 +37,7 @@ fn a_client_s_oldest_idle_connection_makes_room_for_its_next() {
 }
 
 #[test]
-fn whoever_has_the_most_makes_room_and_whoever_is_let_in_does_not() {
+fn the_client_with_the_most_connections_makes_room_and_an_admitted_one_does_not() {
     let slots = slots(6, 4);
     let owner = slots.take(client(1), false).unwrap();
     owner.keep();

@@ -1,7 +1,7 @@
 //! The size limit for request heads, identical for all protocols.
 
 use axum::response::{IntoResponse, Response};
-use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_domain::Problem;
 use http::StatusCode;
 use http::request::Parts;
 
@@ -30,9 +30,8 @@ pub(super) fn too_large(parts: &Parts) -> Option<Response> {
     if size(parts) <= MAX_HEAD_BYTES {
         return None;
     }
-    let message = format!("The request's head is over the limit of {MAX_HEAD_BYTES} bytes.");
-    let problem = Problem::new(ErrorCode::PayloadTooLarge, message);
-    let mut response = Refusal(problem.with("max_bytes", MAX_HEAD_BYTES)).into_response();
+    let problem = Problem::too_large("head of the request", MAX_HEAD_BYTES);
+    let mut response = Refusal(problem).into_response();
     *response.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
     Some(response)
 }

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::body::{self, Requester};
-use crate::respond::{Refusal, json};
+use crate::respond::{Refusal, json, unreadable_query};
 use crate::while_live::Credential;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -87,8 +87,7 @@ fn refuse_form(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 fn name(query: Pairs) -> Result<String, Problem> {
-    let unreadable = |_| Problem::new(ErrorCode::InvalidRequest, "The query cannot be read.");
-    let Query(pairs) = query.map_err(unreadable)?;
+    let Query(pairs) = query.map_err(|_| unreadable_query())?;
     let mut name = None;
     for (field, value) in pairs {
         if field != "name" {

@@ -3,11 +3,11 @@
 
 use crate::app::App;
 use crate::body::Requester;
-use crate::respond::{Refusal, json, large_json};
+use crate::respond::{Refusal, json, large_json, unreadable_query};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use gatehouse_domain::{ErrorCode, Problem, Timestamp};
+use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_rpc::methods::{chat, sessions};
 use gatehouse_services::to_problem;
 
@@ -15,7 +15,7 @@ type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
 /// The permitted query parameters; each may appear once.
 #[derive(Default)]
-struct Asked {
+struct ListQuery {
     limit: Option<i64>,
     /// `cursor` for sessions, `before` for messages.
     place: Option<String>,
@@ -23,10 +23,6 @@ struct Asked {
     from: Option<Timestamp>,
     until: Option<Timestamp>,
     tag: Option<String>,
-}
-
-fn unreadable() -> Problem {
-    Problem::new(ErrorCode::InvalidRequest, "The query cannot be read.")
 }
 
 fn time(name: &str, value: &str) -> Result<Timestamp, Problem> {
@@ -37,9 +33,9 @@ fn time(name: &str, value: &str) -> Result<Timestamp, Problem> {
 
 /// Reads the query: `limit`, the start position under the name `place`, and `q`, `from`, `until` and `tag` if the list
 /// can be filtered.
-fn read(pairs: Pairs, place: &str, has_filters: bool) -> Result<Asked, Problem> {
-    let Query(pairs) = pairs.map_err(|_| unreadable())?;
-    let mut asked = Asked::default();
+fn read(pairs: Pairs, place: &str, has_filters: bool) -> Result<ListQuery, Problem> {
+    let Query(pairs) = pairs.map_err(|_| unreadable_query())?;
+    let mut asked = ListQuery::default();
     for (name, value) in pairs {
         let is_second = match name.as_str() {
             "limit" => {

@@ -218,9 +218,7 @@ impl TalkSocket {
                     return Err(End::Gone);
                 }
                 Err(Broken::TooLong) => {
-                    let problem =
-                        Problem::new(ErrorCode::PayloadTooLarge, "The message is too long.")
-                            .with("max_bytes", MAX_MESSAGE_BYTES);
+                    let problem = Problem::too_large("message", MAX_MESSAGE_BYTES);
                     return Err(End::Refused(problem, "message too long"));
                 }
                 Err(Broken::NoRoom) => {

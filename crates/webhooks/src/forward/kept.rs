@@ -52,7 +52,7 @@ impl Original {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct KeptRequests {
     until: Timestamp,
     requests: VecDeque<(DeliveryId, Arc<Original>)>,
     bytes: usize,
@@ -60,10 +60,10 @@ struct Kept {
 
 /// The kept requests of all webhooks.
 #[derive(Debug, Default)]
-pub(crate) struct Originals(Mutex<HashMap<WebhookId, Kept>>);
+pub(crate) struct Originals(Mutex<HashMap<WebhookId, KeptRequests>>);
 
 impl Originals {
-    fn lock(&self) -> MutexGuard<'_, HashMap<WebhookId, Kept>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<WebhookId, KeptRequests>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -83,7 +83,7 @@ impl Originals {
                 message,
             )));
         }
-        let kept = all.entry(webhook.clone()).or_insert(Kept {
+        let kept = all.entry(webhook.clone()).or_insert(KeptRequests {
             until,
             requests: VecDeque::new(),
             bytes: 0,

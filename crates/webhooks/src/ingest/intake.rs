@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(super) enum Phase {
     /// While the sender waits for the response.
     Live,
-    /// Later, because the vault is sealed: until then the request is stored encrypted.
+    /// After the vault is unlocked. Until then the request is stored encrypted.
     Hold,
     /// Now, after an unseal: the sender has already received a response with this ID.
     Release(DeliveryId),

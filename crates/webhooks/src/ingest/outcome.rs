@@ -86,11 +86,7 @@ impl From<IngestError> for Problem {
                 ErrorCode::Forbidden,
                 "This webhook does not accept deliveries from your IP address.",
             ),
-            IngestError::TooLarge { max_bytes } => Self::new(
-                ErrorCode::PayloadTooLarge,
-                format!("The body is over the limit of {max_bytes} bytes."),
-            )
-            .with("max_bytes", max_bytes),
+            IngestError::TooLarge { max_bytes } => Self::too_large("body", max_bytes),
             IngestError::Unverified(error) => error.into(),
             IngestError::Unreadable(error) => error.into(),
             IngestError::RateLimited { wait_ms } => Self::rate_limited(wait_ms),

@@ -22,7 +22,7 @@ pub type ReadFile = Arc<dyn Fn(Bytes) -> BoxFuture<'static, Option<NewAttachment
 
 /// The files of a payload.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct PayloadFiles {
     /// The payload with descriptions in place of the files. `None` if there are no files.
     pub(super) without: Option<Payload>,
     pub(super) files: Vec<NewAttachment>,
@@ -46,13 +46,13 @@ impl Webhooks {
 }
 
 /// Takes the files out of a copy of the payload.
-pub(super) async fn take(inner: &Inner, payload: &Payload) -> Taken {
+pub(super) async fn take(inner: &Inner, payload: &Payload) -> PayloadFiles {
     let Some(read) = inner.read_file.get() else {
-        return Taken::default();
+        return PayloadFiles::default();
     };
     let found = candidates(payload, inner.agents.attachment_max_bytes());
     if found.is_empty() {
-        return Taken::default();
+        return PayloadFiles::default();
     }
     let (mut replaced, mut files) = (Vec::new(), Vec::new());
     for Candidate { places, data, .. } in found {
@@ -65,16 +65,16 @@ pub(super) async fn take(inner: &Inner, payload: &Payload) -> Taken {
         files.push(NewAttachment { name, ..file });
     }
     if files.is_empty() {
-        return Taken::default();
+        return PayloadFiles::default();
     }
     match Payload::from_json(&with_descriptions(payload.text(), replaced)) {
-        Ok(without) => Taken {
+        Ok(without) => PayloadFiles {
             without: Some(without),
             files,
         },
         Err(error) => {
             tracing::error!(%error, "the files of a payload could not be taken out of it");
-            Taken::default()
+            PayloadFiles::default()
         }
     }
 }

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn each_wait_is_four_times_the_one_before_and_up_to_a_fifth_more() {
+    fn each_wait_is_four_times_the_last_and_up_to_a_fifth_longer() {
         for (attempts, seconds) in [(1, 10), (2, 40), (3, 160), (4, 640), (5, 2560)] {
             let waited = of(attempts, None);
             let least = Duration::from_secs(seconds);

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_owner_begins_anew_and_ones_own_never_ends() {
+    fn a_new_owner_restarts_the_wait_and_the_own_lease_never_expires() {
         let mut watch = LeaseWatch::default();
         let rows = |owner| vec![row("a", owner, 5), row("b", "me", 5)];
         assert_eq!(watch.lost(rows("one"), "me", at(0), 60_000), []);

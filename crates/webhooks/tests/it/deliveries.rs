@@ -206,7 +206,7 @@ async fn counts_are_by_the_hour_and_status() {
 }
 
 #[tokio::test]
-async fn a_search_that_has_looked_long_enough_says_where_it_goes_on() {
+async fn a_search_that_reaches_its_time_limit_returns_where_to_continue() {
     everywhere(async |database, model| {
         let harness = Harness::open(&database, &model).await;
         let webhook = harness.webhook("big", json!({})).await;

@@ -330,7 +330,7 @@ async fn what_is_wrong_is_named() {
 }
 
 #[tokio::test]
-async fn a_key_of_somebody_elses_session_is_refused() {
+async fn a_session_key_of_another_origin_is_refused() {
     everywhere(async |database, model| {
         use gatehouse_agents::{Origin, SendRequest, Target};
         let harness = Harness::open(&database, &model).await;

@@ -146,7 +146,7 @@ def other_resource(g, flow):
         authority.protected["resource"] = resource
         query = flow.begin()
         refuse(query and flow.finish(query), f"the resource {resource} is accepted")
-        refuse(query, f"an authorization for the resource {resource} is begun")
+        refuse(query, f"an authorization for the resource {resource} starts")
     return f"{len(others)} resources, all refused"
 
 
@@ -251,7 +251,7 @@ def ended_flow(g, flow):
     require(flow.completes(), "no authorization can be completed")
     first = flow.begin()
     second = flow.begin()
-    refuse(flow.finish(first), "an authorization that was begun again is finished")
+    refuse(flow.finish(first), "an authorization that was restarted is finished")
     require(flow.finish(second), "the later one cannot be finished")
     session, _ = g.session()
     query = state_begun_by(flow, session)

@@ -390,7 +390,7 @@ def vault_oracle(g):
     stranger = [
         g.http("POST", f"{g.paths.vault}/recovery", body={"recovery_key": key}).text for key in ("A" * 32, "x", "")
     ]
-    refuse(len(set(stranger)) > 1, "a stranger is told malformed keys from wrong ones")
+    refuse(len(set(stranger)) > 1, "a stranger can distinguish malformed keys from wrong ones")
     return f"answered {reply.status}"
 
 

@@ -74,7 +74,7 @@ def forwarded_before_setup(g):
 @row(
     "connection-drops-header",
     "CWE-345",
-    "Name a forwarding header in Connection, so that it is dropped before it is looked at.",
+    "Name a forwarding header in Connection, so that it is dropped before it is read.",
     instance="unset",
 )
 def connection_drops(g):

@@ -59,7 +59,7 @@ def version(g):
         refuse(
             INSIDE.search(reply.text) and "html" not in reply.header("content-type"), f"{path} tells {reply.text[:80]}"
         )
-    return "not told"
+    return "not disclosed"
 
 
 @row("stored-secrets-in-answers", "CWE-200", "Read stored secrets back through lists and settings.")
@@ -162,5 +162,5 @@ def existing(g):
     ):
         answers = [g.http("GET", path) for path in (right, wrong)]
         told = {(a.status, a.text) for a in answers}
-        refuse(len(told) > 1, f"{right} is told from {wrong}")
+        refuse(len(told) > 1, f"{right} can be distinguished from {wrong}")
     return f"both are answered {answers[0].status}"

@@ -26,9 +26,9 @@ def login_parallel(g):
         peer.close()
     looked_at = sum(status == 401 for status in statuses)
     within_a_minute(start)
-    refuse(looked_at > 5, f"{looked_at} of 40 guesses were looked at; the limit is 5")
-    require(looked_at, f"no guess was looked at: {set(statuses)}")
-    return f"{looked_at} of 40 were looked at"
+    refuse(looked_at > 5, f"{looked_at} of 40 guesses were checked; the limit is 5")
+    require(looked_at, f"no guess was checked: {set(statuses)}")
+    return f"{looked_at} of 40 were checked"
 
 
 @row(
@@ -48,9 +48,9 @@ def confirm_parallel(g):
     for _ in range(3):
         with ThreadPoolExecutor(25) as pool:
             looked_at += sum(status == 401 for status in pool.map(guess, range(25)))
-    refuse(looked_at > 30, f"{looked_at} of 75 guesses were looked at; the limit is 30")
-    require(looked_at, "no guess was looked at")
-    return f"{looked_at} of 75 were looked at"
+    refuse(looked_at > 30, f"{looked_at} of 75 guesses were checked; the limit is 30")
+    require(looked_at, "no guess was checked")
+    return f"{looked_at} of 75 were checked"
 
 
 @row("session-fixation", "CVE-2020-5205", "Plant a session before a login, and use it afterwards.")
@@ -75,7 +75,7 @@ def cookie_attributes(g):
     return value.partition(";")[2].strip()
 
 
-@row("cookie-planting", "CWE-565", "Plant cookies of the same name, so that the owner's own is not looked at.")
+@row("cookie-planting", "CWE-565", "Plant cookies of the same name, so that the owner's own is not read.")
 def planting(g):
     _, token = g.session()
     for count in (4, 12):

@@ -119,7 +119,7 @@ def schedule(g):
     rows = g.call(g.need_owner(), "webhooks.deliveries", {"id": made["id"]})["deliveries"]
     refuse(rows, "a stranger writes a row of the schedule")
     unknown = g.deliver({"path": f"{g.paths.ingest}/wh_{'0' * 36}"}, b"{}")
-    refuse(reply.status != unknown.status, "a schedule is told from what does not exist")
+    refuse(reply.status != unknown.status, "a schedule can be distinguished from what does not exist")
     # It exists, and its clock works.
     soon = g.make_webhook(source_profile="schedule", schedule={"every_seconds": 1}, **fields)
     ran = lambda: g.call(g.owner, "webhooks.deliveries", {"id": soon["id"]})["deliveries"]

@@ -58,9 +58,9 @@ def code_guesses(g):
         statuses = list(pool.map(attempt, range(60)))
     looked_at = statuses.count(403)
     refuse(200 in statuses, "a guess was right")
-    refuse(looked_at > 20, f"{looked_at} of 60 guesses were looked at")
-    require(looked_at, f"no guess was looked at: {set(statuses)}")
-    return f"{looked_at} of 60 were looked at"
+    refuse(looked_at > 20, f"{looked_at} of 60 guesses were checked")
+    require(looked_at, f"no guess was checked: {set(statuses)}")
+    return f"{looked_at} of 60 were checked"
 
 
 @row(

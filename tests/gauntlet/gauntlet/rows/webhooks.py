@@ -274,7 +274,7 @@ def existence(g):
     strip = lambda reply: (reply.status, reply.text, sorted(k for k, _ in reply.headers))
     refuse(
         strip(disabled) != strip(unknown),
-        f"{disabled.status} {disabled.text[:60]} is told from {unknown.status} {unknown.text[:60]}",
+        f"{disabled.status} {disabled.text[:60]} can be distinguished from {unknown.status} {unknown.text[:60]}",
     )
     return f"both are answered {unknown.status}"
 

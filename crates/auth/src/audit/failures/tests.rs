@@ -50,7 +50,7 @@ fn a_minute_is_one_row_at_once_and_one_at_its_end() {
 }
 
 #[test]
-fn the_next_minute_hands_back_the_one_before() {
+fn the_next_minute_returns_the_counts_of_the_last_one() {
     let log = FailureLog::default();
     log.note("k", &client(1), at(0), 0);
     log.note("k", &client(1), at(0), 1);

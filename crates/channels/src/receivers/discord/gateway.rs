@@ -293,7 +293,7 @@ async fn gateway_url(source: Source<'_>) -> Result<String, ReceiveError> {
     if body.number("/session_start_limit/remaining") == Some(0) {
         return Err(ReceiveError::Later {
             after: body.milliseconds("/session_start_limit/reset_after"),
-            why: "The bot has connected to Discord too often today.".to_owned(),
+            why: "Discord's daily limit on connections of this bot is reached.".to_owned(),
         });
     }
     Ok(body.text("/url").to_owned())
@@ -310,7 +310,7 @@ fn of_close_code(code: Option<u16>) -> Result<Next, ReceiveError> {
             "Discord requires this bot to connect in several parts (shards), which is not supported."
         }
         Some(4012) => "Discord no longer supports this version of its gateway. Update Gatehouse.",
-        Some(4013) => "Discord refused the kinds of events that were requested (4013).",
+        Some(4013) => "Discord rejected the requested gateway intents (4013).",
         Some(4014) => {
             "Discord refused to send the texts of messages (4014). Turn on the Message Content Intent of the bot in the developer portal."
         }

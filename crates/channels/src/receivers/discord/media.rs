@@ -20,7 +20,7 @@ pub(super) const MAX_BYTES: usize = 10 * 1024 * 1024;
 pub(super) const FORMAT: VoiceFormat = VoiceFormat::opus(MAX_BYTES);
 
 pub(super) async fn send(source: Source<'_>, chat: &str, media: &Media) -> Result<(), Failure> {
-    let unmade = |_| Failure::refused("The file could not be sent.");
+    let unmade = |_| Failure::unsendable_file();
     let file = Part::stream(media.data.clone()).file_name(media.name.clone());
     let file = file.mime_str(media.content_type).map_err(unmade)?;
     let payload = json!({

@@ -63,7 +63,7 @@ impl Connection {
             match self.scan.frame(&self.buffer, max) {
                 Framed::Complete(end) => return Ok(self.buffer.split_to(end)),
                 Framed::TooLong => {
-                    let why = "The mail server sent more than was requested.";
+                    let why = "The mail server sent more data than requested.";
                     return Err(ImapError::later(why));
                 }
                 Framed::Partial => {}

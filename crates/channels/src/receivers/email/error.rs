@@ -2,10 +2,12 @@
 
 use crate::error::Failure;
 use crate::receive::ReceiveError;
+use crate::senders::email::{NO_ANSWER, NOT_REACHED};
 use crate::vendor::of_outbound;
 use gatehouse_outbound::OutboundError;
 
 const NOUN: &str = "the mail server";
+const ENDED: &str = "The mail server ended the connection.";
 
 /// Why the server could not be asked.
 #[derive(Debug)]
@@ -26,8 +28,12 @@ impl ImapError {
         Self::Stopped(why.to_owned())
     }
 
+    pub(super) fn not_imap() -> Self {
+        Self::later("The server is not an IMAP server.")
+    }
+
     pub(super) fn silent() -> Self {
-        Self::later("The mail server gave no answer in time.")
+        Self::later(NO_ANSWER)
     }
 
     pub(super) fn of_outbound(error: OutboundError) -> Self {
@@ -39,7 +45,7 @@ impl ImapError {
         match of_outbound(NOUN, error) {
             Failure::Unreachable(why) => Self::Later(why),
             Failure::Refused(why) => Self::Stopped(why),
-            _ => Self::later("The mail server could not be reached."),
+            _ => Self::later(NOT_REACHED),
         }
     }
 }
@@ -48,7 +54,7 @@ impl From<ImapError> for ReceiveError {
     fn from(error: ImapError) -> Self {
         let later = |why| Self::Later { after: None, why };
         match error {
-            ImapError::Ended => later("The mail server ended the connection.".to_owned()),
+            ImapError::Ended => later(ENDED.to_owned()),
             ImapError::Later(why) => later(why),
             ImapError::Stopped(why) => Self::Stopped { why },
         }
@@ -58,7 +64,7 @@ impl From<ImapError> for ReceiveError {
 impl From<ImapError> for Failure {
     fn from(error: ImapError) -> Self {
         match error {
-            ImapError::Ended => Self::unreachable("The mail server ended the connection."),
+            ImapError::Ended => Self::unreachable(ENDED),
             ImapError::Later(why) => Self::Unreachable(why),
             ImapError::Stopped(why) => Self::Refused(why),
         }

@@ -20,7 +20,7 @@ pub(super) async fn fetch(
     Ok(kept(reading.await.map_err(late)??, limits))
 }
 
-/// Applies the limits. A file is absent if the email has no file of this number.
+/// Applies the limits. `None` means that the email has no attachment with this index.
 fn kept(files: Vec<Option<Vec<u8>>>, limits: FileLimits) -> Vec<Result<FetchedFile, Failure>> {
     let mut used = 0_usize;
     let kept = files.into_iter().map(|file| {

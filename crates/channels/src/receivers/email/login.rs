@@ -5,6 +5,7 @@ use super::error::ImapError;
 use super::frame::parse;
 use super::session::{Done, Mailbox, SMALL, Session};
 use super::settings::Settings;
+use crate::senders::email::WRONG_PASSWORD;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use gatehouse_outbound::{AddressSource, Outbound};
@@ -94,10 +95,7 @@ impl Session {
         if done.status == Status::Ok {
             return Ok(());
         }
-        Err(refusal(
-            &done,
-            "The mail server refused the user name or the password.",
-        ))
+        Err(refusal(&done, WRONG_PASSWORD))
     }
 
     /// Opens the mailbox for reading.
@@ -121,7 +119,10 @@ impl Session {
         }
         let (validity, next) = found;
         let validity = validity.ok_or_else(|| {
-            ImapError::stopped("The mail server has no UIDVALIDITY for this mailbox.")
+            ImapError::stopped(
+                "The mail server reports no UIDVALIDITY for this mailbox, so new mail cannot be \
+                                recognized.",
+            )
         })?;
         self.mailbox = Mailbox { validity, next };
         self.has_news = true;
@@ -142,14 +143,14 @@ async fn greeted(connection: &mut Connection) -> Result<(), ImapError> {
         }) => Err(ImapError::later(
             "The mail server does not accept a connection right now.",
         )),
-        _ => Err(ImapError::later("The server is not an IMAP server.")),
+        _ => Err(ImapError::not_imap()),
     }
 }
 
 fn refusal(done: &Done, why: &'static str) -> ImapError {
     let words = done.words.to_ascii_uppercase();
     if TEMPORARY.iter().any(|code| words.starts_with(code)) {
-        return ImapError::later("The mail server asks to try again later.");
+        return ImapError::later("The mail server is temporarily unavailable.");
     }
     ImapError::stopped(why)
 }

@@ -86,7 +86,7 @@ impl Session {
         if self.can("IMAP4REV1") || self.can("IMAP4REV2") {
             return Ok(());
         }
-        Err(ImapError::later("The server is not an IMAP server."))
+        Err(ImapError::not_imap())
     }
 
     /// Returns the UIDs of a set, ascending.

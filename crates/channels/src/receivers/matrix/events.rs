@@ -151,7 +151,7 @@ pub(super) struct Reaction {
 
 /// A message or reaction of a person in a room.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct RoomEvent {
     pub(super) event_id: String,
     pub(super) sender: String,
     pub(super) what: What,
@@ -234,7 +234,7 @@ fn invitation(room: &str, invited: &Invited, me: &str) -> Option<ReceivedMessage
 
 impl Joined {
     /// Returns the messages and reactions of others, oldest first.
-    pub(super) fn said(&self, me: &str) -> Vec<Said> {
+    pub(super) fn said(&self, me: &str) -> Vec<RoomEvent> {
         read_all(&self.timeline.events, me)
     }
 
@@ -247,7 +247,7 @@ impl Joined {
 }
 
 /// Returns the messages and reactions of others.
-pub(super) fn read_all(events: &[Box<RawValue>], me: &str) -> Vec<Said> {
+pub(super) fn read_all(events: &[Box<RawValue>], me: &str) -> Vec<RoomEvent> {
     let events = events.iter().filter_map(|raw| read::<Event>(raw));
     events
         .filter(|event| event.sender != me && is_user_id(&event.sender))
@@ -255,7 +255,7 @@ pub(super) fn read_all(events: &[Box<RawValue>], me: &str) -> Vec<Said> {
         .collect()
 }
 
-fn said(event: Event, me: &str) -> Option<Said> {
+fn said(event: Event, me: &str) -> Option<RoomEvent> {
     if event.state_key.is_some() {
         return None;
     }
@@ -270,7 +270,7 @@ fn said(event: Event, me: &str) -> Option<Said> {
         "m.reaction" => reaction(read(&event.content)?)?,
         _ => return None,
     };
-    Some(Said {
+    Some(RoomEvent {
         event_id: event.id,
         sender: event.sender,
         what,
@@ -416,7 +416,7 @@ fn has_word(text: &str, me: &str) -> bool {
     })
 }
 
-/// Whether the text is a user ID whose server name has no characters that separate the parts of a session's key.
+/// Whether the text is a user ID that can be part of a session key: its server name contains no separator.
 fn is_user_id(text: &str) -> bool {
     let parts = text.strip_prefix('@').and_then(|text| text.split_once(':'));
     parts.is_some_and(|(_, server)| is_server(server))

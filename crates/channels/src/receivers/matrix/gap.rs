@@ -2,7 +2,7 @@
 //! (<https://spec.matrix.org/latest/client-server-api/#get_matrixclientv3roomsroomidmessages>).
 
 use super::super::Source;
-use super::events::{Gap, Said, read_all};
+use super::events::{Gap, RoomEvent, read_all};
 use super::{LIMITS, NOUN, TIMELINE, check, not_matrix, request};
 use crate::receive::ReceiveError;
 use crate::vendor::call_within;
@@ -33,7 +33,7 @@ pub(super) async fn said(
     gap: Gap,
     since: &str,
     me: &str,
-) -> Result<Vec<Said>, ReceiveError> {
+) -> Result<Vec<RoomEvent>, ReceiveError> {
     let begun = source.inner.clock.monotonic_ms();
     let limit_ms = u64::try_from(LIMIT.as_millis()).unwrap_or(u64::MAX);
     let filter = json!({ "types": TIMELINE }).to_string();

@@ -4,7 +4,7 @@
 
 use super::super::{Source, display_name};
 use super::buttons::press_of;
-use super::events::{Reaction, Said, What};
+use super::events::{Reaction, RoomEvent, What};
 use super::{NOUN, not_matrix, request};
 use crate::error::Failure;
 use crate::quotes::ReceivedQuote;
@@ -144,7 +144,7 @@ impl Lookups {
 pub(super) async fn meant(
     source: Source<'_>,
     room: &str,
-    said: Vec<Said>,
+    said: Vec<RoomEvent>,
     me: &str,
     lookups: &mut Lookups,
 ) -> Result<Meant, Failure> {
@@ -183,7 +183,12 @@ pub(super) async fn meant(
     Ok(meant)
 }
 
-fn message(room: &str, said: Said, member: &Member, is_group: bool) -> Option<ReceivedMessage> {
+fn message(
+    room: &str,
+    said: RoomEvent,
+    member: &Member,
+    is_group: bool,
+) -> Option<ReceivedMessage> {
     let name = member.display_name.as_deref().unwrap_or_default();
     let message = ReceivedMessage {
         message_id: said.event_id,

@@ -3,7 +3,7 @@
 
 use super::super::download::{UPLOAD, download, file_url};
 use super::super::{MAX_MEDIA, Source, VoiceFormat};
-use super::{NOUN, ask};
+use super::{NOUN, ask, refused};
 use crate::error::Failure;
 use crate::media::{Media, MediaKind};
 use crate::senders::slack::BASE_URL;
@@ -121,6 +121,6 @@ fn refusal(answer: &Answer, body: &ResponseJson, method: &str) -> Option<Failure
             Failure::refused(NO_UPLOADS)
         }
         "ratelimited" => answer.later(NOUN, None),
-        _ => Failure::refused(format!("Slack refused `{method}`.")),
+        _ => Failure::refused(refused(method)),
     })
 }

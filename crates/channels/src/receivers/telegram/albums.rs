@@ -30,8 +30,8 @@ fn album_of(update: &Value) -> Option<Album> {
     })
 }
 
-/// Returns updates from an ID on. An album at their end is complete: while parts of it arrive, the updates, which are
-/// not confirmed yet, are asked for again.
+/// Returns updates from an ID on. If they end with an album, polls again without confirming them until no more parts of
+/// it arrive.
 pub(super) async fn whole(
     source: Source<'_>,
     next: Option<i64>,

@@ -92,7 +92,9 @@ fn file_request(source: Source<'_>, path: &str) -> Result<RequestBuilder, Failur
     let segments: Vec<&str> = path.split('/').collect();
     // The owner's own server with `--local` returns a path in its file system.
     if segments.iter().any(|it| matches!(*it, "" | "." | "..")) {
-        return Err(Failure::refused("Telegram's server offers no download."));
+        return Err(Failure::refused(
+            "Telegram returned no download path for the file.",
+        ));
     }
     let bot = format!("bot{}", source.need_secret("bot_token")?);
     let base = source.field("base_url").unwrap_or(BASE_URL);
@@ -145,7 +147,7 @@ async fn upload(
     let file = Part::stream(media.data.clone()).file_name(media.name.clone());
     let file = file
         .mime_str(media.content_type)
-        .map_err(|_| Failure::refused("The file could not be sent."))?;
+        .map_err(|_| Failure::unsendable_file())?;
     let mut form = Form::new()
         .text("chat_id", chat.to_owned())
         .part(field, file);

@@ -3,6 +3,8 @@
 use crate::fields::{FieldKind, FieldSpec, receiving_agent, receiving_switch};
 use crate::senders::{About, Extra};
 
+const APP_PASSWORD: &str = "Many providers require an app password.";
+
 pub(super) static ABOUT: About = About {
     kind: "email",
     label: "Email",
@@ -31,7 +33,7 @@ pub(super) static ABOUT: About = About {
             "password",
             "Password",
             FieldKind::Text,
-            "Many providers require an app password.",
+            APP_PASSWORD,
         )
         .secret(),
         FieldSpec::new(
@@ -80,7 +82,7 @@ pub(super) static ABOUT: About = About {
             "imap_password",
             "IMAP password",
             FieldKind::Text,
-            "Many providers require an app password.",
+            APP_PASSWORD,
         )
         .secret(),
         FieldSpec::new(

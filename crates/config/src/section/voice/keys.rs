@@ -1,6 +1,7 @@
 //! The keys of `[voice]`, and the definitions that its sections share.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Named, Rule};
+use crate::section::models::{API_KEY_DOC, BASE_URL_DOC};
 
 pub(super) const AUTO: &[&str] = &["always", "off", "inbound", "tagged"];
 /// The maximum for a limit on stored audio: 1 TiB.
@@ -53,8 +54,7 @@ pub(super) const fn model(example: &'static str) -> KeySpec {
 }
 
 pub(super) const fn base_url(example: &'static str) -> KeySpec {
-    let doc = "Base URL with its version segment. A URL without a path means /v1.";
-    unset(Kind::Text(Rule::BaseUrl), example, doc).guarded(Guard::StepUp)
+    unset(Kind::Text(Rule::BaseUrl), example, BASE_URL_DOC).guarded(Guard::StepUp)
 }
 
 /// A number; the bounds are in thousandths.
@@ -85,17 +85,17 @@ pub(super) const fn bytes(default: i64, doc: &'static str) -> KeySpec {
 pub(super) const API_KEY: KeySpec = KeySpec {
     guard: Guard::StepUp,
     change: Change::Never("set it with providers.set_key, which stores it in the vault"),
-    ..unset(
-        Kind::Text(Rule::Secret),
-        "\"…\"",
-        "The provider's API key. Prefer providers.set_key, which stores it in the vault.",
-    )
+    ..unset(Kind::Text(Rule::Secret), "\"…\"", API_KEY_DOC)
 };
 pub(super) const BORROWED_KEY: KeySpec = API_KEY.doc(
     "The provider's API key. Prefer providers.set_key, which stores it in the vault. If unset, \
      the key of models.providers.openai or OPENAI_API_KEY is used.",
 );
 pub(super) const ENABLED: KeySpec = with_default(Kind::Flag, Initial::Flag(true), "");
+pub(super) const LISTED_DOC: &str = "The providers to list; empty lists all.";
+pub(super) const FALLBACK_DOC: &str =
+    "The providers to try, in this order, if the chosen provider fails.";
+pub(super) const SPEED_DOC: &str = "Speed, from 0.25 to 4.";
 pub(super) const SPEED: (i32, i32) = (250, 4000);
 pub(super) const SHARE: (i32, i32) = (0, 1000);
 pub(super) const LANGUAGE: KeySpec = line("\"en\"", "The expected language, as an ISO 639-1 code.");

@@ -11,7 +11,7 @@ pub(crate) mod wyoming;
 
 use crate::invalid_value::InvalidValue;
 use crate::key::Named;
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use providers::id_of;
 use schemars::JsonSchema;
 use secrecy::SecretString;
@@ -82,7 +82,7 @@ pub struct VoiceProvider {
 }
 
 impl Voice {
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             local_concurrency: reader.whole("voice.local_concurrency")?,
             keep_warm_minutes: reader.whole("voice.keep_warm_minutes")?,
@@ -98,7 +98,7 @@ impl Voice {
 }
 
 impl VoiceSection {
-    fn read(reader: &Reader<'_>, section: &str, of: &[Named]) -> Result<Self, Bad> {
+    fn read(reader: &Reader<'_>, section: &str, of: &[Named]) -> Result<Self, InvalidSetting> {
         let key = |name: &str| format!("{section}.{name}");
         let table = |(id, _): &Named| Ok((*id, VoiceProvider::read(reader, &key(id))?));
         Ok(Self {
@@ -106,14 +106,17 @@ impl VoiceSection {
             provider: one(reader, of, &key("provider"))?,
             shown: several(reader, of, &key("providers"))?,
             fallback: several(reader, of, &key("fallback"))?,
-            providers: of.iter().map(table).collect::<Result<_, Bad>>()?,
+            providers: of
+                .iter()
+                .map(table)
+                .collect::<Result<_, InvalidSetting>>()?,
         })
     }
 }
 
 impl VoiceProvider {
     /// A key that a provider does not have is absent from the merged values and reads as unset.
-    fn read(reader: &Reader<'_>, table: &str) -> Result<Self, Bad> {
+    fn read(reader: &Reader<'_>, table: &str) -> Result<Self, InvalidSetting> {
         let key = |name: &str| format!("{table}.{name}");
         let text = |name: &str| reader.text(&key(name)).map(str::to_owned);
         let number = |name: &str| reader.number(&key(name));
@@ -150,10 +153,14 @@ impl VoiceProvider {
     }
 }
 
-fn one(reader: &Reader<'_>, of: &[Named], key: &str) -> Result<Option<&'static str>, Bad> {
+fn one(
+    reader: &Reader<'_>,
+    of: &[Named],
+    key: &str,
+) -> Result<Option<&'static str>, InvalidSetting> {
     let name = reader.text(key);
     name.map(|name| {
-        id_of(of, name).map_err(|reason| Bad {
+        id_of(of, name).map_err(|reason| InvalidSetting {
             key: key.to_owned(),
             reason,
         })
@@ -162,10 +169,14 @@ fn one(reader: &Reader<'_>, of: &[Named], key: &str) -> Result<Option<&'static s
 }
 
 /// Reads a list of providers. Drops later duplicates.
-fn several(reader: &Reader<'_>, of: &[Named], key: &str) -> Result<Vec<&'static str>, Bad> {
+fn several(
+    reader: &Reader<'_>,
+    of: &[Named],
+    key: &str,
+) -> Result<Vec<&'static str>, InvalidSetting> {
     let mut ids = Vec::new();
     for name in reader.list::<String>(key)? {
-        let id = id_of(of, &name).map_err(|reason| Bad {
+        let id = id_of(of, &name).map_err(|reason| InvalidSetting {
             key: key.to_owned(),
             reason,
         })?;

@@ -1,8 +1,8 @@
 //! `[voice.stt]` and its providers, one entry each: ID, vendor's name and settings.
 
 use super::keys::{
-    API_KEY, BINARY, BORROWED_KEY, ENABLED, LANGUAGE, base_url, file, line, model, names, section,
-    unset,
+    API_KEY, BINARY, BORROWED_KEY, ENABLED, FALLBACK_DOC, LANGUAGE, LISTED_DOC, base_url, file,
+    line, model, names, section, unset,
 };
 use crate::key::{Guard, Kind, Rule};
 
@@ -14,11 +14,8 @@ section! {
             "\"stt_cloud_1\"",
             PROVIDER_DOC,
         ),
-        "providers": names(PROVIDERS, "The providers to list; empty lists all."),
-        "fallback": names(
-            PROVIDERS,
-            "The providers to try, in this order, if the chosen provider fails.",
-        ),
+        "providers": names(PROVIDERS, LISTED_DOC),
+        "fallback": names(PROVIDERS, FALLBACK_DOC),
     }
     "stt_cloud_1" = "whisper" {
         "api_key": BORROWED_KEY,
@@ -59,8 +56,8 @@ section! {
         "endpoint": unset(
             Kind::Text(Rule::BaseOrTcpUrl),
             "\"http://127.0.0.1:8000/v1\"",
-            "The server's URL with its version segment, or tcp://host:port of a Wyoming program; required. A URL \
-             without a path means /v1.",
+            "The server's URL with its version segment, or tcp://host:port of a Wyoming program; required. If the \
+             URL has no path, /v1 is assumed.",
         )
         .guarded(Guard::StepUp),
         "model": model("\"mistralai/Voxtral-Mini-3B-2507\""),

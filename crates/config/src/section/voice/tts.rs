@@ -1,8 +1,8 @@
 //! `[voice.tts]` and its providers, one entry each: ID, vendor's name and settings.
 
 use super::keys::{
-    API_KEY, AUTO, BINARY, BORROWED_KEY, ENABLED, SHARE, SPEED, base_url, file, line, model, names,
-    number, section, unset, with_default,
+    API_KEY, AUTO, BINARY, BORROWED_KEY, ENABLED, FALLBACK_DOC, LISTED_DOC, SHARE, SPEED,
+    SPEED_DOC, base_url, file, line, model, names, number, section, unset, with_default,
 };
 use crate::key::{Guard, Initial, Kind, Rule};
 
@@ -14,7 +14,7 @@ section! {
             "\"tts_cloud_2\"",
             PROVIDER_DOC,
         ),
-        "providers": names(PROVIDERS, "The providers to list; empty lists all."),
+        "providers": names(PROVIDERS, LISTED_DOC),
         "auto": with_default(
             Kind::Text(Rule::OneOf(AUTO)),
             Initial::Text("off"),
@@ -26,10 +26,7 @@ section! {
             Initial::Whole(4096),
             "Maximum length of a spoken text, in characters.",
         ),
-        "fallback": names(
-            PROVIDERS,
-            "The providers to try, in this order, if the chosen provider fails.",
-        ),
+        "fallback": names(PROVIDERS, FALLBACK_DOC),
     }
     "tts_cloud_1" = "elevenlabs" {
         "api_key": API_KEY,
@@ -44,14 +41,14 @@ section! {
         "base_url": base_url("\"https://api.openai.com/v1\""),
         "voice": line("\"alloy\"", "The voice: alloy, echo, fable, onyx, nova, shimmer or another."),
         "model": model("\"gpt-4o-mini-tts\""),
-        "speed": number(SPEED, "1.0", "Speed, from 0.25 to 4."),
+        "speed": number(SPEED, "1.0", SPEED_DOC),
     }
     "tts_cloud_3" = "google" {
         "api_key": API_KEY,
         "base_url": base_url("\"https://texttospeech.googleapis.com/v1\""),
         "voice": line("\"en-US-Neural2-C\"", "The voice's name."),
         "language_code": line("\"en-US\"", "The language, as a BCP 47 tag."),
-        "speaking_rate": number(SPEED, "1.0", "Speed, from 0.25 to 4."),
+        "speaking_rate": number(SPEED, "1.0", SPEED_DOC),
     }
     "tts_local_1" = "piper" {
         "binary_path": file("\"piper\"", BINARY),

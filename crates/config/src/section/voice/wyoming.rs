@@ -2,7 +2,7 @@
 
 use super::keys::{unset, with_default};
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
-use crate::merge::{Bad, Reader};
+use crate::merge::{InvalidSetting, Reader};
 use gatehouse_domain::Cidr;
 use std::net::SocketAddr;
 
@@ -40,7 +40,7 @@ pub struct Wyoming {
 }
 
 impl Wyoming {
-    pub(super) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+    pub(super) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
         Ok(Self {
             bind: reader.optional("voice.wyoming.bind")?,
             allowed_cidrs: reader.list("voice.wyoming.allowed_cidrs")?,

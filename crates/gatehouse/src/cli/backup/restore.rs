@@ -34,13 +34,13 @@ pub struct Args {
     /// Run the deliveries that waited when the backup was created, instead of holding them
     #[arg(long)]
     release_queue: bool,
-    /// Delete the sessions, API keys, devices, paired people, calls that people allowed in advance, notifications of
-    /// browsers and share links of the backup; the password and passkeys stay
+    /// Delete the restored sessions, API keys, devices, paired people, remembered approvals, push subscriptions and
+    /// share links; the password and passkeys stay
     #[arg(long)]
     revoke_credentials: bool,
 }
 
-/// The ending of a file of the backup that does not replace an existing one.
+/// The suffix of a restored file whose name is already taken.
 const BESIDE: &str = "from-backup";
 
 /// The changes that were made after the rows were written.
@@ -257,11 +257,11 @@ fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) ->
             manifest.rows()
         ));
         let valid = if outcome.is_revoked {
-            "The password and passkeys of that time are valid, including those that were changed or removed since then."
+            "The password and passkeys are as they were then: later changes and removals are undone."
         } else {
-            "The password, passkeys, API keys, devices, sessions, paired people and share links of that time are \
-             valid, including those that were changed or removed since then. --revoke-credentials deletes all but the \
-             password and passkeys."
+            "The password, passkeys, API keys, devices, sessions, paired people and share links are as they were \
+             then: later changes and removals are undone. --revoke-credentials deletes all but the password and \
+             passkeys."
         };
         note(format!(
             "This is the state of {}. {valid} Deliveries received since then are unknown, so repeats of them are not \

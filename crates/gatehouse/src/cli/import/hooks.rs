@@ -17,7 +17,7 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
         if hook.text_of("execute-command").is_none() {
             return Err(document.wrong(hook, "`execute-command` is missing"));
         }
-        let mut found = Found::default();
+        let mut found = SenderRules::default();
         if let Some(rule) = hook.get("trigger-rule") {
             found.read(document, rule, false)?;
         }
@@ -52,13 +52,13 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
 
 /// The rules of a hook about its senders.
 #[derive(Default)]
-struct Found {
+struct SenderRules {
     params: Map<String, Value>,
     secret_line: Option<usize>,
     left: Vec<(usize, &'static str)>,
 }
 
-impl Found {
+impl SenderRules {
     /// Reads a rule. `is_optional` is set below `or` and `not`, where a match does not prove who sent a
     /// request.
     fn read(

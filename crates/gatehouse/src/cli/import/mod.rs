@@ -66,7 +66,7 @@ enum Source {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
-    /// Private keys in a folder; without one, lists the keys of the running SSH agent, which cannot be read from it
+    /// Private keys in a folder; without --folder, lists the keys of the running SSH agent, which cannot be exported
     SshAgent {
         /// A folder with private keys, such as ~/.ssh
         #[arg(long)]

@@ -2,7 +2,7 @@
 
 use super::Malformed;
 use super::node::{Content, Document, Node};
-use super::plan::{Place, Plan, channel_id};
+use super::plan::{FilePosition, Plan, channel_id};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::iter;
@@ -126,7 +126,7 @@ fn credential(
 
 /// Plans a variable for each value of a credential, including those inside other values:
 /// `MAIL_OAUTH_TOKEN_DATA_ACCESS_TOKEN`.
-fn variables(plan: &mut Plan, name: &str, node: &Node, from: &Place, names: &mut Names) {
+fn variables(plan: &mut Plan, name: &str, node: &Node, from: &FilePosition, names: &mut Names) {
     let value = match &node.value {
         Content::Null => return,
         Content::Text(text) if text.is_empty() => return,
@@ -228,7 +228,7 @@ fn workflow(
     Ok(())
 }
 
-fn schedule(plan: &mut Plan, workflow: &str, step: &Node, from: &Place, names: &mut Names) {
+fn schedule(plan: &mut Plan, workflow: &str, step: &Node, from: &FilePosition, names: &mut Names) {
     let rules = step.at(&["parameters", "rule", "interval"]);
     for (index, rule) in rules
         .map(Node::items)

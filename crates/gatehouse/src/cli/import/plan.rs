@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 /// A position in a file.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct FilePosition {
     pub path: PathBuf,
     pub line: usize,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for FilePosition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.path.display(), self.line)
     }
@@ -60,14 +60,14 @@ impl Item {
 /// An item and where it was found.
 pub struct Planned {
     pub item: Item,
-    pub from: Place,
+    pub from: FilePosition,
 }
 
 /// A part of the source that is not imported.
 #[derive(Debug)]
 pub struct Left {
     pub what: String,
-    pub from: Place,
+    pub from: FilePosition,
     pub why: String,
 }
 
@@ -75,23 +75,23 @@ pub struct Left {
 #[derive(Default)]
 pub struct Plan {
     pub items: Vec<Planned>,
-    pub clear: Vec<(String, Place)>,
+    pub clear: Vec<(String, FilePosition)>,
     pub left: Vec<Left>,
 }
 
 impl Plan {
-    pub fn place(path: &Path, line: usize) -> Place {
-        Place {
+    pub fn place(path: &Path, line: usize) -> FilePosition {
+        FilePosition {
             path: path.to_owned(),
             line,
         }
     }
 
-    pub fn add(&mut self, item: Item, from: Place) {
+    pub fn add(&mut self, item: Item, from: FilePosition) {
         self.items.push(Planned { item, from });
     }
 
-    pub fn leave(&mut self, what: impl Into<String>, from: Place, why: impl Into<String>) {
+    pub fn leave(&mut self, what: impl Into<String>, from: FilePosition, why: impl Into<String>) {
         self.left.push(Left {
             what: what.into(),
             from,
@@ -100,7 +100,7 @@ impl Plan {
     }
 
     /// Records that a secret was stored as plaintext.
-    pub fn in_clear(&mut self, what: impl Into<String>, from: Place) {
+    pub fn in_clear(&mut self, what: impl Into<String>, from: FilePosition) {
         self.clear.push((what.into(), from));
     }
 
@@ -138,7 +138,7 @@ impl Plan {
         found
     }
 
-    pub fn variable(&mut self, key: &str, value: &str, from: Place) {
+    pub fn variable(&mut self, key: &str, value: &str, from: FilePosition) {
         self.in_clear(key, from.clone());
         let value = SecretString::from(value);
         let key = key.to_owned();
@@ -146,7 +146,7 @@ impl Plan {
     }
 
     /// A variable of an `.env` file: the key of a known provider, or a variable.
-    pub fn variable_or_key(&mut self, name: &str, value: &str, from: Place) {
+    pub fn variable_or_key(&mut self, name: &str, value: &str, from: FilePosition) {
         match provider_of(name) {
             Some(id) => {
                 self.in_clear(name, from.clone());
@@ -156,7 +156,7 @@ impl Plan {
         }
     }
 
-    pub fn provider_key(&mut self, id: &str, key: &str, from: Place) {
+    pub fn provider_key(&mut self, id: &str, key: &str, from: FilePosition) {
         let (id, key) = (id.to_owned(), SecretString::from(key));
         self.add(Item::ProviderKey { id, key }, from);
     }
@@ -168,7 +168,7 @@ impl Plan {
         source: &str,
         account: &str,
         fields: &Value,
-        from: Place,
+        from: FilePosition,
     ) {
         let id = channel_id(kind, source, account);
         let params = json!({
@@ -179,7 +179,7 @@ impl Plan {
         }
     }
 
-    pub fn agent(&mut self, id: &str, params: Value, from: Place) {
+    pub fn agent(&mut self, id: &str, params: Value, from: FilePosition) {
         if let Value::Object(params) = params {
             let id = id.to_owned();
             self.add(Item::Agent { id, params }, from);
@@ -187,7 +187,7 @@ impl Plan {
     }
 
     /// A webhook, which is off until the owner has set its agent and its tools.
-    pub fn webhook(&mut self, name: &str, mut params: Map<String, Value>, from: Place) {
+    pub fn webhook(&mut self, name: &str, mut params: Map<String, Value>, from: FilePosition) {
         params.insert("name".to_owned(), json!(name));
         params.insert("enabled".to_owned(), json!(false));
         let name = name.to_owned();

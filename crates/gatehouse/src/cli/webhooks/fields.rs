@@ -51,9 +51,13 @@ pub struct Fields {
     /// Which deliveries share a session
     #[arg(long, value_name = "MODE", value_parser = ["per_delivery", "per_entity", "named_session"])]
     session_mode: Option<String>,
-    #[arg(long, value_name = "KEY", help = "The session of named_session")]
+    #[arg(
+        long,
+        value_name = "KEY",
+        help = "The session key for --session-mode named_session"
+    )]
     session_key: Option<String>,
-    /// Forward to a channel; no agent, no tokens
+    /// Send deliveries to a channel without an agent
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     deliver_only: Option<bool>,
     /// The text to forward, with {dot.notation} variables
@@ -91,7 +95,7 @@ pub struct Fields {
     /// When the sender repeats a failed delivery, run it again, at most 5 times
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     redeliver_failed: Option<bool>,
-    /// Over the rate limit: answer 429, or store the delivery and run it at that rate
+    /// What to do above the rate limit: refuse with 429, or store the delivery and run it at that rate
     #[arg(long, value_name = "CHOICE", value_parser = ["refuse", "queue"])]
     on_limit: Option<String>,
     #[command(flatten)]

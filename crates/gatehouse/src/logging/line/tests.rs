@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use tracing_subscriber::layer::SubscriberExt;
 
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<u8>>>);
+struct Captured(Arc<Mutex<Vec<u8>>>);
 
-impl std::io::Write for Kept {
+impl std::io::Write for Captured {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -26,7 +26,7 @@ where
         + Sync
         + 'static,
 {
-    let kept = Kept::default();
+    let kept = Captured::default();
     let writer = kept.clone();
     let layer = tracing_subscriber::fmt::layer()
         .with_ansi(false)

@@ -1,6 +1,6 @@
 //! The import of n8n's files.
 
-use super::{Place, list, text, three_times};
+use super::{ImportServer, list, text, three_times};
 use serde_json::{Value, json};
 
 const CREDENTIALS: &str = include_str!("credentials.json");
@@ -8,7 +8,7 @@ const WORKFLOW: &str = include_str!("workflow.json");
 
 #[tokio::test]
 async fn n8n_becomes_webhooks_channels_and_variables() {
-    let place = Place::new().await;
+    let place = ImportServer::new().await;
     let credentials = place
         .installation
         .file("credentials.json", CREDENTIALS)
@@ -34,7 +34,7 @@ async fn n8n_becomes_webhooks_channels_and_variables() {
 /// The names of n8n's credentials and workflows need not be unique, and their fields may contain others.
 #[tokio::test]
 async fn every_value_of_n8n_is_imported_also_below_others_and_under_a_name_that_exists() {
-    let place = Place::new().await;
+    let place = ImportServer::new().await;
     let first = json!([
         { "id": "1", "name": "Bot", "type": "telegramApi", "data": { "accessToken": "9:clear-n8n" } },
         { "id": "Ab", "name": "bot", "type": "telegramApi", "data": { "accessToken": "8:clear-n8n" } },

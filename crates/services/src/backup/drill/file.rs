@@ -1,6 +1,6 @@
 //! The drill of an encrypted backup: the server has no key, so it reads the file only.
 
-use super::state::{Extent, Made, State};
+use super::state::{Extent, OwnBackup, State};
 use super::{DrillError, KEY};
 use crate::Services;
 use crate::backup::name_of;
@@ -44,7 +44,7 @@ impl Services {
     /// Stores the checksum of an encrypted backup for its drill. A failure is only logged: the backup is good.
     pub(in crate::backup) async fn note_checksum(&self, name: String, sha256: String) {
         let now = self.clock.now();
-        let made = Made { name, sha256 };
+        let made = OwnBackup { name, sha256 };
         let store = self.store.write(move |conn| {
             Box::pin(async move {
                 let mut state = State::read(conn.find_setting(KEY).await?);

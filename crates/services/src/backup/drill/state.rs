@@ -51,7 +51,7 @@ pub(super) struct State {
     offer: Option<Offer>,
     /// The newest encrypted backup that a server made.
     #[serde(default)]
-    pub(super) made: Option<Made>,
+    pub(super) made: Option<OwnBackup>,
 }
 
 /// How far a backup was checked.
@@ -69,7 +69,7 @@ pub(super) enum Extent {
 
 /// An encrypted backup that this installation made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Made {
+pub(super) struct OwnBackup {
     pub(super) name: String,
     /// SHA-256 of the file, in hexadecimal.
     pub(super) sha256: String,
@@ -307,7 +307,7 @@ impl State {
         Check::bad(ENCRYPTED, message, ENCRYPTED_HINT)
     }
 
-    /// The result for a backup if it was the last one that was unusable, or the last one that was checked.
+    /// The result of a backup's last check, if it is the most recently checked backup or the most recent unusable one.
     pub(super) fn result_of(&self, name: &str) -> Option<CheckedBackup> {
         let known = [&self.unusable, &self.last].into_iter().flatten();
         let mut of_this = known.filter(|last| last.name == name);

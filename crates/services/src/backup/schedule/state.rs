@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn missed_times_are_one_backup_and_a_new_pattern_starts_anew() {
+    fn missed_times_are_one_backup_and_a_new_pattern_starts_from_now() {
         let mut state = State::default();
         let zone = Zone::utc();
         let daily = "30 3 * * *";

@@ -79,7 +79,7 @@ fn told(count: i64, number: u32) -> (i64, String) {
 }
 
 #[tokio::test]
-async fn the_first_failure_is_told_at_once_and_the_next_ones_together() {
+async fn the_first_failure_is_reported_at_once_and_later_ones_together() {
     for mut rules in Rules::all().await {
         assert_eq!(rules.note(Kind::Failed, 5).await, Some(told(1, 1)));
         assert_eq!(rules.note(Kind::Failed, 6).await, None);
@@ -106,7 +106,7 @@ async fn the_first_failure_is_told_at_once_and_the_next_ones_together() {
 }
 
 #[tokio::test]
-async fn the_tenth_refusal_in_a_row_is_told_once_a_day() {
+async fn the_tenth_refusal_in_a_row_is_reported_once_per_day() {
     for mut rules in Rules::all().await {
         for _ in 1..REFUSALS {
             assert_eq!(rules.note(Kind::Refused, 7).await, None);
@@ -139,7 +139,7 @@ async fn an_accepted_request_ends_the_row_and_a_replay_does_not() {
 }
 
 #[test]
-fn a_delivery_that_the_owner_canceled_is_not_told() {
+fn a_delivery_that_the_owner_canceled_is_not_reported() {
     assert_eq!(Kind::of(DeliveryStatus::Failed, Some(CANCELLED)), None);
     assert_eq!(
         Kind::of(DeliveryStatus::Failed, Some("No.")),

@@ -43,8 +43,8 @@ pub(crate) static PROFILE: Profile = Profile {
     replay: Replay {
         id_is_signed: false,
         guard: ReplayGuard::Bytes,
-        note: "No signature covers X-Delivery-Id or X-Request-Id: with `key`, a captured delivery can be sent \
-            again under a new id. Choose `key` if the sender sends equal bodies on purpose.",
+        note: "No signature covers X-Delivery-Id or X-Request-Id: with `key`, a captured delivery can be sent again \
+            under a new ID. Choose `key` if the sender sends equal bodies on purpose.",
     },
     entities: &[],
     events: &[],

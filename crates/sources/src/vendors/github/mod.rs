@@ -44,8 +44,8 @@ static PROFILE: Profile = Profile {
     replay: Replay {
         id_is_signed: false,
         guard: ReplayGuard::Bytes,
-        note: "The signature covers the body and not X-GitHub-Delivery: with `key`, a captured delivery can be \
-            sent again under a new id.",
+        note: "The signature covers the body and not X-GitHub-Delivery: with `key`, a captured delivery can be sent \
+            again under a new ID.",
     },
     entities: ENTITIES,
     events: events::EVENTS,

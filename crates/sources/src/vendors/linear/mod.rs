@@ -47,8 +47,8 @@ static PROFILE: Profile = Profile {
     replay: Replay {
         id_is_signed: false,
         guard: ReplayGuard::Bytes,
-        note: "The signature covers the body and not Linear-Delivery: with `key`, a captured delivery can be \
-            sent again under a new id while its time stamp is accepted.",
+        note: "The signature covers the body and not Linear-Delivery: with `key`, a captured delivery can be sent \
+            again under a new ID until its timestamp is too old.",
     },
     entities: ENTITIES,
     events: EVENTS,

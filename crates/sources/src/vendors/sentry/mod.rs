@@ -41,8 +41,8 @@ static PROFILE: Profile = Profile {
     replay: Replay {
         id_is_signed: false,
         guard: ReplayGuard::Bytes,
-        note: "The signature covers the body and not Request-ID: with `key`, a captured delivery can be sent \
-            again under a new id.",
+        note: "The signature covers the body and not Request-ID: with `key`, a captured delivery can be sent again \
+            under a new ID.",
     },
     entities: ENTITIES,
     events: EVENTS,

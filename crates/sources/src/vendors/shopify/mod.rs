@@ -47,9 +47,9 @@ static PROFILE: Profile = Profile {
     replay: Replay {
         id_is_signed: false,
         guard: ReplayGuard::Bytes,
-        note: "The signature covers the body and not X-Shopify-Event-Id or X-Shopify-Topic: with `key`, a \
-            captured delivery can be sent again under a new id. With `bytes`, topics that send equal bodies \
-            count once: give each of them a webhook.",
+        note: "The signature covers the body and not X-Shopify-Event-Id or X-Shopify-Topic: with `key`, a captured \
+            delivery can be sent again under a new ID. With `bytes`, equal bodies of different topics count as \
+            duplicates: use one webhook per topic.",
     },
     entities: ENTITIES,
     events: EVENTS,

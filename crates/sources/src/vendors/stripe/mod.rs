@@ -41,7 +41,7 @@ static PROFILE: Profile = Profile {
     replay: Replay {
         id_is_signed: true,
         guard: ReplayGuard::Key,
-        note: "The signature covers the id, which is in the body, and the time.",
+        note: "The signature covers the ID, which is in the body, and the time.",
     },
     entities: ENTITIES,
     events: EVENTS,

@@ -8,9 +8,8 @@ pub(super) static MODE: Mode = Mode {
     alias: None,
     label: "Twilio signature",
     description: "`X-Twilio-Signature`: Base64-encoded HMAC-SHA1 of the URL and the form fields.",
-    proof: "The header X-Twilio-Signature carries the HMAC-SHA1 of the address and the form's fields \
-        by name, in Base64; server.external_url must be the address that the sender calls. The \
-        key is the secret, {secret}.",
+    proof: "The header X-Twilio-Signature contains the HMAC-SHA1 of the URL and the form fields, sorted by name, in \
+        Base64. server.external_url must be the URL that the sender calls. The key is the secret, {secret}.",
     secret_from_sender: true,
     method: Method::Signature(&SCHEME),
 };

@@ -202,7 +202,7 @@ fn hex_is_taken_in_either_case_bare_or_with_a_prefix() {
 }
 
 #[test]
-fn at_most_ten_signatures_are_looked_at() {
+fn at_most_ten_signatures_are_compared() {
     for (mode, scheme) in signing() {
         let right = Case::signed(mode, secret(mode), FORM);
         let name = signature_header(scheme);

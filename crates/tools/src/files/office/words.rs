@@ -71,7 +71,7 @@ pub(super) fn read(
     let Some(part) = archive.part(name)? else {
         return Ok(());
     };
-    let mut place = Place::default();
+    let mut place = OpenElements::default();
     xml::walk(part, |piece| {
         match piece {
             Piece::Start(name, _) if rules.skipped.contains(&name) => place.skipped += 1,
@@ -94,7 +94,7 @@ pub(super) fn read(
 
 /// How many elements of a kind are open. The parser refuses an end without its start.
 #[derive(Default)]
-struct Place {
+struct OpenElements {
     skipped: usize,
     in_text: usize,
 }

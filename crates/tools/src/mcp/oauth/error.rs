@@ -15,7 +15,7 @@ pub enum OAuthError {
     NotHttp,
     #[error("The URL of the MCP server contains a secret. It cannot be authorized with OAuth.")]
     SecretUrl,
-    #[error("An address of the MCP server or its authorization server cannot be called: {0}.")]
+    #[error("A URL of the MCP server or its authorization server cannot be called: {0}.")]
     Outbound(#[from] OutboundError),
     #[error("An address of the authorization server does not use https.")]
     NotHttps,

@@ -153,7 +153,7 @@ fn request_beats_binding_beats_settings_where_the_provider_can() {
 }
 
 #[test]
-fn each_field_is_chosen_by_itself() {
+fn each_field_is_chosen_separately() {
     let request = RequestVoice {
         model: Some("asked model".to_owned()),
         ..RequestVoice::default()

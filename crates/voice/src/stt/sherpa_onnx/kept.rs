@@ -5,7 +5,7 @@
 //! files at the start.
 
 use super::{BINARY, ID, lasts, recognized};
-use crate::programs::{Command, Fate, Process, Programs, Warm, Way};
+use crate::programs::{Command, Outcome, Process, Programs, Protocol, Warm};
 use crate::stt::{SttCall, SttResult};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -54,7 +54,7 @@ pub(super) fn command(
         program: python,
         args,
         directory_option: None,
-        way: Way::Pipe,
+        protocol: Protocol::Pipe,
         variables: VARIABLES,
     };
     let keeps = programs.warm().keeps(&command.program);
@@ -84,20 +84,20 @@ pub(super) async fn listen(
 async fn heard(
     process: &mut Process,
     (audio, until): (Bytes, Instant),
-) -> (Fate, Result<SttResult, Failed>) {
+) -> (Outcome, Result<SttResult, Failed>) {
     let is_new = !process.has_answered;
     if is_new {
         let half = until.saturating_duration_since(Instant::now()) / 2;
         let ready = timeout(half.min(READY_LIMIT), ready(process)).await;
         if !matches!(ready, Ok(Some(()))) {
-            return (Fate::End, Err(Failed { is_new }));
+            return (Outcome::End, Err(Failed { is_new }));
         }
     }
     let Some(recognized) = transcript(process, &audio).await else {
-        return (Fate::End, Err(Failed { is_new }));
+        return (Outcome::End, Err(Failed { is_new }));
     };
     process.has_answered = true;
-    (Fate::Keep, Ok(recognized))
+    (Outcome::Keep, Ok(recognized))
 }
 
 /// Waits until the process has loaded its model. `None` if it ends.

@@ -51,11 +51,11 @@ const WHISPER_LANGUAGE: &str = "whisper-language";
 /// Canary's model type.
 const CANARY: &str = "EncDecMultiTaskModel";
 
-type Found = Result<Layout, &'static str>;
+type FoundLayout = Result<Layout, &'static str>;
 
 impl Layout {
     /// Examines a directory. The error is a message for the person who configured it. Blocking.
-    pub(super) fn find(directory: &Path) -> Found {
+    pub(super) fn find(directory: &Path) -> FoundLayout {
         let entries = directory.read_dir();
         let entries = entries.map_err(|_error| "The directory does not exist.")?;
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -163,7 +163,7 @@ impl Files<'_> {
         Some(plain(files, None))
     }
 
-    fn single(&self) -> Found {
+    fn single(&self) -> FoundLayout {
         let like = |name: &'static str| self.model(move |stem| stem.starts_with(name));
         let model = like("model")
             .or_else(|| like("ctc"))

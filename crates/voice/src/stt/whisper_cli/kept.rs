@@ -9,7 +9,7 @@
 //! - `no_language_probabilities` saves a second run of the encoder. Older versions ignore it.
 
 use super::answer;
-use crate::programs::{Command, Fate, Process, Server, Warm};
+use crate::programs::{Command, Outcome, Process, Server, Warm};
 use crate::resources::{MAX_TEXT_ANSWER_BYTES, Resources};
 use crate::stt::language::primary;
 use crate::stt::{SttCall, SttResult};
@@ -73,9 +73,9 @@ pub(super) async fn listen(
 async fn heard(
     process: &mut Process,
     (resources, call, until): (Resources, SttCall, Instant),
-) -> (Fate, Result<SttResult, Trouble>) {
+) -> (Outcome, Result<SttResult, Trouble>) {
     let is_new = !process.has_answered;
-    let other = (Fate::End, Err(Trouble::Other { is_new }));
+    let other = (Outcome::End, Err(Trouble::Other { is_new }));
     let Some(server) = process.server.clone() else {
         return other;
     };
@@ -84,14 +84,14 @@ async fn heard(
         let ready = while_it_runs(process, ready(&resources, &server));
         match timeout(half.min(READY), ready).await {
             Ok(Some(())) => {}
-            Ok(None) => return (Fate::End, Err(Trouble::NotStarted)),
+            Ok(None) => return (Outcome::End, Err(Trouble::NotStarted)),
             Err(_elapsed) => return other,
         }
     }
     match while_it_runs(process, transcript(&resources, &server, &call)).await {
         Some(Some(recognized)) => {
             process.has_answered = true;
-            (Fate::Keep, Ok(recognized))
+            (Outcome::Keep, Ok(recognized))
         }
         Some(None) | None => other,
     }

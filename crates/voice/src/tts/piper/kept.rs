@@ -5,7 +5,7 @@
 //! sentence is a line, so that the audio of the first one arrives early.
 
 use crate::VoiceError;
-use crate::programs::{Command, Fate, Process, Warm, open_own_file};
+use crate::programs::{Command, Outcome, Process, Warm, open_own_file};
 use crate::resources::MAX_ANSWER_BYTES;
 use crate::text::sentence_ends;
 use bytes::Bytes;
@@ -68,7 +68,7 @@ struct Order {
 }
 
 /// Returns whether the process failed before it had answered anything.
-async fn speak_lines(process: &mut Process, order: Order) -> (Fate, bool) {
+async fn speak_lines(process: &mut Process, order: Order) -> (Outcome, bool) {
     let mut left = MAX_ANSWER_BYTES;
     for line in order.lines.iter() {
         if order.pieces.is_closed() {
@@ -76,7 +76,7 @@ async fn speak_lines(process: &mut Process, order: Order) -> (Fate, bool) {
         }
         let is_new = !process.has_answered;
         let Some(samples) = speak_line(process, line, &order, left).await else {
-            return (Fate::End, is_new);
+            return (Outcome::End, is_new);
         };
         process.has_answered = true;
         left = left.saturating_sub(samples.len());
@@ -85,7 +85,7 @@ async fn speak_lines(process: &mut Process, order: Order) -> (Fate, bool) {
             break;
         }
     }
-    (Fate::Keep, false)
+    (Outcome::Keep, false)
 }
 
 /// The samples of a line; `None` if the process fails or takes too long.

@@ -226,7 +226,7 @@ async fn a_slow_server_is_a_time_out_and_is_replaced() {
 }
 
 #[tokio::test]
-async fn who_leaves_ends_the_server_if_it_goes_on() {
+async fn a_canceled_transcription_ends_a_hanging_server() {
     let bench = Bench::new().await;
     let voice = bench.voice().await;
     bench.server.behave("hang");

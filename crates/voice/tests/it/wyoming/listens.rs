@@ -108,7 +108,7 @@ async fn a_caller_who_leaves_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_told() {
+async fn failures_are_reported() {
     let mut bench = Bench::new().await;
     let error = event(
         "error",

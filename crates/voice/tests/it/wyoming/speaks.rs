@@ -276,7 +276,7 @@ async fn no_program_speaks_forever() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_or_must_not_be_called_is_told_so() {
+async fn an_unreachable_or_forbidden_program_is_reported() {
     for (url, reason) in [
         ("tcp://127.0.0.1:9", "could not be reached"),
         (

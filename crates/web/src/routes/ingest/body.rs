@@ -2,10 +2,10 @@
 //! memory budget.
 
 use crate::body::{Charged, most};
-use crate::respond::request_timeout;
+use crate::respond::{incomplete_body, request_timeout};
 use axum::body::{Body, HttpBody};
 use bytes::Bytes;
-use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_domain::Problem;
 use gatehouse_rpc::memory_budget::Share;
 use http_body_util::BodyExt;
 use std::time::Duration;
@@ -50,11 +50,7 @@ async fn frames(mut body: Body, max_bytes: usize, mut share: Share) -> Result<By
         let data = match frame {
             None => return Ok(Charged::bytes(whole, share)),
             Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
-            Some(Err(_)) => {
-                let message = "The body is incomplete.";
-                let problem = Problem::new(ErrorCode::InvalidRequest, message);
-                return Err(Unread::Refused(problem));
-            }
+            Some(Err(_)) => return Err(Unread::Refused(incomplete_body())),
         };
         let room = max_bytes.saturating_sub(whole.len());
         if data.len() > room {

@@ -6,7 +6,7 @@ use super::range::{Part, part};
 use crate::app::App;
 use crate::body::{self, Requester};
 use crate::etag;
-use crate::respond::{Refusal, json};
+use crate::respond::{Refusal, json, unreadable_query};
 use crate::while_live::Credential;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -79,8 +79,7 @@ pub(in crate::routes) async fn post(
 }
 
 fn add_query(fields: &mut Fields, query: Pairs) -> Result<(), Problem> {
-    let unreadable = |_| Problem::new(ErrorCode::InvalidRequest, "The query cannot be read.");
-    let Query(pairs) = query.map_err(unreadable)?;
+    let Query(pairs) = query.map_err(|_| unreadable_query())?;
     let mut pairs = pairs.into_iter();
     pairs.try_for_each(|(name, value)| fields.add(name, value))
 }

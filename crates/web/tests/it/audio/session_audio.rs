@@ -20,7 +20,7 @@ async fn upload(harness: &Harness, session: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_recording_is_understood_kept_and_given_back() {
+async fn a_recording_is_transcribed_stored_and_returned() {
     let harness = Harness::new().await;
     let session = harness.session().await;
     let heard = upload(&harness, &session).await;

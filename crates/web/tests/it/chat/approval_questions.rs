@@ -99,7 +99,7 @@ async fn a_garbled_question_to_a_notified_chat_names_its_link_once() {
 }
 
 #[tokio::test]
-async fn a_chat_that_refuses_a_question_is_told_the_link() {
+async fn a_chat_that_refuses_a_question_gets_the_link() {
     let (_server, owner, telegram) = trusted().await;
     notify(&owner, "42").await;
     telegram.refuse_buttons(Some(NO_RIGHTS));

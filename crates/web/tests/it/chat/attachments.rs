@@ -62,7 +62,7 @@ impl Harness {
 }
 
 #[tokio::test]
-async fn a_picture_is_stored_seen_told_and_given_back() {
+async fn a_picture_is_stored_shown_to_the_model_and_returned() {
     let harness = Harness::new().await;
     let file = harness.upload("my%20dot.png", png()).await.expect(200);
     let id = &file["id"];

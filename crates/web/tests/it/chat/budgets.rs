@@ -35,7 +35,7 @@ async fn an_exhausted_budget_refuses_texts_and_says_when_it_resets() {
 }
 
 #[tokio::test]
-async fn a_budget_that_is_nearly_used_up_is_told_to_the_channels_of_the_rule() {
+async fn a_budget_that_is_nearly_used_up_is_reported_to_the_channels_of_the_rule() {
     let (_server, owner) = with_model().await;
     let rule = json!({ "key": "notify.budget_warning", "value": ["inbox"] });
     owner.rpc("config.set", rule).await.unwrap();

@@ -3,7 +3,7 @@
 
 use super::attachments::png;
 use crate::steps::light_owner;
-use crate::webhooks::{Made, made, send, until};
+use crate::webhooks::{CreatedWebhook, made, send, until};
 use axum::Router;
 use axum::http::header;
 use axum::routing::get;
@@ -98,7 +98,7 @@ async fn a_fetched_picture_is_shown_to_a_model_that_sees_and_described_to_anothe
 }
 
 /// A webhook for an agent, with these additional members.
-async fn for_agent(owner: &Actor, more: &Value) -> Made {
+async fn for_agent(owner: &Actor, more: &Value) -> CreatedWebhook {
     let mut members = json!({ "auth_mode": "none", "deliver_only": false, "deliver_to": null });
     let more = more.as_object().unwrap().clone();
     members.as_object_mut().unwrap().extend(more);
@@ -106,7 +106,7 @@ async fn for_agent(owner: &Actor, more: &Value) -> Made {
 }
 
 /// Sends a delivery and waits until the agent has processed it.
-async fn deliver(server: &TestServer, owner: &Actor, hook: &Made, payload: &Value) {
+async fn deliver(server: &TestServer, owner: &Actor, hook: &CreatedWebhook, payload: &Value) {
     let sent = send(&server.remote(), &hook.path(), &[], payload.to_string()).await;
     sent.expect(202);
     let completed = async {

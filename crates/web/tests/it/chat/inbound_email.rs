@@ -192,7 +192,7 @@ async fn a_wrong_password_or_a_missing_setting_is_shown_on_the_account() {
     assert_eq!(
         post.imap.count("AUTHENTICATE"),
         1,
-        "it waits before it tries again"
+        "it waits before it retries"
     );
     let without =
         json!({ "id": "email", "fields": { "imap_password": PASSWORD, "authserv_id": null } });

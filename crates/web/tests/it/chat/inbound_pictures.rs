@@ -98,7 +98,7 @@ async fn a_picture_that_cannot_be_a_photo_is_a_document() {
 }
 
 #[tokio::test]
-async fn a_refused_picture_leaves_the_text_and_the_person_is_told() {
+async fn a_refused_picture_leaves_the_text_and_is_reported_to_the_person() {
     let (server, _owner, model, telegram) = with_telegram().await;
     telegram.refuse_pictures();
     draw(&model);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A request whose head the server has accepted and whose body it is waiting for.
 struct Begun {
@@ -32,7 +32,7 @@ impl Begun {
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut answer = [0; 25];
         let read = stream.read_exact(&mut answer);
-        tokio::time::timeout(PATIENCE, read).await.unwrap().unwrap();
+        tokio::time::timeout(TIMEOUT, read).await.unwrap().unwrap();
         assert_eq!(&answer, b"HTTP/1.1 100 Continue\r\n\r\n");
         Self {
             stream,
@@ -45,7 +45,7 @@ impl Begun {
         self.stream.write_all(&self.body).await.unwrap();
         let mut answer = Vec::new();
         let read = self.stream.read_to_end(&mut answer);
-        tokio::time::timeout(PATIENCE, read).await.unwrap().unwrap();
+        tokio::time::timeout(TIMEOUT, read).await.unwrap().unwrap();
         String::from_utf8_lossy(&answer).into_owned()
     }
 }
@@ -177,12 +177,12 @@ async fn download(actor: &Actor, path: &str, then: impl Future<Output = ()>) -> 
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut received = vec![0; 1024];
-    let read = tokio::time::timeout(PATIENCE, stream.read(&mut received)).await;
+    let read = tokio::time::timeout(TIMEOUT, stream.read(&mut received)).await;
     received.truncate(read.unwrap().unwrap());
     assert!(received.starts_with(b"HTTP/1.1 200"));
     then.await;
     // The server may reset the connection.
-    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut received)).await;
+    let read = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut received)).await;
     drop(read.expect("the response ends"));
     received.len()
 }

@@ -158,7 +158,7 @@ async fn a_budget_that_is_used_up_stops_agents_and_models() {
 }
 
 #[tokio::test]
-async fn a_failure_of_the_provider_is_told() {
+async fn a_failure_of_the_provider_is_reported() {
     let harness = Harness::new().await;
     let refusal = json!({ "error": { "message": "no", "type": "invalid_request_error" } });
     for model in ["agent/default", "fake/m1"] {

@@ -186,7 +186,7 @@ async fn each_failure_has_its_name() {
 }
 
 #[tokio::test]
-async fn addresses_that_nobody_serves_are_told_apart() {
+async fn the_reasons_why_an_address_fails_are_distinguished() {
     let (_server, owner) = server().await;
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = closed.local_addr().unwrap();

@@ -3,7 +3,7 @@
 pub mod collector;
 mod edges;
 
-use crate::webhooks::{Made, made, send, until};
+use crate::webhooks::{CreatedWebhook, made, send, until};
 use collector::{Collector, Seen};
 use gatehouse_doubles::openai::{FakeModel, Reaction, call, has_result, say};
 use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
@@ -46,7 +46,7 @@ async fn started(collector: &Collector) -> (TestServer, Actor) {
 }
 
 /// Sends a delivery that is verified by a token.
-async fn deliver(server: &TestServer, hook: &Made, headers: &[(&str, &str)], body: &str) {
+async fn deliver(server: &TestServer, hook: &CreatedWebhook, headers: &[(&str, &str)], body: &str) {
     let token = format!("Bearer {SECRET}");
     let mut all = vec![("authorization", token.as_str())];
     all.extend_from_slice(headers);
@@ -55,7 +55,7 @@ async fn deliver(server: &TestServer, hook: &Made, headers: &[(&str, &str)], bod
 }
 
 /// Waits until the last delivery has completed.
-async fn completed(owner: &Actor, hook: &Made, count: usize) -> Value {
+async fn completed(owner: &Actor, hook: &CreatedWebhook, count: usize) -> Value {
     loop {
         let found = until(owner, hook, count).await;
         let last = found[0].clone();
@@ -68,7 +68,7 @@ async fn completed(owner: &Actor, hook: &Made, count: usize) -> Value {
 }
 
 /// A webhook that sends to the inbox and verifies a token.
-async fn inbox_hook(owner: &Actor) -> Made {
+async fn inbox_hook(owner: &Actor) -> CreatedWebhook {
     made(owner, json!({ "auth_mode": "bearer", "secret": SECRET })).await
 }
 

@@ -163,7 +163,7 @@ async fn until_ended(owner: &Actor, id: &Value) -> Value {
 async fn a_senders_redelivery_of_what_failed_runs_again_where_the_owner_wants_it() {
     let (server, owner) = light_owner(Options::default()).await;
     let remote = server.remote();
-    let post = async |hook: &super::Made| {
+    let post = async |hook: &super::CreatedWebhook| {
         send(&remote, &hook.path(), &[("x-delivery-id", "same")], "{}").await
     };
     // There is no model, so the agent's turn fails.

@@ -1,7 +1,7 @@
 //! Webhooks that send JSON of the owner's own form to an `http` channel, with a receiver that checks the signature
 //! (<https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>).
 
-use super::{Made, deliveries, made, send};
+use super::{CreatedWebhook, deliveries, made, send};
 use crate::steps::light_owner;
 use aws_lc_rs::hmac;
 use axum::Router;
@@ -67,7 +67,7 @@ impl Receiver {
     }
 }
 
-async fn json_webhook(owner: &Actor, template: &str) -> Made {
+async fn json_webhook(owner: &Actor, template: &str) -> CreatedWebhook {
     let members = json!({
         "auth_mode": "none", "deliver_to": "http", "template_format": "json",
         "prompt_template": template,

@@ -13,11 +13,11 @@ use gatehouse_testkit::{Actor, Reply};
 use serde_json::{Value, json};
 
 /// A created webhook.
-pub struct Made {
+pub struct CreatedWebhook {
     pub record: Value,
 }
 
-impl Made {
+impl CreatedWebhook {
     pub fn id(&self) -> &str {
         self.record["id"].as_str().unwrap()
     }
@@ -33,14 +33,14 @@ impl Made {
 }
 
 /// Creates a webhook that delivers to the inbox, with additional members.
-pub async fn made(owner: &Actor, more: Value) -> Made {
+pub async fn made(owner: &Actor, more: Value) -> CreatedWebhook {
     let mut members = json!({ "name": "n", "deliver_only": true, "deliver_to": "inbox" });
     members
         .as_object_mut()
         .unwrap()
         .extend(more.as_object().unwrap().clone());
     let record = owner.rpc("webhooks.create", members).await.unwrap();
-    Made { record }
+    CreatedWebhook { record }
 }
 
 /// Sends a request with these headers and this body.
@@ -59,7 +59,7 @@ pub async fn send(
 }
 
 /// The deliveries of a webhook, newest first.
-pub async fn deliveries(owner: &Actor, made: &Made) -> Vec<Value> {
+pub async fn deliveries(owner: &Actor, made: &CreatedWebhook) -> Vec<Value> {
     let listed = owner
         .rpc("webhooks.deliveries", json!({ "id": made.id() }))
         .await
@@ -68,7 +68,7 @@ pub async fn deliveries(owner: &Actor, made: &Made) -> Vec<Value> {
 }
 
 /// Waits for this number of deliveries, because refusals are stored after the response.
-pub async fn until(owner: &Actor, made: &Made, count: usize) -> Vec<Value> {
+pub async fn until(owner: &Actor, made: &CreatedWebhook, count: usize) -> Vec<Value> {
     let wait = async {
         loop {
             let found = deliveries(owner, made).await;

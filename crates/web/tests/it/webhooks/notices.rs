@@ -38,7 +38,7 @@ async fn told(owner: &Actor, text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_failed_delivery_is_told_with_its_reason_and_a_link_and_several_are_told_once() {
+async fn a_failed_delivery_is_reported_with_its_reason_and_a_link_and_several_are_reported_once() {
     let (server, owner) = light_owner(Options::default()).await;
     notify(&owner, "delivery_failed").await;
     // No model is configured, so the agent fails.
@@ -63,7 +63,7 @@ async fn a_failed_delivery_is_told_with_its_reason_and_a_link_and_several_are_to
 }
 
 #[tokio::test]
-async fn the_tenth_refusal_in_a_row_is_told_and_the_ninth_is_not() {
+async fn the_tenth_refusal_in_a_row_is_reported_and_the_ninth_is_not() {
     let (server, owner) = light_owner(Options::default()).await;
     notify(&owner, "webhook_refuses").await;
     let hook = made(&owner, json!({ "auth_mode": "bearer" })).await;
@@ -83,7 +83,7 @@ async fn the_tenth_refusal_in_a_row_is_told_and_the_ninth_is_not() {
 }
 
 #[tokio::test]
-async fn each_sender_that_stopped_is_told_once_and_so_is_its_return() {
+async fn each_sender_that_stopped_is_reported_once_and_so_is_its_return() {
     const DAY: Duration = Duration::from_hours(24);
     let clock = stopped_clock();
     let (mut server, owner) = light_owner(Options::default().clock(Arc::clone(&clock))).await;

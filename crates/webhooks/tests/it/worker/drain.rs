@@ -58,7 +58,7 @@ async fn a_run_that_ends_in_time_is_written_down() {
             (second.status, second.attempts),
             (DeliveryStatus::Queued, 0)
         );
-        assert_eq!(model.seen().len(), 2, "nothing is begun while stopping");
+        assert_eq!(model.seen().len(), 2, "nothing starts while stopping");
         again.stop().await;
     })
     .await;

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 #[tokio::test]
-async fn a_lease_is_renewed_while_the_run_goes_on() {
+async fn a_lease_is_renewed_while_the_run_continues() {
     everywhere(|database, model| async move {
         let harness = Harness::open(&database, &model).await;
         model.hold();

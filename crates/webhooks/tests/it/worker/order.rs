@@ -67,7 +67,7 @@ async fn as_many_sessions_run_at_a_time_as_there_are_workers() {
 }
 
 #[tokio::test]
-async fn a_delivery_is_begun_as_soon_as_it_is_stored() {
+async fn a_delivery_starts_as_soon_as_it_is_stored() {
     everywhere(|database, model| async move {
         let harness = Harness::open(&database, &model).await;
         let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;

@@ -147,7 +147,7 @@ async fn take(
 }
 
 #[tokio::test]
-async fn a_busy_channel_is_tried_again_later_and_later_and_then_no_more() {
+async fn a_busy_channel_is_retried_after_longer_waits_and_then_no_more() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
             section: gatehouse_config::Webhooks {
@@ -176,7 +176,7 @@ async fn a_busy_channel_is_tried_again_later_and_later_and_then_no_more() {
             assert_eq!(
                 harness.row(2).await.attempts,
                 0,
-                "it waits for the one before it"
+                "it waits for its predecessor"
             );
             harness.advance(Duration::from_millis(u64::try_from(wait).unwrap()));
         }
@@ -224,7 +224,7 @@ async fn it_is_not_tried_before_its_time_and_then_goes_through() {
 }
 
 #[tokio::test]
-async fn a_channel_that_refuses_for_good_is_not_tried_again() {
+async fn a_channel_that_refuses_permanently_is_not_retried() {
     everywhere(|database, model| async move {
         let harness = Harness::open(&database, &model).await;
         let receiver = Receiver::start().await;
@@ -242,7 +242,7 @@ async fn a_channel_that_refuses_for_good_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn an_agents_error_is_tried_again_only_where_the_owner_wants_that() {
+async fn an_agents_error_is_retried_only_if_the_owner_wants_that() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
             section: gatehouse_config::Webhooks {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 const ME: &str = "@bot:a.example";
 
-fn said_of(events: &str) -> Vec<Said> {
+fn said_of(events: &str) -> Vec<RoomEvent> {
     let text = format!(
         r#"{{"next_batch":"s1","rooms":{{"join":{{"!r:a":{{"timeline":{{"events":{events}}}}}}}}}}}"#
     );

@@ -80,7 +80,7 @@ fn check_temperature(fields: &mut Fields) -> Result<(), Problem> {
 }
 
 /// The requested response.
-pub(super) struct Wanted {
+pub(super) struct RequestedResponse {
     /// `transcribe` or `translate`.
     pub(super) task: &'static str,
     pub(super) format: String,
@@ -98,14 +98,14 @@ pub(super) fn read_format(fields: &mut Fields) -> Result<String, Problem> {
     Err(Problem::invalid_params("response_format", reason))
 }
 
-impl Wanted {
+impl RequestedResponse {
     /// Whether the response has times.
     pub(super) fn has_times(&self) -> bool {
         !matches!(self.format.as_str(), "json" | "text")
     }
 }
 
-pub(super) fn respond(wanted: &Wanted, transcript: Transcript) -> Response {
+pub(super) fn respond(wanted: &RequestedResponse, transcript: Transcript) -> Response {
     match wanted.format.as_str() {
         "text" => text(
             format!("{}\n", transcript.text),
@@ -136,7 +136,7 @@ fn text(body: String, media_type: &'static str) -> Response {
 
 /// Builds the verbose response. Decoder details that only some providers know are 0, because clients expect
 /// the members.
-fn verbose(wanted: &Wanted, transcript: &Transcript) -> Value {
+fn verbose(wanted: &RequestedResponse, transcript: &Transcript) -> Value {
     let mut answer = Map::new();
     let mut add = |name: &str, value: Value| answer.insert(name.to_owned(), value);
     add("task", wanted.task.into());

@@ -3,7 +3,7 @@
 
 use super::super::form::Fields;
 use super::super::renamed;
-use super::recognition::{self, NAMES, Wanted};
+use super::recognition::{self, NAMES, RequestedResponse};
 use super::transcript_events;
 use crate::app::App;
 use crate::respond::Refusal;
@@ -75,7 +75,7 @@ pub(in crate::routes) async fn post(
     Ok(recognition::respond(&wanted, transcript))
 }
 
-fn read_wanted(fields: &mut Fields) -> Result<Wanted, Problem> {
+fn read_wanted(fields: &mut Fields) -> Result<RequestedResponse, Problem> {
     let format = recognition::read_format(fields)?;
     let mut grains = Vec::new();
     for name in ["timestamp_granularities[]", "timestamp_granularities"] {
@@ -99,7 +99,7 @@ fn read_wanted(fields: &mut Fields) -> Result<Wanted, Problem> {
         fields.take_all(name);
     }
     let has = |name: &str| grains.iter().any(|grain| grain == name);
-    Ok(Wanted {
+    Ok(RequestedResponse {
         task: "transcribe",
         has_words: has("word"),
         has_segments: has("segment") || grains.is_empty(),

@@ -2,7 +2,7 @@
 //! (<https://platform.openai.com/docs/api-reference/audio/createTranslation>).
 
 use super::super::renamed;
-use super::recognition::{self, NAMES, Wanted};
+use super::recognition::{self, NAMES, RequestedResponse};
 use crate::app::App;
 use crate::respond::Refusal;
 use crate::while_live::Credential;
@@ -37,7 +37,7 @@ pub(in crate::routes) async fn post(
 ) -> Result<Response, Refusal> {
     let credential = Credential::of(&app, &request)?;
     let mut received = recognition::receive(&app, request).await?;
-    let wanted = Wanted {
+    let wanted = RequestedResponse {
         task: "translate",
         format: recognition::read_format(&mut received.fields)?,
         has_words: false,

@@ -248,7 +248,7 @@ async fn a_seventeenth_conversation_is_refused() {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("the place was not given back");
+    panic!("the place was not released");
 }
 
 #[tokio::test]

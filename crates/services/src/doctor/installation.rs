@@ -23,8 +23,8 @@ pub(super) async fn database(services: &Services) -> Check {
         return Check::bad(
             "database",
             "The file of the database or its -wal file was deleted, moved or replaced while the server uses it.",
-            "If this was intended, restart the server. Otherwise, do not stop it: the records are only in files that \
-             it has open. Move the file back, or copy it and its -wal file as root from /proc/PID/fd. Until then, \
+            "If this was intended, restart the server. Otherwise, do not stop the server: the records exist only in \
+             its open files. Move the file back, or copy it and its -wal file as root from /proc/PID/fd. Until then, \
              writes are refused and no backups are made.",
         );
     }

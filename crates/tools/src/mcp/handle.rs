@@ -1,6 +1,6 @@
 //! The handle of the MCP servers.
 
-use super::dependencies::{Dependencies, Publish, Wanted, service_at, token_variable};
+use super::dependencies::{ConfiguredServers, Dependencies, Publish, service_at, token_variable};
 use super::oauth::OAuth;
 use super::status::{Board, McpState, McpStatus};
 use crate::files::FileReader;
@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 #[derive(Clone)]
 pub struct Mcp {
     pub(super) dependencies: Arc<Dependencies>,
-    pub(super) wanted: watch::Sender<Arc<Wanted>>,
+    pub(super) wanted: watch::Sender<Arc<ConfiguredServers>>,
     /// A random ID of this process among those on the database.
     pub(super) process: Arc<str>,
 }
@@ -146,9 +146,9 @@ fn wanted(
     servers: BTreeMap<String, McpServer>,
     restarts: BTreeMap<String, u64>,
     child_variables: Vec<(String, OsString)>,
-) -> Wanted {
+) -> ConfiguredServers {
     let servers = servers.into_iter();
-    Wanted {
+    ConfiguredServers {
         servers: servers
             .map(|(name, server)| (name, Arc::new(server)))
             .collect(),
