@@ -126,7 +126,8 @@ impl SentLinks {
         }
     }
 
-    /// Records that a call no longer waits although nobody answered it. Returns whether it was stopped before its expiry.
+    /// Records that a call no longer waits although nobody answered it. Returns whether it was stopped before its
+    /// expiry.
     pub(crate) fn note_unanswered(&self, id: &ApprovalId, now: Timestamp) -> bool {
         let mut links = self.lock();
         let mut is_stopped = false;
