@@ -75,7 +75,7 @@ def cookie_attributes(g):
     return value.partition(";")[2].strip()
 
 
-@row("cookie-planting", "CWE-565", "Plant cookies of the same name, so that the owner's own is not looked at.")
+@row("cookie-planting", "CWE-565", "Plant cookies of the same name, so that the owner's own is not read.")
 def planting(g):
     _, token = g.session()
     for count in (4, 12):
