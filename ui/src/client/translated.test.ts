@@ -16,7 +16,7 @@ it("keeps the gateway's sentence in English", () => {
 it('says in German what a code means, and keeps what only the gateway knows', () => {
   overwriteGetLocale(() => 'de');
   expect(textOf('AUTH_NOT_AUTHENTICATED', 'Authentication is required.')).toBe('Sie sind nicht angemeldet.');
-  expect(textOf('CONFLICT', 'The name is taken.')).toBe('Das ist im jetzigen Zustand nicht möglich. (The name is taken.)');
+  expect(textOf('CONFLICT', 'The name is taken.')).toBe('Der jetzige Zustand lässt das nicht zu. (The name is taken.)');
   expect(textOf('RATE_LIMITED', 'Wait.', { retry_after_seconds: 90 })).toContain('Zu viele Anfragen');
   expect(textOf('RATE_LIMITED', 'Wait.', { retry_after_seconds: 1 })).toContain('in 1 Sekunde noch einmal');
   expect(textOf('UNKNOWN_CODE', 'Something new.')).toBe('Something new.');
