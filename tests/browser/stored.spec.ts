@@ -24,7 +24,7 @@ test('all secrets are in one list, with what uses them', async ({ home, page }) 
   await expect(row('Team')).toContainText('No known use');
   await expect(row('Team')).toContainText('Last used just now');
   await expect(row('Code')).toContainText('Last used');
-  await expect(row('Code').getByRole('link', { name: 'its deliveries' })).toBeVisible();
+  await expect(row('Code').getByRole('link', { name: 'verifying its deliveries' })).toBeVisible();
   expect(await page.content()).not.toContain('ghp_secret');
   await page.getByLabel('Search secrets').fill('ssh');
   await expect(list.getByRole('listitem')).toHaveCount(1);

@@ -1,7 +1,7 @@
 //! Starts servers again on the other nodes of a shared database. A request is a row in the change feed. It names the
 //! process that made it, which has started its own server already.
 
-use super::servers::Mcp;
+use super::handle::Mcp;
 use super::status::McpState;
 use gatehouse_store::StoreError;
 
