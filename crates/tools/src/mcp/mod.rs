@@ -57,6 +57,7 @@ mod supervise;
 #[cfg(feature = "mcp")]
 mod tool;
 
+pub use dependencies::vault_variables;
 pub use manage::McpError;
 pub use oauth::{Authorization, Callback, GivenClient, OAuthError};
 pub use offers::{McpArgument, McpOffers, McpPrompt, McpResource};
