@@ -63,8 +63,8 @@ pub(super) fn token_variable(server: &str) -> String {
     format!("MCP_{name}_TOKEN")
 }
 
-/// The environment variables in the vault that a server uses, whether they exist or not. For a program they are the ones
-/// in its variables, for a URL the ones that it and its headers name and the one for its token.
+/// The environment variables in the vault that a server uses, whether they exist or not. For a program they are those
+/// in its variables, for a URL those that it and its headers name and the one for its token.
 pub fn vault_variables(name: &str, server: &McpServer) -> Vec<String> {
     let names: BTreeSet<String> = match server {
         McpServer::Command { env, .. } => {

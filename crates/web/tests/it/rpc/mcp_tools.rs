@@ -180,6 +180,36 @@ async fn the_list_names_the_variables_of_the_vault_that_a_server_uses_and_counts
 }
 
 #[tokio::test]
+async fn another_url_is_compared_with_what_was_approved_before() {
+    let (_one, url) = far("Adds.").await;
+    let (_two, other) = far("Deletes.").await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    let call = async |method: &str, params: Value| owner.rpc(method, params).await.unwrap();
+    call("mcp.create", json!({ "name": "far", "url": url })).await;
+    let updated = call("mcp.update", json!({ "name": "far", "url": other })).await;
+    assert_eq!(updated["needs_approval"], true, "{updated}");
+    let tool = &updated["tools"][0];
+    assert_eq!(tool["review"], "changed");
+    assert_eq!(tool["approved"]["description"], "Adds.");
+    assert_eq!(tool["offered"]["description"], "Deletes.");
+    assert!(!is_offered(&owner).await);
+}
+
+#[tokio::test]
+async fn a_server_that_never_connected_is_approved_when_it_does() {
+    let (_far, url) = far("Adds.").await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    let call = async |method: &str, params: Value| owner.rpc(method, params).await.unwrap();
+    let made = json!({ "name": "far", "command": "no-such-program-here", "args": ["x"] });
+    assert_eq!(call("mcp.create", made).await["state"], "failed");
+    let updated = call("mcp.update", json!({ "name": "far", "url": url })).await;
+    assert_eq!(updated["state"], "connected", "{updated}");
+    assert_eq!(updated["needs_approval"], false);
+    assert_eq!(updated["args_count"], Value::Null);
+    assert!(is_offered(&owner).await);
+}
+
+#[tokio::test]
 async fn headers_do_not_follow_a_url_to_another_origin() {
     let (_far, url) = far("Adds.").await;
     let (_server, owner) = light_owner(Options::default()).await;

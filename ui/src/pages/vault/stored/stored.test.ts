@@ -152,7 +152,10 @@ it('a channel is used by notification rules, approvals, and the agent that answe
     setting('approvals.notify', ['telegram']),
   ];
   const uses = (fields: object, more: object = {}) => usesOf({ types, channels: channel(fields), agents, ...more });
-  expect(uses({}, { settings })).toEqual(['notification “A health check fails”', 'notification “A tool call waits for approval”']);
+  expect(uses({}, { settings })).toEqual([
+    'notification “A health check fails”',
+    'notification “A tool call waits for approval”',
+  ]);
   expect(uses({ inbound: true })).toEqual(['Assistant']);
   expect(uses({ inbound: true, agent_id: 'reviewer' })).toEqual(['Reviewer']);
   expect(uses({ agent_id: 'reviewer' })).toEqual([]);
