@@ -4441,6 +4441,10 @@ export interface McpServer {
    */
   command?: string | null;
   /**
+   * How many arguments the program has.
+   */
+  args_count?: number;
+  /**
    * The names of the variables that the program receives.
    */
   env?: string[];
@@ -4452,6 +4456,11 @@ export interface McpServer {
    * The names of the additional headers, for `http`; their values are not returned.
    */
   headers?: string[];
+  /**
+   * The environment variables in the vault that it uses, whether they exist or not: for `stdio` those in `env`; for
+   * `http` those that the URL and the headers name, and the one for its token.
+   */
+  vault?: string[];
   /**
    * Whether the configuration file or the environment defines it, so that `mcp.delete` cannot remove it.
    */
