@@ -250,6 +250,17 @@ async fn a_channel_in_use_is_deleted_only_by_force_and_then_its_deliveries_fail(
         assert_eq!(problem.code, ErrorCode::Conflict);
         assert_eq!(problem.details["deliveries"], json!(4));
         assert_eq!(problem.details["webhooks"], json!(2));
+        let used_by = problem.details["used_by"].as_array().unwrap();
+        let mut ids: Vec<&str> = used_by.iter().filter_map(|it| it["id"].as_str()).collect();
+        ids.sort_unstable();
+        let mut expected = [webhook.id.as_str(), any.id.as_str()];
+        expected.sort_unstable();
+        assert_eq!(ids, expected);
+        assert!(
+            used_by.iter().all(|it| it["name"].is_string()),
+            "{used_by:?}"
+        );
+        assert!(!problem.message.contains('`'), "{}", problem.message);
         assert_eq!(harness.row(1).await.status, DeliveryStatus::Queued);
         let deleted = harness.webhooks.delete_channel(&actor, "there", true).await;
         deleted.unwrap();
