@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { isLive } from './fixtures/entering';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
-import { expect, type Gateway } from './fixtures/test';
+import { expect, PASSWORD, type Gateway } from './fixtures/test';
 import { test } from './fixtures/with-model';
 
 const rows = (page: Page) => page.locator('[data-id]');
@@ -174,4 +174,51 @@ test('selected deliveries are replayed, and all that match after their count', a
   await expect(dialog).toContainText('5 deliveries will run again');
   await dialog.getByRole('button', { name: 'Replay' }).click();
   await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(10);
+});
+
+test('deliveries that a restored backup holds are named, shown and released', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await home.rpc('channels.create', { type: 'http', id: 'nowhere', label: 'Nowhere', fields: { url: 'http://127.0.0.1:9/' } });
+  await home.rpc('config.set', { key: 'webhooks.retry_base_ms', value: 600_000 });
+  const waits = await toInbox(home, { deliver_to: 'http:nowhere', prompt_template: '{action}' });
+  const ends = await toInbox(home, { name: 'Done' });
+  await deliver(home, ends, pullRequest(1, 'Done before'), { event: 'pull_request' });
+  for (const number of [2, 3]) await deliver(home, waits, pullRequest(number, `Waits ${number}`), { event: 'pull_request' });
+  await page.goto('/deliveries');
+  await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(1);
+  await home.restoreBackup();
+  await home.call('POST', '/api/auth/login', { password: PASSWORD });
+
+  await page.goto('/settings/system');
+  const check = page.getByRole('list', { name: 'Health checks' }).getByRole('listitem').filter({ hasText: 'Held deliveries' });
+  await expect(check.getByRole('link', { name: 'Show held deliveries' })).toHaveAttribute('href', '/deliveries?restored=1');
+  await page.goto('/overview');
+  const needs = page.getByRole('list', { name: 'Needs attention' });
+  await needs.getByRole('link', { name: '2 deliveries of a restored backup are held' }).click();
+  await expect(page).toHaveURL(`${home.origin}/deliveries?restored=1`);
+  await expect(rows(page)).toHaveCount(2);
+  await expect(page.getByText('2 deliveries of a restored backup are held.')).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Show all deliveries' }).click();
+  await expect(rows(page)).toHaveCount(3);
+  await expect(page.getByText('2 deliveries of a restored backup are held.')).toBeVisible();
+  await page.getByRole('button', { name: 'Show held deliveries' }).click();
+  await expect(rows(page)).toHaveCount(2);
+
+  await page.getByRole('button', { name: 'Release all' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Release held deliveries' });
+  await expect(dialog).toContainText('2 deliveries will be processed.');
+  await expect(dialog).toContainText('run a second time');
+  expect(await violations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await expect(rows(page)).toHaveCount(2);
+  await page.getByRole('button', { name: 'Release all' }).click();
+  await dialog.getByRole('button', { name: 'Release all' }).click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('2 deliveries released')).toBeVisible();
+  await expect(page).toHaveURL(`${home.origin}/deliveries`);
+  await expect(rows(page)).toHaveCount(3);
+  await expect(page.getByText('of a restored backup are held')).toHaveCount(0);
+  // They were attempted.
+  await rows(page).filter({ hasText: 'Waits 2' }).click();
+  await expect(page.getByText('Restored from a backup')).toHaveCount(0);
 });
