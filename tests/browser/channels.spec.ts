@@ -94,7 +94,7 @@ test('a channel in use is deleted only after a second question that names what u
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
   await dialog.getByRole('button', { name: 'Delete anyway' }).click();
   await expect(page.getByText('No channels yet')).toBeVisible();
-  const failed = async () => (await home.rpc('webhooks.delivery.get', { id: body.delivery_id })).status;
+  const failed = async () => (await home.rpc<{ status: string }>('webhooks.delivery.get', { id: body.delivery_id })).status;
   await expect.poll(failed).toBe('failed');
 });
 
