@@ -1,4 +1,5 @@
-// Actions on many deliveries: what they apply to, and their questions. Pure functions.
+// Actions on many deliveries: what they apply to, and their questions.
+import { LIST_LIMIT_MAX } from '../../client/generated/limits';
 import { m } from '../../paraglide/messages.js';
 import { number } from '../../parts/time';
 import type { Status } from './status';
@@ -30,6 +31,29 @@ export const targetsOf = (
       return status === undefined || APPLIES[action].includes(status);
     })
     .sort();
+
+/** The most waiting deliveries that one click selects: an action needs a call for each. */
+export const MOST_WAITING = 1000;
+/** The most pages that are read for them. A page of a search may be empty. */
+const MOST_PAGES = 20;
+
+interface Listed {
+  deliveries: readonly { id: string; status: Status }[];
+  next_cursor?: string | null;
+}
+
+/** Lists the newest waiting deliveries, at most `MOST_WAITING`. `more`: there may be others. */
+export async function listWaiting(ask: (at: { limit: number; cursor: string | null }) => Promise<Listed>) {
+  const found: { id: string; status: Status }[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < MOST_PAGES && found.length < MOST_WAITING; page++) {
+    const listed = await ask({ limit: Math.min(LIST_LIMIT_MAX, MOST_WAITING - found.length), cursor });
+    found.push(...listed.deliveries.map(({ id, status }) => ({ id, status })));
+    cursor = listed.next_cursor ?? null;
+    if (cursor === null) break;
+  }
+  return { found, more: cursor !== null };
+}
 
 /** The question before an action on some deliveries. */
 export function questionOf(action: Action, count: number): string {

@@ -274,6 +274,31 @@ async fn a_channel_in_use_is_deleted_only_by_force_and_then_its_deliveries_fail(
 }
 
 #[tokio::test]
+async fn a_refused_deletion_names_at_most_twenty_webhooks() {
+    everywhere(|database, model| async move {
+        let harness = Harness::open(&database, &model).await;
+        let receiver = Receiver::start().await;
+        let target = receiver.account(&harness, json!({})).await;
+        let more = json!({ "deliver_only": true, "deliver_to": target });
+        for n in 0..20 {
+            harness.webhook(&format!("w{n}"), more.clone()).await;
+        }
+        let actor = Actor::cli();
+        let counts = async || {
+            let refused = harness.webhooks.delete_channel(&actor, "there", false);
+            let problem = Problem::from(refused.await.unwrap_err());
+            let named = problem.details["used_by"].as_array().unwrap().len();
+            (problem.details["webhooks"].clone(), named)
+        };
+        assert_eq!(counts().await, (json!(20), 20), "at the limit");
+        harness.webhook("w20", more).await;
+        assert_eq!(counts().await, (json!(21), 20), "past the limit");
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_channel_that_nothing_names_is_deleted_without_force() {
     everywhere(|database, model| async move {
         let harness = Harness::open(&database, &model).await;
