@@ -2318,6 +2318,10 @@ export interface Interface {
          */
         until?: Timestamp | null;
         /**
+         * Only deliveries of a restored backup that wait for `webhooks.deliveries.release`.
+         */
+        to_release?: boolean | null;
+        /**
          * Maximum number of deliveries; 50 if absent.
          */
         limit?: number | null;
@@ -5767,6 +5771,11 @@ export interface DeliveryPage {
    * the first page, for one webhook.
    */
   held_since?: Timestamp | null;
+  /**
+   * How many deliveries of a restored backup wait for `webhooks.deliveries.release`. Those that arrived while the
+   * vault was sealed count, but are not in the list. Only on the first page, with `to_release`.
+   */
+  to_release?: number | null;
 }
 /**
  * A webhook delivery.
