@@ -1,6 +1,6 @@
 //! Who may talk, and how much.
 
-use super::{Talking, silence};
+use super::{FRAME, Talking, silence, speech};
 use crate::audio::{HOLD, Harness};
 use crate::prepared::{Setup, Vault, start};
 use gatehouse_store::testing::postgres;
@@ -120,7 +120,16 @@ async fn a_node_that_is_cut_off_from_its_database_neither_answers_nor_transcribe
         received.unwrap();
     }
     harness.model.go_on();
-    talking.ask().await;
+    for frame in [silence(300), speech(), silence(1000)]
+        .concat()
+        .chunks(FRAME)
+    {
+        let frame = Message::binary(frame.to_vec());
+        // The node may end the conversation meanwhile.
+        if talking.socket.send_frame(frame).await.is_err() {
+            break;
+        }
+    }
     let pause = Duration::from_secs(2);
     while let Ok(Ok(received)) = tokio::time::timeout(pause, talking.socket.receive()).await {
         match received {
