@@ -144,7 +144,9 @@ impl Inner {
         let began = self.clock.monotonic_ms();
         let removed = self
             .store
-            .write(move |conn| Box::pin(async move { conn.delete_old_deliveries(&ids).await }))
+            .write_queue(move |conn| {
+                Box::pin(async move { conn.delete_old_deliveries(&ids).await })
+            })
             .await?;
         let took = self.clock.monotonic_ms().saturating_sub(began);
         tokio::time::sleep(batch.took(took)).await;
