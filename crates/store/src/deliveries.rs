@@ -2,7 +2,7 @@
 //! of deleted webhooks. Lists and counts are in `delivery_list.rs`, the queue is in `delivery_queue.rs`.
 
 use crate::sql::{Value, columns, query};
-use crate::{Conn, StoreError};
+use crate::{Conn, DeliveryConfig, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use std::sync::Arc;
 
@@ -123,7 +123,7 @@ pub struct NewDelivery {
     /// The whole payload. `None` if the delivery never runs.
     pub payload: Option<String>,
     /// The webhook's configuration at receipt, without secrets. `None` if the delivery never runs.
-    pub config: Option<Arc<str>>,
+    pub config: Option<DeliveryConfig>,
     /// A channel target, or empty for an agent's turn. `None` if the delivery never runs.
     pub target: Option<Arc<str>>,
     pub error: Option<String>,
@@ -169,7 +169,7 @@ impl NewDelivery {
     }
 
     /// Returns the values for [`INSERT`], in its order.
-    fn values<'v>(&'v self, config_key: Option<&'v str>) -> Vec<Value<'v>> {
+    fn values(&self) -> Vec<Value<'_>> {
         let payload = self.payload.as_deref();
         let inline = payload.map(|text| if is_stored_apart(text) { "" } else { text });
         let preview = Some(self.body_preview.as_str()).filter(|preview| inline != Some(preview));
@@ -192,7 +192,7 @@ impl NewDelivery {
             self.body_size.into(),
             preview.unwrap_or_default().into(),
             inline.into(),
-            config_key.into(),
+            self.config.as_ref().map(DeliveryConfig::key).into(),
             (&self.error).into(),
             self.target.as_deref().into(),
             (&self.summary).into(),
@@ -216,11 +216,8 @@ impl Conn {
         &mut self,
         new: &[NewDelivery],
     ) -> Result<Vec<bool>, StoreError> {
-        let configs = self.insert_delivery_configs(new)?;
-        let rows: Vec<Vec<Value<'_>>> = new
-            .iter()
-            .map(|row| row.values(configs.key_of(row)))
-            .collect();
+        self.insert_delivery_configs(new)?;
+        let rows: Vec<Vec<Value<'_>>> = new.iter().map(NewDelivery::values).collect();
         let touched = self.run_each(INSERT, &rows).await?;
         let stored: Vec<bool> = touched.into_iter().map(|rows| rows > 0).collect();
         for (row, _) in new.iter().zip(&stored).filter(|(_, is_stored)| **is_stored) {

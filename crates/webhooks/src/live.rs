@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use gatehouse_domain::{Timestamp, WebhookId};
 use gatehouse_secrets::{Secrets, SecretsError};
 use gatehouse_sources::profile::Profile;
-use gatehouse_store::{StoreError, WebhookRow, WebhookSecretRow};
+use gatehouse_store::{DeliveryConfig, StoreError, WebhookRow, WebhookSecretRow};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -36,7 +36,7 @@ pub(crate) struct LiveWebhook {
     pub(crate) config: WebhookConfig,
     pub(crate) profile: &'static Profile,
     /// The snapshot that is copied into each delivery, as JSON.
-    pub(crate) snapshot: Arc<str>,
+    pub(crate) snapshot: DeliveryConfig,
     /// The queue target of its deliveries: a channel target, or empty for an agent's turn.
     pub(crate) target: Arc<str>,
     secrets: LiveSecrets,

@@ -403,7 +403,7 @@ impl Intake {
             session_key,
             next_attempt_at: Some(self.received_at),
             payload: Some(payload.into_text()),
-            config: Some(Arc::clone(&webhook.snapshot)),
+            config: Some(webhook.snapshot.clone()),
             target: Some(Arc::clone(&webhook.target)),
             ..row
         };
