@@ -118,7 +118,7 @@ pub struct NewDelivery {
     pub headers: String,
     /// In bytes.
     pub body_size: i64,
-    /// The beginning of the body.
+    /// The beginning of the body. May be empty if it equals the payload: only the payload is stored then.
     pub body_preview: String,
     /// The whole payload. `None` if the delivery never runs.
     pub payload: Option<String>,
@@ -156,7 +156,11 @@ impl NewDelivery {
             output_tokens: None,
             headers: self.headers.clone(),
             body_size: self.body_size,
-            body_preview: self.body_preview.clone(),
+            body_preview: if self.body_preview.is_empty() {
+                self.inline_payload().unwrap_or_default().to_owned()
+            } else {
+                self.body_preview.clone()
+            },
             error: self.error.clone(),
             response_actions: "[]".to_owned(),
             target: self.target.as_deref().map(str::to_owned),
@@ -168,10 +172,15 @@ impl NewDelivery {
         }
     }
 
+    /// The payload in its own row; empty if it is stored apart.
+    fn inline_payload(&self) -> Option<&str> {
+        let payload = self.payload.as_deref();
+        payload.map(|text| if is_stored_apart(text) { "" } else { text })
+    }
+
     /// Returns the values for [`INSERT`], in its order.
     fn values(&self) -> Vec<Value<'_>> {
-        let payload = self.payload.as_deref();
-        let inline = payload.map(|text| if is_stored_apart(text) { "" } else { text });
+        let inline = self.inline_payload();
         let preview = Some(self.body_preview.as_str()).filter(|preview| inline != Some(preview));
         vec![
             self.id.as_str().into(),
