@@ -1,6 +1,7 @@
 //! The in-memory copy of all webhooks, including their secrets while the vault is unsealed, so that
 //! requests need no database query. [`crate::reload`] keeps it up to date.
 
+use crate::metrics::DeliveryCounters;
 use crate::rules::OnLimit;
 use crate::secret;
 use crate::webhook::{AuthConfig, Snapshot, StoredConfig, WebhookConfig};
@@ -39,6 +40,7 @@ pub(crate) struct LiveWebhook {
     pub(crate) snapshot: DeliveryConfig,
     /// The queue target of its deliveries: a channel target, or empty for an agent's turn.
     pub(crate) target: Arc<str>,
+    pub(crate) counters: DeliveryCounters,
     secrets: LiveSecrets,
 }
 
@@ -95,6 +97,7 @@ impl LiveWebhook {
             target: webhook.queue_target().into(),
             config: webhook,
             snapshot: snapshot.into(),
+            counters: DeliveryCounters::default(),
         })
     }
 }

@@ -167,7 +167,7 @@ impl Intake {
 
     fn count_rejected(&self, reason: &'static str) {
         metrics::rejected(reason);
-        metrics::delivery(&self.webhook.id, DeliveryStatus::Rejected, None);
+        self.count_as(DeliveryStatus::Rejected, None);
     }
 
     fn note_rejected(
@@ -301,7 +301,12 @@ impl Intake {
     }
 
     fn count(&self, status: DeliveryStatus, event: &Event) {
-        metrics::delivery(&self.webhook.id, status, event.event_type.as_deref());
+        self.count_as(status, event.event_type.as_deref());
+    }
+
+    fn count_as(&self, status: DeliveryStatus, event_type: Option<&str>) {
+        let webhook = &self.webhook;
+        webhook.counters.count(&webhook.id, status, event_type);
     }
 
     /// Reserves a permit under the rate limits, or in the webhook's queue if it has one. If there is none,
