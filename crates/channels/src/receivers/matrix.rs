@@ -105,6 +105,8 @@ struct Syncing {
     unjoined: Vec<String>,
     /// The encrypted groups that the last answer invites the bot to.
     encrypted_groups: BTreeSet<String>,
+    /// The encrypted groups that have not got their notice.
+    unnoted: Vec<String>,
     /// When a member of an encrypted room last wrote in it.
     unread_at: Option<u64>,
 }
@@ -133,6 +135,7 @@ impl Receiving for Syncing {
                     && let Err(error) = buttons::send_notice(source, room, rooms::ENCRYPTED).await
                 {
                     tracing::warn!(?error, "an encrypted Matrix group got no notice");
+                    self.unnoted.push(room.clone());
                 }
             }
             joined
@@ -166,6 +169,11 @@ impl Syncing {
         for room in std::mem::take(&mut self.unjoined) {
             if let Err(error) = join_room(source, &room).await {
                 tracing::warn!(?error, "an invitation to a Matrix room was not accepted");
+            }
+        }
+        for room in std::mem::take(&mut self.unnoted) {
+            if let Err(error) = buttons::send_notice(source, &room, rooms::ENCRYPTED).await {
+                tracing::warn!(?error, "an encrypted Matrix group got no notice");
             }
         }
         let events = if self.is_too_large {

@@ -26,7 +26,7 @@ const STOPPED: Duration = Duration::from_mins(15);
 /// Maximum number of checks whether the bot has joined a conversation, before it sends a code.
 const CODE_TRIES: u32 = 6;
 /// How often a code is sent if the vendor asks to wait, and the longest wait.
-const CODE_SENDS: u32 = 3;
+const CODE_SENDS: u32 = 5;
 const CODE_WAIT: Duration = Duration::from_mins(1);
 /// The sender's name in messages.
 const SOURCE: &str = "Gatehouse";
