@@ -166,16 +166,7 @@ impl Syncing {
             .and_then(|position| position.split_once(' '))
             .filter(|(user, _)| *user == me)
             .map(|(_, since)| since);
-        for room in std::mem::take(&mut self.unjoined) {
-            if let Err(error) = join_room(source, &room).await {
-                tracing::warn!(?error, "an invitation to a Matrix room was not accepted");
-            }
-        }
-        for room in std::mem::take(&mut self.unnoted) {
-            if let Err(error) = buttons::send_notice(source, &room, rooms::ENCRYPTED).await {
-                tracing::warn!(?error, "an encrypted Matrix group got no notice");
-            }
-        }
+        self.retry_refused(source).await;
         let events = if self.is_too_large {
             EVENTS.1
         } else {
@@ -235,6 +226,20 @@ impl Syncing {
             warning: self.warning(all.is_encrypted, source.inner.clock.monotonic_ms()),
             ..Received::default()
         })
+    }
+
+    /// Joins the rooms and sends the notices that were refused before, once.
+    async fn retry_refused(&mut self, source: Source<'_>) {
+        for room in std::mem::take(&mut self.unjoined) {
+            if let Err(error) = join_room(source, &room).await {
+                tracing::warn!(?error, "an invitation to a Matrix room was not accepted");
+            }
+        }
+        for room in std::mem::take(&mut self.unnoted) {
+            if let Err(error) = buttons::send_notice(source, &room, rooms::ENCRYPTED).await {
+                tracing::warn!(?error, "an encrypted Matrix group got no notice");
+            }
+        }
     }
 
     /// Returns the problem that the account shows. `is_unread` is whether encrypted messages have arrived now.
