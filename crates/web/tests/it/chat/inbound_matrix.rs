@@ -278,3 +278,34 @@ async fn a_person_in_an_encrypted_room_learns_what_to_do() {
     inbound_error(&owner, "matrix", "encrypted").await;
     assert_eq!(matrix.sent().len(), 1);
 }
+
+#[tokio::test]
+async fn five_replies_of_a_group_are_looked_up_per_response() {
+    let matrix = Matrix::start().await;
+    let (server, owner) = receiving(&matrix).await;
+    pair(&owner, &matrix, "!direct:a").await;
+    let group = matrix.invite("!group:a", PERSON, false);
+    matrix.confirmed(group).await;
+    matrix.set_members("!group:a", &[PERSON, OTHER, BOT]);
+    matrix.say("!group:a", PERSON, &format!("{BOT}: hello"));
+    matrix.wait_for(2).await;
+    // The bot receives nothing until all are said.
+    settled(&server, "matrix").await;
+    let server = server.restart().await;
+    let reply = |event: &str| {
+        let content = json!({ "msgtype": "m.text", "body": "hello", "m.mentions": {},
+            "m.relates_to": { "m.in_reply_to": { "event_id": event } } });
+        matrix.event("!group:a", PERSON, "m.room.message", &content)
+    };
+    for _ in 0..4 {
+        reply("$none");
+    }
+    let own = matrix.event_id(2);
+    reply(&own);
+    let sixth = reply(&own);
+    unlocked(&owner, &server).await;
+    assert_eq!(matrix.wait_for(3).await.0, "!group:a");
+    matrix.confirmed(sixth).await;
+    settled(&server, "matrix").await;
+    assert_eq!(matrix.sent().len(), 3);
+}
