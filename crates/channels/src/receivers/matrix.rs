@@ -46,8 +46,8 @@ const EVENTS: (u32, u32) = (50, 1);
 const TRIES: u32 = 3;
 /// The longest position that is stored, in bytes.
 const MAX_POSITION: usize = 4096;
-/// Shown on the account for a while after a member of an encrypted room has written in it.
-const UNREAD: &str = "Someone wrote in an encrypted Matrix room. Its messages cannot be read. Invite the bot to a room \
+/// Shown on the account for a while after a member of an encrypted group has written in it.
+const UNREAD: &str = "Someone wrote in an encrypted Matrix group. Its messages cannot be read. Invite the bot to a room \
                       without encryption.";
 const UNREAD_MS: u64 = 3_600_000;
 /// How long the server shows that the bot is typing, in milliseconds.
@@ -107,7 +107,7 @@ struct Syncing {
     encrypted_groups: BTreeSet<String>,
     /// The encrypted groups that have not got their notice.
     unnoted: Vec<String>,
-    /// When a member of an encrypted room last wrote in it.
+    /// When a member of an encrypted group last wrote in it.
     unread_at: Option<u64>,
 }
 
@@ -248,7 +248,7 @@ impl Syncing {
         self.unread_at = self.unread_at.filter(is_recent);
         if is_unread {
             if self.unread_at.is_none() {
-                tracing::warn!("messages of an encrypted Matrix room cannot be read");
+                tracing::warn!("messages of an encrypted Matrix group cannot be read");
             }
             self.unread_at = Some(now_ms);
         }

@@ -241,17 +241,6 @@ async fn in_an_encrypted_room_the_bot_says_what_to_do() {
         "sender_key": "a", "device_id": "b", "session_id": "c" });
     person.send(&room, "m.room.encrypted", &unreadable).await;
     person.hears((&room, &chat.bot), "without encryption").await;
-    let shown = async {
-        loop {
-            let channel = chat.channel().await;
-            if let Some(error) = channel["inbound_error"].as_str() {
-                return error.to_owned();
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    };
-    let shown = tokio::time::timeout(Duration::from_mins(1), shown).await;
-    assert!(shown.unwrap().contains("encrypted Matrix room"));
 
     let stranger = chat.synapse.register("eve").await;
     let room = stranger.create(&[&chat.bot], encrypted()).await;
@@ -265,6 +254,18 @@ async fn in_an_encrypted_room_the_bot_says_what_to_do() {
     person
         .hears((&group, &chat.bot), "without encryption")
         .await;
+    person.send(&group, "m.room.encrypted", &unreadable).await;
+    let shown = async {
+        loop {
+            let channel = chat.channel().await;
+            if let Some(error) = channel["inbound_error"].as_str() {
+                return error.to_owned();
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let shown = tokio::time::timeout(Duration::from_mins(1), shown).await;
+    assert!(shown.unwrap().contains("encrypted Matrix group"));
     chat.server.stop();
 }
 

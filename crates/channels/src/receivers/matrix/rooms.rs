@@ -84,7 +84,7 @@ pub(super) async fn other_member(
 pub(super) struct Meant {
     pub(super) messages: Vec<ReceivedMessage>,
     pub(super) presses: Vec<Press>,
-    /// Whether a member wrote an encrypted message.
+    /// Whether a member of a group wrote an encrypted message. Other rooms get an answer.
     pub(super) is_encrypted: bool,
 }
 
@@ -176,7 +176,7 @@ pub(super) async fn meant(
             meant.presses.extend(press.flatten());
             continue;
         }
-        meant.is_encrypted |= said.what == What::Encrypted;
+        meant.is_encrypted |= !is_pair && said.what == What::Encrypted;
         let unnamed = said.what.names_bot_mut().filter(|names_bot| !**names_bot);
         if let (false, Some(names_bot), Some(event)) = (is_pair, unnamed, &said.replies_to)
             && looked < LOOKUPS.0
