@@ -100,7 +100,7 @@ test('a token is shown without its QR code, which follows when the gateway is ba
   await section(page, 'Paired devices').getByRole('button', { name: 'Pair a device' }).click();
   await dialog(page).getByLabel('Label').fill('kitchen tablet');
   await dialog(page).getByRole('button', { name: 'Pair', exact: true }).click();
-  const code = dialog(page).getByRole('img', { name: 'QR code of the address and the token' });
+  const code = dialog(page).getByRole('img', { name: 'QR code of the URL and the token' });
   await expect(dialog(page).getByRole('alert')).toContainText(SILENT);
   await expect(dialog(page).locator('code').first()).not.toBeEmpty();
   await expect(code).toHaveCount(0);

@@ -20,7 +20,7 @@ test('a detected provider is listed first; one from the configuration needs no k
   await isSound(page, 'model-found');
   await page.getByRole('radio', { name: 'local' }).check();
   await press(page, 'Use local');
-  await expect(page.getByText('set in the server’s configuration')).toBeVisible();
+  await expect(page.getByText('set in the gateway’s configuration')).toBeVisible();
   await press(page, 'Continue');
   await expect(heading(page, 'Where should messages go?')).toBeVisible();
   // Requests that are still pending when the gateway stops may fail.
@@ -87,6 +87,6 @@ test('a webhook for a vendor: setup guide, the vendor’s secret, a public URL',
   await press(page, 'Save');
   await expect(page.getByRole('group', { name: 'URL' })).toHaveText(/^https:\/\/gate\.example\.com\/api\/webhooks\/ingest\//);
   await press(page, 'Send a test');
-  await expect(page.getByText('It arrived, but there was no model to answer it.')).toBeVisible();
+  await expect(page.getByText('The delivery arrived, but no model is set up to answer it.')).toBeVisible();
   expect((await home.rpc<{ webhooks: object[] }>('webhooks.list')).webhooks).toHaveLength(1);
 });

@@ -109,9 +109,9 @@ test.describe('values fixed by the environment', () => {
     await page.goto('/settings/providers');
     await expect(page.getByLabel('Default model').and(page.locator('input'))).toBeDisabled();
     await expect(page.getByText('SERVICE_MODELS__DEFAULT')).toBeVisible();
-    await expect(row(page, 'lab').getByText('set in the server’s environment')).toBeVisible();
+    await expect(row(page, 'lab').getByText('set in the gateway’s environment')).toBeVisible();
     await row(page, 'lab').getByRole('button', { name: 'Actions for lab' }).click();
-    await expect(page.getByRole('menuitem', { name: 'Change address' })).toBeDisabled();
+    await expect(page.getByRole('menuitem', { name: 'Change URL' })).toBeDisabled();
     expect(home.port).toBeGreaterThan(0);
   });
 });
@@ -128,7 +128,7 @@ test('keyboard-only use, accessibility in both themes, and no horizontal scroll 
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('menuitem', { name: 'Change address' })).toBeFocused();
+  await expect(page.getByRole('menuitem', { name: 'Change URL' })).toBeFocused();
   await page.keyboard.press('Escape');
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });

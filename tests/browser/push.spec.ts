@@ -94,7 +94,7 @@ test.describe('with the permission', () => {
     await page.reload();
     await expect(choice(page)).not.toBeChecked();
     const messages = page.getByRole('region', { name: 'Messages' });
-    await expect(messages.getByText('it is no longer subscribed')).toBeVisible();
+    await expect(messages.getByText('subscription has ended')).toBeVisible();
     await expect.poll(() => subscription(page)).toBeNull();
     await expect.poll(() => listed(home)).toEqual([]);
   });

@@ -216,7 +216,7 @@ test('a device is paired with a token, shown as connected, and revoked', async (
   await dialog(page).getByLabel('Allowed IP addresses').fill('127.0.0.0/8\n::1/128');
   await dialog(page).getByRole('button', { name: 'Pair', exact: true }).click();
   const token = await dialog(page).locator('code').first().innerText();
-  await expect(dialog(page).getByRole('img', { name: 'QR code of the address and the token' })).toBeVisible();
+  await expect(dialog(page).getByRole('img', { name: 'QR code of the URL and the token' })).toBeVisible();
   await dialog(page).getByLabel('I’ve saved it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   await expect(devices.getByText('Not connected')).toBeVisible();

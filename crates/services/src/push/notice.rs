@@ -4,7 +4,7 @@
 use gatehouse_agents::{Approval, Done, Stop};
 use gatehouse_channels::InboxMessage;
 use gatehouse_domain::id::ApprovalId;
-use gatehouse_domain::{DeliveryStatus, PushSubscriptionId, Scope, Timestamp};
+use gatehouse_domain::{PushSubscriptionId, Scope, Timestamp};
 use gatehouse_webhooks::DeliveryChange;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -132,18 +132,14 @@ impl Notice {
         }
     }
 
-    /// `None` if the change is not a failure.
-    pub(super) fn of_delivery(delivery: &DeliveryChange, now: Timestamp) -> Option<Self> {
-        if delivery.status != DeliveryStatus::Failed {
-            return None;
-        }
+    pub(super) fn of_failure(delivery: &DeliveryChange, now: Timestamp) -> Self {
         let what = delivery.summary.as_deref();
         let parts = [
             what.or(delivery.event_type.as_deref()),
             delivery.error.as_deref(),
         ];
         let body: Vec<&str> = parts.into_iter().flatten().collect();
-        Some(Self {
+        Self {
             topic: "delivery".to_owned(),
             until: now.after(KEPT),
             is_urgent: false,
@@ -158,7 +154,7 @@ impl Notice {
                 waiting: None,
             },
             shown_by: ShownBy::default(),
-        })
+        }
     }
 
     pub(super) fn of_message(message: &InboxMessage, now: Timestamp) -> Self {

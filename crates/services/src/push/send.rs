@@ -86,7 +86,7 @@ impl Services {
     pub fn send_pushes(self: &Arc<Self>, shutdown: CancellationToken, tasks: &TaskTracker) {
         let (services, sends) = (Arc::clone(self), tasks.clone());
         let mut events = self.agents.subscribe();
-        let mut deliveries = self.webhooks.subscribe();
+        let mut failures = self.webhooks.last_failure();
         let mut inbox = self.channels.subscribe();
         let stop = shutdown.clone();
         let work = shutdown.run_until_cancelled_owned(async move {
@@ -119,11 +119,13 @@ impl Services {
                         }
                         Err(RecvError::Closed) => return,
                     },
-                    changed = deliveries.recv() => match changed {
-                        Ok(delivery) => Notice::of_delivery(&delivery, services.clock.now()),
-                        Err(RecvError::Lagged(_)) => None,
-                        Err(RecvError::Closed) => return,
-                    },
+                    changed = failures.changed() => {
+                        if changed.is_err() {
+                            return;
+                        }
+                        let delivery = failures.borrow_and_update().clone();
+                        delivery.map(|it| Notice::of_failure(&it, services.clock.now()))
+                    }
                     message = inbox.recv() => match message {
                         Ok(message) => Some(Notice::of_message(&message, services.clock.now())),
                         Err(RecvError::Lagged(_)) => None,

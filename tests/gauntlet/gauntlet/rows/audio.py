@@ -177,7 +177,7 @@ def outlives_key(g, vendor):
 @fresh(
     "audio-too-large",
     "CWE-770",
-    "Have the gateway take, and vendors be paid for, uploads and texts over the limits.",
+    "Send uploads and texts over the limits, to exhaust memory or to run up the costs of vendors.",
 )
 @with_vendor
 def too_large(g, vendor):

@@ -97,7 +97,7 @@ def inside_address(g, flow):
 @fresh(
     "oauth-metadata-other-issuer",
     "CWE-346",
-    "Name another issuer in the metadata than the one that was asked, to get the codes of that one.",
+    "Return another issuer's name in the metadata, to obtain authorization codes meant for that issuer.",
 )
 @with_flow
 def other_issuer(g, flow):
@@ -174,7 +174,7 @@ def without_tls(g, flow):
 @fresh(
     "oauth-metadata-without-pkce",
     "CWE-757",
-    "Say in the metadata that codes need no proof, so that a code that was read is worth a token.",
+    "Advertise no support of PKCE in the metadata, so that an intercepted code can be exchanged for a token.",
 )
 @with_flow
 def without_pkce(g, flow):
@@ -190,7 +190,7 @@ def without_pkce(g, flow):
 @fresh(
     "oauth-metadata-flood",
     "CWE-400",
-    "Answer a request for metadata or a token with a document without end, or never to the end.",
+    "Answer a request for metadata or a token with an endless document, or never finish the answer.",
     deadline=240.0,
 )
 @with_flow
@@ -244,7 +244,7 @@ def slow(taken):
 @fresh(
     "oauth-callback-of-an-ended-flow",
     "CWE-672",
-    "Finish an authorization that the owner has begun again, ended, or begun for a server that has moved.",
+    "Finish an authorization that the owner has restarted or ended, or one for a server whose URL has changed since.",
 )
 @with_flow
 def ended_flow(g, flow):

@@ -55,7 +55,7 @@ def scope(g):
 @row(
     "compat-error-tells-key",
     "CWE-209",
-    "Read the vendor's key from the error of a model that failed.",
+    "Read the vendor's key from the error of a failed model.",
     instance="fresh",
 )
 def error_tells(g):

@@ -106,7 +106,7 @@ def truncated(g):
     return "only the whole key"
 
 
-@row("scope-mint", "CVE-2026-32922", "Make a key with more rights than one's own.")
+@row("scope-mint", "CVE-2026-32922", "Use a key to create another key with more permissions.")
 def mint(g):
     for held in (["operator.write"], ["operator.pairing"], ["operator.read", "operator.write", "operator.approvals"]):
         key = g.make_key(held)
@@ -159,7 +159,11 @@ def scope_call(g):
     return f"{len(calls) + 8} calls, all denied"
 
 
-@row("mcp-tool-scope", "CWE-862", "Call a tool of the gateway's MCP server without a key, or with one that may only read.")
+@row(
+    "mcp-tool-scope",
+    "CWE-862",
+    "Call a tool of the gateway's MCP server without a key, or with one that may only read.",
+)
 def mcp_tool_scope(g):
     def sends(caller, text):
         """Returns whether the caller sends a message with a tool."""
@@ -303,7 +307,7 @@ def batch_outlives(g):
 @row(
     "children-of-revoked-key",
     "CWE-672",
-    "Let a key make another key or device, and use that after the first was revoked.",
+    "Use a key to create another key or a device, and use that after the first was revoked.",
 )
 def children(g):
     parent = g.make_key(["operator.admin"])
@@ -318,7 +322,7 @@ def children(g):
     return "children end with their parent"
 
 
-@row("child-outlives-parent", "CWE-266", "Make a key without an end by a key that expires.")
+@row("child-outlives-parent", "CWE-266", "Use an expiring key to create a key that never expires.")
 def child_expiry(g):
     soon = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
     parent = g.make_key(["operator.admin"], expires_at=soon)
@@ -334,7 +338,7 @@ def child_expiry(g):
     return "a child ends no later than its parent"
 
 
-@row("child-escapes-networks", "CWE-284", "Make a key for all networks by one that is for a single network.")
+@row("child-escapes-networks", "CWE-284", "Use a key that is limited to one network to create a key for all networks.")
 def child_networks(g):
     source = g.stranger().source
     parent = g.make_key(["operator.admin"], allowed_cidrs=[f"{source}/32"])
@@ -349,7 +353,11 @@ def child_networks(g):
     return "the child is held to the same network"
 
 
-@row("device-pairs-devices", "CWE-269", "Pair a second device by the first, and use it after the first was revoked.")
+@row(
+    "device-pairs-devices",
+    "CWE-269",
+    "Use a paired device to pair a second one, and use that after the first was revoked.",
+)
 def device_pairs(g):
     scopes = ["operator.read", "operator.pairing"]
     first = g.call(g.need_owner(), "pairing.create", {"label": "first", "scopes": scopes})
@@ -379,7 +387,11 @@ def vault_endpoints(g):
     return f"{len(names)} endpoints, all refused"
 
 
-@row("vault-oracle", "CWE-204", "Tell right recovery keys from wrong ones without a credential, or by an open vault.")
+@row(
+    "vault-oracle",
+    "CWE-204",
+    "Find out without a credential, or while the vault is open, whether a recovery key is right.",
+)
 def vault_oracle(g):
     for name, body in (
         ("recovery", {"recovery_key": "ABCD-" * 7 + "ABCD"}),

@@ -126,7 +126,11 @@ def other_port(g):
     return "refused"
 
 
-@row("page-in-frame", "CWE-1021", "Show the page in a frame, and have the owner click into it unknowing.")
+@row(
+    "page-in-frame",
+    "CWE-1021",
+    "Load the page in a hidden frame, so that the owner clicks in it unknowingly (clickjacking).",
+)
 def framed(g):
     for path in (g.paths.page, "/share/x", "/settings"):
         reply = g.http("GET", path)
@@ -201,7 +205,7 @@ def logout_cache(g):
     return reply.header("clear-site-data")
 
 
-@row("page-holds-data", "CVE-2026-40293", "Read keys or data out of the page that strangers get.")
+@row("page-holds-data", "CVE-2026-40293", "Read keys or data from the page that unauthenticated callers get.")
 def page_data(g):
     key = g.make_key(["operator.read"])
     hook = g.make_webhook(name="a-name-nobody-should-see")

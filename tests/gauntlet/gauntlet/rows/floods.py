@@ -169,7 +169,7 @@ def idle(g):
                 connection.close()
 
 
-@row("head-too-large", "CVE-2018-12121", "Send a head that is larger than what is promised to be taken.")
+@row("head-too-large", "CVE-2018-12121", "Send a request head that is larger than the documented limit.")
 def head_large(g):
     for size in (g.max_head_bytes + (32 << 10), 300 << 10):
         text = f"GET {g.paths.public} HTTP/1.1\r\nHost: {g.host}\r\nConnection: close\r\nX-Large: {'a' * size}\r\n\r\n"
@@ -361,7 +361,7 @@ def unauthenticated(g):
             socket.close()
 
 
-@row("socket-before-connect", "CWE-306", "Call methods over a socket before saying who one is.")
+@row("socket-before-connect", "CWE-306", "Call methods over a socket before authentication.")
 def before_connect(g):
     for method in ("system.status", "sessions.list", "env.list", "rpc.discover", "config.get"):
         with g.socket() as socket:

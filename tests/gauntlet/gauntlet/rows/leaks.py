@@ -152,7 +152,7 @@ def documents(g):
 @row(
     "conversation-existence",
     "CWE-204",
-    "Tell existing conversations, keys and shares from others without a credential.",
+    "Find out without a credential which conversations, keys and shares exist.",
 )
 def existing(g):
     made = g.call(g.need_owner(), "sessions.create", {"label": "private"})

@@ -245,7 +245,7 @@ def answer_elsewhere(g):
 @row(
     "mail-too-large",
     "CWE-400",
-    "Send mails as a stranger that take much memory: large ones, and such of many or of nested parts.",
+    "Send mails that take much memory, as an unauthenticated sender: large ones, and ones with many or nested parts.",
     instance="fresh",
 )
 def too_large(g):

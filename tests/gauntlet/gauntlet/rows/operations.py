@@ -11,7 +11,7 @@ TOKEN = "metrics-token-0123456789abcdef"
 @row(
     "backup-by-lesser-key",
     "CWE-862",
-    "Download or make a backup, which holds everything, without a key or with one that may not.",
+    "Download or create a backup, which contains everything, without a key or with a key that lacks the permission.",
     instance="fresh",
 )
 def backup(g):

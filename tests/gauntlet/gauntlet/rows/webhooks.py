@@ -231,7 +231,7 @@ def secret_guesses(g):
     return f"slowed after {statuses.index(429)} guesses"
 
 
-@row("webhook-weak-secret", "CWE-521", "Let the owner choose a secret of one character without a word.")
+@row("webhook-weak-secret", "CWE-521", "Let the owner choose a secret of one character without a warning.")
 def weak_secret(g):
     for mode in ("static_header", "bearer", "codehost_a_hmac_sha256"):
         try:
@@ -266,7 +266,7 @@ def refusal_rows(g):
     return f"150 refusals left {len(rows)} rows"
 
 
-@row("webhook-existence", "CWE-203", "Tell disabled webhooks from such as never were.")
+@row("webhook-existence", "CWE-203", "Find out whether a webhook is disabled or does not exist.")
 def existence(g):
     hook = code_host(g, enabled=False)
     disabled = g.deliver(hook, BODY)
