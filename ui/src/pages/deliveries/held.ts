@@ -10,9 +10,12 @@ const WAITS_FOR_RELEASE = 'Restored from a backup. Waits until it is released.';
 export const isHeldBack = (delivery: { error?: string | null } | undefined): boolean =>
   delivery?.error === WAITS_FOR_RELEASE;
 
-/** Their number. While there are some, it is read again from time to time: another window may release them. */
+/**
+ * Their number. It does not follow the deliveries, because the gateway reads all that wait behind another one to count
+ * them, and new ones are never among them. While there are some, it is read again: another window may release them.
+ */
 export const heldBackQuery = {
-  queryKey: [...keys.deliveries, 'held'],
+  queryKey: keys.heldBack,
   refetchInterval: ({ state }: { state: { data?: number } }) => (state.data ? 10_000 : false),
   queryFn: async () => (await rpc('webhooks.deliveries', { to_release: true, limit: 1 })).to_release ?? 0,
 };
