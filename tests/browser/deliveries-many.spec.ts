@@ -159,11 +159,12 @@ test('selected deliveries are replayed, and all that match after their count', a
   await page.goto('/deliveries');
   await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(3);
   await page.getByRole('button', { name: 'Select', exact: true }).click();
+  const bulk = page.getByRole('group', { name: 'Bulk actions' });
+  await expect(bulk.getByRole('button', { name: 'Cancel' })).toBeFocused();
   await page.getByRole('checkbox', { name: /Title 1/ }).check();
   await page.getByRole('checkbox', { name: /Title 3/ }).check();
   await expect(page.getByText('2 selected')).toBeVisible();
   expect(await violations(page)).toEqual([]);
-  const bulk = page.getByRole('group', { name: 'Bulk actions' });
   await bulk.getByRole('button', { name: 'Replay', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
   await expect(dialog).toContainText('2 deliveries will run again');
@@ -294,6 +295,16 @@ test('deliveries that a restored backup holds are named, shown and released', as
   await page.getByRole('button', { name: 'Show held deliveries' }).click();
   await expect(rows(page)).toHaveCount(2);
 
+  // An attempt of held ones says what it may repeat.
+  const bulk = page.getByRole('group', { name: 'Bulk actions' });
+  await bulk.getByRole('button', { name: 'Select', exact: true }).click();
+  await bulk.getByRole('button', { name: 'Select all waiting' }).click();
+  await bulk.getByRole('button', { name: 'Retry now' }).click();
+  const retry = page.getByRole('dialog', { name: 'Retry waiting deliveries' });
+  await expect(retry).toContainText('2 of them are held, of a restored backup.');
+  await retry.getByRole('button', { name: 'Cancel' }).click();
+  await bulk.getByRole('button', { name: 'Cancel' }).click();
+
   await page.getByRole('button', { name: 'Release all' }).click();
   const dialog = page.getByRole('dialog', { name: 'Release held deliveries' });
   await expect(dialog).toContainText('2 deliveries will be processed.');
@@ -307,7 +318,11 @@ test('deliveries that a restored backup holds are named, shown and released', as
   await expect(page).toHaveURL(`${home.origin}/deliveries`);
   await expect(rows(page)).toHaveCount(3);
   await expect(page.getByText('of a restored backup are held')).toHaveCount(0);
-  // They were attempted.
-  await rows(page).filter({ hasText: 'Waits 2' }).click();
-  await expect(page.getByText('Restored from a backup')).toHaveCount(0);
+  // The notice and its dialog are gone, and the focus is not lost.
+  await expect(page.getByRole('heading', { level: 1, name: 'Deliveries' })).toBeFocused();
+  const attempted = async () => {
+    const { deliveries } = await home.rpc<{ deliveries: { error?: string }[] }>('webhooks.deliveries', { status: 'queued' });
+    return deliveries.filter(({ error }) => error && !error.startsWith('Restored from a backup')).length;
+  };
+  await expect.poll(attempted).toBe(2);
 });

@@ -88,6 +88,11 @@ test('a variable is allowed in requests to hosts, and other variables keep their
   await expect(stored.getByRole('link', { name: 'requests to api.example.com', exact: true })).toBeVisible();
 
   await page.goto('/vault/environment');
+  await page.getByRole('button', { name: 'Actions for MY_TOKEN' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  const deletion = page.getByRole('dialog', { name: 'Delete variable' });
+  await expect(deletion).toContainText('could be sent to api.example.com, localhost:8443 too');
+  await deletion.getByRole('button', { name: 'Cancel' }).click();
   await open();
   await expect(dialog.getByLabel('Hosts')).toHaveValue('api.example.com\nlocalhost:8443');
   await dialog.getByLabel('Hosts').fill('');

@@ -151,6 +151,11 @@ test('arguments and variables of a program are kept or replaced, each alone', as
   await card.getByRole('button', { name: 'Edit' }).click();
   const dialog = page.getByRole('dialog', { name: 'Edit local' });
   await expect(dialog.getByLabel('Keep the stored variables: MODE, TOKEN')).toBeChecked();
+  const lost = dialog.getByText('The stored arguments, variables or headers belong to the current type.');
+  await dialog.getByLabel('Type', { exact: true }).selectOption('url');
+  await expect(lost).toBeVisible();
+  await dialog.getByLabel('Type', { exact: true }).selectOption('program');
+  await expect(lost).toHaveCount(0);
   await dialog.getByLabel('Keep the stored arguments (2)').uncheck();
   await dialog.getByRole('textbox', { name: /^Arguments/ }).fill('--verbose');
   await dialog.getByRole('button', { name: 'Save' }).click();

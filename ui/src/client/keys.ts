@@ -28,6 +28,7 @@ export const keys = {
   schedulePreview: ['webhooks', 'schedule preview'],
   templatePreview: ['webhooks', 'template preview'],
   deliveries: ['deliveries', 'list'],
+  heldBack: ['deliveries', 'held back'],
   delivery: (id: string) => ['deliveries', 'one', id],
   stats: ['deliveries', 'stats'],
   voice: ['voice'],

@@ -37,29 +37,38 @@ export const MOST_WAITING = 1000;
 /** The most pages that are read for them. A page of a search may be empty. */
 const MOST_PAGES = 20;
 
+/** What decides whether an action applies to a delivery, and its question. */
+export interface Known {
+  status: Status;
+  error?: string | null;
+}
+
 interface Listed {
-  deliveries: readonly { id: string; status: Status }[];
+  deliveries: readonly (Known & { id: string })[];
   next_cursor?: string | null;
 }
 
 /** Lists the newest waiting deliveries, at most `MOST_WAITING`. `more`: there may be others. */
 export async function listWaiting(ask: (at: { limit: number; cursor: string | null }) => Promise<Listed>) {
-  const found: { id: string; status: Status }[] = [];
+  const found: (Known & { id: string })[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < MOST_PAGES && found.length < MOST_WAITING; page++) {
     const listed = await ask({ limit: Math.min(LIST_LIMIT_MAX, MOST_WAITING - found.length), cursor });
-    found.push(...listed.deliveries.map(({ id, status }) => ({ id, status })));
+    found.push(...listed.deliveries.map(({ id, status, error }) => ({ id, status, error })));
     cursor = listed.next_cursor ?? null;
     if (cursor === null) break;
   }
   return { found, more: cursor !== null };
 }
 
-/** The question before an action on some deliveries. */
-export function questionOf(action: Action, count: number): string {
+/** The question before an action on some deliveries, of which a restored backup holds `held`. */
+export function questionOf(action: Action, count: number, held = 0): string {
   const words = { count, shown: number(count) };
   if (action === 'replay') return m.deliveries_bulk_text(words);
-  return action === 'retry' ? m.deliveries_bulk_retry_text(words) : m.deliveries_bulk_cancel_text(words);
+  if (action === 'cancel') return m.deliveries_bulk_cancel_text(words);
+  const text = m.deliveries_bulk_retry_text(words);
+  // An attempt releases them.
+  return held > 0 ? `${text} ${m.deliveries_bulk_retry_held({ count: held, shown: number(held) })}` : text;
 }
 
 /** The question before a replay of all that match, of which one call replays at most `most`. */

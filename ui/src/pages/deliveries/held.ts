@@ -5,8 +5,17 @@ import { rpc } from '../../client/rpc';
 /** The list of them. */
 export const HELD_BACK = '/deliveries?restored=1';
 
-/** Their number. */
+const WAITS_FOR_RELEASE = 'Restored from a backup. Waits until it is released.';
+
+export const isHeldBack = (delivery: { error?: string | null } | undefined): boolean =>
+  delivery?.error === WAITS_FOR_RELEASE;
+
+/**
+ * Their number. It does not follow the deliveries, because the gateway reads all that wait behind another one to count
+ * them, and new ones are never among them. While there are some, it is read again: another window may release them.
+ */
 export const heldBackQuery = {
-  queryKey: [...keys.deliveries, 'held'],
+  queryKey: keys.heldBack,
+  refetchInterval: ({ state }: { state: { data?: number } }) => (state.data ? 10_000 : false),
   queryFn: async () => (await rpc('webhooks.deliveries', { to_release: true, limit: 1 })).to_release ?? 0,
 };

@@ -54,6 +54,7 @@ describe('what comes live', () => {
     // Events do not include the start of the body.
     expect(matches(delivery(1), { ...NO_FILTERS, q: 'ada' })).toBe(false);
     expect(matches(delivery(1), { ...NO_FILTERS, webhook: 'hook_b' })).toBe(false);
+    expect(matches(delivery(1), { ...NO_FILTERS, restored: true })).toBe(false);
     expect(matches(delivery(1), { ...NO_FILTERS, event: 'pus' })).toBe(false);
     const statuses: Status[] = ['failed', 'queued'];
     expect(matches(delivery(1), { ...NO_FILTERS, statuses })).toBe(true);

@@ -1,6 +1,17 @@
 import { expect, test } from 'vitest';
 import type { McpServer } from '../../../client/generated/rpc';
-import { changesOf, draftOf, EMPTY, headersOf, isOther, keepable, moves, paramsOf, variablesOf } from './draft';
+import {
+  changesOf,
+  draftOf,
+  EMPTY,
+  headersOf,
+  isOther,
+  keepable,
+  losesParts,
+  moves,
+  paramsOf,
+  variablesOf,
+} from './draft';
 
 const BASE = { name: 'far', fixed: false, state: 'connected', tools: [], needs_approval: false };
 const PROGRAM: McpServer = { ...BASE, transport: 'stdio', command: 'npx', args_count: 2, env: ['TOKEN'] };
@@ -95,6 +106,12 @@ test('a server of the other kind keeps nothing of the earlier one', () => {
   expect(Object.values(keepable(url, PROGRAM))).toEqual([false, false, false]);
   const program = { ...draftOf(REMOTE), kind: 'program' as const, command: 'npx', args: '-y' };
   expect(changesOf(program, REMOTE)).toEqual({ name: 'far', command: 'npx', args: ['-y'] });
+  expect([losesParts(url, PROGRAM), losesParts(program, REMOTE), losesParts(draftOf(REMOTE), REMOTE)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(losesParts(url, { ...PROGRAM, args_count: 0, env: [] })).toBe(false);
   expect([isOther(url, PROGRAM), isOther(program, REMOTE), isOther(draftOf(REMOTE), REMOTE)]).toEqual([
     true,
     true,

@@ -99,6 +99,10 @@ export const moves = ({ kind, url }: Draft, server: McpServer): boolean =>
 export const isOther = (draft: Draft, { command, url }: McpServer): boolean =>
   draft.kind === 'url' ? draft.url.trim() !== url : draft.command.trim() !== command;
 
+/** Whether the form changes a program to a URL or the reverse, and the server has parts that this deletes. */
+export const losesParts = (draft: Draft, server: McpServer): boolean =>
+  draft.kind !== draftOf(server).kind && Object.values(storedIn(server)).some(Boolean);
+
 /** The stored parts that can be kept: those of the same kind, except headers for another origin. */
 export function keepable(draft: Draft, server: McpServer): Record<Hidden, boolean> {
   const stored = storedIn(server);
