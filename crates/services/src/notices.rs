@@ -58,7 +58,7 @@ impl Services {
                         }
                     }
                     _ = look.tick() => {
-                        // Those that could not be counted before.
+                        // Failures that could not be counted before.
                         let left = services.webhooks.take_failures();
                         let mut notices = services.note_all(left).await;
                         notices.extend(services.due().await);
