@@ -18,6 +18,11 @@ const TOLERANCE: Duration = Duration::from_secs(1);
 const STORES: u32 = 5;
 const BETWEEN_STORES: Duration = Duration::from_secs(1);
 
+/// Whether a call that ended at this time without an answer had expired.
+pub(crate) fn has_expired(expires_at: Timestamp, ended_at: Timestamp) -> bool {
+    ended_at.after(TOLERANCE) >= expires_at
+}
+
 /// The way in which a person answered a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnsweredThrough {
@@ -132,7 +137,7 @@ impl SentLinks {
         let mut links = self.lock();
         let mut is_stopped = false;
         for link in links.iter_mut().filter(|link| link.id == *id) {
-            link.is_stopped = now.after(TOLERANCE) < link.expires_at;
+            link.is_stopped = !has_expired(link.expires_at, now);
             is_stopped |= link.is_stopped;
         }
         is_stopped

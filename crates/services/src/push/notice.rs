@@ -26,7 +26,7 @@ pub(super) type ShownBy = Arc<Mutex<HashSet<PushSubscriptionId>>>;
 pub(super) struct Notice {
     /// At a push service, a newer notice replaces one with the same topic. At most 32 characters of base64url.
     pub(super) topic: String,
-    /// When the notice is no longer useful.
+    /// When the notice is no longer useful, by the clock of this node.
     pub(super) until: Timestamp,
     pub(super) is_urgent: bool,
     /// The permissions that a device needs to receive it: a scope, and a method that returns the same data.
@@ -87,10 +87,11 @@ fn topic_of(id: &str) -> String {
 }
 
 impl Notice {
-    pub(super) fn asked(asked: &Approval, shown_by: ShownBy) -> Self {
+    /// Announces a call that waits until this time.
+    pub(super) fn asked(asked: &Approval, until: Timestamp, shown_by: ShownBy) -> Self {
         Self {
             topic: topic_of(asked.id.as_str()),
-            until: asked.expires_at,
+            until,
             is_urgent: true,
             needs: (Scope::Approvals, "approval.list"),
             only: None,
@@ -106,7 +107,7 @@ impl Notice {
         }
     }
 
-    /// Closes the notification of a call that would have waited until `expires_at`.
+    /// Closes the notification of a call that would have waited until `expires_at`, by the clock of this node.
     pub(super) fn closed(
         id: &ApprovalId,
         expires_at: Timestamp,

@@ -342,7 +342,7 @@ async fn the_link_of_a_stopped_call_says_that_it_no_longer_waits() {
     is_end(&server.remote().get(&path).await, "No longer waiting");
 }
 
-/// The pages of an answered, a stopped and a waiting call say how they ended after a restart.
+/// The pages of an answered and of a stopped call.
 #[tokio::test]
 async fn a_link_says_how_its_call_ended_after_a_restart() {
     let (server, owner) = started("bearer").await;
