@@ -22,6 +22,8 @@ const TASKS_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the worker of webhooks may take after `server.drain_seconds` to store the ends of interrupted sends. Longer
 /// than its own time limits, which end it first.
 const LAST_RESULTS: Duration = Duration::from_secs(5);
+/// How long counting the failures of the last sends may take.
+const LAST_COUNT: Duration = Duration::from_secs(1);
 /// How long sending the last traces and metrics may take.
 const LAST_TELEMETRY: Duration = Duration::from_secs(2);
 /// How long the last events may take to reach other nodes.
@@ -187,6 +189,7 @@ impl App {
         let settings = services.config.resolved();
         let drain = Duration::from_secs(settings.settings.server.drain_seconds);
         tokio::join!(services.agents.shutdown(drain), end_queue(&queue, drain));
+        drop(tokio::time::timeout(LAST_COUNT, services.count_last_failures()).await);
         if services.store.engine().is_shared() {
             tokio::time::sleep(LAST_EVENTS).await;
         }

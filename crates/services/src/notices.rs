@@ -58,7 +58,7 @@ impl Services {
                         }
                     }
                     _ = look.tick() => {
-                        // Those that could not be counted before.
+                        // Failures that could not be counted before.
                         let left = services.webhooks.take_failures();
                         let mut notices = services.note_all(left).await;
                         notices.extend(services.due().await);
@@ -102,14 +102,40 @@ impl Services {
         }
     }
 
-    /// Counts the failures and refusals for which a channel is set. Returns the messages that are due now. While the
-    /// database is unavailable, failures wait for the next call.
-    async fn note_all(&self, taken: Vec<Failures>) -> Vec<Notice> {
-        let counted = taken.into_iter().filter_map(|noted| {
+    /// Returns the failures and refusals for which a channel is set.
+    fn wanted(&self, taken: Vec<Failures>) -> Vec<(Kind, Failures)> {
+        let wanted = taken.into_iter().filter_map(|noted| {
             let kind = Kind::of(noted.status)?;
             (!self.targets(kind).is_empty()).then_some((kind, noted))
         });
-        let counted: Vec<_> = counted.collect();
+        wanted.collect()
+    }
+
+    /// Counts the failures and refusals since the end of [`Self::send_notices`]. The messages about them are sent after
+    /// the next start, or by another node.
+    pub async fn count_last_failures(&self) {
+        let last = self.wanted(self.webhooks.take_failures());
+        if last.is_empty() {
+            return;
+        }
+        let now = self.clock.now();
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                for (kind, noted) in &last {
+                    rules::note_for_later(conn, *kind, noted, now).await?;
+                }
+                Ok::<_, StoreError>(())
+            })
+        });
+        if let Err(error) = write.await {
+            tracing::warn!(%error, "the last failures and refusals were not counted for messages");
+        }
+    }
+
+    /// Counts the failures and refusals for which a channel is set. Returns the messages that are due now. While the
+    /// database is unavailable, failures wait for the next call.
+    async fn note_all(&self, taken: Vec<Failures>) -> Vec<Notice> {
+        let counted = self.wanted(taken);
         let mut notices = Vec::new();
         for (place, batch) in counted.chunks(AT_ONCE).enumerate() {
             match self.note(batch.to_vec()).await {

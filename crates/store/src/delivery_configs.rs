@@ -73,20 +73,15 @@ impl StoredConfigs {
         used_at.is_some_and(|used_at| at.as_millis().saturating_sub(*used_at) < KNOWN_MS)
     }
 
-    /// The number of configurations that the current transaction has stored.
-    pub(crate) const fn pending(&self) -> usize {
-        self.pending.len()
-    }
-
-    /// Undoes what the current transaction has stored after the first `count`.
-    pub(crate) fn undo_after(&mut self, count: usize) {
-        self.pending.truncate(count);
+    /// Forgets what the current transaction has stored, because some of it was undone.
+    pub(crate) fn undo(&mut self) {
+        self.pending.clear();
     }
 
     /// Ends the current transaction.
     pub(crate) fn end(&mut self, is_committed: bool) {
         if !is_committed {
-            self.pending.clear();
+            self.undo();
         } else if self.committed.len() + self.pending.len() > MOST_KNOWN {
             self.forget();
         }
@@ -203,7 +198,7 @@ mod tests {
         configs.end(true);
         assert!(!is_known(&configs, 5), "rolled back");
         let mut configs = stored(5);
-        configs.undo_after(0);
+        configs.undo();
         configs.end(true);
         assert!(!is_known(&configs, 5), "undone");
     }

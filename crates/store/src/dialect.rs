@@ -372,7 +372,7 @@ pub(crate) enum Role {
 pub(crate) enum Lane {
     /// All writes without another lane.
     Rules,
-    /// Changes of open deliveries.
+    /// Changes of open deliveries, and deletions of deliveries.
     Queue,
     /// Inserts of deliveries. They do not exclude each other; unique keys resolve conflicts.
     Arrivals,

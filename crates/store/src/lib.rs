@@ -309,8 +309,7 @@ impl Store {
         self.writers.lane(Lane::Rules).submit(job).await
     }
 
-    /// Like [`Store::write`], for claiming and completing deliveries. Excludes only other writes of this
-    /// kind.
+    /// Like [`Store::write`], for claiming, completing and deleting deliveries. Excludes only other such writes.
     pub async fn write_queue<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,

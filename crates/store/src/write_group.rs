@@ -388,13 +388,12 @@ async fn run_jobs(
             break;
         };
         let before = (conn.changed.len(), conn.ended.len());
-        let configs = conn.stored_configs.pending();
         if let Some(acknowledge) = run_job(conn, job, is_alone).await? {
             acknowledgements.push(acknowledge);
         } else {
             conn.changed.truncate(before.0);
             conn.ended.truncate(before.1);
-            conn.stored_configs.undo_after(configs);
+            conn.stored_configs.undo();
             if is_alone {
                 return Ok(End::RollBack);
             }

@@ -72,7 +72,7 @@ pub(crate) struct Changes {
     /// Changes for receivers that need them only while the condition is true.
     conditional: broadcast::Sender<Arc<DeliveryChange>>,
     condition: OnceLock<Condition>,
-    /// The last delivery that failed.
+    /// The last delivery that failed and was not canceled.
     failed: watch::Sender<Option<Arc<DeliveryChange>>>,
     /// Failures and refusals that were not taken yet.
     waiting: Mutex<Vec<Failures>>,
@@ -109,7 +109,8 @@ impl Changes {
 
     /// Publishes a change. Builds its event only if it is needed.
     pub(crate) fn publish(&self, changed: &Changed<'_>, event: impl FnOnce() -> DeliveryChange) {
-        if changed.is_failure() {
+        let is_failure = changed.is_failure();
+        if is_failure {
             let one = Failures {
                 webhook_id: changed.webhook_id.clone(),
                 status: changed.status,
@@ -122,8 +123,9 @@ impl Changes {
         }
         let is_followed = self.events.receiver_count() > 0;
         let is_wanted = self.is_wanted();
-        let has_failed =
-            changed.status == DeliveryStatus::Failed && self.failed.receiver_count() > 0;
+        let has_failed = is_failure
+            && changed.status == DeliveryStatus::Failed
+            && self.failed.receiver_count() > 0;
         if !is_followed && !is_wanted && !has_failed {
             return;
         }
@@ -181,7 +183,8 @@ impl Webhooks {
         changes.events.receiver_count() > 0 || changes.is_wanted()
     }
 
-    /// Follows the last delivery that failed. Each failure replaces the previous one.
+    /// Follows the last delivery that failed. Each failure replaces the previous one. Canceled deliveries are not
+    /// among them.
     pub fn last_failure(&self) -> watch::Receiver<Option<Arc<DeliveryChange>>> {
         self.0.changes.failed.subscribe()
     }

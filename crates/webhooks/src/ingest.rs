@@ -184,7 +184,7 @@ impl Intake {
         if let Some(reply) = self.handshake((headers, url, body), &payload) {
             return Ok(Ingested::Handshake(reply));
         }
-        // Without a URL, the request arrived before a client began to forward.
+        // Without a URL, the client began to forward while the request arrived.
         let originals = &self.inner.originals;
         let is_kept = !url.is_empty() && originals.is_kept(&self.webhook.id, self.inner.now());
         let original = is_kept.then(|| Original::of(headers, url, body));

@@ -56,13 +56,12 @@ fn has_passed(told_at: Timestamp, now: Timestamp, time: Duration) -> bool {
     u128::from(passed) >= time.as_millis()
 }
 
-/// Counts failures or refusals. Returns the message, if one is due now.
-pub(super) async fn note(
+/// Returns the row of a webhook with these failures or refusals added.
+async fn counted(
     conn: &mut Conn,
     kind: Kind,
     noted: &Failures,
-    now: Timestamp,
-) -> Result<Option<Notice>, StoreError> {
+) -> Result<WebhookNoticeRow, StoreError> {
     let webhook = &noted.webhook_id;
     let known = conn.find_webhook_notice(webhook, kind.as_str()).await?;
     let mut row = known.unwrap_or_else(|| WebhookNoticeRow {
@@ -83,6 +82,17 @@ pub(super) async fn note(
     }
     row.count = row.count.saturating_add(count);
     row.delivery_id = noted.last.clone();
+    Ok(row)
+}
+
+/// Counts failures or refusals. Returns the message, if one is due now.
+pub(super) async fn note(
+    conn: &mut Conn,
+    kind: Kind,
+    noted: &Failures,
+    now: Timestamp,
+) -> Result<Option<Notice>, StoreError> {
+    let mut row = counted(conn, kind, noted).await?;
     let pause = match kind {
         Kind::Failed => TOGETHER,
         Kind::Refused => AGAIN,
@@ -92,6 +102,21 @@ pub(super) async fn note(
     let notice = is_due.then(|| tell(&mut row, kind, now));
     conn.update_webhook_notice(&row).await?;
     Ok(notice)
+}
+
+/// Counts failures or refusals while no message can be sent. A message about failures is due after [`TOGETHER`], and
+/// one about refusals at the next refusal.
+pub(super) async fn note_for_later(
+    conn: &mut Conn,
+    kind: Kind,
+    noted: &Failures,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let mut row = counted(conn, kind, noted).await?;
+    if kind == Kind::Failed {
+        row.told_at = row.told_at.or(Some(now));
+    }
+    conn.update_webhook_notice(&row).await
 }
 
 /// Lists the failures whose last message was sent long enough ago.

@@ -1,13 +1,15 @@
 //! Tests for ingest, from request to stored delivery. Covers each step of the contract's table.
 
 use crate::requests::{
-    accepted, code, create, of_profile, open_webhook, post, post_from, rows, secret_of, until_rows,
+    accepted, code, create, of_profile, open_webhook, post, post_from, rows, secret_of, sender,
+    until_rows,
 };
 use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Actor, DeliveryStatus, ErrorCode};
 use gatehouse_sources::AuthMode;
 use gatehouse_sources::verify::{SignInput, sign};
-use gatehouse_webhooks::{HandshakeReply, Ingested};
+use gatehouse_webhooks::{HandshakeReply, Ingested, Webhook};
+use http::HeaderMap;
 use serde_json::json;
 use std::time::Duration;
 
@@ -437,6 +439,29 @@ async fn a_sample_takes_the_way_of_a_delivery_in_every_profile_and_mode() {
             gatehouse_domain::Problem::from(refused).code,
             ErrorCode::Conflict
         );
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_url_is_needed_to_verify_it_and_while_a_client_forwards() {
+    everywhere(async |database, model| {
+        let harness = Harness::open(&database, &model).await;
+        let webhooks = &harness.webhooks;
+        let needs_url = async |webhook: &Webhook| {
+            let (from, headers) = (sender("192.0.2.1"), HeaderMap::new());
+            let begun = webhooks.begin_ingest(&webhook.public_id, &from, &headers);
+            begun.await.unwrap().needs_url()
+        };
+        let signed = create(&harness, of_profile("twilio")).await.webhook;
+        assert!(needs_url(&signed).await);
+        let open = open_webhook(&harness, json!({})).await;
+        assert!(!needs_url(&open).await);
+        for stop in [false, true] {
+            webhooks.forward(open.id.as_str(), stop).await.unwrap();
+            assert_eq!(needs_url(&open).await, !stop);
+        }
         harness.stop().await;
     })
     .await;

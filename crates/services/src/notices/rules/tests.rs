@@ -73,6 +73,16 @@ impl Rules {
         noted.unwrap().as_ref().map(shown)
     }
 
+    async fn note_for_later(&mut self, kind: Kind) {
+        self.number += 1;
+        let noted = self.failures(kind, self.number);
+        let write = self.store.write(move |conn| {
+            Box::pin(async move { note_for_later(conn, kind, &noted, at(0)).await })
+        });
+        let written: Result<(), StoreError> = write.await;
+        written.unwrap();
+    }
+
     async fn due(&self, ms: i64) -> Vec<(i64, String)> {
         let write = self
             .store
@@ -157,6 +167,20 @@ async fn an_accepted_request_ends_the_row_and_a_replay_does_not() {
             assert_eq!(rules.note(Kind::Refused, 0).await, None);
         }
         assert_eq!(rules.note(Kind::Refused, 0).await, Some(told(10, 22)));
+        rules.store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn failures_and_refusals_during_a_stop_are_reported_later() {
+    for mut rules in Rules::all().await {
+        rules.note_for_later(Kind::Failed).await;
+        assert_eq!(rules.due(TOGETHER_MS - 1).await, []);
+        assert_eq!(rules.due(TOGETHER_MS).await, [told(1, 1)]);
+        for _ in 1..REFUSALS {
+            rules.note_for_later(Kind::Refused).await;
+        }
+        assert_eq!(rules.note(Kind::Refused, 0).await, Some(told(10, 11)));
         rules.store.close().await;
     }
 }
