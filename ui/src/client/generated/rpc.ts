@@ -3682,6 +3682,10 @@ export interface Provider {
    */
   key_for?: string | null;
   /**
+   * Whether a model provider rejected its key in the last request from this node.
+   */
+  key_rejected?: boolean;
+  /**
    * When the stored key was last sent to the provider. Only in lists.
    */
   last_used_at?: Timestamp | null;
