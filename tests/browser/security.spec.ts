@@ -379,6 +379,35 @@ test('the audit log of each session and key is found, also after its end', async
   for (const other of others) await other.close();
 });
 
+test('public links are listed with those of archived conversations, and revoked', async ({ home, page }) => {
+  const share = async (label: string, archived: boolean) => {
+    const { id } = await home.rpc<{ id: string }>('sessions.create', { label });
+    const { share_id } = await home.rpc<{ share_id: string }>('sessions.share', { id });
+    if (archived) await home.rpc('sessions.update', { id, archived });
+    return `${home.origin}/share/${share_id}`;
+  };
+  await page.goto('/settings/security/access');
+  const links = section(page, 'Public links');
+  await expect(links.getByText('No public links')).toBeVisible();
+  await home.rpc('sessions.create', { label: 'Private' });
+  const [open, archived] = [await share('Garden', false), await share('Old plans', true)];
+  const rows = links.getByRole('listitem');
+  await expect(rows).toHaveCount(2);
+  const old = rows.filter({ hasText: 'Old plans' });
+  await expect(old.getByText('Archived', { exact: true })).toBeVisible();
+  await expect(old.getByRole('link', { name: /^Open link/ })).toHaveAttribute('href', new URL(archived).pathname);
+  expect(await violations(page)).toEqual([]);
+  expect((await fetch(archived)).status).toBe(200);
+  await old.getByRole('button', { name: /^Revoke/ }).click();
+  await dialog(page).getByRole('button', { name: 'Revoke' }).click();
+  await expect(told(page, 'The link no longer works.')).toBeVisible();
+  await expect(rows).toHaveCount(1);
+  expect((await fetch(archived)).status).toBe(404);
+  expect((await fetch(open)).status).toBe(200);
+  await rows.getByRole('link', { name: 'Garden', exact: true }).click();
+  await expect(page).toHaveURL(/\/chat\/ses_/);
+});
+
 test('accessibility in both themes, no horizontal scroll, and keyboard-only use', async ({ home, page }) => {
   await home.call('POST', '/api/auth/api-keys', { label: 'a key', scopes: ['operator.admin'] });
   await home.rpc('pairing.create', { label: 'a device' });

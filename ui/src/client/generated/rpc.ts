@@ -1054,6 +1054,10 @@ export interface Interface {
          */
         archived?: boolean | null;
         /**
+         * Return only sessions that anyone with the link can read, or only the others.
+         */
+        shared?: boolean | null;
+        /**
          * Return only sessions with this tag. The case of letters does not matter.
          */
         tag?: string | null;
