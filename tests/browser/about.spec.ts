@@ -45,8 +45,19 @@ test.describe('settings', () => {
     await expect(dialog).toContainText('A change takes effect after the gateway is restarted.');
     await dialog.getByLabel('Value').fill('1000000');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await expect(page.getByText('takes effect after a restart')).toBeVisible();
+    // The notice names the setting on every page of the system, until the change is reverted.
+    const notice = page.getByRole('status').filter({ hasText: 'take effect after a restart' });
+    await expect(notice).toContainText('server.max_message_bytes');
     await expect(dialog).toBeHidden();
+    await page.goto('/overview');
+    await page.goto('/settings/system');
+    await expect(notice).toContainText('server.max_message_bytes');
+    await expect(other.getByRole('status').filter({ hasText: 'take effect after a restart' })).toBeVisible();
+    await page.getByRole('link', { name: 'All settings' }).click();
+    await page.getByLabel('Search settings').fill('server.max_message');
+    await settings.getByRole('button', { name: 'Change server.max_message_bytes' }).click();
+    await dialog.getByRole('button', { name: 'Revert' }).click();
+    await expect(notice).toHaveCount(0);
 
     await page.getByLabel('Search settings').fill('auth.vault_enabled');
     await settings.getByRole('button', { name: 'Change auth.vault_enabled' }).click();
@@ -67,7 +78,11 @@ test('version, health checks before and after a restart, locality, appearance an
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
   await page.getByLabel('Theme', { exact: true }).selectOption('system');
 
+  await home.rpc('config.set', { key: 'server.max_message_bytes', value: 1_000_000 });
+  const notice = page.getByRole('status').filter({ hasText: 'take effect after a restart' });
+  await expect(notice).toContainText('server.max_message_bytes');
   await home.restart();
+  await expect(notice).toHaveCount(0);
   await expect(doctor.getByText('The vault is sealed; stored secrets cannot be read.')).toBeVisible();
   await expect(doctor.getByRole('listitem').first()).toContainText('Problem:');
   await home.call('POST', '/api/auth/vault/unlock', { password: 'correct horse battery staple' });

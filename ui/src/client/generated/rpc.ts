@@ -3291,6 +3291,10 @@ export interface DescribeResult {
    * The settings that `config.get` returns for the same keys, in the same order.
    */
   settings: SettingDescription[];
+  /**
+   * All settings, by key, whose new value takes effect at the next start of this node.
+   */
+  restart_pending?: string[];
 }
 /**
  * The metadata of one setting.
