@@ -166,3 +166,46 @@ test('a backup is made and listed', async ({ home, page }) => {
   expect(listed.backups).toHaveLength(1);
   expect(await violations(page)).toEqual([]);
 });
+
+test('backups are scheduled, what is wrong is said at its field, and the schedule is the last to be saved', async ({ home, page }) => {
+  const stored = async () => {
+    const { values } = await home.rpc<{ values: { key: string; value: unknown }[] }>('config.get', { keys: ['backup'] });
+    return Object.fromEntries(values.map(({ key, value }) => [key, value]));
+  };
+  await page.goto('/settings/system/backups');
+  const card = page.getByRole('region', { name: 'Schedule and storage' });
+  const schedule = card.getByLabel('Schedule', { exact: true });
+  const save = card.getByRole('button', { name: 'Save' });
+  await expect(card.getByText('Backups are made only on request.')).toBeVisible();
+  await schedule.selectOption('Own cron pattern');
+  await save.click();
+  const pattern = card.getByLabel('Cron pattern');
+  await expect(pattern).toHaveAccessibleDescription('Enter a cron pattern.');
+  await pattern.fill('61 3 * * *');
+  await save.click();
+  await expect(pattern).toHaveAttribute('aria-invalid', 'true');
+  await expect(pattern).not.toHaveAccessibleDescription('Enter a cron pattern.');
+
+  await schedule.selectOption('Every day at 03:30');
+  await expect(pattern).toHaveCount(0);
+  const keep = card.getByLabel('Backups to keep');
+  await keep.fill('0');
+  await save.click();
+  await expect(keep).toHaveAttribute('aria-invalid', 'true');
+  expect(await stored()).toMatchObject({ 'backup.schedule': null, 'backup.keep': 14 });
+  await keep.fill('7');
+  await card.getByLabel(/^Directory/).fill('copies');
+  await save.click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Backup settings saved')).toBeVisible();
+  await expect(card.getByText('Backups are made on a schedule.')).toBeVisible();
+  expect(await stored()).toMatchObject({ 'backup.schedule': '30 3 * * *', 'backup.to': 'copies', 'backup.keep': 7 });
+  expect(await violations(page)).toEqual([]);
+
+  await page.reload();
+  await expect(keep).toHaveValue('7');
+  await expect(schedule).toHaveValue('daily');
+  await schedule.selectOption('Off');
+  await save.click();
+  await expect(card.getByText('Backups are made only on request.')).toBeVisible();
+  expect(await stored()).toMatchObject({ 'backup.schedule': null, 'backup.to': 'copies' });
+});
