@@ -1,18 +1,18 @@
 // Labels of the actors in the audit log: of keys and devices, sessions, and people who write through channels.
-import { onMount } from 'svelte';
 import { moduleOrNull } from '../../../client/module';
 import { m } from '../../../paraglide/messages.js';
 import { short } from '../../../parts/time';
 import { createHolders } from './holders';
 import { createPeople } from './people';
 
-/** `withPeople`: whether people are to be named. */
-export function createActorLabels(withPeople: () => boolean) {
+/** `wanted`: the kinds of actors whose labels take requests of their own. */
+export function createActorLabels(wanted: { people: () => boolean; sessions: () => boolean }) {
   const holders = createHolders();
-  const people = createPeople(withPeople);
+  const people = createPeople(wanted.people);
   let names = $state.raw<typeof import('./device-name') | null>(null);
-  onMount(async () => {
-    names = await moduleOrNull(() => import('./device-name'));
+  const withSessions = $derived(wanted.sessions());
+  $effect(() => {
+    if (withSessions) void moduleOrNull(() => import('./device-name')).then((loaded) => (names = loaded));
   });
   const sessions = $derived(
     holders.sessions.map(({ id, user_agent, created_at }) => {
