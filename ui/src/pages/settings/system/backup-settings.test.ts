@@ -4,7 +4,7 @@ import { changesOf, choiceOf, formOf, PATTERNS } from './backup-settings';
 const EMPTY = { schedule: '', to: '', keep: '14', recipient: '' };
 
 test('an unset value is empty, and a number is text', () => {
-  const stored = new Map([
+  const stored = new Map<string, { value: unknown }>([
     ['backup.schedule', { value: null }],
     ['backup.keep', { value: 14 }],
   ]);
