@@ -1,9 +1,10 @@
 // Revoked API keys and devices. Their events in the audit log have the labels.
+import type { AuditEvent } from '../../../client/generated/rpc';
 import { LIST_LIMIT_MAX } from '../../../client/generated/limits';
-import { rpc, type Result } from '../../../client/rpc';
+import { rpc } from '../../../client/rpc';
 
 /** The labels in the events by the ID of the key or device. */
-export function labelsIn(events: readonly Pick<Result<'audit.list'>['events'][number], 'detail'>[]): Map<string, string> {
+export function labelsIn(events: readonly Pick<AuditEvent, 'detail'>[]): Map<string, string> {
   return new Map(
     events.flatMap(({ detail }): [string, string][] => {
       const { api_key, device, label } = (detail ?? {}) as Record<string, unknown>;
