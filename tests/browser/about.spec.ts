@@ -45,8 +45,19 @@ test.describe('settings', () => {
     await expect(dialog).toContainText('A change takes effect after the gateway is restarted.');
     await dialog.getByLabel('Value').fill('1000000');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await expect(page.getByText('takes effect after a restart')).toBeVisible();
+    // The notice names the setting on every page of the system, until the change is reverted.
+    const notice = page.getByRole('status').filter({ hasText: 'take effect after a restart' });
+    await expect(notice).toContainText('server.max_message_bytes');
     await expect(dialog).toBeHidden();
+    await page.goto('/overview');
+    await page.goto('/settings/system');
+    await expect(notice).toContainText('server.max_message_bytes');
+    await expect(other.getByRole('status').filter({ hasText: 'take effect after a restart' })).toBeVisible();
+    await page.getByRole('link', { name: 'All settings' }).click();
+    await page.getByLabel('Search settings').fill('server.max_message');
+    await settings.getByRole('button', { name: 'Change server.max_message_bytes' }).click();
+    await dialog.getByRole('button', { name: 'Revert' }).click();
+    await expect(notice).toHaveCount(0);
 
     await page.getByLabel('Search settings').fill('auth.vault_enabled');
     await settings.getByRole('button', { name: 'Change auth.vault_enabled' }).click();
@@ -67,7 +78,11 @@ test('version, health checks before and after a restart, locality, appearance an
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
   await page.getByLabel('Theme', { exact: true }).selectOption('system');
 
+  await home.rpc('config.set', { key: 'server.max_message_bytes', value: 1_000_000 });
+  const notice = page.getByRole('status').filter({ hasText: 'take effect after a restart' });
+  await expect(notice).toContainText('server.max_message_bytes');
   await home.restart();
+  await expect(notice).toHaveCount(0);
   await expect(doctor.getByText('The vault is sealed; stored secrets cannot be read.')).toBeVisible();
   await expect(doctor.getByRole('listitem').first()).toContainText('Problem:');
   await home.call('POST', '/api/auth/vault/unlock', { password: 'correct horse battery staple' });
@@ -150,4 +165,47 @@ test('a backup is made and listed', async ({ home, page }) => {
   const listed = await home.rpc<{ backups: object[] }>('backup.list');
   expect(listed.backups).toHaveLength(1);
   expect(await violations(page)).toEqual([]);
+});
+
+test('backups are scheduled, what is wrong is said at its field, and the schedule is the last to be saved', async ({ home, page }) => {
+  const stored = async () => {
+    const { values } = await home.rpc<{ values: { key: string; value: unknown }[] }>('config.get', { keys: ['backup'] });
+    return Object.fromEntries(values.map(({ key, value }) => [key, value]));
+  };
+  await page.goto('/settings/system/backups');
+  const card = page.getByRole('region', { name: 'Schedule and storage' });
+  const schedule = card.getByLabel('Schedule', { exact: true });
+  const save = card.getByRole('button', { name: 'Save' });
+  await expect(card.getByText('Backups are made only on request.')).toBeVisible();
+  await schedule.selectOption('Own cron pattern');
+  await save.click();
+  const pattern = card.getByLabel('Cron pattern');
+  await expect(pattern).toHaveAccessibleDescription('Enter a cron pattern.');
+  await pattern.fill('61 3 * * *');
+  await save.click();
+  await expect(pattern).toHaveAttribute('aria-invalid', 'true');
+  await expect(pattern).not.toHaveAccessibleDescription('Enter a cron pattern.');
+
+  await schedule.selectOption('Every day at 03:30');
+  await expect(pattern).toHaveCount(0);
+  const keep = card.getByLabel('Backups to keep');
+  await keep.fill('0');
+  await save.click();
+  await expect(keep).toHaveAttribute('aria-invalid', 'true');
+  expect(await stored()).toMatchObject({ 'backup.schedule': null, 'backup.keep': 14 });
+  await keep.fill('7');
+  await card.getByLabel(/^Directory/).fill('copies');
+  await save.click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Backup settings saved')).toBeVisible();
+  await expect(card.getByText('Backups are made on a schedule.')).toBeVisible();
+  expect(await stored()).toMatchObject({ 'backup.schedule': '30 3 * * *', 'backup.to': 'copies', 'backup.keep': 7 });
+  expect(await violations(page)).toEqual([]);
+
+  await page.reload();
+  await expect(keep).toHaveValue('7');
+  await expect(schedule).toHaveValue('daily');
+  await schedule.selectOption('Off');
+  await save.click();
+  await expect(card.getByText('Backups are made only on request.')).toBeVisible();
+  expect(await stored()).toMatchObject({ 'backup.schedule': null, 'backup.to': 'copies' });
 });

@@ -192,6 +192,9 @@ test('a server that does not answer says why, and a wrong variable is refused at
   await expect(card.getByText('Not connected')).toBeVisible();
   await card.getByRole('button', { name: 'Test' }).click();
   await expect(page.getByRole('region', { name: 'Messages' }).locator('.bad').first()).toBeVisible();
+  await page.goto('/overview');
+  await page.getByRole('link', { name: 'MCP server gone does not work' }).click();
+  await expect(card.getByText('Not connected')).toBeVisible();
 });
 
 test('a prompt that names an argument twice asks for it once', async ({ home, page, server }) => {

@@ -116,6 +116,25 @@ test('a delivery whose key the model provider refused leads to the providers', a
   await expect(heading(page, 'Providers')).toBeVisible();
 });
 
+test('a rejected key is named until a request succeeds, and leads to the providers', async ({ home, page, model }) => {
+  const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
+  model.next({ refuse: 401, message: 'Incorrect API key provided.' });
+  await deliver(home, hook, pullRequest(), { event: 'pull_request' });
+  const isRejected = async () => {
+    const { providers } = await home.rpc<{ providers: { key_rejected?: boolean }[] }>('providers.list');
+    return providers.some(({ key_rejected }) => key_rejected);
+  };
+  await expect.poll(isRejected).toBe(true);
+  await page.goto('/overview');
+  await needs(page).getByRole('link', { name: /rejected its API key$/ }).click();
+  await expect(heading(page, 'Providers')).toBeVisible();
+  // The page tests each key, and the model server accepts this one.
+  await expect.poll(isRejected).toBe(false);
+  await page.goto('/overview');
+  await expect(needs(page).getByText(/Nothing needs your attention|delivery failed/)).toBeVisible();
+  await expect(needs(page).getByRole('link', { name: /rejected its API key$/ })).toHaveCount(0);
+});
+
 test('a request without an event is called by its webhook', async ({ home, page }) => {
   const hook = await makeWebhook(home, { name: 'Shop', source_profile: 'generic' });
   await deliver(home, hook, { order: 7 }, { secret: 'not the secret', headers: { 'X-Event-Type': '' } });

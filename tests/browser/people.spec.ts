@@ -82,7 +82,8 @@ test('a person appears with a code, is approved, trusted, no longer trusted, and
 test('a person can be approved as trusted at once', async ({ home, page, telegram }) => {
   await connect(home, telegram);
   telegram.write(42, 'Ada', '/start');
-  await page.goto('/channels');
+  await page.goto('/overview');
+  await page.getByRole('link', { name: '1 person waits to be paired with a channel' }).click();
   await person(page, 'Ada').getByRole('button', { name: 'Approve Ada' }).click();
   const dialog = page.getByRole('dialog', { name: 'Approve this person?' });
   await dialog.getByLabel('Treat their messages as mine').check();
@@ -96,6 +97,8 @@ test('why a channel receives nothing is shown, goes away, and leads to the form'
   await connect(home, telegram, '1:wrong');
   const row = page.getByRole('list', { name: 'Your channels' }).getByRole('listitem').filter({ hasText: 'Family bot' });
   await expect(row.getByText('Receiving has a problem')).toBeVisible();
+  await page.goto('/overview');
+  await page.getByRole('link', { name: 'Channel “Family bot” has a problem with receiving messages' }).click();
   await expect(row).toContainText('Telegram refused the bot token. Enter the current one.');
   await row.getByRole('link', { name: 'Edit channel' }).click();
   await expect(page.getByText('Telegram refused the bot token.')).toBeVisible();

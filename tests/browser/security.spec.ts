@@ -1,5 +1,6 @@
 // Settings → Security: sessions, API keys, devices, confirmation, removing all authentication, and the audit log.
 import { readFileSync } from 'node:fs';
+import type { BrowserContext } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { confirmedLongAgo, connectDevice, dialog, elsewhere, section, told } from './fixtures/security';
 import { expect, logIn, PASSWORD, secondWindow, test } from './fixtures/test';
@@ -332,6 +333,79 @@ test('the audit log is found by actor and time, exported, and live', async ({ ho
   await expect(page.getByText('No entries of this kind')).toBeVisible();
   await page.getByRole('button', { name: 'Show all' }).click();
   await expect(rows.filter({ hasText: 'MINE' })).toBeVisible();
+});
+
+test('the audit log of each session and key is found, also after its end', async ({ home, page, browser, complaints }) => {
+  const { id, key } = await home.call<{ id: string; key: string }>('POST', '/api/auth/api-keys', {
+    label: 'script',
+    scopes: ['operator.write', 'operator.read'],
+  });
+  await fetch(`${home.origin}/api/rpc`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ id: 1, method: 'env.set', params: { key: 'BY_KEY', value: 'x' } }),
+  });
+  await home.call('DELETE', `/api/auth/api-keys/${id}`);
+  const others: BrowserContext[] = [];
+  for (const name of ['FIRST', 'SECOND']) {
+    const [other] = await elsewhere(browser, home, complaints);
+    const set = { id: 1, method: 'env.set', params: { key: name, value: 'x' } };
+    expect((await other.request.post(`${home.origin}/api/rpc`, { data: set })).status()).toBe(200);
+    others.push(other);
+  }
+  await page.goto('/settings/security/audit-log');
+  const rows = page.getByRole('list', { name: 'Audit log' }).locator('> li');
+  const row = (name: string) => rows.filter({ hasText: name });
+  await row('FIRST').getByRole('link', { name: /^Session Chrome on Linux, / }).click();
+  await expect(row('SECOND')).toHaveCount(0);
+  await expect(row('FIRST')).toBeVisible();
+  await expect(page).toHaveURL(/actor=session\+as_/);
+  await page.goBack();
+  await expect(row('SECOND')).toBeVisible();
+  // Ended sessions are named by the end of their ID.
+  await page.goto('/settings/security');
+  await section(page, 'Sessions').getByRole('button', { name: 'Log out all others' }).click();
+  await dialog(page).getByRole('button', { name: 'Log out' }).click();
+  await expect(told(page, '2 sessions logged out')).toBeVisible();
+  await page.goto('/settings/security/audit-log');
+  const [first, second] = [row('FIRST'), row('SECOND')].map((one) => one.getByRole('link', { name: /^Session …/ }));
+  await expect(first!).toBeVisible();
+  expect(await first!.innerText()).not.toBe(await second!.innerText());
+  await first!.click();
+  await expect(row('SECOND')).toHaveCount(0);
+  await page.getByLabel('Actor').selectOption('API key script');
+  await expect(rows).toHaveCount(1);
+  await expect(rows).toContainText('BY_KEY');
+  for (const other of others) await other.close();
+});
+
+test('public links are listed with those of archived conversations, and revoked', async ({ home, page }) => {
+  const share = async (label: string, archived: boolean) => {
+    const { id } = await home.rpc<{ id: string }>('sessions.create', { label });
+    const { share_id } = await home.rpc<{ share_id: string }>('sessions.share', { id });
+    if (archived) await home.rpc('sessions.update', { id, archived });
+    return `${home.origin}/share/${share_id}`;
+  };
+  await page.goto('/settings/security/access');
+  const links = section(page, 'Public links');
+  await expect(links.getByText('No public links')).toBeVisible();
+  await home.rpc('sessions.create', { label: 'Private' });
+  const [open, archived] = [await share('Garden', false), await share('Old plans', true)];
+  const rows = links.getByRole('listitem');
+  await expect(rows).toHaveCount(2);
+  const old = rows.filter({ hasText: 'Old plans' });
+  await expect(old.getByText('Archived', { exact: true })).toBeVisible();
+  await expect(old.getByRole('link', { name: /^Open link/ })).toHaveAttribute('href', new URL(archived).pathname);
+  expect(await violations(page)).toEqual([]);
+  expect((await fetch(archived)).status).toBe(200);
+  await old.getByRole('button', { name: /^Revoke/ }).click();
+  await dialog(page).getByRole('button', { name: 'Revoke' }).click();
+  await expect(told(page, 'The link no longer works.')).toBeVisible();
+  await expect(rows).toHaveCount(1);
+  expect((await fetch(archived)).status).toBe(404);
+  expect((await fetch(open)).status).toBe(200);
+  await rows.getByRole('link', { name: 'Garden', exact: true }).click();
+  await expect(page).toHaveURL(/\/chat\/ses_/);
 });
 
 test('accessibility in both themes, no horizontal scroll, and keyboard-only use', async ({ home, page }) => {

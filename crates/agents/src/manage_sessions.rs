@@ -36,6 +36,8 @@ pub struct SessionQuery {
     pub of_webhooks: Option<bool>,
     pub pinned: Option<bool>,
     pub archived: Option<bool>,
+    /// Only sessions that anyone with the link can read, or only the others.
+    pub shared: Option<bool>,
     /// Only sessions with this tag, in any case of letters.
     pub tag: Option<String>,
     /// Only sessions whose last message was added at this time or later.
@@ -144,6 +146,7 @@ impl Agents {
             of_webhooks: query.of_webhooks,
             pinned: query.pinned,
             archived: query.archived,
+            shared: query.shared,
             tag: query.tag.clone(),
             from: query.from,
             until: query.until,

@@ -39,7 +39,7 @@ pub use key_table::{
 pub use layers::{Invocation, Layers};
 pub use merge::Origin;
 pub use process::Process;
-pub use resolved::{Resolved, SettingValue};
+pub use resolved::{Resolved, SettingValue, StartValues};
 pub use sample::sample;
 pub use schema::json_schema;
 pub use section::Settings;

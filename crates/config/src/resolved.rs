@@ -35,6 +35,41 @@ pub struct SettingValue {
     pub secret: bool,
 }
 
+/// The values that the settings of [`Change::Restart`] had when the process started.
+pub struct StartValues(BTreeMap<String, Value>);
+
+impl StartValues {
+    /// Takes the settings that the process starts with.
+    pub fn of(resolved: &Resolved) -> Self {
+        let is_of_start =
+            |key: &str| find_key(key).is_some_and(|spec| matches!(spec.change, Change::Restart));
+        let values = resolved.merged.iter();
+        let values = values.filter(|(key, _)| is_of_start(key));
+        Self(
+            values
+                .map(|(key, entry)| (key.clone(), entry.value.clone()))
+                .collect(),
+        )
+    }
+
+    /// The settings that now have another value, by key. It takes effect at the next start.
+    pub fn changed(&self, now: &Resolved) -> Vec<String> {
+        let now = Self::of(now).0;
+        let keys: BTreeSet<&String> = self.0.keys().chain(now.keys()).collect();
+        let changed = keys
+            .into_iter()
+            .filter(|key| self.0.get(*key) != now.get(*key));
+        changed.cloned().collect()
+    }
+}
+
+impl fmt::Debug for StartValues {
+    /// Omits values: they may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StartValues").finish_non_exhaustive()
+    }
+}
+
 impl Layers {
     /// Merges the run-time changes (table `settings`, by dotted key) between environment and file.
     /// Skips a change that is no longer valid with a warning: it must not prevent a start.

@@ -3,6 +3,7 @@
 use crate::caches::{Catalogue, LocalServer, Shown};
 use crate::candidates::Candidates;
 use crate::learned::LearnedFacts;
+use crate::rejected_keys::RejectedKeys;
 use crate::{ModelsSettings, Tuning};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Clock, Random};
@@ -38,6 +39,7 @@ pub(crate) struct Inner {
     pub(crate) local: LocalServer,
     pub(crate) learned_facts: LearnedFacts,
     pub(crate) shown: Shown,
+    pub(crate) rejected_keys: RejectedKeys,
 }
 
 impl Models {
@@ -59,6 +61,7 @@ impl Models {
                 local: LocalServer::default(),
                 learned_facts: LearnedFacts::default(),
                 shown: Shown::default(),
+                rejected_keys: RejectedKeys::default(),
             }),
         }
     }
@@ -69,6 +72,7 @@ impl Models {
         self.inner.catalogue.forget();
         self.inner.learned_facts.forget();
         self.inner.shown.forget();
+        self.inner.rejected_keys.forget();
     }
 }
 

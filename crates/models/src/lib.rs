@@ -33,6 +33,7 @@ mod openai;
 mod progress;
 mod providers;
 mod refusal;
+mod rejected_keys;
 mod reply;
 pub mod reply_reader;
 mod retry;

@@ -55,8 +55,10 @@ impl Inner {
             .map_err(failed)?;
         if status != StatusCode::OK {
             let refusal = refusal::with_status(status.as_u16(), &body);
+            self.note_refused(&endpoint.id, key, refusal.reason);
             return Err(refused(&endpoint.id, refusal, key, None));
         }
+        self.note_accepted(&endpoint.id);
         let body = (!cut).then(|| serde_json::from_slice::<Value>(&body).ok());
         let body = body.flatten().ok_or_else(garbage)?;
         // Most providers put the list under `data`; some send a bare array.

@@ -21,6 +21,8 @@ pub struct ProviderInfo {
     /// The base URL that the stored key was entered for, if the key is not used because the provider's kind or
     /// origin changed since.
     pub key_for: Option<String>,
+    /// Whether the provider rejected its key in the last request from this process.
+    pub key_rejected: bool,
 }
 
 impl Models {
@@ -67,6 +69,7 @@ impl Models {
                 detected: !in_settings && endpoint.environment_key.is_some(),
                 key_hint: hint.map(|key| key.key_hint.clone()),
                 key_for: unused.map(|key| key.base_url.clone()),
+                key_rejected: self.inner.rejected_keys.contains(&endpoint.id),
                 kind: endpoint.kind,
                 id: endpoint.id.into_owned(),
                 base_url,
@@ -85,6 +88,7 @@ impl Models {
                 detected: true,
                 key_hint: None,
                 key_for: None,
+                key_rejected: false,
             });
         }
         all.sort_by(|a, b| a.id.cmp(&b.id));

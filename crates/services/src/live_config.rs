@@ -11,7 +11,7 @@ use arc_swap::ArcSwap;
 use gatehouse_auth::client_address::ProxyTrust;
 use gatehouse_auth::locality::LocalitySettings;
 use gatehouse_auth::{Auth, AuthSettings};
-use gatehouse_config::{ConfigError, Layers, Resolved};
+use gatehouse_config::{ConfigError, Layers, Resolved, StartValues};
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_secrets::{Secrets, SecretsSettings};
 use gatehouse_store::{Store, StoreError};
@@ -25,6 +25,7 @@ use tokio::sync::{Mutex, watch};
 pub struct LiveConfig {
     layers: Layers,
     resolved: ArcSwap<Resolved>,
+    started_with: StartValues,
     /// Fixed until the next start, because sockets are opened with it.
     max_message_bytes: usize,
     /// Serializes changes, so an older one never overwrites a newer one.
@@ -53,6 +54,7 @@ impl LiveConfig {
         let resolved = layers.resolve(&changes(rows))?;
         Ok(Self {
             max_message_bytes: resolved.settings.server.max_message_bytes,
+            started_with: StartValues::of(&resolved),
             resolved: ArcSwap::from_pointee(resolved),
             layers,
             applying: Mutex::new(()),
@@ -68,6 +70,11 @@ impl LiveConfig {
     /// The settings in effect now.
     pub fn resolved(&self) -> Arc<Resolved> {
         self.resolved.load_full()
+    }
+
+    /// The settings whose new value takes effect at the next start of this process, by key.
+    pub fn restart_pending(&self) -> Vec<String> {
+        self.started_with.changed(&self.resolved())
     }
 
     /// The maximum message size for authenticated callers, in bytes.

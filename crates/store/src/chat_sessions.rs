@@ -84,6 +84,8 @@ pub struct ChatSessionPage {
     pub of_webhooks: Option<bool>,
     pub pinned: Option<bool>,
     pub archived: Option<bool>,
+    /// Only sessions that anyone with the link can read, or only the others.
+    pub shared: Option<bool>,
     /// Only sessions with this tag, in any case of letters.
     pub tag: Option<String>,
     /// Start of the period of the last message, inclusive.
@@ -112,6 +114,8 @@ fn list(engine: Engine) -> String {
                 OR $6 < 0)
            AND (s.pinned = $7 OR $7 < 0) AND (s.archived = $8 OR $8 < 0)
            AND s.updated_at >= $9 AND s.updated_at < $10
+           AND (CASE WHEN h.id IS NULL THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END = $14
+                OR $14 < 0)
            AND ($12 = '' OR (s.tags <> '' AND $13 <> '' AND {tag}))
          ORDER BY s.updated_at DESC, s.id DESC LIMIT $5"
     )
@@ -185,7 +189,8 @@ impl Conn {
         let query = query.bind(i64::from(page.in_names_only));
         let line = |tag: &String| format!("\n{tag}\n");
         let tag = page.tag.as_ref().map(line).unwrap_or_default();
-        self.list(query.bind(lower_case(&tag)).bind(tag)).await
+        let query = query.bind(lower_case(&tag)).bind(tag);
+        self.list(query.bind(wanted(page.shared))).await
     }
 
     /// Returns the first message of a session, of a person or the agent, that contains this text.

@@ -13,6 +13,12 @@ export const allChannels = {
   queryFn: async () => (await everyPage((at) => rpc('channels.list', at))).flatMap((page) => page.channels),
 };
 
+/** The people who write to agents through channels. */
+export const allPeople = {
+  queryKey: [...keys.channels, 'people'],
+  queryFn: async () => (await everyPage((at) => rpc('pairing.people', at))).flatMap((page) => page.people),
+};
+
 export const allWebhooks = {
   queryKey: [...keys.webhooks, 'all'],
   queryFn: async () => (await everyPage((at) => rpc('webhooks.list', at))).flatMap((page) => page.webhooks),
@@ -21,6 +27,11 @@ export const allWebhooks = {
 export const allProviders = {
   queryKey: [...keys.providers, 'all'],
   queryFn: async () => (await everyPage((at) => rpc('providers.list', at))).flatMap((page) => page.providers),
+};
+
+export const allServers = {
+  queryKey: [...keys.mcp, 'all'],
+  queryFn: async () => (await everyPage((at) => rpc('mcp.list', at))).flatMap((page) => page.servers),
 };
 
 /** The gateway queries every provider, so the answer is cached for a minute. */

@@ -2,7 +2,7 @@
 
 use crate::harness::{Harness, harnesses, problem_of, webhook};
 use gatehouse_agents::{SessionChanges, SessionQuery};
-use gatehouse_domain::{Clock, Timestamp};
+use gatehouse_domain::{Actor, Clock, Timestamp};
 use std::time::Duration;
 
 fn asked(q: Option<&str>, limit: usize, cursor: Option<&str>) -> SessionQuery {
@@ -217,6 +217,50 @@ async fn history_comes_in_pages_and_in_order() {
                 .unwrap_err();
             assert_eq!(problem_of(refused), ("INVALID_PARAMS", "before".to_owned()));
         }
+    }
+}
+
+#[tokio::test]
+async fn shared_sessions_are_listed_apart_also_if_they_are_archived() {
+    for harness in harnesses().await {
+        let mut ids = Vec::new();
+        for name in ["first", "second", "third"] {
+            ids.push(harness.say(None, name).await.session.as_str().to_owned());
+        }
+        let listed = async |shared| {
+            let query = SessionQuery {
+                shared,
+                ..asked(None, 50, None)
+            };
+            let page = harness.agents.list_sessions(&query).await.unwrap();
+            let labels = page.sessions.into_iter().map(|session| session.label);
+            let mut labels: Vec<String> = labels.collect();
+            labels.sort();
+            labels
+        };
+        assert!(listed(Some(true)).await.is_empty());
+        let owner = Actor::cli();
+        for id in &ids[..2] {
+            harness.agents.share_session(&owner, id).await.unwrap();
+        }
+        let archive = SessionChanges {
+            archived: Some(true),
+            ..SessionChanges::default()
+        };
+        harness
+            .agents
+            .update_session(&ids[1], archive)
+            .await
+            .unwrap();
+        assert_eq!(listed(Some(true)).await, ["first", "second"]);
+        assert_eq!(listed(Some(false)).await, ["third"]);
+        assert_eq!(listed(None).await.len(), 3);
+        harness
+            .agents
+            .unshare_session(&owner, &ids[1])
+            .await
+            .unwrap();
+        assert_eq!(listed(Some(true)).await, ["first"]);
     }
 }
 

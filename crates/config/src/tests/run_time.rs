@@ -1,7 +1,7 @@
 //! Run-time changes: which may be stored, how stored changes are applied, and how they are shown.
 
 use super::{Start, map, shown};
-use crate::{MASK, SetError, Tls, check_key};
+use crate::{MASK, SetError, StartValues, Tls, check_key};
 use gatehouse_domain::{ErrorCode, Problem};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -180,4 +180,22 @@ fn values_are_shown_by_key_or_section_with_secrets_masked() {
     ] {
         assert_eq!(check_key(key).is_ok(), known, "{key}");
     }
+}
+
+#[test]
+fn a_changed_value_of_a_start_is_pending_until_it_is_taken_back() {
+    let start = Start::with_toml("[log]\nlevel = \"warn\"\n");
+    let before = StartValues::of(&start.resolve(&[]));
+    let pending = |changes: &[(&str, Value)]| before.changed(&start.resolve(changes));
+    assert_eq!(pending(&[]), Vec::<String>::new());
+    let changes = [
+        ("server.max_message_bytes", json!(1_000_000)),
+        ("log.level", json!("debug")),
+        // This one takes effect at once.
+        ("auth.step_up", json!(false)),
+    ];
+    assert_eq!(pending(&changes), ["log.level", "server.max_message_bytes"]);
+    // The value of the start from another source is no change.
+    assert!(pending(&[("log.level", json!("warn"))]).is_empty());
+    assert_eq!(format!("{before:?}"), "StartValues { .. }");
 }

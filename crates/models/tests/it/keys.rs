@@ -121,3 +121,40 @@ async fn while_the_vault_is_sealed() {
         .unwrap_err();
     assert!(matches!(error, ModelError::Sealed), "{error:?}");
 }
+
+#[tokio::test]
+async fn a_rejected_key_is_reported_until_a_request_succeeds_or_the_key_changes() {
+    let harness = Harness::new().await;
+    let rejected = Answer::json(401, &json!({ "error": { "message": "no" } }));
+    let invalid = Answer::json(400, &json!({ "error": { "message": "no" } }));
+    let answers = [
+        rejected.clone(),
+        invalid,
+        good(),
+        rejected.clone(),
+        rejected,
+    ];
+    let vendor = Vendor::new(answers).await;
+    let models = harness.models(settings("p", &vendor.url, Some("sk")));
+    let is_rejected = async || {
+        let all = models.providers().await.unwrap();
+        all.iter().any(|one| one.id == "p" && one.key_rejected)
+    };
+    let ask = async || listen(&models, &model_of("p", "m"), hello()).await;
+    assert!(!is_rejected().await);
+    ask().await;
+    assert!(is_rejected().await);
+    // A refusal for another reason says nothing about the key.
+    ask().await;
+    assert!(is_rejected().await);
+    ask().await;
+    assert!(!is_rejected().await);
+    assert!(models.test("p").await.is_err());
+    assert!(is_rejected().await);
+    models.forget_rejected_key("p");
+    assert!(!is_rejected().await);
+    ask().await;
+    assert!(is_rejected().await);
+    models.update_settings(settings("p", &vendor.url, Some("sk-other")));
+    assert!(!is_rejected().await);
+}

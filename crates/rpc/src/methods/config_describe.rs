@@ -21,6 +21,9 @@ pub const DESCRIBE: Method = method!(
 pub struct DescribeResult {
     /// The settings that `config.get` returns for the same keys, in the same order.
     pub settings: Vec<SettingDescription>,
+    /// All settings, by key, whose new value takes effect at the next start of this node.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restart_pending: Vec<String>,
 }
 
 /// The metadata of one setting.
@@ -159,5 +162,6 @@ async fn describe(call: Call, params: GetParams) -> Result<DescribeResult, Probl
     });
     Ok(DescribeResult {
         settings: described.collect(),
+        restart_pending: call.services.config.restart_pending(),
     })
 }

@@ -77,6 +77,9 @@ pub struct Provider {
     /// not sent until it is entered again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_for: Option<String>,
+    /// Whether a model provider rejected its key in the last request from this node.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub key_rejected: bool,
     /// When the stored key was last sent to the provider. Only in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
@@ -132,6 +135,7 @@ async fn set_key(call: Call, SetKeyParams { id, key }: SetKeyParams) -> Result<P
         )
         .await
         .map_err(to_problem)?;
+    call.services.models.forget_rejected_key(&provider.id);
     let found = find(&call.services, &provider.id).await?;
     if let Some(found) = found {
         return Ok(found);
@@ -153,6 +157,7 @@ fn of_voice(services: &Services, id: &str) -> Result<Provider, Problem> {
             detected: false,
             key_hint: None,
             key_for: None,
+            key_rejected: false,
             last_used_at: None,
         }),
         (Some(one), Some(other)) => {
@@ -190,6 +195,7 @@ async fn voice_keys(services: &Services, models: &[Provider]) -> Result<Vec<Prov
             base_url: key.base_url,
             detected: false,
             key_hint: Some(key.key_hint),
+            key_rejected: false,
             last_used_at: None,
         })
     });
@@ -230,6 +236,7 @@ async fn remove_key(call: Call, IdParams { id }: IdParams) -> Result<Done, Probl
         .remove_provider_key(&call.actor(), &id)
         .await
         .map_err(to_problem)?;
+    call.services.models.forget_rejected_key(&id);
     Ok(DONE)
 }
 
@@ -266,6 +273,7 @@ impl From<ProviderInfo> for Provider {
             detected: info.detected,
             key_hint: info.key_hint,
             key_for: info.key_for,
+            key_rejected: info.key_rejected,
             last_used_at: None,
         }
     }

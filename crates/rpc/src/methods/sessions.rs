@@ -127,6 +127,8 @@ pub struct ListParams {
     pub pinned: Option<bool>,
     /// Return only archived sessions, or only the others.
     pub archived: Option<bool>,
+    /// Return only sessions that anyone with the link can read, or only the others.
+    pub shared: Option<bool>,
     /// Return only sessions with this tag. The case of letters does not matter.
     pub tag: Option<String>,
     /// Return only sessions whose last message was added at this time or later.
@@ -256,6 +258,7 @@ pub async fn page(
         of_webhooks: params.of.map(|of| of == StartedBy::Webhooks),
         pinned: params.pinned,
         archived: params.archived,
+        shared: params.shared,
         tag: params.tag.clone(),
         from: params.from,
         until: params.until,

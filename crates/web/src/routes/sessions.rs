@@ -75,6 +75,7 @@ pub(super) async fn list(
         of: None,
         pinned: None,
         archived: None,
+        shared: None,
         tag: asked.tag,
         from: asked.from,
         until: asked.until,

@@ -1061,6 +1061,10 @@ export interface Interface {
          */
         archived?: boolean | null;
         /**
+         * Return only sessions that anyone with the link can read, or only the others.
+         */
+        shared?: boolean | null;
+        /**
          * Return only sessions with this tag. The case of letters does not matter.
          */
         tag?: string | null;
@@ -3298,6 +3302,10 @@ export interface DescribeResult {
    * The settings that `config.get` returns for the same keys, in the same order.
    */
   settings: SettingDescription[];
+  /**
+   * All settings, by key, whose new value takes effect at the next start of this node.
+   */
+  restart_pending?: string[];
 }
 /**
  * The metadata of one setting.
@@ -3692,6 +3700,10 @@ export interface Provider {
    * not sent until it is entered again.
    */
   key_for?: string | null;
+  /**
+   * Whether a model provider rejected its key in the last request from this node.
+   */
+  key_rejected?: boolean;
   /**
    * When the stored key was last sent to the provider. Only in lists.
    */

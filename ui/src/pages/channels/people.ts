@@ -1,9 +1,13 @@
 // The order of the people in the list. Pure.
 import type { ChannelPairing } from '../../client/generated/rpc';
 
+/** Whether a person waits for approval. An expired code does not count. */
+export const isWaiting = ({ code, expires_at }: Pick<ChannelPairing, 'code' | 'expires_at'>, now: number): boolean =>
+  Boolean(code) && !(expires_at && Date.parse(expires_at) <= now);
+
 /** People who wait for approval come first, newest first; then the paired ones by name. Expired codes are left out. */
 export function inOrder(people: readonly ChannelPairing[], now: number): ChannelPairing[] {
-  const waiting = people.filter((one) => one.code && !(one.expires_at && Date.parse(one.expires_at) <= now));
+  const waiting = people.filter((one) => isWaiting(one, now));
   const paired = people.filter((one) => !one.code);
   return [
     ...waiting.toSorted((a, b) => b.id.localeCompare(a.id)),

@@ -19,6 +19,9 @@ const QUIET: Facts = {
   webhooks: [],
   budgets: [],
   servers: [],
+  channels: [],
+  people: [],
+  providers: [],
 };
 const budget = (used: number) => ({
   scope: 'all',
@@ -93,9 +96,43 @@ test('approvals come first; a disabled webhook needs no secret', () => {
     failed: 3,
     webhooks: [webhook({ awaits_secret: true }), webhook({ awaits_secret: true }, false)],
     servers: [
-      { name: 'files', needs_approval: true },
-      { name: 'web', needs_approval: false },
+      { name: 'files', state: 'connected', needs_approval: true },
+      { name: 'web', state: 'connected', needs_approval: false },
     ],
   };
   expect(needsOf(facts, NOW).map(({ kind }) => kind)).toEqual(['approvals', 'failed', 'secret', 'server']);
+});
+
+test('a rejected or moved key, a channel, a server and waiting people are named', () => {
+  const channel = { id: 'ch', label: 'Family bot', enabled: true, inbound_error: 'The token is wrong.' };
+  const key = { configured: true, key_for: null, key_rejected: false };
+  const facts = {
+    ...QUIET,
+    providers: [
+      { ...key, id: 'openai', key_rejected: true },
+      { ...key, id: 'moved', configured: false, key_for: 'https://old.example' },
+      { ...key, id: 'anthropic' },
+      // A key of the settings is used in place of the stored one.
+      { ...key, id: 'given', key_for: 'https://old.example' },
+    ],
+    channels: [channel, { ...channel, enabled: false }, { ...channel, inbound_error: null }],
+    servers: ['failed', 'not_built', 'starting', 'waiting_for_vault', 'connected'].map((state) => ({
+      name: state,
+      state,
+      needs_approval: false,
+    })),
+    people: [
+      { code: 'ABCD-2345', expires_at: new Date(NOW + 1).toISOString() },
+      { code: 'ABCD-2346', expires_at: new Date(NOW).toISOString() },
+      { code: null },
+    ],
+  };
+  expect(needsOf(facts, NOW)).toEqual([
+    { kind: 'rejected_key', label: 'openai' },
+    { kind: 'moved_key', label: 'moved' },
+    { kind: 'channel', label: 'Family bot' },
+    { kind: 'broken_server', label: 'failed' },
+    { kind: 'broken_server', label: 'not_built' },
+    { kind: 'people', count: 1 },
+  ]);
 });

@@ -1,5 +1,7 @@
 // Tasks for the owner, such as a sealed vault, approvals, failures and credentials that expire. Pure functions.
+import type { Account, ChannelPairing, Provider } from '../../client/generated/rpc';
 import type { Result } from '../../client/rpc';
+import { isWaiting } from '../channels/people';
 import { nearness } from '../settings/security/expiry';
 import type { ToldCheck } from '../settings/system/doctor';
 
@@ -31,23 +33,28 @@ export interface Facts {
     Result<'budgets.list'>['budgets'][number],
     'scope' | 'period' | 'tokens' | 'cost' | 'used_tokens' | 'used_cost' | 'exhausted'
   >[];
-  servers: readonly Pick<Result<'mcp.list'>['servers'][number], 'name' | 'needs_approval'>[];
+  servers: readonly Pick<Result<'mcp.list'>['servers'][number], 'name' | 'state' | 'needs_approval'>[];
+  channels: readonly Pick<Account, 'id' | 'label' | 'enabled' | 'inbound_error'>[];
+  /** The people who write through channels. */
+  people: readonly Pick<ChannelPairing, 'code' | 'expires_at'>[];
+  providers: readonly Pick<Provider, 'id' | 'configured' | 'key_for' | 'key_rejected'>[];
 }
 
 export type Need =
   | { kind: 'sealed'; held: boolean }
   | { kind: 'no_model' }
-  | { kind: 'approvals' | 'failed' | 'restored'; count: number }
+  | { kind: 'approvals' | 'failed' | 'restored' | 'people'; count: number }
   | { kind: 'api_key' | 'device'; id: string; label: string; at: string; over: boolean }
   | { kind: 'secret' | 'old_secret'; id: string; label: string; at: string | null }
   | { kind: 'budget'; scope: string; share: number; over: boolean }
-  | { kind: 'server'; label: string }
+  | { kind: 'server' | 'broken_server' | 'channel' | 'rejected_key' | 'moved_key'; label: string }
   | { kind: 'backup' }
   | { kind: 'check'; check: Pick<ToldCheck, 'id' | 'ok' | 'message' | 'told'> };
 
 /** The most urgent first. */
 export function needsOf(facts: Facts, now_ms: number): Need[] {
   const { approvals, failed, restored } = facts;
+  const people = facts.people.filter((person) => isWaiting(person, now_ms)).length;
   const soon = (at: string | null | undefined): at is string => ['near', 'over'].includes(nearness(at, now_ms));
   const expiring = (kind: 'api_key' | 'device', list: readonly Expiring[]): Need[] =>
     list.flatMap(({ id, label, expires_at: at }) =>
@@ -59,10 +66,21 @@ export function needsOf(facts: Facts, now_ms: number): Need[] {
     ...(failed > 0 ? [{ kind: 'failed', count: failed } as const] : []),
     ...(restored > 0 ? [{ kind: 'restored', count: restored } as const] : []),
     ...(facts.no_model ? [{ kind: 'no_model' } as const] : []),
+    ...facts.providers.flatMap(({ id, configured, key_for, key_rejected }): Need[] => {
+      if (key_rejected) return [{ kind: 'rejected_key', label: id }];
+      return !configured && key_for ? [{ kind: 'moved_key', label: id }] : [];
+    }),
     ...(facts.checks.some(({ id, ok }) => id === 'backup' && !ok) ? [{ kind: 'backup' } as const] : []),
     ...facts.checks
       .filter(({ id, urgent }) => urgent && id !== 'backup')
       .map(({ id, ok, message, told }) => ({ kind: 'check', check: { id, ok, message, told } }) as const),
+    ...facts.channels
+      .filter(({ enabled, inbound_error }) => enabled && inbound_error)
+      .map(({ label }) => ({ kind: 'channel', label }) as const),
+    ...facts.servers
+      .filter(({ state }) => state === 'failed' || state === 'not_built')
+      .map(({ name }) => ({ kind: 'broken_server', label: name }) as const),
+    ...(people > 0 ? [{ kind: 'people', count: people } as const] : []),
     ...facts.budgets.flatMap((budget): Need[] => {
       const share = shareOf(budget);
       return share >= NEAR_END ? [{ kind: 'budget', scope: budget.scope, share, over: budget.exhausted }] : [];

@@ -49,6 +49,40 @@ async fn a_change_holds_over_a_restart_and_null_takes_it_back() {
 }
 
 #[tokio::test]
+async fn a_change_is_pending_until_the_restart_that_applies_it() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let pending = async |owner: &Actor| {
+        let described = owner
+            .rpc("config.describe", json!({ "keys": [] }))
+            .await
+            .unwrap();
+        assert_eq!(described["settings"], json!([]));
+        described.get("restart_pending").cloned()
+    };
+    assert_eq!(pending(&owner).await, None);
+    set(&owner, "server.max_message_bytes", json!(1_000_000))
+        .await
+        .unwrap();
+    set(&owner, "webhooks.retention_days", json!(31))
+        .await
+        .unwrap();
+    assert_eq!(
+        pending(&owner).await,
+        Some(json!(["server.max_message_bytes"]))
+    );
+    let server = server.restart().await;
+    let owner = owner.at(server.address());
+    assert_eq!(pending(&owner).await, None);
+    set(&owner, "server.max_message_bytes", Value::Null)
+        .await
+        .unwrap();
+    assert_eq!(
+        pending(&owner).await,
+        Some(json!(["server.max_message_bytes"]))
+    );
+}
+
+#[tokio::test]
 async fn what_the_environment_fixes_is_a_conflict() {
     let options = Options::default().env("SERVICE_AUTH__STEP_UP", "true");
     let (_server, owner) = light_owner(options).await;

@@ -1,10 +1,14 @@
 // Texts for the actors of audit events.
 import { m } from '../../../paraglide/messages.js';
 
-/** The actor as text. `labels`: of keys and devices by ID, of people by their names in the log. */
+/** How many characters of the ID of an ended session are shown. The end of an ID is random. */
+const SHOWN_OF_ID = 6;
+
+/** The actor as text. `labels`: of sessions, keys and devices by ID, of people by their names in the log. */
 export function actorInWords(actor: string, own: string | undefined, labels: ReadonlyMap<string, string>): string {
   const [kind = '', id = '', , person] = actor.split(' ');
-  if (kind === 'session') return id === own ? m.audit_actor_you() : m.audit_actor_session();
+  if (kind === 'session' && id === own) return m.audit_actor_you();
+  if (kind === 'session') return m.audit_actor_session({ label: labels.get(id) ?? `…${id.slice(-SHOWN_OF_ID)}` });
   if (kind === 'api_key') return m.audit_actor_api_key({ label: labels.get(id) ?? id });
   if (kind === 'device') return m.audit_actor_device({ label: labels.get(id) ?? id });
   if (kind === 'channel' && person) return labels.get(actor) ?? m.audit_actor_person({ name: person, channel: id });

@@ -1,21 +1,17 @@
 // The people who write through channels, by their names in the audit log: `channel ACCOUNT person ID`.
 import { createQuery } from '@tanstack/svelte-query';
 import { keys } from '../../../client/keys';
-import { allChannels } from '../../../client/lists';
-import { everyPage } from '../../../client/pages';
-import { rpc } from '../../../client/rpc';
+import { allChannels, allPeople } from '../../../client/lists';
 import { m } from '../../../paraglide/messages.js';
 
 async function labels(): Promise<Map<string, string>> {
-  const [people, channels] = await Promise.all([everyPage((at) => rpc('pairing.people', at)), allChannels.queryFn()]);
+  const [people, channels] = await Promise.all([allPeople.queryFn(), allChannels.queryFn()]);
   const names = new Map(channels.map(({ id, label }) => [id, label]));
   return new Map(
-    people
-      .flatMap((page) => page.people)
-      .map(({ account, person, name }) => [
-        `channel ${account} person ${person}`,
-        m.audit_actor_person({ name, channel: names.get(account) ?? account }),
-      ]),
+    people.map(({ account, person, name }) => [
+      `channel ${account} person ${person}`,
+      m.audit_actor_person({ name, channel: names.get(account) ?? account }),
+    ]),
   );
 }
 
