@@ -41,7 +41,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "backup.drill_days",
         kind: Kind::Whole { min: 0, max: 365 },
         default: Initial::Whole(7),
-        doc: "Days between two trial restores of the newest backup, if backups are scheduled and not encrypted. 0 turns \
+        doc: "Days between two trial restores of the newest backup in the directory, if it is not encrypted. 0 turns \
               them off.",
         example: "",
         guard: Guard::StepUp,

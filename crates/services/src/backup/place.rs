@@ -181,6 +181,14 @@ impl Services {
         within(LONGEST_WAIT, list).await
     }
 
+    /// Lists the backups in the directory for `doctor`. Returns `None` if the directory is missing or does not answer.
+    pub(super) async fn list_for_check(&self) -> Option<Vec<Entry>> {
+        // The check of the database reports an error.
+        let place = self.backup_place().await.ok()?;
+        let list = examine(&self.backup_place_turn, place, Place::list);
+        within(LONGEST_READ, list).await.ok()
+    }
+
     /// Examines the directory, after other examinations.
     async fn examine(&self, place: &Place) -> Result<Result<Found, PlaceError>, JoinError> {
         examine(&self.backup_place_turn, place.clone(), Place::check).await
