@@ -22,7 +22,7 @@ pub(crate) fn operation_checks(services: &Services) -> BoxFuture<'_, Vec<Check>>
         let resolved = services.config.resolved();
         let mut all = vec![
             checks::database(services).await,
-            operation::disk(services.config.layers().data_dir()).await,
+            operation::disk(services).await,
             checks::clock(services).await,
         ];
         all.extend(operation::channels(services).await);

@@ -42,6 +42,8 @@ async fn a_restore_does_not_call_deleted_credentials_valid() {
     for part in [
         "sessions, paired people and share links of that time are valid",
         "--revoke-credentials deletes",
+        "polls the same channel accounts",
+        "`gatehouse backup verify`",
     ] {
         assert!(said.contains(part), "{said}");
     }

@@ -189,6 +189,12 @@ impl Services {
         within(LONGEST_READ, list).await.ok()
     }
 
+    /// The directory for backups, and the size in bytes of the newest backup in it, for `doctor`.
+    pub(crate) async fn newest_backup_bytes(&self) -> Option<(PathBuf, u64)> {
+        let newest = self.list_for_check().await?.into_iter().next()?;
+        Some((self.backup_directory(), newest.bytes))
+    }
+
     /// Examines the directory, after other examinations.
     async fn examine(&self, place: &Place) -> Result<Result<Found, PlaceError>, JoinError> {
         examine(&self.backup_place_turn, place.clone(), Place::check).await
