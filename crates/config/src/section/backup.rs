@@ -51,7 +51,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "backup.recipient",
         kind: Kind::Text(Rule::Line),
         default: Initial::Unset,
-        doc: "The age recipient that backups are encrypted to. If unset, scheduled backups are not encrypted.",
+        doc: "The age recipients that backups are encrypted to, with a comma between them; one is enough to decrypt. If \
+              unset, scheduled backups are not encrypted.",
         example: "\"age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d\"",
         guard: Guard::StepUp,
         change: Change::Live,
