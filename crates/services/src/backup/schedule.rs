@@ -169,7 +169,8 @@ pub(crate) async fn check(services: &Services) -> Option<Check> {
     Some(place::add_to(found, services).await)
 }
 
-/// The finding without a schedule. `listed` are the backups in the directory, newest first; `None` if it cannot be read.
+/// The finding without a schedule. `listed` are the backups in the directory, newest first; `None` if it cannot be
+/// read.
 fn unscheduled(listed: Option<&[Entry]>) -> Check {
     const HINT: &str = "Set backup.schedule, for example to `30 3 * * *` for a backup each night.";
     let message = match listed {
