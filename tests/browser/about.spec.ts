@@ -73,6 +73,7 @@ test('version, health checks before and after a restart, locality, appearance an
   await expect(page.getByText(version, { exact: true })).toBeVisible();
   const doctor = page.getByRole('list', { name: 'Health checks' });
   await expect(doctor.getByText('The vault is unlocked.')).toBeVisible();
+  await expect(doctor.getByText('No backups are scheduled, and the directory contains none.')).toBeVisible();
   await expect(page.getByText('This browser runs on the same machine')).toBeVisible();
   await page.getByLabel('Theme', { exact: true }).selectOption('dark');
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');

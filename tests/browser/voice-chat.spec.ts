@@ -187,3 +187,18 @@ test('what is said before a tool call is heard before the answer', async ({ home
   await expect(page.getByRole('button', { name: 'Stop speaking' })).toHaveCount(0);
   await expect(page.getByRole('group', { name: 'Spoken answer' })).toHaveCount(2);
 });
+
+test('an empty conversation and a recording say how long they are kept', async ({ home, page, model: _ }) => {
+  await page.goto(`${home.origin}/chat`);
+  await expect(page.getByText('Conversations are kept until you delete them.')).toBeVisible();
+  await home.rpc('config.set', { key: 'agents.retention_days', value: 30 });
+  await expect(page.getByText('A conversation is deleted 30 days after its last message')).toBeVisible();
+  await expect(page.getByText('Conversations are kept until you delete them.')).toHaveCount(0);
+  await home.rpc('config.set', { key: 'agents.audio_retention_days', value: 1 });
+  await home.rpc('config.set', { key: 'voice.tts.auto', value: 'always' });
+  await expect(page.getByText('Audio is kept for at most 1 day.')).toBeVisible();
+  await page.getByRole('textbox', { name: 'Message' }).fill('Say something');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('group', { name: 'Spoken answer' }).getByRole('button', { name: 'Play' })).toBeVisible();
+  await expect(page.getByText('Audio is kept for at most 1 day.')).toBeVisible();
+});

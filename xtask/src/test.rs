@@ -4,6 +4,7 @@
 pub mod browser;
 mod changed;
 mod clients;
+mod deploy;
 mod doctests;
 mod engines;
 mod nextest;
@@ -137,6 +138,7 @@ impl<'a> Session<'a> {
         self.prepare_browser(target);
         self.prometheus(target);
         self.alertmanager(target);
+        self.deploy(target);
     }
 
     /// Waits for the engines and takes them over.

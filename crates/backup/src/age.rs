@@ -28,6 +28,8 @@ type Key = Zeroizing<[u8; 32]>;
 pub enum AgeError {
     #[error("not an age recipient; it must begin with age1")]
     Recipient,
+    #[error("more than {} age recipients", keys::MAX_RECIPIENTS)]
+    TooManyRecipients,
     #[error("no age identity found; a line must begin with AGE-SECRET-KEY-1")]
     Identity,
     /// The header is not of version 1, or is damaged.
@@ -60,8 +62,8 @@ pub fn encrypt<W: Write>(
     random: &dyn Random,
 ) -> Result<Encryptor<W>, AgeError> {
     let file_key: FileKey = Zeroizing::new(random.bytes());
-    let stanza = recipient.wrap(&file_key, random)?;
-    to.write_all(header::encode(&stanza, &file_key)?.as_bytes())?;
+    let stanzas = recipient.wrap(&file_key, random)?;
+    to.write_all(header::encode(&stanzas, &file_key)?.as_bytes())?;
     let nonce: [u8; NONCE_BYTES] = random.bytes();
     to.write_all(&nonce)?;
     Ok(Encryptor::new(to, &payload_key(&file_key, &nonce)?))

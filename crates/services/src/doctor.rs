@@ -25,7 +25,7 @@ pub(crate) fn operation_checks(services: &Services) -> BoxFuture<'_, Vec<Check>>
         let resolved = services.config.resolved();
         let mut all = vec![
             installation::database(services).await,
-            operation::disk(services.config.layers().data_dir()).await,
+            operation::disk(services).await,
             installation::clock(services).await,
         ];
         all.extend(operation::channels(services).await);

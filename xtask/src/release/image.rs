@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -17,8 +17,9 @@ use crate::process::capture;
 /// The user of the image, also in `deploy/`.
 const USER: u32 = 65532;
 const DATA_DIR: &str = "var/lib/gatehouse";
+const CERTIFICATES: &str = "etc/ssl/certs/ca-certificates.crt";
 /// The files that the binary reads from the system: certificate authorities and time zones, if this machine has them.
-const FROM_SYSTEM: [&str; 2] = ["etc/ssl/certs/ca-certificates.crt", "usr/share/zoneinfo"];
+const FROM_SYSTEM: [&str; 2] = [CERTIFICATES, "usr/share/zoneinfo"];
 const SECOND: u64 = 1_000_000_000;
 
 /// A file in `blobs/`.
@@ -31,6 +32,19 @@ struct Layer {
     blob: Blob,
     /// The digest of the uncompressed tar file.
     diff: String,
+}
+
+/// Fails if the system in `root` has no certificate authorities for the image, unless that is allowed: the gateway in
+/// the image could call no provider, channel or certificate authority.
+pub fn check_certificates(root: &Path, may_be_missing: bool) -> Result<()> {
+    let file = root.join(CERTIFICATES);
+    let is_filled = file.metadata().is_ok_and(|found| found.len() > 0);
+    ensure!(
+        is_filled || may_be_missing,
+        "{} is missing: install ca-certificates, or add --without-certificates for an image that cannot make TLS calls",
+        file.display()
+    );
+    Ok(())
 }
 
 /// Writes `gatehouse-VERSION-ARCHITECTURE.oci.tar`.
@@ -241,4 +255,24 @@ pub fn time(epoch: &str) -> Result<String> {
     date.args(["--utc", "+%Y-%m-%dT%H:%M:%SZ", "--date"]);
     let text = capture(date.arg(format!("@{epoch}")))?;
     Ok(text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_without_certificate_authorities_must_be_asked_for() {
+        let system = tempfile::tempdir().unwrap();
+        let check = |may_be_missing| check_certificates(system.path(), may_be_missing);
+        let error = check(false).unwrap_err().to_string();
+        assert!(error.contains("--without-certificates"), "{error}");
+        check(true).unwrap();
+        let file = system.path().join(CERTIFICATES);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "").unwrap();
+        assert!(check(false).is_err(), "an empty file");
+        std::fs::write(&file, "x").unwrap();
+        check(false).unwrap();
+    }
 }

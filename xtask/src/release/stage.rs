@@ -11,6 +11,29 @@ use crate::process::{capture, run};
 
 /// Below the output folder. `crates/gatehouse/Cargo.toml` names it, too.
 pub const FOLDER: &str = "stage";
+/// Files of `deploy/`, and where they are installed.
+const DEPLOYED: [(&str, &str); 5] = [
+    (
+        "gatehouse.service",
+        "usr/lib/systemd/system/gatehouse.service",
+    ),
+    (
+        "gatehouse.sysusers.conf",
+        "usr/lib/sysusers.d/gatehouse.conf",
+    ),
+    (
+        "prometheus/gatehouse.rules.yaml",
+        "usr/share/gatehouse/prometheus/gatehouse.rules.yaml",
+    ),
+    (
+        "prometheus/prometheus.yaml",
+        "usr/share/gatehouse/prometheus/prometheus.yaml",
+    ),
+    (
+        "grafana/gatehouse.json",
+        "usr/share/gatehouse/grafana/gatehouse.json",
+    ),
+];
 const DOCUMENTS: [&str; 8] = [
     "README.md",
     "CHANGELOG.md",
@@ -30,16 +53,7 @@ pub fn fill(job: &Job<'_>, binary: &Path, runs: &Path) -> Result<PathBuf> {
     }
     install(binary, &stage.join("usr/bin/gatehouse"), 0o755)?;
     let deploy = job.root.join("deploy");
-    for (from, to) in [
-        (
-            "gatehouse.service",
-            "usr/lib/systemd/system/gatehouse.service",
-        ),
-        (
-            "gatehouse.sysusers.conf",
-            "usr/lib/sysusers.d/gatehouse.conf",
-        ),
-    ] {
+    for (from, to) in DEPLOYED {
         install(&deploy.join(from), &stage.join(to), 0o644)?;
     }
     for name in DOCUMENTS {
@@ -93,4 +107,26 @@ fn install(from: &Path, to: &Path, permissions: u32) -> Result<()> {
 fn mode(path: &Path, permissions: u32) -> Result<()> {
     let permissions = std::fs::Permissions::from_mode(permissions);
     std::fs::set_permissions(path, permissions).with_context(|| path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lists of the packages are in a manifest. They name each file, or all files of its directory.
+    #[test]
+    fn both_packages_contain_the_files_of_the_stage() {
+        let root = crate::process::root().unwrap();
+        let manifest = std::fs::read_to_string(root.join("crates/gatehouse/Cargo.toml")).unwrap();
+        let (deb, rpm) = manifest
+            .split_once("[package.metadata.generate-rpm]")
+            .unwrap();
+        for (from, to) in DEPLOYED {
+            assert!(root.join("deploy").join(from).is_file(), "{from}");
+            let staged = format!("target/package/{FOLDER}/{to}\"");
+            for list in [deb, rpm] {
+                assert!(list.contains(&staged), "{to}");
+            }
+        }
+    }
 }

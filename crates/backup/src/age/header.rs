@@ -45,12 +45,18 @@ impl Header {
     }
 }
 
-/// Returns the header for one recipient.
-pub(super) fn encode(stanza: &Stanza, file_key: &FileKey) -> Result<String, AgeError> {
-    let body = STANDARD_NO_PAD.encode(&stanza.body);
-    let mut text = format!("{VERSION}-> {}\n{body}\n", stanza.arguments.join(" "));
-    if body.len().is_multiple_of(BODY_LINE) {
-        text.push('\n');
+/// Returns the header with these stanzas.
+pub(super) fn encode(stanzas: &[Stanza], file_key: &FileKey) -> Result<String, AgeError> {
+    let mut text = VERSION.to_owned();
+    for stanza in stanzas {
+        let body = STANDARD_NO_PAD.encode(&stanza.body);
+        let arguments = stanza.arguments.join(" ");
+        for part in ["-> ", &arguments, "\n", &body, "\n"] {
+            text.push_str(part);
+        }
+        if body.len().is_multiple_of(BODY_LINE) {
+            text.push('\n');
+        }
     }
     text.push_str(END);
     let mac = mac(&text, file_key)?.finalize().into_bytes();

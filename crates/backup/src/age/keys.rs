@@ -23,11 +23,13 @@ const SALT_BYTES: usize = 16;
 const LOG_N: u8 = 17;
 /// The highest cost that is accepted: 1 GiB.
 pub(super) const MAX_LOG_N: u8 = 20;
+/// The maximum number of keys of a new file. Each adds about 100 bytes to its header.
+pub(super) const MAX_RECIPIENTS: usize = 20;
 
 /// Who can decrypt a new file.
 pub enum Recipient {
-    /// The holder of an X25519 key.
-    PublicKey([u8; 32]),
+    /// Each holder of one of these X25519 keys.
+    PublicKeys(Vec<[u8; 32]>),
     Passphrase(SecretString),
 }
 
@@ -39,37 +41,59 @@ pub enum Identity {
 }
 
 impl Recipient {
-    /// Parses `age1…`.
+    /// Parses one `age1…`, or several with spaces or commas between them.
     pub fn parse(text: &str) -> Result<Self, AgeError> {
-        let key = bech32_key(text.trim(), "age").ok_or(AgeError::Recipient)?;
-        Ok(Self::PublicKey(*key))
+        let texts = text.split([' ', ',']).filter(|text| !text.is_empty());
+        let keys = texts
+            .map(|text| bech32_key(text.trim(), "age").map(|key| *key))
+            .collect::<Option<Vec<_>>>();
+        match keys {
+            Some(keys) if keys.len() > MAX_RECIPIENTS => Err(AgeError::TooManyRecipients),
+            Some(keys) if !keys.is_empty() => Ok(Self::PublicKeys(keys)),
+            _ => Err(AgeError::Recipient),
+        }
     }
 
-    pub(super) fn wrap(&self, file_key: &FileKey, random: &dyn Random) -> Result<Stanza, AgeError> {
+    /// Encrypts the file key, for each public key on its own.
+    pub(super) fn wrap(
+        &self,
+        file_key: &FileKey,
+        random: &dyn Random,
+    ) -> Result<Vec<Stanza>, AgeError> {
         match self {
-            Self::PublicKey(public) => {
-                let ephemeral: Key = Zeroizing::new(random.bytes());
-                let share = MontgomeryPoint::mul_base_clamped(*ephemeral).to_bytes();
-                let key = shared_key(&ephemeral, public, &share, public)?;
-                Ok(Stanza {
-                    arguments: vec![X25519.to_owned(), STANDARD_NO_PAD.encode(share)],
-                    body: seal(&key, file_key)?,
-                })
+            Self::PublicKeys(keys) => {
+                let wrapped = keys.iter().map(|key| wrap_x25519(key, file_key, random));
+                wrapped.collect()
             }
+            // The format allows no other stanza beside this one.
             Self::Passphrase(passphrase) => {
                 let salt: [u8; SALT_BYTES] = random.bytes();
                 let key = stretch(passphrase, &salt, LOG_N)?;
-                Ok(Stanza {
+                Ok(vec![Stanza {
                     arguments: vec![
                         SCRYPT.to_owned(),
                         STANDARD_NO_PAD.encode(salt),
                         LOG_N.to_string(),
                     ],
                     body: seal(&key, file_key)?,
-                })
+                }])
             }
         }
     }
+}
+
+fn wrap_x25519(
+    public: &[u8; 32],
+    file_key: &FileKey,
+    random: &dyn Random,
+) -> Result<Stanza, AgeError> {
+    let ephemeral: Key = Zeroizing::new(random.bytes());
+    let share = MontgomeryPoint::mul_base_clamped(*ephemeral).to_bytes();
+    let key = shared_key(&ephemeral, public, &share, public)?;
+    Ok(Stanza {
+        arguments: vec![X25519.to_owned(), STANDARD_NO_PAD.encode(share)],
+        body: seal(&key, file_key)?,
+    })
 }
 
 impl Identity {

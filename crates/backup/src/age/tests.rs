@@ -54,6 +54,49 @@ fn what_is_encrypted_can_be_decrypted_at_every_size_around_a_chunk() {
     }
 }
 
+/// A key pair of `number`.
+fn pair(number: u8) -> (String, String) {
+    use bech32::{Bech32, Hrp};
+    let secret = [number; 32];
+    let public = curve25519_dalek::MontgomeryPoint::mul_base_clamped(secret).to_bytes();
+    let encode = |prefix: &str, bytes: &[u8]| {
+        bech32::encode::<Bech32>(Hrp::parse(prefix).unwrap(), bytes).unwrap()
+    };
+    let secret = encode("age-secret-key-", &secret).to_uppercase();
+    (encode("age", &public), secret)
+}
+
+#[test]
+fn each_of_several_recipients_can_decrypt_and_nobody_else() {
+    let (two, second) = pair(2);
+    let recipient = Recipient::parse(&format!("{PUBLIC_KEY}, {two}")).unwrap();
+    let file = write(b"for a team", &recipient);
+    for key in [SECRET_KEY, &second] {
+        let identity = Identity::parse(key).unwrap();
+        assert_eq!(read(&file, &identity).unwrap(), b"for a team");
+    }
+    let other = Identity::parse(&pair(3).1).unwrap();
+    assert!(matches!(read(&file, &other), Err(AgeError::WrongKey)));
+    // The header covers the stanzas of all.
+    let place = file.len() / 4;
+    let mut changed = file;
+    changed[place] ^= 1;
+    assert!(read(&changed, &Identity::parse(SECRET_KEY).unwrap()).is_err());
+}
+
+#[test]
+fn a_file_has_at_most_twenty_recipients() {
+    let keys = |count: u8| (1..=count).map(|number| pair(number).0);
+    let most = keys(20).collect::<Vec<_>>().join(" ");
+    let file = write(b"text", &Recipient::parse(&most).unwrap());
+    let last = Identity::parse(&pair(20).1).unwrap();
+    assert_eq!(read(&file, &last).unwrap(), b"text");
+    let more = keys(21).collect::<Vec<_>>().join(",");
+    let error = Recipient::parse(&more).unwrap_err();
+    assert!(matches!(error, AgeError::TooManyRecipients));
+    assert_eq!(error.to_string(), "more than 20 age recipients");
+}
+
 #[test]
 fn a_passphrase_opens_its_file_and_no_other_does() {
     let file = write(b"text", &Recipient::Passphrase(passphrase("one")));

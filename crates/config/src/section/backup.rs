@@ -41,7 +41,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "backup.drill_days",
         kind: Kind::Whole { min: 0, max: 365 },
         default: Initial::Whole(7),
-        doc: "Days between two trial restores of the newest backup, if backups are scheduled and not encrypted. 0 turns \
+        doc: "Days between two trial restores of the newest backup in the directory, if it is not encrypted. 0 turns \
               them off.",
         example: "",
         guard: Guard::StepUp,
@@ -51,7 +51,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "backup.recipient",
         kind: Kind::Text(Rule::Line),
         default: Initial::Unset,
-        doc: "The age recipient that backups are encrypted to. If unset, scheduled backups are not encrypted.",
+        doc: "The age recipients that backups are encrypted to, with a comma between them; one is enough to decrypt. If \
+              unset, scheduled backups are not encrypted.",
         example: "\"age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d\"",
         guard: Guard::StepUp,
         change: Change::Live,

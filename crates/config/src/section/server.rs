@@ -23,7 +23,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "server.external_url",
         kind: Kind::Text(Rule::WebUrl),
         default: Initial::Unset,
-        doc: "The URL at which browsers and webhook senders reach the gateway.",
+        doc: "The URL at which browsers and webhook senders reach the gateway. By default https and the first name of \
+              server.tls.acme.domains, if there is one.",
         example: "\"https://gatehouse.example.com\"",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -83,7 +84,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
 #[derive(Clone, Debug)]
 pub struct Server {
     pub bind: SocketAddr,
-    /// The URL for browsers and webhook senders, if configured.
+    /// The URL for browsers and webhook senders, if configured or known from the names of the certificate.
     pub external_url: Option<Url>,
     /// Additional origins whose pages may call the API from a browser.
     pub allowed_origins: Vec<AllowedOrigin>,
@@ -100,9 +101,13 @@ pub struct Server {
 
 impl Server {
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, InvalidSetting> {
+        let external_url = match reader.optional("server.external_url")? {
+            None => certified_url(reader)?,
+            given => given,
+        };
         Ok(Self {
             bind: reader.required("server.bind")?,
-            external_url: reader.optional("server.external_url")?,
+            external_url,
             allowed_origins: reader.list("server.allowed_origins")?,
             max_message_bytes: reader.whole("server.max_message_bytes")?,
             drain_delay_seconds: reader.whole("server.drain_delay_seconds")?,
@@ -111,6 +116,14 @@ impl Server {
             tls: Tls::read(reader)?,
         })
     }
+}
+
+/// The URL with the first name of the certificate. Its port is 443, where the certificate authority verifies the name,
+/// whatever port that is forwarded to.
+fn certified_url(reader: &Reader<'_>) -> Result<Option<Url>, Bad> {
+    let domains: Vec<String> = reader.list("server.tls.acme.domains")?;
+    let first = domains.first();
+    Ok(first.and_then(|name| Url::parse(&format!("https://{name}")).ok()))
 }
 
 /// An origin that may call from a browser. Compared by host and port, as in the cross-site check.

@@ -79,6 +79,36 @@ fn the_defaults_are_the_contract_s() {
     assert!(resolved.shadowed.is_empty() && resolved.warnings.is_empty());
 }
 
+/// The names of a certificate are sorted; the first one in the list is the public one.
+#[test]
+fn the_external_url_is_by_default_the_first_name_of_the_certificate() {
+    let acme = "[server.tls.acme]\ndomains = [\"www.a.example\", \"a.example\"]\nemail = \"a@a.example\"\n";
+    let external = |start: Start| {
+        let resolved = start.resolve(&[]);
+        let url = resolved.settings.server.external_url.as_ref();
+        (
+            url.map(ToString::to_string),
+            resolved.origin("server.external_url"),
+        )
+    };
+    let url = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        external(Start::with_toml(acme)),
+        (url("https://www.a.example/"), Origin::Default)
+    );
+    // Port 443 is forwarded to the port of the server.
+    let forwarded = Start::with_toml(acme).var("SERVICE_SERVER__BIND", "0.0.0.0:8443");
+    assert_eq!(external(forwarded).0, url("https://www.a.example/"));
+    let given =
+        Start::with_toml(acme).var("SERVICE_SERVER__EXTERNAL_URL", "https://b.example:8443");
+    assert_eq!(
+        external(given),
+        (url("https://b.example:8443/"), Origin::Environment)
+    );
+    let files = Start::with_toml("[server.tls]\ncert = \"a\"\nkey = \"b\"\n");
+    assert_eq!(external(files).0, None);
+}
+
 #[test]
 fn an_empty_variable_is_unset() {
     let start = Start::with_toml("[auth]\nstep_up = false\n")

@@ -35,6 +35,8 @@ pub enum Command {
     /// Conversations, most recent first, each with the field `messages`, oldest first
     Conversations {
         #[command(flatten)]
+        period: Period,
+        #[command(flatten)]
         target: Target,
     },
     /// Events of the audit log, newest first
@@ -76,7 +78,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
     let client = Client::new(globals, &globals.layers()?)?;
     let target = match &command {
         Command::Deliveries { target, .. }
-        | Command::Conversations { target }
+        | Command::Conversations { target, .. }
         | Command::Audit { target, .. } => target.to.clone(),
     };
     let bar = progress::bar("Exporting");
@@ -137,10 +139,10 @@ async fn write_all(
                 .write("webhooks.deliveries", "deliveries", filter, addition)
                 .await?;
         }
-        Command::Conversations { .. } => {
+        Command::Conversations { period, .. } => {
             let addition = Some(Addition::Messages);
             records
-                .write("sessions.list", "sessions", Map::new(), addition)
+                .write("sessions.list", "sessions", period.filter(), addition)
                 .await?;
         }
         Command::Audit { period, .. } => {

@@ -42,6 +42,8 @@ async fn a_restore_does_not_call_deleted_credentials_valid() {
     for part in [
         "sessions, paired people and share links are as they were then",
         "--revoke-credentials deletes",
+        "polls the same channel accounts",
+        "`gatehouse backup verify`",
     ] {
         assert!(said.contains(part), "{said}");
     }
@@ -117,4 +119,38 @@ async fn root_works_for_the_user_that_owns_the_data_directory() {
     let created = to.run(&["backup", "create", "--json", "--to", &elsewhere]);
     let created = path_of(&created.json());
     assert_eq!(Path::new(&created).metadata().unwrap().uid(), 0);
+}
+
+/// Key pairs of age: the recipient, and the identity.
+const TEAM: [(&str, &str); 2] = [
+    (
+        "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d",
+        "AGE-SECRET-KEY-1TUSH4UEG4MD784UARUPVC8S4FQ0VNVPRZHW39KC6A3KA3U6GT9NSKL2UXZ",
+    ),
+    (
+        "age1m4ec0ud5m8pwkkmxj62lds79n6jdwfm09e8e3rdzq3hcrzzyguusskwkme",
+        "AGE-SECRET-KEY-160HFUMW6LTHSA03P7DVXDMUKUUXG3GR3HZTYPDPP5P5350LZGZQSJ77M5S",
+    ),
+];
+
+#[tokio::test]
+async fn each_key_of_a_team_decrypts_a_backup_of_a_command_and_of_the_setting() {
+    let from = Installation::new();
+    from.start().stop();
+    let [(one, _), (two, _)] = TEAM;
+    let repeated = ["--recipient", one, "--recipient", two];
+    let of_command = [&["backup", "create", "--json"], &repeated[..]].concat();
+    let mut made = vec![path_of(&from.run(&of_command).json())];
+    let mut with_setting = from;
+    with_setting.env("SERVICE_BACKUP__RECIPIENT", format!("{one}, {two}"));
+    let of_setting = with_setting.run(&["backup", "create", "--json"]);
+    made.push(path_of(&of_setting.json()));
+    for (number, (_, identity)) in TEAM.iter().enumerate() {
+        let name = format!("key-{number}");
+        let key = with_setting.file(&name, identity).await;
+        for backup in &made {
+            let args = ["backup", "verify", backup, "--identity", text(&key)];
+            with_setting.run(&args).ok();
+        }
+    }
 }

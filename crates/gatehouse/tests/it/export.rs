@@ -69,6 +69,16 @@ async fn deliveries_conversations_and_the_audit_log_are_written_as_lines() {
     let conversations = export(&installation, &server, &key, &["conversations"]);
     let bread = conversations.iter().find(|one| one["label"] == "Bread");
     assert_eq!(bread.unwrap()["messages"], json!([]));
+    let at = bread.unwrap()["updated_at"].as_str().unwrap();
+    let within = |flags: &[&str]| {
+        let args = [&["conversations"], flags].concat();
+        let found = export(&installation, &server, &key, &args);
+        found.iter().any(|one| one["label"] == "Bread")
+    };
+    // The period begins at `--since` and ends before `--until`.
+    assert!(within(&["--since", at]) && !within(&["--until", at]));
+    assert!(!within(&["--since", "2100-01-01T00:00:00Z"]));
+    assert!(within(&["--until", "2100-01-01T00:00:00Z"]));
 
     let file = installation.data_dir().join("audit.jsonl");
     let to = file.to_str().unwrap();

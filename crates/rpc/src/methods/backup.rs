@@ -33,7 +33,7 @@ pub const LIST: Method = method!(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateParams {
-    /// An age recipient, `age1…`.
+    /// An age recipient, `age1…`, or up to 20 with commas between them.
     recipient: Option<String>,
     /// Encrypts the backup instead of a recipient.
     #[schemars(with = "Option<String>", length(min = 1, max = 1024))]
@@ -67,7 +67,7 @@ pub struct BackupList {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StreamParams {
-    /// An age recipient, `age1…`.
+    /// An age recipient, `age1…`, or up to 20 with commas between them.
     recipient: Option<String>,
     /// Encrypts the backup instead of a recipient.
     #[schemars(with = "Option<String>", length(min = 1, max = 1024))]

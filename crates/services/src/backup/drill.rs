@@ -1,6 +1,7 @@
 //! The drill, every `backup.drill_days` days: the newest backup is restored to a temporary directory and checked, as
-//! `gatehouse backup verify` does. If the backup is encrypted, only its file is checked, because the server has no key.
-//! The state is in the database. If there are several nodes, the one with the newest backup makes the drill.
+//! `gatehouse backup verify` does. A schedule is not needed: another program may write the backups to the directory. If
+//! the backup is encrypted, only its file is checked, because the server has no key. The state is in the database. If
+//! there are several nodes, the one with the newest backup makes the drill.
 
 mod file;
 mod state;
@@ -181,9 +182,8 @@ impl Services {
 
     /// The interval of drills; `None` if none are made.
     fn drill_days(&self) -> Option<u16> {
-        let settings = &self.config.resolved().settings.backup;
-        let days = settings.schedule.as_ref().map(|_| settings.drill_days);
-        days.filter(|days| *days > 0)
+        let days = self.config.resolved().settings.backup.drill_days;
+        (days > 0).then_some(days)
     }
 
     async fn drill_state(&self) -> Result<State, StoreError> {
@@ -306,16 +306,22 @@ impl Services {
     }
 }
 
-/// Reports on the drill. Returns `None` if none are made.
+/// Reports on the drill. Returns `None` if none are made, and without a schedule if there are no backups.
 pub(crate) async fn check(services: &Services) -> Option<Check> {
     let days = services.drill_days()?;
     let resolved = services.config.resolved();
-    let recipient = resolved.settings.backup.recipient.as_deref();
+    let settings = &resolved.settings.backup;
+    let recipient = settings.recipient.as_deref();
     // The check of the schedule reports a wrong recipient. No backup is made for it.
     if recipient.is_some_and(|text| super::check_recipient(text).is_err()) {
         return None;
     }
-    let is_locked = recipient.is_some();
+    // Backups of a schedule are encrypted to the recipient. Other ones may use another key, or none.
+    let is_locked = if settings.schedule.is_some() {
+        recipient.is_some()
+    } else {
+        services.list_for_check().await?.first()?.is_encrypted
+    };
     // The check of the database reports an error.
     let state = services.drill_state().await.ok()?;
     Some(state.finding(days, is_locked, services.clock.now()))

@@ -7,6 +7,7 @@ use super::{check_recipient, place};
 use crate::Services;
 use crate::doctor::check::Check;
 use gatehouse_auth::audit::kinds;
+use gatehouse_backup::folder::Entry;
 use gatehouse_domain::{Actor, Timestamp, Zone};
 use gatehouse_store::StoreError;
 use metrics::{counter, describe_counter};
@@ -172,11 +173,17 @@ async fn while_renewing<T, R: Future<Output = ()>>(
     }
 }
 
-/// Reports on scheduled backups. Returns `None` without a schedule.
+/// Reports on scheduled backups. Without a schedule, passes with a hint; `None` before the setup.
 pub(crate) async fn check(services: &Services) -> Option<Check> {
     let resolved = services.config.resolved();
     let settings = &resolved.settings.backup;
-    settings.schedule.as_ref()?;
+    if settings.schedule.is_none() {
+        if !services.auth.facts().setup_complete {
+            return None;
+        }
+        let listed = services.list_for_check().await;
+        return Some(unscheduled(listed.as_deref()));
+    }
     if let Some(Err(error)) = settings.recipient.as_deref().map(check_recipient) {
         let message = format!("The setting backup.recipient is wrong: {error}.");
         return Some(Check::bad(
@@ -195,9 +202,49 @@ pub(crate) async fn check(services: &Services) -> Option<Check> {
     Some(place::add_to(found, services).await)
 }
 
+/// The finding without a schedule. `listed` are the backups in the directory, newest first; `None` if it cannot be
+/// read.
+fn unscheduled(listed: Option<&[Entry]>) -> Check {
+    const HINT: &str = "Set backup.schedule, for example to `30 3 * * *` for a backup each night.";
+    let message = match listed {
+        Some([newest, ..]) => format!(
+            "No backups are scheduled. The newest one in the directory is of {}.",
+            newest.created_at
+        ),
+        Some([]) => "No backups are scheduled, and the directory contains none.".to_owned(),
+        None => "No backups are scheduled.".to_owned(),
+    };
+    Check {
+        hint: Some(HINT.to_owned()),
+        ..Check::fine("backup", message)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_a_schedule_the_newest_backup_is_named() {
+        let entry = |at: &str| Entry {
+            path: "/backups/one".into(),
+            created_at: at.parse().unwrap(),
+            bytes: 1,
+            is_encrypted: false,
+        };
+        let found = vec![entry("2026-01-02T00:00:00Z"), entry("2026-01-01T00:00:00Z")];
+        for (listed, named) in [
+            (Some(found), "of 2026-01-02T00:00:00"),
+            (Some(Vec::new()), "contains none"),
+            (None, "No backups are scheduled."),
+        ] {
+            let check = unscheduled(listed.as_deref());
+            assert!(
+                check.ok && check.hint.is_some() && check.message.contains(named),
+                "{check:?}"
+            );
+        }
+    }
 
     #[tokio::test]
     async fn the_lease_is_renewed_until_the_work_is_done() {

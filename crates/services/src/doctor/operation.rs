@@ -1,12 +1,15 @@
-//! Operational checks: free disk space, deliveries that wait too long, channels that do not respond, and
+//! Operational checks: free space of file systems, deliveries that wait too long, channels that do not respond, and
 //! senders that stopped.
 
 use super::{Check, Subject};
 use crate::Services;
 use crate::binary_size::binary_size;
+use gatehouse_config::DatabaseUrl;
 use gatehouse_domain::Timestamp;
 use gatehouse_webhooks::StoppedSender;
-use std::path::Path;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long the file system may take to answer.
@@ -19,31 +22,91 @@ const LITTLE_FREE: u64 = 5 * 1024 * MIB;
 /// A due delivery normally waits for milliseconds.
 const LONG_WAIT_MS: i64 = 10 * 60_000;
 
-pub(super) async fn disk(data_dir: &Path) -> Check {
-    let path = data_dir.to_path_buf();
+/// A backup needs its own size, and the next one may be larger.
+const BACKUPS_OF_ROOM: u64 = 2;
+const DATA: &str = "data directory";
+const DATABASE: &str = "directory of the database";
+
+/// The free space of a file system, in bytes.
+struct Space {
+    device: u64,
+    free: u64,
+    total: u64,
+}
+
+/// Returns `None` if the file system cannot be read, or does not answer in time.
+async fn space(path: PathBuf) -> Option<Space> {
     // A network file system may not answer.
-    let read = tokio::task::spawn_blocking(move || rustix::fs::statvfs(&path));
-    match tokio::time::timeout(LONGEST_READ, read).await {
-        Ok(Ok(Ok(found))) => {
-            let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
-            disk_finding(bytes(found.f_bavail), bytes(found.f_blocks))
-        }
-        Ok(Ok(Err(_)) | Err(_)) | Err(_) => Check::bad(
+    let read = tokio::task::spawn_blocking(move || {
+        let device = path.metadata()?.dev();
+        let found = rustix::fs::statvfs(&path).map_err(io::Error::from)?;
+        let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
+        Ok::<_, io::Error>(Space {
+            device,
+            free: bytes(found.f_bavail),
+            total: bytes(found.f_blocks),
+        })
+    });
+    let read = tokio::time::timeout(LONGEST_READ, read).await;
+    read.ok()?.ok()?.ok()
+}
+
+/// Checks the file systems of the data directory, of the SQLite file and of the backups. Reports the first that is
+/// nearly full. What cannot be read is reported only for the data directory: other checks report the rest.
+pub(super) async fn disk(services: &Services) -> Check {
+    let data_dir = services.config.layers().data_dir();
+    let Some(data) = space(data_dir.to_path_buf()).await else {
+        return Check::bad(
             "disk",
             "The free space of the data directory cannot be read.",
             "Check --data-dir.",
-        ),
+        );
+    };
+    let own = disk_finding(DATA, data.free, data.total);
+    if !own.ok {
+        return own;
     }
+    let resolved = services.config.resolved();
+    if let DatabaseUrl::Sqlite { path } = &resolved.settings.database.url
+        && let Some(found) = space(data_dir.join(path)).await
+        && found.device != data.device
+    {
+        let database = disk_finding(DATABASE, found.free, found.total);
+        if !database.ok {
+            return database;
+        }
+    }
+    if let Some((directory, newest)) = services.newest_backup_bytes().await
+        && let Some(found) = space(directory).await
+        && let Some(backups) = backups_finding(found.free, newest)
+    {
+        return backups;
+    }
+    own
 }
 
-fn disk_finding(free: u64, total: u64) -> Check {
-    let message = format!("{} are free in the data directory.", binary_size(free));
+fn disk_finding(place: &str, free: u64, total: u64) -> Check {
+    let message = format!("{} are free in the {place}.", binary_size(free));
     if free < LEAST_FREE || (free < LITTLE_FREE && free < total / 20) {
         let hint = "Free some space. If the disk is full, deliveries are refused with 503 and must be resent by \
                     their senders.";
         return Check::bad("disk", message, hint);
     }
     Check::fine("disk", message)
+}
+
+/// `newest` is the size of the newest backup. Returns `None` if there is enough space for the next ones.
+fn backups_finding(free: u64, newest: u64) -> Option<Check> {
+    (free < newest.saturating_mul(BACKUPS_OF_ROOM)).then(|| {
+        let message = format!(
+            "{} are free in the directory for backups, and the newest backup has {}.",
+            binary_size(free),
+            binary_size(newest)
+        );
+        let hint = "Free some space there, or keep fewer backups with backup.keep. When the disk is full, backups \
+                    fail.";
+        Check::bad("disk", message, hint)
+    })
 }
 
 pub(super) async fn queue(services: &Services) -> Option<Check> {
@@ -142,12 +205,40 @@ mod tests {
     #[test]
     fn a_disk_is_nearly_full_below_half_a_gibibyte_or_a_twentieth() {
         const GIB: u64 = 1024 * MIB;
-        assert!(disk_finding(LEAST_FREE, GIB).ok);
-        assert!(!disk_finding(LEAST_FREE - 1, GIB).ok);
-        assert!(disk_finding(4 * GIB, 80 * GIB).ok);
-        assert!(!disk_finding(4 * GIB - 1, 80 * GIB).ok);
-        assert!(disk_finding(LITTLE_FREE, 1000 * GIB).ok);
-        assert!(!disk_finding(LITTLE_FREE - 1, 1000 * GIB).ok);
+        let is_fine = |free, total| disk_finding(DATA, free, total).ok;
+        assert!(is_fine(LEAST_FREE, GIB));
+        assert!(!is_fine(LEAST_FREE - 1, GIB));
+        assert!(is_fine(4 * GIB, 80 * GIB));
+        assert!(!is_fine(4 * GIB - 1, 80 * GIB));
+        assert!(is_fine(LITTLE_FREE, 1000 * GIB));
+        assert!(!is_fine(LITTLE_FREE - 1, 1000 * GIB));
+        let of_database = disk_finding(DATABASE, GIB, 100 * GIB);
+        assert_eq!(
+            (of_database.ok, of_database.message.as_str()),
+            (false, "1024 MiB are free in the directory of the database.")
+        );
+    }
+
+    #[test]
+    fn backups_need_room_for_two_more() {
+        assert_eq!(backups_finding(0, 0), None);
+        assert_eq!(backups_finding(2 * MIB, MIB), None);
+        let full = backups_finding(2 * MIB - 1, MIB).unwrap();
+        assert!(!full.ok && full.message.ends_with("the newest backup has 1 MiB."));
+    }
+
+    #[tokio::test]
+    async fn paths_of_one_file_system_are_recognized() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        tokio::fs::File::create(&file).await.unwrap();
+        let (one, other) = (
+            space(directory.path().to_path_buf()).await.unwrap(),
+            space(file).await.unwrap(),
+        );
+        assert_eq!(one.device, other.device);
+        assert!(one.total > 0 && one.free <= one.total);
+        assert!(space(directory.path().join("missing")).await.is_none());
     }
 
     #[test]

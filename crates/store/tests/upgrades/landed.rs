@@ -98,6 +98,9 @@ fn applied(script: &str) -> BTreeSet<i64> {
     records.map(|record| version(record).unwrap()).collect()
 }
 
+/// On PostgreSQL, the processes are killed in every n-th database. In all of them, that takes minutes.
+const KILLED_ON_POSTGRES: usize = 6;
+
 /// A migration, and whether it was applied with an earlier text.
 type Step = (i64, bool);
 
@@ -179,9 +182,24 @@ fn without_changed_values(name: &str, before: &Rows) -> Rows {
     kept
 }
 
-/// Upgrades every n-th database of the manifest, from the newest, and returns what their lines should be.
-async fn upgrade_every(
-    nth: usize,
+/// How an upgrade is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// By one process.
+    One,
+    /// By processes that are killed at each step.
+    Killed,
+}
+
+/// The names in the manifest. The newest first: a migration is interrupted in the database with the most rows.
+fn newest_first() -> impl Iterator<Item = String> {
+    manifest("landed").into_keys().rev()
+}
+
+/// Upgrades these databases of the manifest, and returns what their lines should be.
+async fn upgrade_all(
+    names: impl Iterator<Item = String>,
+    by: By,
     fresh: impl AsyncFn() -> TestDatabase,
 ) -> BTreeMap<String, String> {
     let files = Files::read();
@@ -190,15 +208,16 @@ async fn upgrade_every(
     let wanted = schema(&empty).await;
     let mut killed = BTreeSet::new();
     let mut contents = BTreeMap::new();
-    // The newest first: a migration is interrupted in the database with the most rows.
-    for name in manifest("landed").into_keys().rev().step_by(nth) {
+    for name in names {
         let name = name.as_str();
         let database = fresh().await;
         let script = files.script(database.engine(), name);
         run_sql(&database.location, &script).await;
         let before = rows(&database).await;
-        let pending = pending(&script, name);
-        upgrade(&database, (name, &pending), &mut killed).await;
+        if by == By::Killed {
+            let pending = pending(&script, name);
+            upgrade(&database, (name, &pending), &mut killed).await;
+        }
         let store = Store::open(&database.location).await.unwrap();
         assert_eq!(store.check_integrity().await.unwrap(), [""; 0], "{name}");
         store.close().await;
@@ -225,14 +244,26 @@ fn assert_manifest(contents: &BTreeMap<String, String>) {
 
 #[tokio::test]
 async fn every_schema_that_landed_is_upgraded_by_processes_that_are_killed_at_each_step() {
-    assert_manifest(&upgrade_every(1, async || empty_sqlite()).await);
+    let upgraded = upgrade_all(newest_first(), By::Killed, async || empty_sqlite()).await;
+    assert_manifest(&upgraded);
 }
 
 #[tokio::test]
 async fn postgresql_upgrades_schemas_that_landed_by_processes_that_are_killed_at_each_step() {
     if empty_postgres().await.is_some() {
-        // All of them take minutes there.
-        assert_manifest(&upgrade_every(6, async || empty_postgres().await.unwrap()).await);
+        let names = newest_first().step_by(KILLED_ON_POSTGRES);
+        let fresh = async || empty_postgres().await.unwrap();
+        assert_manifest(&upgrade_all(names, By::Killed, fresh).await);
+    }
+}
+
+#[tokio::test]
+async fn postgresql_upgrades_all_other_schemas_that_landed() {
+    if empty_postgres().await.is_some() {
+        let names = newest_first().enumerate();
+        let names = names.filter(|(place, _)| !place.is_multiple_of(KILLED_ON_POSTGRES));
+        let fresh = async || empty_postgres().await.unwrap();
+        assert_manifest(&upgrade_all(names.map(|(_, name)| name), By::One, fresh).await);
     }
 }
 

@@ -28,9 +28,9 @@ pub struct Args {
     /// File, directory, or - for standard output [default: the setting backup.to]
     #[arg(long, value_name = "FILE|DIR|-")]
     to: Option<PathBuf>,
-    /// Encrypt to this age recipient, age1… [default: the setting backup.recipient]
+    /// Encrypt to this age recipient, age1…; may be repeated [default: the setting backup.recipient]
     #[arg(long, value_name = "AGE", conflicts_with = "passphrase_file")]
-    recipient: Option<String>,
+    recipient: Vec<String>,
     /// Encrypt with the passphrase in the first line of this file
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
@@ -39,10 +39,17 @@ pub struct Args {
     keep: Option<u16>,
 }
 
+impl Args {
+    /// The recipients in the form of `backup.recipient`, if there are any.
+    fn recipients(&self) -> Option<String> {
+        (!self.recipient.is_empty()).then(|| self.recipient.join(" "))
+    }
+}
+
 /// Runs `backup create`.
 pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode> {
     let layers = globals.layers()?;
-    if let Some(Err(error)) = args.recipient.as_deref().map(Recipient::parse) {
+    if let Some(Err(error)) = args.recipients().as_deref().map(Recipient::parse) {
         return Err(usage::wrong(format!("--recipient: {error}")));
     }
     if globals.given_url(&layers)?.is_some() {
@@ -51,6 +58,7 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
     }
     offline::ensure_database(&layers)?;
     let stored = stored_settings(&layers).await?;
+    let named = args.recipients();
     let set = stored.settings.recipient.clone();
     let target = if let Some(to) = args.to {
         Target::of(to)
@@ -64,7 +72,7 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         "--keep needs a directory",
     )?;
     let set = set.as_deref();
-    let named = args.recipient.as_deref();
+    let named = named.as_deref();
     let named = named.or(set.filter(|_| args.passphrase_file.is_none()));
     let recipient = recipient(named, args.passphrase_file.as_deref())?;
     let database = layers.resolve(&BTreeMap::new())?.settings.database.url;
@@ -119,7 +127,7 @@ async fn on_server(
     let passphrase = file.map(|path| prompt::password("Passphrase", Some(path)));
     let passphrase = passphrase.transpose()?;
     let wanted = [
-        ("recipient", args.recipient.clone().map(Value::from)),
+        ("recipient", args.recipients().map(Value::from)),
         (
             "passphrase",
             passphrase.map(|text| text.expose_secret().into()),

@@ -2,7 +2,7 @@
 
 use super::super::client::Client;
 use super::super::output::{Output, line, note, warn};
-use super::super::usage;
+use super::super::{progress, usage};
 use super::record;
 use super::target::{Target, UNENCRYPTED, new_file, refuse_terminal};
 use anyhow::{Context, Result, ensure};
@@ -98,11 +98,43 @@ async fn to_file(client: &Client, response: Response, file: NewFile) -> Result<(
     Ok((bytes, path))
 }
 
-async fn copy(client: &Client, mut response: Response, to: &mut impl Write) -> Result<u64> {
+/// Shows how much has arrived. The server does not know the size in advance.
+async fn copy(client: &Client, response: Response, to: &mut impl Write) -> Result<u64> {
+    let bar = progress::bar("Downloading");
+    let copied = copy_with(client, response, to, |bytes| {
+        bar.set_message(received(bytes));
+    });
+    let copied = copied.await;
+    bar.finish_and_clear();
+    copied
+}
+
+async fn copy_with(
+    client: &Client,
+    mut response: Response,
+    to: &mut impl Write,
+    step: impl Fn(u64),
+) -> Result<u64> {
     let mut written = 0;
     while let Some(piece) = client.next_bytes(&mut response).await? {
         to.write_all(&piece)?;
         written += piece.len() as u64;
+        step(written);
     }
     Ok(written)
+}
+
+fn received(bytes: u64) -> String {
+    format!("Downloading: {}", indicatif::BinaryBytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_progress_of_a_download_is_its_size_so_far() {
+        assert_eq!(received(0), "Downloading: 0 B");
+        assert_eq!(received(3 << 20), "Downloading: 3.00 MiB");
+    }
 }

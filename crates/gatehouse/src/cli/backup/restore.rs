@@ -43,6 +43,11 @@ pub struct Args {
 /// The suffix of a restored file whose name is already taken.
 const BESIDE: &str = "from-backup";
 
+/// What a started copy does while the original runs.
+const RUNS_LIKE_THE_ORIGINAL: &str = "A server that is started on this data polls the same channel accounts, runs the \
+    schedules and sends notifications. If the original still runs, do not start it with access to the network. \
+    `gatehouse backup verify` checks a backup without a start.";
+
 /// The changes that were made after the rows were written.
 struct Outcome {
     held: u64,
@@ -269,6 +274,7 @@ fn report(out: &Output, target: &str, manifest: &Manifest, outcome: &Outcome) ->
             manifest.created_at
         ));
         note("The vault opens with the password or the recovery key of that time.");
+        note(RUNS_LIKE_THE_ORIGINAL);
         if outcome.held > 0 {
             note(format!(
                 "{} deliveries are held. Release them with: gatehouse webhooks release",

@@ -96,14 +96,47 @@ async fn the_newest_backup_is_restored_on_trial_each_week() {
 }
 
 #[tokio::test]
-async fn without_a_schedule_there_is_no_drill() {
+async fn a_backup_that_no_schedule_made_is_restored_on_trial_and_the_missing_schedule_is_named() {
+    let clock = stopped_clock();
     let verifier = Verifier::new();
-    let server = TestServer::start(Options::default()).await;
+    let options = Options::default()
+        .clock(clock.clone())
+        .env("SERVICE_BACKUP__DRILL_DAYS", "1");
+    let server = TestServer::start(options).await;
     let owner = server.set_up().await;
+    assert!(!drill(&server, &verifier).await, "there is no backup");
+    assert_eq!(finding(&owner).await, Value::Null);
+    let none = doctor_check(&owner, "backup").await;
+    assert_eq!(none["ok"], true, "{none}");
+    assert!(none.to_string().contains("contains none"), "{none}");
+    assert!(none["hint"].as_str().unwrap().contains("backup.schedule"));
     let services = server.app().services();
-    services.create_backup(None, None).await.unwrap();
+    let made = services.create_backup(None, None).await.unwrap();
+    let waits = finding(&owner).await;
+    assert!(waits.to_string().contains("will follow"), "{waits}");
+    assert!(drill(&server, &verifier).await);
+    assert!(verifier.asked()[0].ends_with(&made.backup.name));
+    assert_eq!(finding(&owner).await["ok"], true);
+    let named = doctor_check(&owner, "backup").await;
+    assert_eq!(named["ok"], true, "{named}");
+    assert!(named.to_string().contains("is of "), "{named}");
+    // Without the files, a trial restore that is late would be reported for ever.
+    let directory = server.directory().join("backups");
+    tokio::fs::remove_dir_all(directory).await.unwrap();
+    clock.advance(WEEK);
     assert!(!drill(&server, &verifier).await);
     assert_eq!(finding(&owner).await, Value::Null);
+}
+
+#[tokio::test]
+async fn before_the_setup_nothing_is_said_about_a_missing_schedule() {
+    let server = TestServer::start(Options::default()).await;
+    let services = server.app().services();
+    let checks = gatehouse_services::doctor::checks(services, None).await;
+    assert!(
+        checks.iter().all(|check| check.id != "backup"),
+        "{checks:?}"
+    );
 }
 
 /// What `backup.list` says about the only backup.

@@ -105,6 +105,9 @@ async fn the_first_certificate_is_issued_and_kept() {
     let url = format!("https://www.gate.example:{}/livez", server.address().port());
     assert_eq!(client.get(url).send().await.unwrap().status(), 200);
     assert!(check(&server).await.ok);
+    // Nobody set `server.external_url`.
+    let base = server.app().services().config.base_url();
+    assert_eq!(base, "https://www.gate.example");
 
     let server = server.restart().await;
     assert_eq!(presented(server.address()).await, first);

@@ -31,6 +31,12 @@ test('a sentence with a translation replaces the general text', () => {
   });
 });
 
+test('a missing schedule of backups is not called a schedule', () => {
+  overwriteGetLocale(() => 'de');
+  const backup = { id: 'backup', ok: true, message: 'No backups are scheduled.', hint: 'Set backup.schedule.' };
+  expect(shown(backup)).toMatchObject({ text: null, detail: backup.message, hintDetail: backup.hint });
+});
+
 test('German says what was found, and adds the sentence that says more', () => {
   overwriteGetLocale(() => 'de');
   expect(shown(disk)).toEqual({

@@ -1,0 +1,79 @@
+//! Checks the files in `deploy/` with the libraries, schemas and programs of their formats, without a cluster or a
+//! running service manager.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::Session;
+use crate::process::{find_program, run};
+use crate::python;
+
+/// The checker of units.
+const ANALYZER: &str = "systemd-analyze";
+/// The units, and the manager that runs each.
+const UNITS: [(&str, &str); 2] = [
+    ("gatehouse.service", "--system"),
+    ("gatehouse.user.service", "--user"),
+];
+/// The program that the units start. It need not be installed here.
+const PROGRAM: &str = "/usr/bin/gatehouse";
+const STAND_IN: &str = "/bin/true";
+
+impl Session<'_> {
+    /// Checks the Compose files, the Helm chart and the units.
+    pub(super) fn deploy(&mut self, target: &Path) {
+        let root = self.root;
+        let folder = target.join("test-deploy");
+        let own = root.join("xtask/src/test/deploy");
+        match python::environment(&folder.join("python"), &own.join("requirements.txt")) {
+            Ok(python) => {
+                self.report.step("Compose files and Helm chart", || {
+                    let mut command = Command::new(&python.program);
+                    // Prevents compiled copies of the script in the working tree.
+                    command.arg("-B").arg(own.join("check_deploy.py"));
+                    run(command.arg(root.join("deploy")))
+                });
+            }
+            Err(error) => {
+                let what = "the checks of the Compose files and the Helm chart";
+                self.report.left_out(what, &error);
+            }
+        }
+        match find_program(ANALYZER) {
+            Some(program) => {
+                self.report
+                    .step("systemd units", || check_units(&program, root, &folder));
+            }
+            None => self
+                .report
+                .declined("the check of the systemd units", "no systemd-analyze here"),
+        }
+    }
+}
+
+fn check_units(program: &Path, root: &Path, folder: &Path) -> Result<()> {
+    let units = folder.join("units");
+    std::fs::create_dir_all(&units).with_context(|| units.display().to_string())?;
+    for (name, manager) in UNITS {
+        let from = root.join("deploy").join(name);
+        let text = std::fs::read_to_string(&from).with_context(|| from.display().to_string())?;
+        ensure!(text.contains(PROGRAM), "{name} does not start {PROGRAM}");
+        let copy = units.join(name);
+        std::fs::write(&copy, text.replace(PROGRAM, STAND_IN))?;
+        let output = Command::new(program)
+            .args(["verify", "--man=no", "--recursive-errors=no", manager])
+            .arg(&copy)
+            // The manager of a user needs a directory for its sockets.
+            .env("XDG_RUNTIME_DIR", &units)
+            .output()
+            .with_context(|| format!("cannot start {ANALYZER}"))?;
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        // It ignores what it does not know, with a warning that names the file.
+        if !output.status.success() || complaints.contains(name) {
+            bail!("{name}: {}", complaints.trim_end());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,185 @@
+"""Checks the Compose files and the Helm chart in a directory, without a network or a cluster: the files against the
+schema of the Compose specification, the chart with Helm's linter, and what it renders against Kubernetes' schemas."""
+
+import json
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import helm_python as helm
+import kubernetes_validate
+from jsonschema.validators import validator_for
+from ruamel.yaml import YAML
+
+COMPOSE_SCHEMA = "builtin_schemas/vendor/compose-spec.json"
+# Helm's severities: 1 is information, such as a missing icon.
+LINT_WARNING = 2
+# The oldest version that Chart.yaml allows.
+OLDEST_KUBERNETES = "1.25.0"
+# Kubernetes has no schemas of other projects' resources.
+FOREIGN = {"ServiceMonitor"}
+
+DEFAULTS = {}
+EVERYTHING = {
+    "replicas": 3,
+    "externalUrl": "https://gatehouse.example.com",
+    "database": {"existingSecret": "database"},
+    "vault": {"autoUnsealSecret": "recovery"},
+    "proxy": {"trustedCidrs": ["10.0.0.0/8", "fd00::/8"]},
+    "env": {"SERVICE_BACKUP__TO": "/backups", "SERVICE_LOG__LEVEL": "debug", "SERVICE_BACKUP__KEEP": 3},
+    "envFrom": [{"secretRef": {"name": "settings"}}],
+    "imagePullSecrets": [{"name": "registry"}],
+    "ingress": {
+        "enabled": True,
+        "className": "nginx",
+        "host": "gatehouse.example.com",
+        "tlsSecret": "certificate",
+    },
+    "persistence": {"size": "10Gi", "storageClass": "fast"},
+    "extraVolumes": [{"name": "backups", "persistentVolumeClaim": {"claimName": "backups"}}],
+    "extraVolumeMounts": [{"name": "backups", "mountPath": "/backups"}],
+    "serviceMonitor": {"enabled": True, "keySecret": "metrics"},
+    "podAnnotations": {"example.com/a": "b"},
+    "nodeSelector": {"kubernetes.io/os": "linux"},
+    "tolerations": [{"key": "a", "operator": "Exists", "effect": "NoSchedule"}],
+    "affinity": {"nodeAffinity": {}},
+}
+# Values that must not render, with a part of the reason.
+REFUSED = [
+    ({"replicas": 2}, "database.existingSecret"),
+    ({"replicas": 0}, "replicas"),
+    ({"externalUrl": "gatehouse.example.com/path"}, "externalUrl"),
+    ({"ingress": {"enabled": True}}, "ingress.host"),
+    ({"serviceMonitor": {"enabled": True}}, "serviceMonitor.keySecret"),
+]
+
+faults = []
+
+
+def read(text):
+    """The documents of a YAML text, without the empty ones. Duplicate keys are an error."""
+    return [document for document in YAML(typ="safe", pure=True).load_all(text) if document is not None]
+
+
+def check_compose(path):
+    schema = json.loads((files("check_jsonschema") / COMPOSE_SCHEMA).read_text(encoding="utf-8"))
+    [document] = read(path.read_text(encoding="utf-8"))
+    for fault in validator_for(schema)(schema).iter_errors(document):
+        faults.append(f"{path.name}: {fault.json_path}: {fault.message}")
+    for kind in ("networks", "volumes"):
+        known = set(document.get(kind) or {})
+        for name, service in document["services"].items():
+            for used in names_of(kind, service.get(kind) or []):
+                if used not in known:
+                    faults.append(f"{path.name}: {name} uses {used}, which {kind} does not contain")
+    for name, service in document["services"].items():
+        for needed in service.get("depends_on") or {}:
+            if "healthcheck" not in document["services"].get(needed, {}):
+                faults.append(f"{path.name}: {name} waits for {needed}, which has no health check")
+
+
+def names_of(kind, used):
+    if kind == "networks":
+        return list(used)
+    sources = [volume.split(":")[0] for volume in used]
+    return [source for source in sources if not source.startswith((".", "/"))]
+
+
+def check_chart(path):
+    allowed = read((path / "Chart.yaml").read_text(encoding="utf-8"))[0]["kubeVersion"]
+    expect("oldest version of Kubernetes", allowed, f">={OLDEST_KUBERNETES}-0")
+    for values in (DEFAULTS, EVERYTHING):
+        report = helm.lint(path, values)
+        faults.extend(f"chart: {error}" for error in report["errors"])
+        for message in report["messages"]:
+            if message["severity"] >= LINT_WARNING:
+                faults.append(f"chart: {message['path']}: {message['error']}")
+    with helm.Chart.load(path) as chart:
+        check_defaults(render(chart, DEFAULTS))
+        check_everything(render(chart, EVERYTHING))
+        for values, reason in REFUSED:
+            check_refused(chart, values, reason)
+
+
+def render(chart, values):
+    """The rendered resources by kind and name."""
+    chart.validate_schema(values)
+    found = {}
+    for name, text in chart.render(values, name="demo", namespace="prod").items():
+        if name.endswith(".txt"):
+            continue
+        for resource in read(text):
+            check_resource(name, resource)
+            key = (resource["kind"], resource["metadata"]["name"])
+            if key in found:
+                faults.append(f"chart: two resources are {key}")
+            found[key] = resource
+    return found
+
+
+def check_resource(name, resource):
+    if resource["kind"] in FOREIGN:
+        return
+    for version in (OLDEST_KUBERNETES, kubernetes_validate.latest_version()):
+        try:
+            kubernetes_validate.validate(resource, version, strict=True)
+        except kubernetes_validate.ValidationError as fault:
+            place = ".".join(str(part) for part in fault.path)
+            faults.append(f"chart: {name}: Kubernetes {version}: {resource['kind']}: {place}: {fault.message}")
+
+
+def check_refused(chart, values, reason):
+    try:
+        chart.validate_schema(values)
+        chart.render(values, name="demo", namespace="prod")
+    except helm.HelmError as error:
+        if reason not in str(error):
+            faults.append(f"chart: {values} is refused without {reason}: {error}")
+    else:
+        faults.append(f"chart: {values} is not refused")
+
+
+def expect(what, found, wanted):
+    if found != wanted:
+        faults.append(f"chart: {what}: {found}, not {wanted}")
+
+
+def container(resources):
+    [one] = resources["StatefulSet", "demo-gatehouse"]["spec"]["template"]["spec"]["containers"]
+    return one
+
+
+def check_defaults(resources):
+    kinds = sorted(kind for kind, _ in resources)
+    expect("resources by default", kinds, ["Service", "Service", "Service", "StatefulSet"])
+    names = {variable["name"] for variable in container(resources)["env"]}
+    expect("database by default", "SERVICE_DATABASE_URL" in names, False)
+
+
+def check_everything(resources):
+    kinds = sorted(kind for kind, _ in resources)
+    expect("resources", kinds, ["Ingress", "Service", "Service", "Service", "ServiceMonitor", "StatefulSet"])
+    expect("replicas", resources["StatefulSet", "demo-gatehouse"]["spec"]["replicas"], 3)
+    own = container(resources)
+    variables = {variable["name"]: variable for variable in own["env"]}
+    secret = variables["SERVICE_DATABASE_URL"]["valueFrom"]["secretKeyRef"]
+    expect("database", secret, {"name": "database", "key": "url"})
+    expect("trusted networks", variables["SERVICE_PROXY__TRUSTED_CIDRS"]["value"], "10.0.0.0/8,fd00::/8")
+    expect("a number", variables["SERVICE_BACKUP__KEEP"]["value"], "3")
+    mounted = {mount["name"] for mount in own["volumeMounts"]}
+    expect("mounts", mounted, {"data", "tmp", "recovery-key", "backups"})
+    # The services that the ingress and the stateful set name exist.
+    services = {name for kind, name in resources if kind == "Service"}
+    rules = resources["Ingress", "demo-gatehouse"]["spec"]["rules"]
+    used = {path["backend"]["service"]["name"] for rule in rules for path in rule["http"]["paths"]}
+    used.add(resources["StatefulSet", "demo-gatehouse"]["spec"]["serviceName"])
+    expect("services without a resource", used - services, set())
+
+
+deploy = Path(sys.argv[1])
+for file in sorted(deploy.glob("compose*.yaml")):
+    check_compose(file)
+check_chart(deploy / "helm/gatehouse")
+if faults:
+    sys.exit("\n".join(dict.fromkeys(faults)))
+print(f"Helm {helm.helm_sdk_version()}, Kubernetes {kubernetes_validate.latest_version()}")
