@@ -73,7 +73,7 @@ pub use event::{
 pub use gatehouse_models::{ReasoningEffort, Usage};
 pub use handle::{Agents, AgentsParts, AgentsSettings};
 pub use heard::HeardMessage;
-pub use history::HistoryPage;
+pub use history::{HistoryPage, HistoryRange};
 pub use lanes::RunningTurn;
 pub use manage_sessions::{SessionChanges, SessionPage, SessionQuery};
 pub use message::{Failure, Message, Role, ToolCallRecord};
