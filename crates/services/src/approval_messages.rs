@@ -1,7 +1,7 @@
 //! Messages to channels about tool calls that wait for approval.
 
 use crate::Services;
-use crate::chat_approvals::{Chat, DENIED, notes, second};
+use crate::chat_approvals::{Chat, DENIED, asked_in, notes, second};
 use crate::live_config::settings::base_url;
 use crate::own_messages::OwnMessage;
 use crate::sent_links::{Decision, StoredEnd};
@@ -199,13 +199,18 @@ fn message_text(asked: &Approval, markup: Markup, (at, link): (Timestamp, Option
     };
     let (tool, arguments) = (markup.exact(&shown.tool), markup.exact(kept));
     let hidden = shown.hidden + tool.hidden + arguments.hidden;
+    let conversation = asked.conversation.as_ref().map(|it| {
+        let label = markup.exact(&it.label);
+        asked_in(it.source, &markup.escape(&label.text))
+    });
     format!(
-        "The agent {} asks for approval of the tool {}:\n\n{}{cut}{}\n\nAnswer until {}, {} after the call. {DENIED}\n\
+        "The agent {} asks for approval of the tool {}:\n\n{}{cut}{}{}\n\nAnswer until {}, {} after the call. {DENIED}\n\
          {answer}",
         markup.escape(&asked.agent),
         markup.escape(&tool.text),
         markup.escape(&arguments.text),
         notes(hidden, asked.reason),
+        conversation.unwrap_or_default(),
         second(asked.expires_at),
         in_words(at.until(asked.expires_at)),
     )
@@ -243,7 +248,7 @@ fn in_words(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gatehouse_agents::{AskReason, Effect, Shown};
+    use gatehouse_agents::{AskReason, AskingConversation, Effect, Shown, Source};
     use gatehouse_domain::id::{ApprovalId, SessionId};
     use serde_json::json;
 
@@ -259,23 +264,29 @@ mod tests {
             reason,
             effect: Effect::Spend,
             session: SessionId::from_text("ses_1"),
+            conversation: Some(AskingConversation {
+                label: "@here".to_owned(),
+                source: Source::Webhook,
+            }),
             expires_at: at.after(Duration::from_mins(5)),
         };
         let link = Some("https://a/approve/b");
         let text = |reason, markup| message_text(&asked(reason), markup, (at, link));
         let head = "The agent default asks for approval of the tool speak:\n\n{\n  \"text\": ";
+        let from = "The conversation, started by a webhook: @here\n\n";
         let until = "Answer until 2026-11-18 11:11:40 UTC, 5 minutes after the call. Without an answer the call is \
                      denied.\nRead and answer it: https://a/approve/b";
-        let plain = format!("{head}\"@here\"\n}}\n\n{until}");
+        let plain = format!("{head}\"@here\"\n}}\n\n{from}{until}");
         assert_eq!(text(AskReason::Required, Markup::None), plain);
         let tainted = format!(
             "{head}\"@here\"\n}}\n\nThe agent has read text that anyone could have written. It may have caused this \
-             call.\n\n{until}"
+             call.\n\n{from}{until}"
         );
         assert_eq!(text(AskReason::Tainted, Markup::Slack), tainted);
-        // The backslash of the escape is escaped for Discord.
+        // The backslash of an escape is escaped for Discord.
+        let from = from.replace('@', "\\\\u{40}");
         let discord = format!(
-            "{head}\"\\\\u{{40}}here\"\n}}\n\n1 hidden character is shown as an escape.\n\n{until}"
+            "{head}\"\\\\u{{40}}here\"\n}}\n\n1 hidden character is shown as an escape.\n\n{from}{until}"
         );
         assert_eq!(text(AskReason::Required, Markup::Discord), discord);
         let unlinked = message_text(&asked(AskReason::Required), Markup::None, (at, None));

@@ -7,7 +7,7 @@ mod presses;
 mod text;
 
 pub(crate) use presses::Presses;
-pub(crate) use text::{DENIED, notes, second};
+pub(crate) use text::{DENIED, asked_in, notes, second};
 
 use self::presses::{Choice, MessageAt};
 use self::text::{CallText, Closed, Outcome, answered_through};
@@ -31,13 +31,13 @@ const RESULT_TRIES: u32 = 5;
 /// After the shutdown began: how long a question waits for the end of its call.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// The buttons of a question in the chat of its session, in rows.
+/// The buttons of a question that shows the conversation, or is in the chat of the conversation, in rows.
 const ANSWERS: &[&[Choice]] = &[
     &[Choice::Allow, Choice::Deny],
     &[Choice::Session],
     &[Choice::Arguments],
 ];
-/// The buttons in another chat, whose question does not show the session.
+/// The buttons of a question whose conversation is not known.
 const ANSWERS_ELSEWHERE: &[&[Choice]] = &[&[Choice::Allow, Choice::Deny], &[Choice::Arguments]];
 
 /// Where a question is sent.
@@ -237,7 +237,7 @@ impl Services {
             return false;
         }
         let at = (&*chat.place.chat, &*sent.message_id);
-        let rows = if chat.is_own {
+        let rows = if chat.is_own || asked.conversation.is_some() {
             ANSWERS
         } else {
             ANSWERS_ELSEWHERE

@@ -292,6 +292,7 @@ mod tests {
             reason: AskReason::Required,
             effect: Effect::None,
             session: SessionId::from_text("ses_1"),
+            conversation: None,
             expires_at: EXPIRES_AT,
         }
     }

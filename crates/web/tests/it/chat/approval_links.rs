@@ -95,6 +95,8 @@ async fn a_bearer_link_answers_once_without_a_login() {
         let page = stranger.get(&path).await;
         page.expect(200);
         assert!(page.text.contains("1+1&lt;b&gt;"), "{}", page.text);
+        let from = "started in the web UI or through the API: <bdi>calculate 1+1&lt;b&gt;</bdi>";
+        assert!(page.text.contains(from), "{}", page.text);
         assert!(
             page.header("content-security-policy")
                 .unwrap()

@@ -1,7 +1,7 @@
 //! Questions about tool calls that Telegram changes, refuses or delays, and those to the chats of `approvals.notify`.
 
 use super::approval_buttons::{
-    ANSWERS_ELSEWHERE, GONE, ask, ends_with, say, sent_labels, trust, trusted, waiting,
+    ANSWERS, GONE, ask, ends_with, say, sent_labels, trust, trusted, waiting,
 };
 use super::inbound::{pair, receiving};
 use gatehouse_testkit::Actor;
@@ -67,7 +67,7 @@ async fn a_notified_chat_has_buttons_only_if_its_person_is_trusted() {
 
     trust(&owner, "42", true).await;
     send(&owner).await;
-    let shown = telegram.offered(3, &ANSWERS_ELSEWHERE).await;
+    let shown = telegram.offered(3, &ANSWERS).await;
     assert_eq!(shown.text.matches(LINK).count(), 1, "{}", shown.text);
     // The token of a button gives no other answer.
     let session = shown.data("Allow").replace(":allow", ":session");
