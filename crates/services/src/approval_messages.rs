@@ -1,7 +1,7 @@
 //! Messages to channels about tool calls that wait for approval.
 
 use crate::Services;
-use crate::chat_approvals::{Chat, DENIED, asked_in, notes, second};
+use crate::chat_approvals::{Asker, Chat, DENIED, asked_in, notes, second};
 use crate::live_config::settings::base_url;
 use crate::own_messages::OwnMessage;
 use crate::sent_links::{Decision, StoredEnd};
@@ -84,15 +84,27 @@ impl Services {
         tasks.spawn(async move { services.store_link_end_later(&id, end).await });
     }
 
-    /// Asks the person whose turn needs the approval, if they may answer in their chat, and notifies the
-    /// channels of `approvals.notify`.
+    /// Asks the trusted person whose turn needs the approval, or replies that it waits, and notifies the channels of
+    /// `approvals.notify`.
     async fn announce(
         self: &Arc<Self>,
         asked: &Arc<Approval>,
         shutdown: &CancellationToken,
         tasks: &TaskTracker,
     ) {
-        let own = self.chat_of_asker(asked).await;
+        let own = match self.asker(asked).await {
+            Some(Asker::Asked(chat)) => Some(chat),
+            Some(Asker::Told(account, message)) => {
+                let (services, asked) = (Arc::clone(self), Arc::clone(asked));
+                let shutdown = shutdown.clone();
+                tasks.spawn(async move {
+                    let told = services.tell_asker(&asked, &account, &message);
+                    shutdown.run_until_cancelled(told).await;
+                });
+                None
+            }
+            None => None,
+        };
         // The chats to ask in. Each has the target that gets a link instead, if there is no chat or it cannot
         // show the question.
         let mut places: Vec<(Option<Chat>, Option<String>)> = Vec::new();
@@ -179,7 +191,11 @@ fn buttons_of(links: ApprovalLinks, link: &str) -> Vec<(&'static str, String)> {
 }
 
 /// The message about a call at a time, with the link to its page at the end.
-fn message_text(asked: &Approval, markup: Markup, (at, link): (Timestamp, Option<&str>)) -> String {
+pub(crate) fn message_text(
+    asked: &Approval,
+    markup: Markup,
+    (at, link): (Timestamp, Option<&str>),
+) -> String {
     let shown = &asked.shown;
     let mut characters = shown.arguments.char_indices();
     let end = characters.nth(MAX_ARGUMENT_CHARS).map(|(at, _)| at);

@@ -3,20 +3,20 @@
 //! A question's task lives until the call no longer waits, and then replaces the buttons with the result. After a
 //! crash the buttons stay; a press removes them.
 
+mod asker;
 mod presses;
 mod text;
 
+pub(crate) use asker::Asker;
 pub(crate) use presses::Presses;
 pub(crate) use text::{DENIED, asked_in, notes, second};
 
 use self::presses::{Choice, MessageAt};
 use self::text::{CallText, Closed, Outcome, answered_through};
 use crate::Services;
-use crate::inbound::message_id;
 use crate::live_config::settings::base_url;
 use gatehouse_agents::{AgentEvent, Approval, ButtonPlace};
 use gatehouse_channels::{Button, Question, QuestionText, SendError, SentQuestion};
-use gatehouse_domain::id::DeliveryId;
 use gatehouse_domain::visible;
 use gatehouse_store::StoreError;
 use std::time::Duration;
@@ -50,16 +50,6 @@ pub(crate) struct Chat {
 }
 
 impl Services {
-    /// The direct chat of the trusted person whose turn asks.
-    pub(crate) async fn chat_of_asker(&self, asked: &Approval) -> Option<Chat> {
-        let message = self.agents.approval_message(&asked.id)?;
-        let found = self.find_asker(&message).await;
-        found.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the person whose turn asks could not be read");
-            None
-        })
-    }
-
     /// The direct chat of a trusted person that messages to a target arrive in.
     pub(crate) async fn chat_of_target(&self, target: &str) -> Option<Chat> {
         let direct = match self.channels.find_direct_chat(target).await {
@@ -86,28 +76,6 @@ impl Services {
             tracing::warn!(%error, target, "the person of a channel could not be read");
             None
         })
-    }
-
-    async fn find_asker(&self, id: &DeliveryId) -> Result<Option<Chat>, StoreError> {
-        for account in self.channels.inbound_accounts().await? {
-            let waiting = self.channels.list_waiting_messages(&account.id).await?;
-            let Some(message) = waiting.into_iter().find(|it| message_id(it) == *id) else {
-                continue;
-            };
-            let place = ButtonPlace {
-                account: account.id,
-                chat: message.chat,
-                person: message.person,
-            };
-            let has_buttons = self.channels.question_form(&place.account).await?.is_some();
-            let is_asked = !message.is_group && has_buttons && self.is_trusted(&place).await?;
-            return Ok(is_asked.then_some(Chat {
-                place,
-                thread: message.thread,
-                is_own: true,
-            }));
-        }
-        Ok(None)
     }
 
     /// Whether the person may answer calls now.

@@ -14,8 +14,8 @@ pub(super) const GONE: &str = "This call no longer waits for an answer.";
 /// What happens to a call that nobody answers.
 pub(crate) const DENIED: &str = "Without an answer the call is denied.";
 
-/// The text of a question that cannot be shown exactly, for a chat that others read.
-const UNSHOWN: &str = "A tool call waits for approval in the web UI.";
+/// The text about a call that waits, for a chat that others read.
+pub(super) const UNSHOWN: &str = "A tool call waits for approval in the web UI.";
 
 /// The text of a question that has ended.
 #[derive(Debug)]

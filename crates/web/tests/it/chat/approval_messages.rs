@@ -183,7 +183,7 @@ fn without_backslashes(text: &str) -> String {
 }
 
 /// The text of a mail as quoted-printable (RFC 2045, 6.7).
-fn text_of(mail: &Mail) -> String {
+pub(super) fn text_of(mail: &Mail) -> String {
     assert_eq!(mail.header("Content-Transfer-Encoding"), "quoted-printable");
     let joined = mail.body().replace("=\r\n", "").replace("\r\n", "\n");
     let mut bytes = Vec::new();
