@@ -53,12 +53,14 @@ test('a call that waits for approval is shown on every page, and answered there'
   await expect(asked.getByRole('group', { name: 'Input' })).toContainText('127.0.0.1:1/first');
   await asked.getByRole('button', { name: 'Deny' }).click();
   await expect(asked.getByRole('group', { name: 'Input' })).toContainText('127.0.0.1:1/second');
+  await expect(asked.getByText('From the conversation “Fetch the second”.')).toBeVisible();
   await expect(page).toHaveTitle(/^\(1\) Security/);
   // In its own conversation the request is part of the thread.
   await asked.getByRole('link', { name: 'Open conversation' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Fetch the second' })).toBeVisible();
   await expect(asked).toHaveCount(1);
   await expect(page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Allow' })).toBeVisible();
+  await expect(asked.getByText('From the conversation')).toHaveCount(0);
   await page.goBack();
   await expect(page.getByRole('heading', { level: 1, name: 'Security' })).toBeVisible();
   await asked.getByRole('button', { name: 'Allow' }).click();
@@ -100,7 +102,7 @@ test('on a phone, an approval leaves most of the screen to the page', async ({ h
   const { session } = await home.rpc<{ session: string }>('chat.send', { text: 'Fetch the first' });
   const asked = page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' });
   await expect(asked.getByRole('group', { name: 'Input' })).toHaveText(/^{ "url": "http:\/\/127\.0\.0\.1:1\/first" }$/);
-  await expect(asked.getByText(/^Requested by Default\. Denied automatically in/)).toBeVisible();
+  await expect(asked.getByText(/^Requested by Default\. From the conversation “Fetch the first”\. Denied automatically in/)).toBeVisible();
   const box = await asked.boundingBox();
   expect(box?.height).toBeLessThan(180);
   for (const name of ['Allow', 'Deny']) await expect(asked.getByRole('button', { name, exact: true })).toBeInViewport();

@@ -5,11 +5,12 @@ pub(crate) mod question;
 
 use crate::allowed_calls::{Remember, allowed};
 use crate::error::AgentsError;
-use crate::event::{AgentEvent, Approval, Resolved, Shown};
+use crate::event::{AgentEvent, Approval, AskingConversation, Resolved, Shown};
 use crate::handle::{Agents, Inner};
+use crate::session::Source;
 use data_encoding::BASE64URL_NOPAD;
-use gatehouse_domain::id::{ApprovalId, DeliveryId};
-use gatehouse_store::StoreError;
+use gatehouse_domain::id::{ApprovalId, DeliveryId, SessionId};
+use gatehouse_store::{ChatSessionRow, StoreError};
 use question::{Question, Verdict, Waiting};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -48,6 +49,7 @@ impl Inner {
             arguments: question.arguments,
             reason: question.reason,
             effect: question.effect,
+            conversation: self.asking_conversation(&question.session).await?,
             session: question.session,
             expires_at: self.shared_now().await.after(wait),
         });
@@ -89,6 +91,18 @@ impl Inner {
         asked.allowed = is_allowed == Some(true);
         asked.is_answered = is_allowed.is_some();
         Ok(is_allowed.map_or(Verdict::Expired(wait), Verdict::of))
+    }
+
+    async fn asking_conversation(
+        &self,
+        session: &SessionId,
+    ) -> Result<Option<AskingConversation>, StoreError> {
+        let id = session.clone();
+        let read = self
+            .store
+            .read(move |conn| Box::pin(async move { conn.find_chat_session(&id).await }));
+        let row: Option<ChatSessionRow> = read.await?;
+        Ok(row.map(|row| AskingConversation::of(&row.label, Source::of(&row.source))))
     }
 
     /// Passes the answer on to a call that waits on this node.

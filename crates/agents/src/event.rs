@@ -2,6 +2,7 @@
 
 use crate::budget_values::BudgetWarning;
 use crate::message::{Failure, Message};
+use crate::session::Source;
 use crate::stop::Stop;
 use crate::taint::{AskReason, Effect};
 use gatehouse_domain::id::{ApprovalId, MessageId, SessionId, TurnId};
@@ -185,8 +186,37 @@ pub struct Approval {
     pub effect: Effect,
     /// The session's ID.
     pub session: SessionId,
+    /// Where the call comes from. Absent if the session was deleted, and in calls of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<AskingConversation>,
     /// The call counts as denied after this time.
     pub expires_at: Timestamp,
+}
+
+/// The session of a call that waits, in a form that is safe to display.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
+pub struct AskingConversation {
+    /// The start of the session's label on one line. Characters that hide or reorder text are shown as escapes.
+    pub label: String,
+    /// What created the session.
+    pub source: Source,
+}
+
+/// Longer labels are cut.
+const MAX_LABEL_CHARS: usize = 60;
+
+impl AskingConversation {
+    pub(crate) fn of(label: &str, source: Source) -> Self {
+        let cut = label.char_indices().nth(MAX_LABEL_CHARS);
+        let (kept, end) = match cut.and_then(|(at, _)| label.get(..at)) {
+            Some(kept) => (kept, "…"),
+            None => (label, ""),
+        };
+        Self {
+            label: format!("{}{end}", visible::line(kept).text),
+            source,
+        }
+    }
 }
 
 /// A tool call in which every character is visible: characters that hide or reorder text are shown as escapes
@@ -306,6 +336,7 @@ mod tests {
             reason: AskReason::Tainted,
             effect: Effect::Spend,
             session,
+            conversation: Some(AskingConversation::of("a\u{202e}\nb", Source::Webhook)),
             expires_at: Timestamp::from_millis(0),
         }));
         assert!(asked.is_for_approvers());
@@ -314,7 +345,17 @@ mod tests {
             json!({ "id": "apr_1", "agent": "default", "tool": "speak", "arguments": { "text": "x" },
                 "shown": { "tool": "spe\\u{AD}ak", "hidden": 2,
                     "arguments": "{\n  \"text\": \"a\\u{202E}b\\nc\"\n}" },
-                "reason": "tainted", "effect": "spend", "session": "ses_1", "expires_at": "1970-01-01T00:00:00.000Z" })
+                "reason": "tainted", "effect": "spend", "session": "ses_1",
+                "conversation": { "label": "a\\u{202E}\\u{A}b", "source": "webhook" },
+                "expires_at": "1970-01-01T00:00:00.000Z" })
         );
+    }
+
+    #[test]
+    fn a_long_label_is_cut_before_it_is_escaped() {
+        let label = |count| AskingConversation::of(&"\u{ad}".repeat(count), Source::User).label;
+        assert_eq!(label(MAX_LABEL_CHARS), "\\u{AD}".repeat(MAX_LABEL_CHARS));
+        let cut = format!("{}…", "\\u{AD}".repeat(MAX_LABEL_CHARS));
+        assert_eq!(label(MAX_LABEL_CHARS + 1), cut);
     }
 }

@@ -5,7 +5,7 @@ use crate::handle::Agents;
 use crate::lanes::RunningTurn;
 use crate::message::Message;
 use gatehouse_domain::id::SessionId;
-use gatehouse_store::ChatMessageRow;
+use gatehouse_store::{ChatMessageRow, Conn};
 
 /// A page of messages.
 #[derive(Clone, Debug)]
@@ -18,11 +18,22 @@ pub struct HistoryPage {
     pub running: Option<RunningTurn>,
 }
 
+/// The messages between which a page lies, by their IDs. Neither is on the page.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HistoryRange<'a> {
+    pub after: Option<&'a str>,
+    pub before: Option<&'a str>,
+}
+
 /// How many times messages are read because an answer became a message during the read.
 const READS: u32 = 4;
 
 /// Limit on the text of a page in bytes. A single larger message is still returned.
 const MAX_BYTES: usize = 8 << 20;
+
+/// Positions before the first message of a session and after its last one: turn and message.
+const BEFORE_ALL: (i64, i64) = (i64::MIN, i64::MIN);
+const AFTER_ALL: (i64, i64) = (i64::MAX, i64::MAX);
 
 /// How many messages of a session are compared with a text.
 const COMPARED: i64 = 200;
@@ -38,21 +49,55 @@ fn that_fit(rows: &[ChatMessageRow], limit: usize) -> usize {
     rows.iter().rev().take(limit).take_while(fits).count()
 }
 
+/// The position of a message that limits a page. `name` is the parameter that names it.
+async fn position_of(
+    conn: &mut Conn,
+    session: &SessionId,
+    (name, id): (&'static str, &str),
+) -> Result<(i64, i64), AgentsError> {
+    let refused = || AgentsError::invalid(name, "is not a message of this session");
+    if id.contains('\0') {
+        return Err(refused());
+    }
+    let found = conn.find_chat_message(session, id).await?;
+    found.map(|row| (row.turn_no, row.seq)).ok_or_else(refused)
+}
+
 fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 impl Agents {
-    /// The newest messages of a session, or the newest before the message `before`. A text that waits for its
-    /// turn is included, after the messages of the turns before it.
+    /// The newest messages of a session, or the newest before the message `before`.
     ///
-    /// The messages and the running turn are consistent: streamed text is in one of the two. The text of a turn that
-    /// another node runs is up to a second old.
+    /// # Errors
+    /// Like [`Self::history_within`].
     pub async fn history(
         &self,
         session: &str,
         limit: usize,
         before: Option<&str>,
+    ) -> Result<HistoryPage, AgentsError> {
+        let range = HistoryRange {
+            after: None,
+            before,
+        };
+        self.history_within(session, limit, range).await
+    }
+
+    /// The newest messages of a range. A text that waits for its turn is included, after the messages of the turns
+    /// before it.
+    ///
+    /// The messages and the running turn are consistent: streamed text is in one of the two. The text of a turn that
+    /// another node runs is up to a second old.
+    ///
+    /// # Errors
+    /// If the session does not exist, a message of the range is not one of its messages, or the store fails.
+    pub async fn history_within(
+        &self,
+        session: &str,
+        limit: usize,
+        range: HistoryRange<'_>,
     ) -> Result<HistoryPage, AgentsError> {
         let id = self.0.session_row(session).await?.id;
         let place = |running: Option<&RunningTurn>| {
@@ -61,7 +106,7 @@ impl Agents {
         let mut known = self.0.lanes.running(&id);
         let mut reads = 0;
         loop {
-            let page = self.messages(&id, limit, before).await?;
+            let page = self.messages(&id, limit, range).await?;
             let running = self.0.lanes.running(&id);
             reads += 1;
             if place(running.as_ref()) == place(known.as_ref()) || reads == READS {
@@ -87,8 +132,8 @@ impl Agents {
                 let Some(session) = conn.find_chat_session_by_key(&key).await? else {
                     return Ok(Vec::new());
                 };
-                let end = (i64::MAX, i64::MAX);
-                conn.list_chat_messages(&session.id, end, COMPARED, MAX_BYTES)
+                let all = (BEFORE_ALL, AFTER_ALL);
+                conn.list_chat_messages(&session.id, all, COMPARED, MAX_BYTES)
                     .await
             })
         });
@@ -101,28 +146,26 @@ impl Agents {
         &self,
         session: &SessionId,
         limit: usize,
-        before: Option<&str>,
+        range: HistoryRange<'_>,
     ) -> Result<HistoryPage, AgentsError> {
-        let (session, before) = (session.clone(), before.map(str::to_owned));
+        let session = session.clone();
+        let (after, before) = (
+            range.after.map(str::to_owned),
+            range.before.map(str::to_owned),
+        );
         let (node, now) = (self.0.node_among_others(), self.0.shared_now().await);
         let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
-                let place = match before {
-                    None => (i64::MAX, i64::MAX),
-                    Some(id) => {
-                        let refused =
-                            || AgentsError::invalid("before", "is not a message of this session");
-                        if id.contains('\0') {
-                            return Err(refused());
-                        }
-                        let found = conn.find_chat_message(&session, &id).await?;
-                        found
-                            .map(|row| (row.turn_no, row.seq))
-                            .ok_or_else(refused)?
-                    }
+                let start = match after {
+                    None => BEFORE_ALL,
+                    Some(id) => position_of(conn, &session, ("after", id.as_str())).await?,
                 };
-                let messages = conn.list_chat_messages(&session, place, rows, MAX_BYTES);
+                let end = match before {
+                    None => AFTER_ALL,
+                    Some(id) => position_of(conn, &session, ("before", id.as_str())).await?,
+                };
+                let messages = conn.list_chat_messages(&session, (start, end), rows, MAX_BYTES);
                 let messages = messages.await?;
                 let running = match node {
                     None => None,

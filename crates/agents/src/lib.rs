@@ -67,13 +67,13 @@ pub use budget_values::{AgentBudget, Budget, BudgetPeriod, BudgetWarning, Exhaus
 pub use budgets::{BudgetList, BudgetName};
 pub use error::AgentsError;
 pub use event::{
-    AgentEvent, Answered, Approval, AudioPart, Delta, Done, Resolved, Shown, ToolProgress,
-    ToolState,
+    AgentEvent, Answered, Approval, AskingConversation, AudioPart, Delta, Done, Resolved, Shown,
+    ToolProgress, ToolState,
 };
 pub use gatehouse_models::{ReasoningEffort, Usage};
 pub use handle::{Agents, AgentsParts, AgentsSettings};
 pub use heard::HeardMessage;
-pub use history::HistoryPage;
+pub use history::{HistoryPage, HistoryRange};
 pub use lanes::RunningTurn;
 pub use manage_sessions::{SessionChanges, SessionPage, SessionQuery};
 pub use message::{Failure, Message, Role, ToolCallRecord};

@@ -1,7 +1,7 @@
 //! Messages to channels about tool calls that wait for approval.
 
 use crate::Services;
-use crate::chat_approvals::{Chat, DENIED, notes, second};
+use crate::chat_approvals::{Asker, Chat, DENIED, asked_in, notes, second};
 use crate::live_config::settings::base_url;
 use crate::own_messages::OwnMessage;
 use crate::sent_links::{Decision, StoredEnd};
@@ -84,15 +84,27 @@ impl Services {
         tasks.spawn(async move { services.store_link_end_later(&id, end).await });
     }
 
-    /// Asks the person whose turn needs the approval, if they may answer in their chat, and notifies the
-    /// channels of `approvals.notify`.
+    /// Asks the trusted person whose turn needs the approval, or replies that it waits, and notifies the channels of
+    /// `approvals.notify`.
     async fn announce(
         self: &Arc<Self>,
         asked: &Arc<Approval>,
         shutdown: &CancellationToken,
         tasks: &TaskTracker,
     ) {
-        let own = self.chat_of_asker(asked).await;
+        let own = match self.asker(asked).await {
+            Some(Asker::Asked(chat)) => Some(chat),
+            Some(Asker::Told(account, message)) => {
+                let (services, asked) = (Arc::clone(self), Arc::clone(asked));
+                let shutdown = shutdown.clone();
+                tasks.spawn(async move {
+                    let told = services.tell_asker(&asked, &account, &message);
+                    shutdown.run_until_cancelled(told).await;
+                });
+                None
+            }
+            None => None,
+        };
         // The chats to ask in. Each has the target that gets a link instead, if there is no chat or it cannot
         // show the question.
         let mut places: Vec<(Option<Chat>, Option<String>)> = Vec::new();
@@ -180,7 +192,11 @@ fn buttons_of(links: ApprovalLinks, link: &str) -> Vec<(&'static str, String)> {
 }
 
 /// The message about a call at a time, with the link to its page at the end.
-fn message_text(asked: &Approval, markup: Markup, (at, link): (Timestamp, Option<&str>)) -> String {
+pub(crate) fn message_text(
+    asked: &Approval,
+    markup: Markup,
+    (at, link): (Timestamp, Option<&str>),
+) -> String {
     let shown = &asked.shown;
     let mut characters = shown.arguments.char_indices();
     let end = characters.nth(MAX_ARGUMENT_CHARS).map(|(at, _)| at);
@@ -200,13 +216,18 @@ fn message_text(asked: &Approval, markup: Markup, (at, link): (Timestamp, Option
     };
     let (tool, arguments) = (markup.exact(&shown.tool), markup.exact(kept));
     let hidden = shown.hidden + tool.hidden + arguments.hidden;
+    let conversation = asked.conversation.as_ref().map(|it| {
+        let label = markup.exact(&it.label);
+        asked_in(it.source, &markup.escape(&label.text))
+    });
     format!(
-        "The agent {} asks for approval of the tool {}:\n\n{}{cut}{}\n\nAnswer until {}, {} after the call. {DENIED}\n\
+        "The agent {} asks for approval of the tool {}:\n\n{}{cut}{}{}\n\nAnswer until {}, {} after the call. {DENIED}\n\
          {answer}",
         markup.escape(&asked.agent),
         markup.escape(&tool.text),
         markup.escape(&arguments.text),
         notes(hidden, asked.reason),
+        conversation.unwrap_or_default(),
         second(asked.expires_at),
         in_words(at.until(asked.expires_at)),
     )
@@ -244,7 +265,7 @@ fn in_words(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gatehouse_agents::{AskReason, Effect, Shown};
+    use gatehouse_agents::{AskReason, AskingConversation, Effect, Shown, Source};
     use gatehouse_domain::id::{ApprovalId, SessionId};
     use serde_json::json;
 
@@ -260,23 +281,29 @@ mod tests {
             reason,
             effect: Effect::Spend,
             session: SessionId::from_text("ses_1"),
+            conversation: Some(AskingConversation {
+                label: "@here".to_owned(),
+                source: Source::Webhook,
+            }),
             expires_at: at.after(Duration::from_mins(5)),
         };
         let link = Some("https://a/approve/b");
         let text = |reason, markup| message_text(&asked(reason), markup, (at, link));
         let head = "The agent default asks for approval of the tool speak:\n\n{\n  \"text\": ";
+        let from = "The conversation, started by a webhook: @here\n\n";
         let until = "Answer until 2026-11-18 11:11:40 UTC, 5 minutes after the call. Without an answer the call is \
                      denied.\nRead and answer it: https://a/approve/b";
-        let plain = format!("{head}\"@here\"\n}}\n\n{until}");
+        let plain = format!("{head}\"@here\"\n}}\n\n{from}{until}");
         assert_eq!(text(AskReason::Required, Markup::None), plain);
         let tainted = format!(
             "{head}\"@here\"\n}}\n\nThe agent has read text that anyone could have written. It may have caused this \
-             call.\n\n{until}"
+             call.\n\n{from}{until}"
         );
         assert_eq!(text(AskReason::Tainted, Markup::Slack), tainted);
-        // The backslash of the escape is escaped for Discord.
+        // The backslash of an escape is escaped for Discord.
+        let from = from.replace('@', "\\\\u{40}");
         let discord = format!(
-            "{head}\"\\\\u{{40}}here\"\n}}\n\n1 hidden character is shown as an escape.\n\n{until}"
+            "{head}\"\\\\u{{40}}here\"\n}}\n\n1 hidden character is shown as an escape.\n\n{from}{until}"
         );
         assert_eq!(text(AskReason::Required, Markup::Discord), discord);
         let unlinked = message_text(&asked(AskReason::Required), Markup::None, (at, None));

@@ -3,21 +3,21 @@
 //! A question's task lives until the call no longer waits, and then replaces the buttons with the result. After a
 //! crash the buttons stay; a press removes them.
 
+mod asker;
 mod presses;
 mod text;
 
+pub(crate) use asker::Asker;
 pub(crate) use presses::Presses;
-pub(crate) use text::{DENIED, notes, second};
+pub(crate) use text::{DENIED, asked_in, notes, second};
 
 use self::presses::{Choice, MessageAt};
 use self::text::{CallText, Closed, Outcome, answered_through};
 use crate::Services;
-use crate::inbound::message_id;
 use crate::live_config::settings::base_url;
 use crate::sent_links::has_expired;
 use gatehouse_agents::{AgentEvent, Approval, ButtonPlace};
 use gatehouse_channels::{Button, Question, QuestionText, SendError, SentQuestion};
-use gatehouse_domain::id::DeliveryId;
 use gatehouse_domain::visible;
 use gatehouse_store::StoreError;
 use std::time::Duration;
@@ -32,13 +32,13 @@ const RESULT_TRIES: u32 = 5;
 /// After the shutdown began: how long a question waits for the end of its call.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// The buttons of a question in the chat of its session, in rows.
+/// The buttons of a question that shows the conversation, or is in the chat of the conversation, in rows.
 const ANSWERS: &[&[Choice]] = &[
     &[Choice::Allow, Choice::Deny],
     &[Choice::Session],
     &[Choice::Arguments],
 ];
-/// The buttons in another chat, whose question does not show the session.
+/// The buttons of a question whose conversation is not known.
 const ANSWERS_ELSEWHERE: &[&[Choice]] = &[&[Choice::Allow, Choice::Deny], &[Choice::Arguments]];
 
 /// Where a question is sent.
@@ -51,16 +51,6 @@ pub(crate) struct Chat {
 }
 
 impl Services {
-    /// The direct chat of the trusted person whose turn asks.
-    pub(crate) async fn chat_of_asker(&self, asked: &Approval) -> Option<Chat> {
-        let message = self.agents.approval_message(&asked.id)?;
-        let found = self.find_asker(&message).await;
-        found.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the person whose turn asks could not be read");
-            None
-        })
-    }
-
     /// The direct chat of a trusted person that messages to a target arrive in.
     pub(crate) async fn chat_of_target(&self, target: &str) -> Option<Chat> {
         let direct = match self.channels.find_direct_chat(target).await {
@@ -87,28 +77,6 @@ impl Services {
             tracing::warn!(%error, target, "the person of a channel could not be read");
             None
         })
-    }
-
-    async fn find_asker(&self, id: &DeliveryId) -> Result<Option<Chat>, StoreError> {
-        for account in self.channels.inbound_accounts().await? {
-            let waiting = self.channels.list_waiting_messages(&account.id).await?;
-            let Some(message) = waiting.into_iter().find(|it| message_id(it) == *id) else {
-                continue;
-            };
-            let place = ButtonPlace {
-                account: account.id,
-                chat: message.chat,
-                person: message.person,
-            };
-            let has_buttons = self.channels.question_form(&place.account).await?.is_some();
-            let is_asked = !message.is_group && has_buttons && self.is_trusted(&place).await?;
-            return Ok(is_asked.then_some(Chat {
-                place,
-                thread: message.thread,
-                is_own: true,
-            }));
-        }
-        Ok(None)
     }
 
     /// Whether the person may answer calls now.
@@ -238,7 +206,7 @@ impl Services {
             return false;
         }
         let at = (&*chat.place.chat, &*sent.message_id);
-        let rows = if chat.is_own {
+        let rows = if chat.is_own || asked.conversation.is_some() {
             ANSWERS
         } else {
             ANSWERS_ELSEWHERE

@@ -96,6 +96,17 @@ struct SentLink {
     is_stopped: bool,
 }
 
+impl SentLink {
+    /// How the call ended, if it no longer waits.
+    fn end(&self, now: Timestamp) -> LinkEnd {
+        match self.decision {
+            Some(decision) => LinkEnd::Answered(decision),
+            None if !self.is_stopped && now >= self.expires_at => LinkEnd::Expired(self.expires_at),
+            None => LinkEnd::Stopped,
+        }
+    }
+}
+
 /// The links that this process sent.
 #[derive(Debug, Default)]
 pub(crate) struct SentLinks(Mutex<VecDeque<SentLink>>);
@@ -155,11 +166,14 @@ impl SentLinks {
         let key = WaitingApprovalRow::token_key_of(token);
         let links = self.lock();
         let link = links.iter().find(|link| link.token_key == key)?;
-        Some(match link.decision {
-            Some(decision) => LinkEnd::Answered(decision),
-            None if !link.is_stopped && now >= link.expires_at => LinkEnd::Expired(link.expires_at),
-            None => LinkEnd::Stopped,
-        })
+        Some(link.end(now))
+    }
+
+    /// Like [`Self::end_of`], for the ID of a call.
+    pub(crate) fn end_of_call(&self, id: &ApprovalId, now: Timestamp) -> Option<LinkEnd> {
+        let links = self.lock();
+        let link = links.iter().find(|link| link.id == *id)?;
+        Some(link.end(now))
     }
 }
 
@@ -251,6 +265,21 @@ impl Services {
             _ => here.or(stored),
         })
     }
+
+    /// Like [`Self::approval_link_end`], for the ID of a call.
+    pub async fn approval_end(&self, id: &ApprovalId) -> Result<Option<LinkEnd>, StoreError> {
+        let now = self.store.shared_now(&self.clock).await;
+        let here = self.sent_links.end_of_call(id, now);
+        if here.is_some_and(|end| end.is_complete()) {
+            return Ok(here);
+        }
+        let id = id.clone();
+        let find = self
+            .store
+            .read(move |conn| Box::pin(async move { conn.find_approval_link_of(&id).await }));
+        let row: Option<ApprovalLinkRow> = find.await?;
+        Ok(row.map(|row| LinkEnd::of(&row, now)).or(here))
+    }
 }
 
 #[cfg(test)]
@@ -272,6 +301,7 @@ mod tests {
             reason: AskReason::Required,
             effect: Effect::None,
             session: SessionId::from_text("ses_1"),
+            conversation: None,
             expires_at: EXPIRES_AT,
         }
     }
@@ -323,6 +353,7 @@ mod tests {
         let expected = answer(true, 5, Some(AnsweredThrough::Chat));
         let end = links.end_of("one", EXPIRES_AT);
         assert_eq!(end, Some(LinkEnd::Answered(expected)));
+        assert_eq!(links.end_of_call(&id, EXPIRES_AT), end);
         assert_eq!(links.through_of(&id), Some(AnsweredThrough::Chat));
         let unanswered = ApprovalId::from_text("apr_2");
         assert_eq!(links.through_of(&unanswered), None);

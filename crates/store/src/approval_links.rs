@@ -88,6 +88,15 @@ impl Conn {
         let find = query("SELECT * FROM approval_links WHERE token_key = $1");
         self.find(find.bind(token_key)).await
     }
+
+    /// Finds the link to a call.
+    pub async fn find_approval_link_of(
+        &mut self,
+        call: &ApprovalId,
+    ) -> Result<Option<ApprovalLinkRow>, StoreError> {
+        let find = query("SELECT * FROM approval_links WHERE approval_id = $1");
+        self.find(find.bind(call.as_str())).await
+    }
 }
 
 #[cfg(test)]
@@ -142,6 +151,7 @@ mod tests {
                         ..one
                     };
                     assert_eq!(found, Some(answered));
+                    assert_eq!(conn.find_approval_link_of(id).await?, found);
                     let id = &two.approval_id;
                     assert!(conn.update_approval_link_stopped(id, at(9)).await?);
                     let found = conn
@@ -152,6 +162,7 @@ mod tests {
 
                     let unknown = ApprovalId::from_text("apr_unknown");
                     assert!(!conn.update_approval_link_stopped(&unknown, at(9)).await?);
+                    assert_eq!(conn.find_approval_link_of(&unknown).await?, None);
                     conn.insert_approval_link(&link("new", 2 * DAY_MS), at(1_001 + DAY_MS))
                         .await?;
                     let old = conn.find_approval_link("one").await?;

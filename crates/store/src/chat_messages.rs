@@ -246,21 +246,22 @@ impl Conn {
         self.find(query.bind(session.as_str()).bind(id)).await
     }
 
-    /// Returns the newest messages before a position (turn and number), in ascending order.
+    /// Returns the newest messages between two positions (turn and number), both exclusive, in ascending order.
     pub async fn list_chat_messages(
         &mut self,
         session: &SessionId,
-        before: (i64, i64),
+        (after, before): ((i64, i64), (i64, i64)),
         limit: i64,
         max_bytes: usize,
     ) -> Result<Vec<ChatMessageRow>, StoreError> {
         let query = query(
             "SELECT * FROM chat_messages
              WHERE session_id = $1 AND (turn_no < $2 OR (turn_no = $2 AND seq < $3))
-             ORDER BY turn_no DESC, seq DESC LIMIT $4",
+                AND (turn_no > $4 OR (turn_no = $4 AND seq > $5))
+             ORDER BY turn_no DESC, seq DESC LIMIT $6",
         );
         let query = query.bind(session.as_str()).bind(before.0).bind(before.1);
-        let query = query.bind(limit);
+        let query = query.bind(after.0).bind(after.1).bind(limit);
         let newest = self.list_within(query, max_bytes, ChatMessageRow::text_bytes);
         let mut newest = newest.await?;
         newest.reverse();

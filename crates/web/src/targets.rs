@@ -51,6 +51,8 @@ const PRESETS: &[Row] = &[
             "/api/sessions/*",
             "/v1/chat/completions",
             "/v1/responses",
+            #[cfg(feature = "voice")]
+            "/ws/talk",
             "/v1/models",
             "/v1/models/*",
         ],

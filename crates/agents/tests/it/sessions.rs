@@ -1,7 +1,7 @@
 //! Lists of sessions and messages.
 
 use crate::harness::{Harness, harnesses, problem_of, webhook};
-use gatehouse_agents::{SessionChanges, SessionQuery};
+use gatehouse_agents::{HistoryRange, SessionChanges, SessionQuery};
 use gatehouse_domain::{Actor, Clock, Timestamp};
 use std::time::Duration;
 
@@ -261,6 +261,42 @@ async fn shared_sessions_are_listed_apart_also_if_they_are_archived() {
             .await
             .unwrap();
         assert_eq!(listed(Some(true)).await, ["first"]);
+    }
+}
+
+#[tokio::test]
+async fn history_after_a_message_has_only_newer_ones() {
+    for harness in harnesses().await {
+        let first = harness.say(None, "0").await;
+        let session = first.session.as_str();
+        for n in 1..3 {
+            harness.say(Some(session), &n.to_string()).await;
+        }
+        let all = harness.history(session).await;
+        let ids: Vec<_> = all.iter().map(|message| message.id.to_string()).collect();
+        let page = async |limit: usize, after: &str, before: Option<&str>| {
+            let range = HistoryRange {
+                after: Some(after),
+                before,
+            };
+            let page = harness.agents.history_within(session, limit, range).await;
+            let page = page.unwrap();
+            let texts: Vec<_> = page.messages.into_iter().map(|m| m.content).collect();
+            (texts.join(" "), page.next_cursor)
+        };
+        assert_eq!(page(4, &ids[1], None).await, ("1 ok 2 ok".to_owned(), None));
+        let (newest, cursor) = page(3, &ids[1], None).await;
+        assert_eq!(newest, "ok 2 ok");
+        let rest = page(3, &ids[1], cursor.as_deref()).await;
+        assert_eq!(rest, ("1".to_owned(), None));
+        assert_eq!(page(3, &ids[5], None).await, (String::new(), None));
+        let unknown = HistoryRange {
+            after: Some("msg_none"),
+            before: None,
+        };
+        let refused = harness.agents.history_within(session, 3, unknown).await;
+        let refused = problem_of(refused.unwrap_err());
+        assert_eq!(refused, ("INVALID_PARAMS", "after".to_owned()));
     }
 }
 

@@ -120,7 +120,7 @@ impl Server {
 
 /// The URL with the first name of the certificate. Its port is 443, where the certificate authority verifies the name,
 /// whatever port that is forwarded to.
-fn certified_url(reader: &Reader<'_>) -> Result<Option<Url>, Bad> {
+fn certified_url(reader: &Reader<'_>) -> Result<Option<Url>, InvalidSetting> {
     let domains: Vec<String> = reader.list("server.tls.acme.domains")?;
     let first = domains.first();
     Ok(first.and_then(|name| Url::parse(&format!("https://{name}")).ok()))

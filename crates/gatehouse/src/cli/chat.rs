@@ -2,27 +2,30 @@
 //! and proxies and survives a server restart.
 
 mod answer;
+mod approvals;
+mod history;
 
 use super::client::{Client, ClientError};
 use super::globals::Globals;
 use super::input::{Input, Line};
 use super::output::{Output, field, note, plain, warn};
-use super::prompt;
 use answer::Answer;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use futures_util::FutureExt;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+use tokio::time::MissedTickBehavior;
 
+/// The pause between two reads of the conversation.
 const EVERY: Duration = Duration::from_millis(200);
+/// The pause between two reads of the calls that wait for an approval.
+const APPROVALS_EVERY: Duration = Duration::from_secs(1);
 
 const INTERRUPTED: &str = "interrupted";
-
-const QUESTION: &str =
-    "Allow? [y]es, [n]o, [s] always in this conversation, [a] always with this input: ";
 
 /// The flags of `chat`.
 #[derive(Debug, clap::Args)]
@@ -114,17 +117,22 @@ impl Chat {
         self.session = Some(session.clone());
         let mut answer = Answer::new(field(&sent, "turn_id"), out.is_json());
         let mut is_away = false;
+        let mut approvals = tokio::time::interval(APPROVALS_EVERY);
+        approvals.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let params = json!({ "session": session, "limit": 100 });
-            match self.rpc("chat.history", params).await {
+            match self.read(&session, &answer).await {
                 None => self.abort(&session).await?,
-                Some(Ok(history)) => {
+                Some(Ok(news)) => {
                     is_away = false;
-                    if let Some(last) = answer.read(&history) {
+                    if let Some(last) = answer.add(news) {
                         out.json_line(&last, || ())?;
                         return Ok(field(&last, "stop") == "end");
                     }
-                    self.ask_approvals(&session).await?;
+                    let is_known = answer.newest().is_some();
+                    ensure!(is_known, "the message was deleted before it was answered");
+                    if approvals.tick().now_or_never().is_some() {
+                        self.ask_approvals(&session).await?;
+                    }
                 }
                 Some(Err(error)) => {
                     let Some(why) = error.outage() else {
@@ -185,67 +193,6 @@ impl Chat {
             ids.push(field(&stored, "id").into());
         }
         Ok(ids)
-    }
-
-    /// Asks about the calls of this conversation that wait for an approval. Without a terminal, prints where to decide.
-    async fn ask_approvals(&mut self, session: &str) -> Result<()> {
-        let Some(found) = self.rpc("approval.list", json!({})).await else {
-            return self.abort(session).await;
-        };
-        let found = match found {
-            Ok(found) => found,
-            // The key may not decide, or the server restarts.
-            Err(error) if matches!(error, ClientError::Refused(_)) || error.outage().is_some() => {
-                return Ok(());
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let waiting = found.get("approvals").and_then(Value::as_array);
-        for approval in waiting.into_iter().flatten() {
-            let id = field(approval, "id");
-            if field(approval, "session") != session || !self.asked.insert(id.clone()) {
-                continue;
-            }
-            let shown = approval.get("shown").unwrap_or(approval);
-            note(format!(
-                "\nThe agent asks to call {} with {}",
-                field(shown, "tool"),
-                field(shown, "arguments")
-            ));
-            let hidden = shown.get("hidden").and_then(Value::as_u64).unwrap_or(0);
-            if hidden > 0 {
-                warn(format!(
-                    "the input contains {hidden} hidden characters, shown as escapes"
-                ));
-            }
-            note(format!(
-                "Without an answer, it is denied at {}.",
-                field(approval, "expires_at")
-            ));
-            if !self.is_typed {
-                note("Allow or deny it in the web UI.");
-                continue;
-            }
-            let reply = match self.input.ask(QUESTION).await {
-                Line::Text(reply) => reply,
-                Line::Interrupted => return self.abort(session).await,
-                Line::End => String::new(),
-            };
-            let (allow, remember) = match reply.trim().to_lowercase().as_str() {
-                reply if prompt::is_yes(reply) => (true, None),
-                "s" => (true, Some("session")),
-                "a" => (true, Some("arguments")),
-                _ => (false, None),
-            };
-            let params = json!({ "id": id, "allow": allow, "remember": remember });
-            match self.rpc("approval.resolve", params).await {
-                None => return self.abort(session).await,
-                Some(Ok(_)) => {}
-                // The approval may have expired, or have been decided elsewhere.
-                Some(Err(error)) => warn(format!("{error:#}")),
-            }
-        }
-        Ok(())
     }
 
     fn show_session(&self, out: &Output) {

@@ -1,6 +1,7 @@
 //! Lines of standard input, which can be waited for together with Ctrl-C.
 
-use std::io::{BufRead, Write};
+use rustix::termios::{QueueSelector, tcflush};
+use std::io::{BufRead, IsTerminal, Write};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -52,6 +53,33 @@ impl Input {
         tokio::select! {
             result = work => Some(result),
             _ = self.interrupts.recv() => None,
+        }
+    }
+
+    /// Like [`Self::ask`], until the future `end` completes. Returns its output then; a line that is entered later
+    /// answers the next question. What was typed before the question is discarded.
+    pub async fn ask_until<T>(
+        &mut self,
+        question: &str,
+        end: impl Future<Output = T>,
+    ) -> Result<Line, T> {
+        self.discard();
+        tokio::select! {
+            biased;
+            line = self.ask(question) => Ok(line),
+            end = end => Err(end),
+        }
+    }
+
+    /// Discards what was typed on the terminal and not read yet.
+    fn discard(&mut self) {
+        if self.is_reading && self.lines.try_recv().is_ok() {
+            self.is_reading = false;
+        }
+        let stdin = std::io::stdin();
+        if stdin.is_terminal() {
+            // Nothing can be discarded after the terminal was closed.
+            let _ = tcflush(stdin, QueueSelector::IFlush);
         }
     }
 

@@ -6,9 +6,9 @@ mod wire;
 
 use super::client::Client;
 use super::input::{Input, Line};
-use super::output::{Output, line, plain, warn};
+use super::output::{Output, line, note, plain, warn};
 use super::{prompt, usage};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ impl Agent {
             );
             let mut message = vec![0; length];
             stream.read_exact(&mut message).await?;
-            let answer = match self.answer(&message, &program).await {
+            let answer = match self.answer(&message, &program, &stream).await {
                 Ok(answer) => answer,
                 Err(error) => {
                     warn(format!("{}: {error:#}", plain(&program)));
@@ -102,14 +102,14 @@ impl Agent {
         }
     }
 
-    async fn answer(&self, message: &[u8], program: &str) -> Result<Vec<u8>> {
+    async fn answer(&self, message: &[u8], program: &str, stream: &UnixStream) -> Result<Vec<u8>> {
         match wire::parse(message)? {
             Request::Identities => Ok(wire::identities(&self.keys().await?)),
             Request::Sign { key, data, flags } => {
                 let keys = self.keys().await?;
                 let known = keys.iter().find(|known| known.blob == key);
                 let name = &known.context("it requested a key that is not stored")?.name;
-                self.allow(name, program).await?;
+                self.allow(name, program, stream).await?;
                 let params = json!({
                     "name": name, "data": STANDARD.encode(data), "flags": flags, "program": program,
                 });
@@ -128,13 +128,21 @@ impl Agent {
         Ok(named_keys(&list))
     }
 
-    async fn allow(&self, name: &str, program: &str) -> Result<()> {
+    /// Asks whether a program may use a key. The question ends when the program closes its connection.
+    async fn allow(&self, name: &str, program: &str, stream: &UnixStream) -> Result<()> {
         let Some(input) = &self.confirm else {
             return Ok(());
         };
         let (program, shown) = (plain(program), plain(name));
         let question = format!("Allow {program} to use the key {shown}? [y/N] ");
-        let reply = input.lock().await.ask(&question).await;
+        let mut input = tokio::select! {
+            input = input.lock() => input,
+            () = socket::closed(stream) => bail!("it closed its connection before it was asked about"),
+        };
+        let Ok(reply) = input.ask_until(&question, socket::closed(stream)).await else {
+            note("");
+            bail!("it closed its connection before an answer");
+        };
         let is_yes = matches!(&reply, Line::Text(reply) if prompt::is_yes(reply));
         ensure!(is_yes, "the use of the key {name} was denied");
         Ok(())

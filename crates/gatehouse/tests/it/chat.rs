@@ -7,8 +7,30 @@ use std::fs::File;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+/// Number of messages that contain tool calls in the turn of a person who asks to count.
+const STEPS: usize = 4;
+/// Number of calls in each of them. A turn may make at most 32 at once.
+const CALLS: usize = 32;
+
+/// Counts the steps of a turn by the results of its calls.
+fn count(request: &Value) -> Reaction {
+    let messages = request["messages"].as_array().unwrap().iter();
+    let step = messages.filter(|message| message["role"] == "tool").count() / CALLS;
+    if step == STEPS {
+        return says(["Done."]);
+    }
+    let call = |number: usize| {
+        let expression = json!({ "expression": format!("{step}+{number}") });
+        ("calc".to_owned(), expression.to_string())
+    };
+    Reaction::Call(format!("Step {step}."), (0..CALLS).map(call).collect())
+}
+
 fn answer(request: &Value) -> Reaction {
     let last = last_text(request);
+    if last == "Count" {
+        return count(request);
+    }
     if last.contains("fail") {
         let error = json!({ "message": "No such model.", "type": "invalid_request_error" });
         return Reaction::Refuse(404, json!({ "error": error }));
@@ -84,6 +106,23 @@ async fn one_message_gets_its_answer_and_the_conversation_continues() {
         .json();
     assert_eq!(record["stop"], "end");
     assert_eq!(record["content"], "You said: Again\u{1b}[2J");
+}
+
+/// The messages of the turn do not fit on one page of the history.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_of_more_than_100_messages_is_printed_once() {
+    let installation = installation().await;
+    let server = installation.start();
+    let counted = chat(&installation, &server, &["Count"], "").await;
+    assert_eq!(
+        counted.ok(),
+        "Step 0.\n\nStep 1.\n\nStep 2.\n\nStep 3.\n\nDone.\n"
+    );
+    let calls = counted.stderr().matches("[calc]").count();
+    assert_eq!(calls, STEPS * CALLS);
+    let list = server.rpc("", "sessions.list", json!({})).await;
+    let messages = &list["result"]["sessions"][0]["message_count"];
+    assert_eq!(*messages, STEPS * (CALLS + 1) + 2, "{list}");
 }
 
 /// Every write to `/dev/full` fails as on a full disk.

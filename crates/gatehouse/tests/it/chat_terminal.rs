@@ -11,9 +11,9 @@ fn answer(request: &Value) -> Reaction {
     let last = last_text(request);
     if has_result(request) {
         let result = request["messages"].as_array().unwrap().last().unwrap();
-        // The first line opens the tag of untrusted output.
-        let result = result["content"].as_str().unwrap().lines().nth(1).unwrap();
-        say(&format!("Result: {result}"))
+        // The first line opens the tag of untrusted output. A call that did not run has none.
+        let result = result["content"].as_str().unwrap().lines().nth(1);
+        say(&format!("Result: {}", result.unwrap_or("none")))
     } else if last.starts_with(|first: char| first.is_ascii_digit()) {
         call("calc", &json!({ "expression": last }))
     } else if last == "wait" {
@@ -101,27 +101,76 @@ async fn ctrl_c_works_while_the_server_hangs() {
     server.signal(Signal::CONT);
 }
 
+/// Waits until the conversation asks about a call with this expression.
+fn asked(terminal: &mut Terminal, expression: &str) {
+    terminal.expect("The agent asks to call calc with ");
+    terminal.expect(expression);
+    terminal.expect("Without an answer, it is denied at ");
+    terminal.expect("[a] always with this input: ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_ends_when_the_call_is_answered_elsewhere() {
+    let (installation, server) = started().await;
+    let mut terminal = chat(&installation, &server);
+    for (expression, allow, end) in [
+        ("1 + 1", true, "Allowed elsewhere."),
+        ("2 + 1", false, "Denied elsewhere."),
+    ] {
+        terminal.enter(expression);
+        asked(&mut terminal, expression);
+        // This part of a line answers neither this question nor the next one.
+        terminal.press("y");
+        terminal.expect("y");
+        let waiting = server.rpc("", "approval.list", json!({})).await;
+        let id = &waiting["result"]["approvals"][0]["id"];
+        let answer = json!({ "id": id, "allow": allow });
+        server.rpc("", "approval.resolve", answer).await;
+        terminal.expect(end);
+        terminal.expect("Result: ");
+        terminal.expect("> ");
+        // Ctrl-U deletes it.
+        terminal.press("\u{15}");
+    }
+    terminal.enter("Hello");
+    terminal.expect("You said: Hello");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_ends_when_the_call_expires() {
+    let (mut installation, server) = started().await;
+    server.stop();
+    installation.env("SERVICE_APPROVALS__TIMEOUT_SECONDS", "3");
+    let server = installation.start();
+    let mut terminal = chat(&installation, &server);
+    terminal.enter("1 + 1");
+    asked(&mut terminal, "1 + 1");
+    terminal.expect("Expired. The call was denied.");
+    terminal.expect("Result: ");
+    terminal.expect("> ");
+    terminal.press(CTRL_D);
+    let (status, rest) = terminal.wait();
+    assert!(status.success(), "{rest}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approval_is_decided_at_the_prompt() {
     let (installation, server) = started().await;
     let mut terminal = chat(&installation, &server);
-    let asked = |terminal: &mut Terminal, expression: &str| {
+    let ask = |terminal: &mut Terminal, expression: &str| {
         terminal.enter(expression);
-        terminal.expect("The agent asks to call calc with ");
-        terminal.expect(expression);
-        terminal.expect("Without an answer, it is denied at ");
-        terminal.expect("[a] always with this input: ");
+        asked(terminal, expression);
     };
-    asked(&mut terminal, "1 + 1");
+    ask(&mut terminal, "1 + 1");
     terminal.enter("y");
     terminal.expect("Result: 2");
     terminal.expect("> ");
-    asked(&mut terminal, "2 + 1");
+    ask(&mut terminal, "2 + 1");
     // Anything else than a yes denies.
     terminal.enter("perhaps");
     let denied = terminal.expect("> ");
     assert!(!denied.contains("Result: 3"), "{denied}");
-    asked(&mut terminal, "3 + 1");
+    ask(&mut terminal, "3 + 1");
     terminal.enter("a");
     terminal.expect("Result: 4");
     terminal.expect("> ");
@@ -130,7 +179,7 @@ async fn an_approval_is_decided_at_the_prompt() {
     let shown = terminal.expect("Result: 4");
     assert!(!shown.contains("asks to call"), "{shown}");
     terminal.expect("> ");
-    asked(&mut terminal, "4 + 1");
+    ask(&mut terminal, "4 + 1");
     terminal.enter("s");
     terminal.expect("Result: 5");
     terminal.expect("> ");

@@ -91,3 +91,32 @@ async fn ctrl_c_ends_the_agent_while_it_asks() {
     assert_eq!(audit(&server, &key, "ssh_key.used").await.len(), 0);
     server.stop();
 }
+
+/// The second program waits while the first one is asked about.
+#[tokio::test]
+async fn a_question_ends_when_its_program_has_gone() {
+    let (mut installation, server, key) = ready().await;
+    let made = json!({ "name": "deploy" });
+    let made = server.rpc(&key, "ssh_keys.generate", made).await;
+    let public = made["result"]["public_key"].as_str().unwrap();
+    let public_key = installation.file("deploy.pub", public).await;
+    let message = installation.file("message", "what is signed").await;
+    let (mut terminal, socket) = agent(&mut installation, &server.url, &key);
+    let mut first = sign(&socket, &public_key, &message);
+    terminal.expect("to use the key deploy? [y/N] ");
+    let second = sign(&socket, &public_key, &message);
+    terminal.press("y");
+    terminal.expect("y");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    terminal.expect("it closed its connection before an answer");
+    // What was typed for the first question does not answer the second one.
+    terminal.expect(&format!("Allow ssh-keygen (process {})", second.id()));
+    terminal.expect("to use the key deploy? [y/N] ");
+    terminal.enter("");
+    terminal.expect("the use of the key deploy was denied");
+    let refused = CommandOutput(second.wait_with_output().unwrap());
+    assert_ne!(refused.code(), Some(0));
+    assert_eq!(audit(&server, &key, "ssh_key.used").await.len(), 0);
+    server.stop();
+}

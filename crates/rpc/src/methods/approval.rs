@@ -19,7 +19,7 @@ pub const LIST: Method = method!(
 
 pub const FIND: Method = method!(
     "approval.find",
-    "Finds the waiting tool call of a link `/approve/{token}`.",
+    "Finds a waiting tool call by its ID or by its link `/approve/{token}`.",
     Some(Scope::Approvals),
     find(FindParams) -> Approval,
     errors: [NotFound]
@@ -65,7 +65,9 @@ pub struct ListResult {
 #[serde(deny_unknown_fields)]
 pub struct FindParams {
     /// The last part of the link.
-    token: String,
+    token: Option<String>,
+    /// The ID of the approval request, instead of a token.
+    id: Option<ApprovalId>,
 }
 
 /// Params of `approval.resolve`.
@@ -106,13 +108,26 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 }
 
 async fn find(call: Call, params: FindParams) -> Result<Approval, Problem> {
-    let found = call.services.agents.find_approval_by_token(&params.token);
-    let found = found.await.map_err(to_problem)?;
-    if let Some(approval) = found {
-        return Ok(approval);
+    let (services, agents) = (&call.services, &call.services.agents);
+    let (found, end) = match (params.token, params.id) {
+        (Some(token), None) => {
+            let found = agents.find_approval_by_token(&token).await;
+            (found, services.approval_link_end(&token).await)
+        }
+        (None, Some(id)) => {
+            let waiting = agents.list_approvals().await;
+            let found = waiting.map(|all| all.into_iter().find(|asked| asked.id == id));
+            (found, services.approval_end(&id).await)
+        }
+        _ => {
+            let reason = "expected either a token or an ID";
+            return Err(Problem::invalid_params("token", reason));
+        }
+    };
+    match found.map_err(to_problem)? {
+        Some(approval) => Ok(approval),
+        None => Err(gone(end.map_err(to_problem)?)),
     }
-    let end = call.services.approval_link_end(&params.token).await;
-    Err(gone(end.map_err(to_problem)?))
 }
 
 /// `NOT_FOUND`, with how the call of a link ended if that is known.

@@ -3,7 +3,8 @@
 use super::page::rows;
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::{
-    Failure, HistoryPage, Message, RunningTurn, SendRequest, Sent, Stop, Target, Usage,
+    Failure, HistoryPage, HistoryRange, Message, RunningTurn, SendRequest, Sent, Stop, Target,
+    Usage,
 };
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::{Problem, Scope, input};
@@ -53,7 +54,7 @@ pub const DELETE: Method = method!(
 
 pub const HISTORY: Method = method!(
     "chat.history",
-    "Returns the messages of a session: the newest, or those before a given message, in order.",
+    "Returns the newest messages of a session, or those before or after a given message, in order.",
     Some(Scope::Read),
     history(HistoryParams) -> HistoryResult,
     errors: [NotFound]
@@ -134,6 +135,9 @@ pub struct HistoryParams {
     limit: Option<i64>,
     /// Return only messages before this one: `next_cursor` of the previous page.
     before: Option<String>,
+    /// Return only messages after this one: the ID of a message of the session. If there are more than `limit`, the
+    /// newest are returned, with a `next_cursor`.
+    after: Option<String>,
 }
 
 /// Result of `chat.history`.
@@ -214,7 +218,7 @@ pub async fn messages(
     services: &Services,
     session: &str,
     limit: Option<i64>,
-    before: Option<&str>,
+    range: HistoryRange<'_>,
 ) -> Result<HistoryResult, Problem> {
     let limit = rows(limit)?;
     let HistoryPage {
@@ -223,7 +227,7 @@ pub async fn messages(
         running,
     } = services
         .agents
-        .history(session, limit, before)
+        .history_within(session, limit, range)
         .await
         .map_err(to_problem)?;
     Ok(HistoryResult {
@@ -234,6 +238,9 @@ pub async fn messages(
 }
 
 async fn history(call: Call, params: HistoryParams) -> Result<HistoryResult, Problem> {
-    let before = params.before.as_deref();
-    messages(&call.services, &params.session, params.limit, before).await
+    let range = HistoryRange {
+        after: params.after.as_deref(),
+        before: params.before.as_deref(),
+    };
+    messages(&call.services, &params.session, params.limit, range).await
 }

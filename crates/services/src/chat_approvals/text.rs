@@ -1,7 +1,7 @@
 //! The text of a question: the call exactly as it will run, the deadline for an answer, and later the result.
 
 use crate::sent_links::AnsweredThrough;
-use gatehouse_agents::{Approval, AskReason};
+use gatehouse_agents::{Approval, AskReason, Source};
 use gatehouse_channels::{QuestionForm, QuestionText};
 use gatehouse_domain::Timestamp;
 
@@ -14,8 +14,8 @@ pub(super) const GONE: &str = "This call no longer waits for an answer.";
 /// What happens to a call that nobody answers.
 pub(crate) const DENIED: &str = "Without an answer the call is denied.";
 
-/// The text of a question that cannot be shown exactly, for a chat that others read.
-const UNSHOWN: &str = "A tool call waits for approval in the web UI.";
+/// The text about a call that waits, for a chat that others read.
+pub(super) const UNSHOWN: &str = "A tool call waits for approval in the web UI.";
 
 /// The text of a question that has ended.
 #[derive(Debug)]
@@ -47,8 +47,8 @@ pub(super) struct CallText {
 }
 
 impl CallText {
-    /// Shows the link if `is_linked` or if the call does not fit.
-    pub(super) fn of(asked: &Approval, form: QuestionForm, link: &str, is_linked: bool) -> Self {
+    /// Shows the link if the call does not fit, and the link and the conversation if it `is_elsewhere`.
+    pub(super) fn of(asked: &Approval, form: QuestionForm, link: &str, is_elsewhere: bool) -> Self {
         let arguments = form.escape(&asked.shown.arguments);
         let tool = form.escape(&asked.shown.tool);
         let head = format!(
@@ -56,15 +56,24 @@ impl CallText {
             form.escape(&asked.agent).text,
             tool.text
         );
+        let conversation = asked.conversation.as_ref().filter(|_| is_elsewhere);
         let note = notes(
             asked.shown.hidden + arguments.hidden + tool.hidden,
             asked.reason,
         );
+        let note = match conversation {
+            Some(it) => note + &asked_in(it.source, &form.escape(&it.label).text),
+            None => note,
+        };
         let until = format!("Answer until {}. {DENIED}", second(asked.expires_at));
         let linked = || format!("{until}\nThe call in the web UI: {link}");
         let mut question = QuestionText {
             call: format!("{head}{}{note}", arguments.text),
-            rest: if is_linked { linked() } else { until.clone() },
+            rest: if is_elsewhere {
+                linked()
+            } else {
+                until.clone()
+            },
         };
         let mut characters = MAX_CUT_CHARS;
         let mut allows = true;
@@ -152,6 +161,17 @@ pub(crate) fn notes(hidden: usize, reason: AskReason) -> String {
         1 => format!("\n\n1 hidden character is shown as an escape.{reason}"),
         count => format!("\n\n{count} hidden characters are shown as escapes.{reason}"),
     }
+}
+
+/// The paragraph about the conversation that a call comes from. The label must be escaped for the channel.
+pub(crate) fn asked_in(source: Source, label: &str) -> String {
+    let start = match source {
+        Source::User => "started in the web UI or through the API",
+        Source::Webhook => "started by a webhook",
+        Source::Channel => "started by a message to a channel",
+        Source::Api => "a request to the OpenAI-compatible API",
+    };
+    format!("\n\nThe conversation, {start}: {label}")
 }
 
 /// A time as `2026-11-27 05:16:30 UTC`.

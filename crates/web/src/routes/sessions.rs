@@ -7,6 +7,7 @@ use crate::respond::{Refusal, json, large_json, unreadable_query};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
+use gatehouse_agents::HistoryRange;
 use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_rpc::methods::{chat, sessions};
 use gatehouse_services::to_problem;
@@ -102,7 +103,10 @@ pub(super) async fn messages(
     query: Pairs,
 ) -> Result<Response, Refusal> {
     let asked = read(query, "before", false)?;
-    let (id, before) = (named(id)?, asked.place.as_deref());
-    let page = chat::messages(app.services(), &id, asked.limit, before).await?;
+    let range = HistoryRange {
+        after: None,
+        before: asked.place.as_deref(),
+    };
+    let page = chat::messages(app.services(), &named(id)?, asked.limit, range).await?;
     large_json(&page, app.share(&requester.context))
 }

@@ -1,5 +1,6 @@
 //! Prints an answer while it grows.
 
+use super::history::News;
 use crate::cli::output::{field, line, note, piece, warn};
 use gatehouse_domain::visible;
 use serde_json::Value;
@@ -7,10 +8,12 @@ use serde_json::Value;
 /// The answer to one message.
 pub struct Answer {
     turn: String,
+    /// The ID of the newest message of the turn.
+    newest: Option<String>,
+    /// The text of its messages.
+    stored: String,
     /// The text that was printed.
     shown: String,
-    /// Number of tool calls that were reported.
-    calls: usize,
     is_quiet: bool,
 }
 
@@ -19,45 +22,52 @@ impl Answer {
     pub const fn new(turn: String, is_quiet: bool) -> Self {
         Self {
             turn,
+            newest: None,
+            stored: String::new(),
             shown: String::new(),
-            calls: 0,
             is_quiet,
         }
     }
 
-    /// Prints the new messages of a history. Returns the last message after the turn has ended.
-    pub fn read(&mut self, history: &Value) -> Option<Value> {
-        let messages = history.get("messages").and_then(Value::as_array);
-        let own: Vec<&Value> = messages
-            .into_iter()
-            .flatten()
-            .filter(|message| field(message, "turn_id") == self.turn)
-            .collect();
-        let text = text(&own, history.get("running"), &self.turn);
-        let ended = own.iter().find(|message| message.get("stop").is_some());
+    /// The ID of the newest message that was added; `None` before the first.
+    pub fn newest(&self) -> Option<&str> {
+        self.newest.as_deref()
+    }
+
+    /// Takes the messages of the turn from a page.
+    pub fn own(&self, page: &mut Value) -> Vec<Value> {
+        let Some(Value::Array(messages)) = page.get_mut("messages").map(Value::take) else {
+            return Vec::new();
+        };
+        let own = |message: &Value| field(message, "turn_id") == self.turn;
+        messages.into_iter().filter(own).collect()
+    }
+
+    /// Prints new messages. Returns the last message after the turn has ended.
+    pub fn add(&mut self, news: News) -> Option<Value> {
+        for message in &news.messages {
+            self.newest = Some(field(message, "id"));
+            if field(message, "role") == "assistant" {
+                let content = message.get("content").and_then(Value::as_str);
+                append(&mut self.stored, content.unwrap_or_default());
+            }
+        }
         if !self.is_quiet {
-            self.report_calls(&own);
+            report_calls(&news.messages);
+            let mut text = self.stored.clone();
+            if field(&news.running, "turn_id") == self.turn {
+                let running = news.running.get("text").and_then(Value::as_str);
+                append(&mut text, running.unwrap_or_default());
+            }
             self.print(&text);
         }
-        let ended = (*ended?).clone();
+        let has_ended = |message: &Value| message.get("stop").is_some();
+        let ended = news.messages.into_iter().find(has_ended)?;
         if !self.is_quiet {
             line("");
             report_stop(&ended);
         }
         Some(ended)
-    }
-
-    fn report_calls(&mut self, own: &[&Value]) {
-        let calls = own
-            .iter()
-            .filter_map(|message| message.get("tool_calls"))
-            .filter_map(Value::as_array)
-            .flatten();
-        let calls: Vec<&Value> = calls.collect();
-        for call in calls.iter().skip(self.calls) {
-            note(format!("[{}]", field(call, "name")));
-        }
-        self.calls = calls.len();
     }
 
     fn print(&mut self, text: &str) {
@@ -75,20 +85,23 @@ impl Answer {
     }
 }
 
-/// The answer so far: the stored messages of the agent, then the part that is being written.
-fn text(own: &[&Value], running: Option<&Value>, turn: &str) -> String {
-    let stored = own
+/// Adds a part of the answer, with an empty line before it.
+fn append(text: &mut String, part: &str) {
+    if !text.is_empty() && !part.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(part);
+}
+
+fn report_calls(messages: &[Value]) {
+    let calls = messages
         .iter()
-        .filter(|message| field(message, "role") == "assistant")
-        .filter_map(|message| message.get("content")?.as_str());
-    let running = running
-        .filter(|running| field(running, "turn_id") == turn)
-        .and_then(|running| running.get("text")?.as_str());
-    let parts: Vec<&str> = stored
-        .chain(running)
-        .filter(|part| !part.is_empty())
-        .collect();
-    parts.join("\n\n")
+        .filter_map(|message| message.get("tool_calls"))
+        .filter_map(Value::as_array)
+        .flatten();
+    for call in calls {
+        note(format!("[{}]", field(call, "name")));
+    }
 }
 
 /// Describes why an answer is not complete.
@@ -114,29 +127,45 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn message(id: &str, role: &str, content: &str) -> Value {
+        json!({ "id": id, "turn_id": "t", "role": role, "content": content })
+    }
+
     #[test]
     fn an_answer_is_its_messages_and_what_is_being_written() {
-        let message =
-            |role: &str, content: &str| json!({ "turn_id": "t", "role": role, "content": content });
+        let mut answer = Answer::new("t".to_owned(), false);
+        let read = |messages: &[Value], turn: &str, text: &str| News {
+            messages: messages.to_vec(),
+            running: json!({ "turn_id": turn, "text": text }),
+        };
         let stored = [
-            message("user", "Hello"),
-            message("assistant", "Let me look."),
-            message("tool", "a page"),
+            message("m1", "user", "Hello"),
+            message("m2", "assistant", "Let me look."),
+            message("m3", "tool", "a page"),
         ];
-        let own: Vec<&Value> = stored.iter().collect();
-        let running = json!({ "turn_id": "t", "text": "It is" });
-        assert_eq!(text(&own, Some(&running), "t"), "Let me look.\n\nIt is");
-        assert_eq!(text(&own, Some(&running), "another"), "Let me look.");
+        answer.add(read(&stored, "t", "It is"));
+        assert_eq!(answer.shown, "Let me look.\n\nIt is");
+        assert_eq!(answer.newest(), Some("m3"));
+        let more = [message("m4", "assistant", "It is late.")];
+        answer.add(read(&more, "another", "No"));
+        assert_eq!(answer.shown, "Let me look.\n\nIt is late.");
+        assert_eq!(answer.newest(), Some("m4"));
     }
 
     #[test]
     fn a_turn_ends_with_the_message_that_says_why() {
         let mut answer = Answer::new("t".to_owned(), true);
-        let waiting = json!({ "messages": [{ "turn_id": "t", "role": "user", "content": "?" }] });
-        assert_eq!(answer.read(&waiting), None);
+        let mut read = |messages: &[Value]| {
+            let mut page = json!({ "messages": messages });
+            let messages = answer.own(&mut page);
+            answer.add(News {
+                messages,
+                running: Value::Null,
+            })
+        };
+        assert_eq!(read(&[message("m1", "user", "?")]), None);
         let last = json!({ "turn_id": "t", "role": "assistant", "content": "!", "stop": "end" });
         let earlier = json!({ "turn_id": "s", "role": "assistant", "content": "-", "stop": "end" });
-        let ended = json!({ "messages": [earlier, last] });
-        assert_eq!(answer.read(&ended), Some(last));
+        assert_eq!(read(&[earlier, last.clone()]), Some(last));
     }
 }

@@ -5,7 +5,12 @@ use rustix::process::geteuid;
 use std::fs::{DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::io::Interest;
 use tokio::net::{UnixListener, UnixStream};
+
+/// How often a connection is checked.
+const EVERY: Duration = Duration::from_millis(200);
 
 /// A socket that is removed when dropped.
 pub struct Socket {
@@ -65,6 +70,16 @@ fn remove_stale(path: &Path) -> Result<()> {
         bail!("{} is in use", path.display());
     }
     Ok(std::fs::remove_file(path)?)
+}
+
+/// Waits until the program has closed its connection. Data that it sends meanwhile stays unread.
+pub async fn closed(stream: &UnixStream) {
+    // A program that closed only its writing side can still read an answer.
+    while let Ok(state) = stream.ready(Interest::READABLE | Interest::WRITABLE).await
+        && !state.is_write_closed()
+    {
+        tokio::time::sleep(EVERY).await;
+    }
 }
 
 /// The name and process ID of the connected program, as far as the system reports them.

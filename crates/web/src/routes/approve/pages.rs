@@ -4,7 +4,7 @@ use crate::pages::escape_attribute as escape;
 use crate::standalone::{END, Forms, Language, head, notice, respond, time};
 use axum::body::Bytes;
 use axum::response::Response;
-use gatehouse_agents::{Approval, AskReason};
+use gatehouse_agents::{Approval, AskReason, Source};
 use gatehouse_services::{AnsweredThrough, Decision, LinkEnd};
 use http::StatusCode;
 use std::fmt::Write as _;
@@ -39,6 +39,11 @@ pub(super) fn question(language: Language, asked: &Approval, denies: bool) -> St
         );
         let _ = writeln!(page, "<p class=\"note\">{why}</p>");
     }
+    if let Some(conversation) = &asked.conversation {
+        let start = started(language, conversation.source);
+        let label = escape(&conversation.label);
+        let _ = writeln!(page, "<p class=\"note\">{start} <bdi>{label}</bdi></p>");
+    }
     page.push_str(&buttons(language, denies));
     let until = time(language, asked.expires_at);
     let (before, after) = match language {
@@ -56,6 +61,28 @@ pub(super) fn question(language: Language, asked: &Approval, denies: bool) -> St
         "<p class=\"note\">{before} {until} {after} {always}</p>\n{END}"
     );
     page
+}
+
+/// The words before the label of the conversation of a call.
+fn started(language: Language, source: Source) -> &'static str {
+    match source {
+        Source::User => language.say(
+            "The conversation, started in the web UI or through the API:",
+            "Die Unterhaltung, begonnen in der Weboberfläche oder über die API:",
+        ),
+        Source::Webhook => language.say(
+            "The conversation, started by a webhook:",
+            "Die Unterhaltung, begonnen von einem Webhook:",
+        ),
+        Source::Channel => language.say(
+            "The conversation, started by a message to a channel:",
+            "Die Unterhaltung, begonnen von einer Nachricht an einen Kanal:",
+        ),
+        Source::Api => language.say(
+            "The conversation, a request to the OpenAI-compatible API:",
+            "Die Unterhaltung, eine Anfrage an die OpenAI-kompatible API:",
+        ),
+    }
 }
 
 fn buttons(language: Language, denies: bool) -> String {

@@ -196,6 +196,12 @@ async fn the_presets_that_the_list_offers_make_keys() {
             "FORBIDDEN"
         };
         assert_eq!(chats, Err(code.to_owned()), "{wanted}");
+        #[cfg(feature = "voice")]
+        {
+            // The request is not a WebSocket handshake, so it is refused for that at most.
+            let talks = key.get("/ws/talk").await.status != 403;
+            assert_eq!(talks, wanted == "chat", "{wanted}");
+        }
     }
 }
 

@@ -8,15 +8,13 @@ use gatehouse_testkit::{Actor, TestServer};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The buttons of a question about the person's own turn.
+/// The buttons of a question.
 pub(super) const ANSWERS: [&str; 4] = [
     "Allow",
     "Deny",
     "Always in this session",
     "Always with these arguments",
 ];
-/// The buttons of a question about another turn, whose session it does not show.
-pub(super) const ANSWERS_ELSEWHERE: [&str; 3] = ["Allow", "Deny", "Always with these arguments"];
 pub(super) const CANNOT: &str = "You cannot answer this call.";
 pub(super) const GONE: &str = "This call no longer waits for an answer.";
 const REFUSED: &str = "approval.press_refused";

@@ -96,6 +96,8 @@ async fn a_bearer_link_answers_once_without_a_login() {
         let page = stranger.get(&path).await;
         page.expect(200);
         assert!(page.text.contains("1+1&lt;b&gt;"), "{}", page.text);
+        let from = "started in the web UI or through the API: <bdi>calculate 1+1&lt;b&gt;</bdi>";
+        assert!(page.text.contains(from), "{}", page.text);
         assert!(
             page.header("content-security-policy")
                 .unwrap()
@@ -166,15 +168,25 @@ async fn other_links_need_a_login() {
     refused.expect(401);
     let found = owner.rpc("approval.find", token.clone()).await.unwrap();
     assert_eq!(found["tool"], "calc");
+    let same = json!({ "id": found["id"] });
+    assert_eq!(owner.rpc("approval.find", same).await.unwrap(), found);
     let answer = json!({ "id": found["id"], "allow": true });
     owner.rpc("approval.resolve", answer).await.unwrap();
     assert!(has_run(&owner).await);
-    let gone = owner.rpc_reply("approval.find", token).await.expect(200);
-    let gone = &gone["error"]["data"];
-    assert_eq!(
-        (&gone["code"], &gone["ended"], &gone["through"]),
-        (&json!("NOT_FOUND"), &json!("allowed"), &json!("api"))
-    );
+    let id = json!({ "id": found["id"] });
+    for params in [token.clone(), id.clone()] {
+        let gone = owner.rpc_reply("approval.find", params).await.expect(200);
+        let gone = &gone["error"]["data"];
+        assert_eq!(
+            (&gone["code"], &gone["ended"], &gone["through"]),
+            (&json!("NOT_FOUND"), &json!("allowed"), &json!("api"))
+        );
+    }
+    let both = json!({ "id": id["id"], "token": token["token"] });
+    for params in [both, json!({})] {
+        let refused = owner.rpc("approval.find", params).await.unwrap_err();
+        assert_eq!(refused.as_str(), "INVALID_PARAMS");
+    }
     assert!(gone["at"].is_string(), "{gone}");
     let unknown = json!({ "token": "unknown" });
     let unknown = owner.rpc_reply("approval.find", unknown).await.expect(200);

@@ -183,7 +183,7 @@ fn without_backslashes(text: &str) -> String {
 }
 
 /// The text of a mail as quoted-printable (RFC 2045, 6.7).
-fn text_of(mail: &Mail) -> String {
+pub(super) fn text_of(mail: &Mail) -> String {
     assert_eq!(mail.header("Content-Transfer-Encoding"), "quoted-printable");
     let joined = mail.body().replace("=\r\n", "").replace("\r\n", "\n");
     let mut bytes = Vec::new();
@@ -212,6 +212,7 @@ async fn every_channel_shows_the_call_its_deadline_and_its_link() {
     let asked = waiting(&notified.owner).await.remove(0);
     assert_eq!(asked["arguments"]["expression"], hidden);
     let expires_at = asked["expires_at"].as_str().unwrap();
+    let (before, after) = ("calculate 1\\u{202E}\\u{200B}\\u{E0041}", "<b>&`*_~");
     let deadline = format!(
         "\n\nAnswer until {} UTC, 5 minutes after the call. Without an answer the call is denied.\nRead and answer it: \
          {LINK}",
@@ -232,7 +233,7 @@ async fn every_channel_shows_the_call_its_deadline_and_its_link() {
         let call = format!(
             "The agent default asks for approval of the tool calc:\n\n{{\n  \"expression\": \
              \"1\\u{{202E}}\\u{{200B}}\\u{{E0041}}\\u{{9B}}<b>&`*_~ {ping}\"\n}}\n\n{count} hidden characters are \
-             shown as escapes."
+             shown as escapes.\n\nThe conversation, started in the web UI or through the API: {before}{after} {ping}"
         );
         assert!(text.starts_with(&call), "{kind}: {text}");
         let rest = &text[call.len()..];

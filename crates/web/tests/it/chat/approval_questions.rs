@@ -1,13 +1,16 @@
 //! Questions about tool calls that Telegram changes, refuses or delays, and those to the chats of `approvals.notify`.
 
 use super::approval_buttons::{
-    ANSWERS_ELSEWHERE, GONE, ask, ends_with, say, sent_labels, trust, trusted, waiting,
+    ANSWERS, GONE, ask, ends_with, say, sent_labels, trust, trusted, waiting,
 };
-use super::inbound::{pair, receiving};
+use super::approval_messages::text_of;
+use super::inbound::{pair, receive_through, receiving};
+use super::inbound_email::Post;
 use gatehouse_testkit::Actor;
 use serde_json::{Value, json};
 
 const LINK: &str = "https://gate.example/approve/";
+const WAITS: &str = "A tool call waits for approval in the web UI.";
 const NO_RIGHTS: (u16, &str) = (
     400,
     "Bad Request: not enough rights to send text messages to the chat",
@@ -67,7 +70,7 @@ async fn a_notified_chat_has_buttons_only_if_its_person_is_trusted() {
 
     trust(&owner, "42", true).await;
     send(&owner).await;
-    let shown = telegram.offered(3, &ANSWERS_ELSEWHERE).await;
+    let shown = telegram.offered(3, &ANSWERS).await;
     assert_eq!(shown.text.matches(LINK).count(), 1, "{}", shown.text);
     // The token of a button gives no other answer.
     let session = shown.data("Allow").replace(":allow", ":session");
@@ -110,6 +113,56 @@ async fn a_chat_that_refuses_a_question_gets_the_link() {
     telegram.write(42, json!({ "text": "calculate 6*7" }));
     is_link(&telegram.wait_for(3).await);
     assert_eq!(waiting(&owner).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_trusted_person_who_writes_mail_gets_the_call_as_a_reply() {
+    let mut post = Post::start().await;
+    let (_server, owner) = receive_through("email", post.fields("gate@example.com")).await;
+    post.imap.seen("IDLE", 1).await;
+    post.pair(&owner, "ann@a.example", true).await;
+    post.write("ann@a.example", "calculate 6*7");
+    let told = post.wait_for(2).await;
+    assert_eq!(told.to, ["RCPT TO:<ann@a.example>"]);
+    assert_eq!(told.header("In-Reply-To"), "<q2@a.example>");
+    let text = text_of(&told);
+    assert!(text.contains("\"expression\": \"6*7\""), "{text}");
+    assert!(text.contains(LINK), "{text}");
+    deny(&owner).await;
+    assert_eq!(post.wait_for(3).await.body().trim_end(), "pong");
+
+    // A link that is its own credential is not sent by mail unless the owner names the address.
+    let links = json!({ "key": "approvals.links", "value": "bearer" });
+    owner.rpc("config.set", links).await.unwrap();
+    post.write("ann@a.example", "calculate 6*8");
+    assert_eq!(post.wait_for(4).await.body().trim_end(), WAITS);
+    deny(&owner).await;
+    post.wait_for(5).await;
+
+    // A person who is not trusted is told nothing.
+    trust(&owner, "ann@a.example", false).await;
+    post.write("ann@a.example", "calculate 6*9");
+    while waiting(&owner).await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    deny(&owner).await;
+    assert_eq!(post.wait_for(6).await.body().trim_end(), "pong");
+}
+
+#[tokio::test]
+async fn a_trusted_person_in_a_group_gets_only_the_note_that_a_call_waits() {
+    let (_server, owner, telegram) = trusted().await;
+    let named = json!([{ "type": "mention", "offset": 14, "length": 9 }]);
+    let call = json!({
+        "text": "calculate 6*7 @gate_bot", "entities": named,
+        "chat": { "id": -100, "type": "supergroup" },
+    });
+    telegram.write(42, call);
+    let told = telegram.wait_for(2).await;
+    assert_eq!(told["chat_id"], -100);
+    assert_eq!(told["text"], WAITS);
+    deny(&owner).await;
+    assert_eq!(telegram.wait_for(3).await["text"], "pong");
 }
 
 #[tokio::test]

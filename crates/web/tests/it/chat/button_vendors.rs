@@ -2,9 +2,7 @@
 
 mod own_rules;
 
-use super::approval_buttons::{
-    ANSWERS, ANSWERS_ELSEWHERE, CANNOT, GONE, refused, rows, trust, waiting,
-};
+use super::approval_buttons::{ANSWERS, CANNOT, GONE, refused, rows, trust, waiting};
 use super::discord_server::Discord;
 use super::inbound::{approve, code_of, receive_through, session_of};
 use super::matrix_server::Matrix;
@@ -327,7 +325,7 @@ async fn notified<V: ButtonVendor>() {
     chat.owner.rpc("config.set", notify).await.unwrap();
     let send = json!({ "text": "calculate 6*7" });
     chat.owner.rpc("chat.send", send).await.unwrap();
-    let mut labels = ANSWERS_ELSEWHERE;
+    let mut labels = ANSWERS;
     if V::KIND == "matrix" {
         labels.swap(0, 1);
     }
@@ -336,6 +334,8 @@ async fn notified<V: ButtonVendor>() {
         shown.text.contains("https://gate.example/approve/"),
         "{shown:?}"
     );
+    let from = "The conversation, started in the web UI or through the API: calculate 6*7";
+    assert!(shown.text.contains(from), "{shown:?}");
     chat.press(2, &shown.data("Allow"));
     chat.closed(2, "Allowed. The call runs.").await;
 }

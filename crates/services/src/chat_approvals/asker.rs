@@ -1,0 +1,116 @@
+//! The trusted person whose turn needs an approval, and the message to a person who cannot be asked with buttons.
+
+use super::text::UNSHOWN;
+use super::{Chat, retry_wait};
+use crate::Services;
+use crate::approval_messages::message_text;
+use crate::inbound::message_id;
+use crate::live_config::settings::base_url;
+use gatehouse_agents::{Approval, ButtonPlace};
+use gatehouse_channels::{Channels, InboundAccount, Outgoing};
+use gatehouse_config::ApprovalLinks;
+use gatehouse_domain::id::DeliveryId;
+use gatehouse_store::{ReceivedMessageRow, StoreError};
+
+/// The sender's name in messages.
+const SOURCE: &str = "Gatehouse";
+
+/// The trusted person whose turn asks.
+#[derive(Debug)]
+pub(crate) enum Asker {
+    /// The person can be asked in this direct chat.
+    Asked(Chat),
+    /// The person gets a message only: this one came from a group, or its channel has no buttons.
+    Told(InboundAccount, Box<ReceivedMessageRow>),
+}
+
+impl Services {
+    /// The trusted person whose turn asks, if it answers a message of a channel.
+    pub(crate) async fn asker(&self, asked: &Approval) -> Option<Asker> {
+        let message = self.agents.approval_message(&asked.id)?;
+        let found = self.find_asker(&message).await;
+        found.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the person whose turn asks could not be read");
+            None
+        })
+    }
+
+    async fn find_asker(&self, id: &DeliveryId) -> Result<Option<Asker>, StoreError> {
+        for account in self.channels.inbound_accounts().await? {
+            let waiting = self.channels.list_waiting_messages(&account.id).await?;
+            let Some(message) = waiting.into_iter().find(|it| message_id(it) == *id) else {
+                continue;
+            };
+            let place = ButtonPlace {
+                account: account.id.clone(),
+                chat: message.chat.clone(),
+                person: message.person.clone(),
+            };
+            if !self.is_trusted(&place).await? {
+                return Ok(None);
+            }
+            let has_buttons = self.channels.question_form(&account.id).await?.is_some();
+            if message.is_group || !has_buttons {
+                return Ok(Some(Asker::Told(account, Box::new(message))));
+            }
+            return Ok(Some(Asker::Asked(Chat {
+                place,
+                thread: message.thread,
+                is_own: true,
+            })));
+        }
+        Ok(None)
+    }
+
+    /// Replies to a message that its turn waits for an approval, until the channel accepts the reply or the call no
+    /// longer waits. Only a person alone gets the call and its link, and only a link that needs a login.
+    pub(crate) async fn tell_asker(
+        &self,
+        asked: &Approval,
+        account: &InboundAccount,
+        message: &ReceivedMessageRow,
+    ) {
+        let Some(token) = self.agents.approval_token(&asked.id) else {
+            return;
+        };
+        let (at, target) = (self.clock.now(), format!("{}:{}", account.kind, account.id));
+        let resolved = self.config.resolved();
+        let needs_login = resolved.settings.approvals.links == ApprovalLinks::SignIn;
+        let link = format!("{}/approve/{token}", base_url(&resolved.settings));
+        drop(resolved);
+        let text = if needs_login && !message.is_group {
+            message_text(asked, Channels::markup(&target), (at, Some(&link)))
+        } else {
+            UNSHOWN.to_owned()
+        };
+        while self.agents.approval_token(&asked.id).is_some() {
+            let sending = async {
+                let thread = message.thread.as_deref();
+                let place = self.channels.address(&account.id, &message.chat, thread);
+                let extra = place.await?;
+                let outgoing = Outgoing {
+                    target: &target,
+                    text: &text,
+                    is_json: false,
+                    extra: &extra,
+                    source: SOURCE,
+                    at,
+                    delivery: None,
+                    pictures: &[],
+                    links: &[],
+                };
+                let key = asked.id.as_str();
+                self.channels.send_keyed(outgoing, key).await
+            };
+            let Err(error) = sending.await else {
+                return;
+            };
+            let account = &account.id;
+            tracing::warn!(account, %error, "a message about a waiting call was not sent");
+            let Some(wait) = retry_wait(&error) else {
+                return;
+            };
+            tokio::time::sleep(wait).await;
+        }
+    }
+}
