@@ -28,6 +28,8 @@ export const keys = {
   schedulePreview: ['webhooks', 'schedule preview'],
   templatePreview: ['webhooks', 'template preview'],
   deliveries: ['deliveries', 'list'],
+  /** What a row of the list of webhooks shows of its deliveries. */
+  webhookRow: (id: string) => ['deliveries', 'list', 'row', id],
   delivery: (id: string) => ['deliveries', 'one', id],
   stats: ['deliveries', 'stats'],
   voice: ['voice'],
