@@ -1,5 +1,5 @@
 // Fails the build if the page is larger than its limits: the JavaScript of the login, the first pages after the login
-// and the fonts. Counts what a browser loads before it shows them: according to Vite's manifest, compressed with brotli.
+// and the fonts. Counts what a browser loads before it shows them according to Vite's manifest, compressed with brotli.
 // Runs before `ahead.mjs`, which deletes the manifest. `bench/ui` measures the same in a browser.
 import { readdirSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
