@@ -62,6 +62,42 @@ test('create, validate, test, edit with the secret kept, turn off and on, and de
   await there.close();
 });
 
+test('a channel in use is deleted only after a second question that names what uses it', async ({ home, page }) => {
+  await home.rpc('channels.create', { type: 'http', id: 'ops', label: 'Ops', fields: { url: 'http://127.0.0.1:9/' } });
+  await home.rpc('config.set', { key: 'webhooks.retry_base_ms', value: 600_000 });
+  const hook = { source_profile: 'codehost_a', deliver_only: true, deliver_to: 'http:ops' };
+  const house = await makeWebhook(home, { ...hook, name: 'House' });
+  await makeWebhook(home, { ...hook, name: 'Shop' });
+  const { body } = await deliver(home, house, pullRequest(), { event: 'pull_request' });
+  await page.goto('/channels');
+  const ask = async () => {
+    await page.getByRole('button', { name: 'Actions for Ops' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+  };
+  const dialog = page.getByRole('dialog', { name: 'Delete channel' });
+  await ask();
+  await expect(dialog).toContainText('will be permanently deleted');
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect(dialog).toContainText('Ops is in use.');
+  await expect(dialog.getByRole('link', { name: '1 delivery waits for it' })).toHaveAttribute('href', '/deliveries?status=queued');
+  await expect(dialog).toContainText('2 webhooks send to it:');
+  await expect(dialog.getByRole('link', { name: 'House' })).toHaveAttribute('href', `/webhooks/${house.id}`);
+  await expect(dialog.getByRole('link', { name: 'Shop' })).toBeVisible();
+  await expect(dialog).not.toContainText(/`|force/);
+  expect(await violations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await expect(row(page, 'Ops')).toBeVisible();
+
+  // Each time, the first question comes first.
+  await ask();
+  await expect(dialog).toContainText('will be permanently deleted');
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Delete anyway' }).click();
+  await expect(page.getByText('No channels yet')).toBeVisible();
+  const failed = async () => (await home.rpc<{ status: string }>('webhooks.delivery.get', { id: body.delivery_id })).status;
+  await expect.poll(failed).toBe('failed');
+});
+
 test('a secret can be entered after the vault is unlocked, and input survives the restart', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await page.goto('/channels?new=telegram');

@@ -87,3 +87,32 @@ test('a schedule’s payload cannot be edited, its target can', async ({ home, p
   await expect(dialog(page).getByText('only the target can be changed')).toBeVisible();
   await expect(dialog(page).getByRole('textbox')).toHaveCount(0);
 });
+
+test('a filtered or duplicate delivery cannot run again, and says why', async ({ home, page }) => {
+  const webhook = await makeWebhook(home, {
+    name: 'House',
+    source_profile: 'codehost_a',
+    deliver_only: true,
+    deliver_to: 'inbox',
+    prompt_template: 'PR {pull_request.title}',
+    events: { deny: ['push'] },
+  });
+  const sent = { event: 'pull_request', id: 'd-1' };
+  const { body: first } = await deliver(home, webhook, pullRequest(7), sent);
+  await deliver(home, webhook, pullRequest(7), sent);
+  await deliver(home, webhook, { ref: 'refs/heads/main' }, { event: 'push' });
+  const found = async (status: string) =>
+    (await home.rpc<{ deliveries: { id: string }[] }>('webhooks.deliveries', { status })).deliveries[0]?.id;
+  const again = page.getByRole('button', { name: /^(Replay|Run with changes)$/ });
+  await expect.poll(() => found('deduplicated')).toBeTruthy();
+  await page.goto(`/deliveries/${await found('deduplicated')}`);
+  await expect(page.getByText('The payload of a duplicate is not kept.')).toBeVisible();
+  await expect(again).toHaveCount(0);
+  await page.getByRole('link', { name: 'View the original' }).click();
+  await expect(page).toHaveURL(`${home.origin}/deliveries/${first.delivery_id}`);
+  await expect(again).toHaveCount(2);
+  await page.goto(`/deliveries/${await found('filtered')}`);
+  await expect(page.getByText('Its payload is not kept, so it cannot run again.')).toBeVisible();
+  await expect(again).toHaveCount(0);
+  expect(await violations(page)).toEqual([]);
+});

@@ -2,8 +2,9 @@
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { isLive } from './fixtures/entering';
+import { receiver } from './fixtures/receiver';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
-import { expect, type Gateway } from './fixtures/test';
+import { expect, PASSWORD, type Gateway } from './fixtures/test';
 import { test } from './fixtures/with-model';
 
 const rows = (page: Page) => page.locator('[data-id]');
@@ -174,4 +175,139 @@ test('selected deliveries are replayed, and all that match after their count', a
   await expect(dialog).toContainText('5 deliveries will run again');
   await dialog.getByRole('button', { name: 'Replay' }).click();
   await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(10);
+});
+
+test('deliveries that wait after an outage are selected together, attempted now or given up', async ({ home, page }) => {
+  const there = await receiver();
+  await home.rpc('channels.create', { type: 'http', id: 'ops', label: 'Ops', fields: { url: there.url } });
+  await home.rpc('config.set', { key: 'webhooks.retry_base_ms', value: 600_000 });
+  const hook = await toInbox(home, { deliver_to: 'http:ops' });
+  await deliver(home, hook, pullRequest(1, 'Done before'), { event: 'pull_request' });
+  const fail = async (...numbers: number[]) => {
+    there.answer.status = 503;
+    for (const number of numbers) await deliver(home, hook, pullRequest(number, `Waits ${number}`), { event: 'pull_request' });
+    const attempted = async () => {
+      const { deliveries } = await home.rpc<{ deliveries: { attempts: number }[] }>('webhooks.deliveries', { status: 'queued' });
+      return deliveries.map(({ attempts }) => attempts);
+    };
+    await expect.poll(attempted).toEqual(numbers.map(() => 1));
+  };
+  const bulk = page.getByRole('group', { name: 'Bulk actions' });
+  const button = (name: string) => bulk.getByRole('button', { name, exact: true });
+  const said = (text: string) => page.getByRole('region', { name: 'Messages' }).getByText(text);
+  const row = (title: string) => rows(page).filter({ hasText: title });
+  await page.goto('/deliveries');
+  await isLive(page);
+  await expect(row('Done before')).toContainText('Completed');
+  await fail(2, 3, 4);
+  await expect(rows(page).filter({ hasText: 'Queued' })).toHaveCount(3);
+  await button('Select').click();
+  await page.getByRole('checkbox', { name: /Done before/ }).check();
+  await expect(button('Replay')).toBeEnabled();
+  await expect(button('Retry now')).toHaveCount(0);
+  await page.getByRole('checkbox', { name: /Done before/ }).uncheck();
+  await button('Select all waiting').click();
+  await expect(page.getByText('3 selected')).toBeVisible();
+  await expect(button('Replay')).toBeDisabled();
+  expect(await violations(page)).toEqual([]);
+
+  there.answer.status = 200;
+  await button('Retry now').click();
+  const retry = page.getByRole('dialog', { name: 'Retry waiting deliveries' });
+  await expect(retry).toContainText('3 waiting deliveries are attempted now');
+  await retry.getByRole('button', { name: 'Retry now' }).click();
+  await expect(said('3 deliveries are attempted now')).toBeVisible();
+  await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(4);
+  await button('Select').click();
+  await button('Select all waiting').click();
+  await expect(said('No waiting delivery matches these filters.')).toBeVisible();
+
+  await fail(5, 6, 7);
+  await expect(rows(page).filter({ hasText: 'Queued' })).toHaveCount(3);
+  await button('Select all waiting').click();
+  await page.getByRole('checkbox', { name: /Waits 6/ }).uncheck();
+  await button('Give up').click();
+  const give = page.getByRole('dialog', { name: 'Give up deliveries' });
+  await expect(give).toContainText('2 deliveries end as failed');
+  // One that ends before is not counted.
+  await home.rpc('webhooks.delivery.cancel', { id: await row('Waits 5').getAttribute('data-id') });
+  await give.getByRole('button', { name: 'Give up' }).click();
+  await expect(said('1 delivery given up')).toBeVisible();
+  await expect(row('Waits 5')).toContainText('Failed');
+  await expect(row('Waits 7')).toContainText('Failed');
+  await expect(row('Waits 6')).toContainText('Queued');
+  await there.close();
+});
+
+test('a replay of more deliveries than one call runs says which part it means', async ({ home, page }) => {
+  await deliver(home, await toInbox(home), pullRequest(1), { event: 'pull_request' });
+  await page.routeWebSocket(/\/ws\/chat$/, (line) => {
+    const gateway = line.connectToServer();
+    let asked: unknown;
+    line.onMessage((text) => {
+      const { id, method } = JSON.parse(String(text)) as { id?: unknown; method?: string };
+      if (method === 'webhooks.deliveries.replay') asked = id;
+      gateway.send(text);
+    });
+    gateway.onMessage((text) => {
+      const answer = JSON.parse(String(text)) as { id?: unknown; result?: { matched?: number } };
+      if (asked !== undefined && answer.id === asked && answer.result) answer.result.matched = 25_000;
+      line.send(JSON.stringify(answer));
+    });
+  });
+  await page.goto('/deliveries');
+  await isLive(page);
+  await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(1);
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await page.getByRole('button', { name: 'Replay all that match' }).click();
+  await expect(page.getByRole('dialog', { name: 'Replay deliveries' })).toContainText(
+    '25,000 deliveries match. The oldest 10,000 of them will run again',
+  );
+});
+
+test('deliveries that a restored backup holds are named, shown and released', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await home.rpc('channels.create', { type: 'http', id: 'nowhere', label: 'Nowhere', fields: { url: 'http://127.0.0.1:9/' } });
+  await home.rpc('config.set', { key: 'webhooks.retry_base_ms', value: 600_000 });
+  const waits = await toInbox(home, { deliver_to: 'http:nowhere', prompt_template: '{action}' });
+  const ends = await toInbox(home, { name: 'Done' });
+  await deliver(home, ends, pullRequest(1, 'Done before'), { event: 'pull_request' });
+  for (const number of [2, 3]) await deliver(home, waits, pullRequest(number, `Waits ${number}`), { event: 'pull_request' });
+  await page.goto('/deliveries');
+  await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(1);
+  await home.restoreBackup();
+  await home.call('POST', '/api/auth/login', { password: PASSWORD });
+
+  await page.goto('/settings/system');
+  const check = page.getByRole('list', { name: 'Health checks' }).getByRole('listitem').filter({ hasText: 'Held deliveries' });
+  await expect(check.getByRole('link', { name: 'Show held deliveries' })).toHaveAttribute('href', '/deliveries?restored=1');
+  await page.goto('/overview');
+  const needs = page.getByRole('list', { name: 'Needs attention' });
+  await needs.getByRole('link', { name: '2 deliveries of a restored backup are held' }).click();
+  await expect(page).toHaveURL(`${home.origin}/deliveries?restored=1`);
+  await expect(rows(page)).toHaveCount(2);
+  await expect(page.getByText('2 deliveries of a restored backup are held.')).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Show all deliveries' }).click();
+  await expect(rows(page)).toHaveCount(3);
+  await expect(page.getByText('2 deliveries of a restored backup are held.')).toBeVisible();
+  await page.getByRole('button', { name: 'Show held deliveries' }).click();
+  await expect(rows(page)).toHaveCount(2);
+
+  await page.getByRole('button', { name: 'Release all' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Release held deliveries' });
+  await expect(dialog).toContainText('2 deliveries will be processed.');
+  await expect(dialog).toContainText('run a second time');
+  expect(await violations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await expect(rows(page)).toHaveCount(2);
+  await page.getByRole('button', { name: 'Release all' }).click();
+  await dialog.getByRole('button', { name: 'Release all' }).click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('2 deliveries released')).toBeVisible();
+  await expect(page).toHaveURL(`${home.origin}/deliveries`);
+  await expect(rows(page)).toHaveCount(3);
+  await expect(page.getByText('of a restored backup are held')).toHaveCount(0);
+  // They were attempted.
+  await rows(page).filter({ hasText: 'Waits 2' }).click();
+  await expect(page.getByText('Restored from a backup')).toHaveCount(0);
 });

@@ -57,6 +57,46 @@ test('a variable is added, replaced and deleted, and its value is never shown', 
   expect((await home.rpc<{ env_variables: unknown[] }>('env.list')).env_variables).toEqual([]);
 });
 
+test('a variable is allowed in requests to hosts, and other variables keep theirs', async ({ home, page }) => {
+  const secrets = async () => (await home.rpc<{ values: { value: string[] }[] }>('config.get', { keys: ['tools.secrets'] })).values[0]?.value;
+  await home.rpc('env.set', { key: 'MY_TOKEN', value: 'value-one' });
+  await home.rpc('config.set', { key: 'tools.secrets', value: ['OTHER:b.example'] });
+  await page.goto('/vault/environment');
+  const row = variables(page).getByRole('listitem').filter({ hasText: 'MY_TOKEN' });
+  const dialog = page.getByRole('dialog', { name: 'Allow MY_TOKEN in requests' });
+  const open = async () => {
+    await page.getByRole('button', { name: 'Actions for MY_TOKEN' }).click();
+    await page.getByRole('menuitem', { name: 'Allow in requests' }).click();
+  };
+  await open();
+  await expect(dialog.getByText('{{secret:MY_TOKEN}}')).toBeVisible();
+  await dialog.getByLabel('Hosts').fill('https://api.example.com/v1');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog.getByRole('alert')).toHaveText(/^Enter one host per line/);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page), colorScheme).toEqual([]);
+  }
+  await dialog.getByLabel('Hosts').fill('API.example.com\nlocalhost:8443');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(row.getByText('Agents can use it in requests to: api.example.com, localhost:8443')).toBeVisible();
+  expect(await secrets()).toEqual(['OTHER:b.example', 'MY_TOKEN:api.example.com', 'MY_TOKEN:localhost:8443']);
+
+  await page.goto('/vault/stored');
+  const stored = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'MY_TOKEN', exact: true }) });
+  await expect(stored.getByRole('link', { name: 'requests to api.example.com', exact: true })).toBeVisible();
+
+  await page.goto('/vault/environment');
+  await open();
+  await expect(dialog.getByLabel('Hosts')).toHaveValue('api.example.com\nlocalhost:8443');
+  await dialog.getByLabel('Hosts').fill('');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(row.getByText('Agents can use it in requests to:')).toHaveCount(0);
+  expect(await secrets()).toEqual(['OTHER:b.example']);
+});
+
 test('an invalid name is reported at its field, which gets the focus', async ({ home, page }) => {
   await page.goto('/vault/environment');
   const dialog = await setVariable(page, 'PATH', 'x');

@@ -106,7 +106,7 @@ test('a delivery passes the gate on the overview as it arrives, and moves only w
   });
   const passed = () => page.evaluate(() => (window as unknown as { counts: { passed: number } }).counts.passed);
   await deliver(home, hook, pullRequest(), { event: 'pull_request' });
-  await expect(way.getByRole('link', { name: /pull_request/ })).toBeVisible();
+  await expect(way.getByRole('link', { name: 'ada opened pull request #7: Mend the gate' })).toBeVisible();
   await expect(way.getByText('Completed')).toBeVisible();
   await expect.poll(passed).toBe(1);
   await page.emulateMedia({ reducedMotion: 'reduce' });

@@ -87,6 +87,87 @@ test('the resources of a server are shown, and a prompt of it becomes a draft', 
   expect(sessions).toEqual([]);
 });
 
+test('a server is edited: approvals and headers stay, and headers do not follow it to another origin', async ({ home, page, server }) => {
+  await home.rpc('mcp.create', { name: 'math', url: server.url, headers: { 'x-key': 'first' } });
+  await page.goto('/settings/mcp');
+  const card = page.getByRole('region', { name: 'math', exact: true });
+  const dialog = page.getByRole('dialog', { name: 'Edit math' });
+  const save = async () => {
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog).toHaveCount(0);
+  };
+  await card.getByRole('button', { name: 'Edit' }).click();
+  await expect(dialog.getByLabel('Name', { exact: true })).toHaveValue('math');
+  await expect(dialog.getByLabel('Name', { exact: true })).toBeDisabled();
+  await expect(dialog.getByLabel('Keep the stored headers: x-key')).toBeChecked();
+  await expect(dialog.getByText('Approvals stay, but a tool that is new or differs')).toBeVisible();
+  await isSound(page, 'mcp-edit');
+
+  // Another path of the same origin, with one more tool.
+  server.tools = [...server.tools, { name: 'erase', description: 'Erases.', inputSchema: { type: 'object' } }];
+  const path = `${server.url}/v2`;
+  await dialog.getByLabel('URL', { exact: true }).fill(path);
+  await save();
+  const messages = page.getByRole('region', { name: 'Messages' });
+  await expect(messages.getByText('math saved. Tools wait for your approval.')).toBeVisible();
+  await expect(card.getByText(path)).toBeVisible();
+  await expect(card.getByText('1 approved tool')).toBeVisible();
+  await expect(card.getByRole('region', { name: 'Changes to math' }).getByRole('article', { name: 'erase' })).toBeVisible();
+  expect(server.headers['x-key']).toBe('first');
+
+  await card.getByRole('button', { name: 'Edit' }).click();
+  await dialog.getByLabel('Keep the stored headers: x-key').uncheck();
+  const headers = dialog.getByRole('textbox', { name: /^Headers/ });
+  await headers.fill('x-key');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog.getByRole('alert')).toHaveText('Enter one header per line, as Name: value.');
+  await headers.fill('x-key: second');
+  await save();
+  await expect.poll(() => server.headers['x-key']).toBe('second');
+
+  await card.getByRole('button', { name: 'Edit' }).click();
+  await dialog.getByLabel('URL', { exact: true }).fill(path.replace('127.0.0.1', 'localhost'));
+  await expect(dialog.getByText('The stored headers (x-key) are not sent to another origin.')).toBeVisible();
+  await expect(dialog.getByLabel('Keep the stored headers: x-key')).toHaveCount(0);
+  await isSound(page, 'mcp-edit-moved');
+  await save();
+  await expect(card.getByText('localhost')).toBeVisible();
+  await expect(card.getByText('Headers: x-key')).toHaveCount(0);
+  await expect.poll(() => server.headers['x-key']).toBeUndefined();
+  await expect(card.getByText('1 approved tool')).toBeVisible();
+});
+
+test('arguments and variables of a program are kept or replaced, each alone', async ({ home, page }) => {
+  interface Shown {
+    args_count?: number;
+    env?: string[];
+    vault?: string[];
+  }
+  const shown = async () => (await home.rpc<{ servers: Shown[] }>('mcp.list', {})).servers[0];
+  const env = { TOKEN: { vault: 'GITHUB_TOKEN' }, MODE: 'fast' };
+  await home.rpc('mcp.create', { name: 'local', command: 'no-such-program-here', args: ['--key', 's3cret'], env });
+  await page.goto('/settings/mcp');
+  const card = page.getByRole('region', { name: 'local', exact: true });
+  await card.getByRole('button', { name: 'Edit' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Edit local' });
+  await expect(dialog.getByLabel('Keep the stored variables: MODE, TOKEN')).toBeChecked();
+  await dialog.getByLabel('Keep the stored arguments (2)').uncheck();
+  await dialog.getByRole('textbox', { name: /^Arguments/ }).fill('--verbose');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('local saved, but it is not connected')).toBeVisible();
+  expect(await shown()).toMatchObject({ args_count: 1, env: ['MODE', 'TOKEN'], vault: ['GITHUB_TOKEN'] });
+
+  await card.getByRole('button', { name: 'Edit' }).click();
+  await dialog.getByLabel('Keep the stored variables: MODE, TOKEN').uncheck();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(card.getByText('Variables: MODE, TOKEN')).toHaveCount(0);
+  const now = await shown();
+  expect([now?.args_count, now?.env, now?.vault]).toEqual([1, undefined, undefined]);
+  expect(await page.content()).not.toContain('s3cret');
+});
+
 test('a server that does not answer says why, and a wrong variable is refused at its field', async ({ home, page, server }) => {
   const { url } = server;
   await server.close();

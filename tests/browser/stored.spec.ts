@@ -39,3 +39,22 @@ test('all secrets are in one list, with what uses them', async ({ home, page }) 
   await row('Code').getByRole('link', { name: 'Code', exact: true }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Code' })).toBeVisible();
 });
+
+test('a secret is used by what the settings name, and by the name that it has in the vault', async ({ home, page }) => {
+  await home.rpc('env.set', { key: 'GITHUB_TOKEN', value: 'ghp_secret' });
+  await home.rpc('env.set', { key: 'TOKEN', value: 'another' });
+  await home.rpc('mcp.create', { name: 'code', command: 'no-such-program-here', env: { TOKEN: { vault: 'GITHUB_TOKEN' } } });
+  await home.rpc('channels.create', { type: 'http', id: 'team', label: 'Team', fields: { url: 'http://127.0.0.1:9/', secret: 'whsec_0123456789abcdef0123456789abcdef' } });
+  await home.rpc('providers.set_key', { id: 'openai', key: 'sk-test' });
+  await home.rpc('config.set', { key: 'models.default', value: 'openai/gpt-4.1-mini' });
+  await page.goto('/vault/stored');
+  const list = page.getByRole('list', { name: 'All secrets' });
+  const row = (name: string) => list.getByRole('listitem').filter({ has: page.getByRole('link', { name, exact: true }) });
+  await expect(row('GITHUB_TOKEN').getByRole('link', { name: 'MCP server code' })).toBeVisible();
+  await expect(row('TOKEN')).toContainText('No known use');
+  await expect(row('openai').getByRole('link', { name: 'the default model' })).toBeVisible();
+  await expect(row('Team')).toContainText('No known use');
+  // The list follows the settings.
+  await home.rpc('config.set', { key: 'approvals.notify', value: ['http:team'] });
+  await expect(row('Team').getByRole('link', { name: 'notification “A tool call waits for approval”' })).toBeVisible();
+});

@@ -132,6 +132,7 @@ impl<'a> Session<'a> {
         self.prepare_python(target);
         self.prepare_webhooks(target);
         self.prepare_voice(target);
+        self.prepare_synapse(target);
         self.prepare_clients(target);
         self.prepare_browser(target);
         self.prometheus(target);

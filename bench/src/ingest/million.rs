@@ -182,7 +182,7 @@ fn row(clock: &ManualClock, webhook_id: &str, number: usize, rows: usize) -> New
         body_size: 1024,
         body_preview: "x".repeat(256),
         payload: Some(format!("{{\"text\":\"{}\"}}", "x".repeat(1000))),
-        config: Some(Arc::from("{}")),
+        config: Some("{}".into()),
         error: None,
         summary: Some("marie pushed 2 commits to main".to_owned()),
         bytes_key: None,

@@ -17,8 +17,10 @@ use std::time::Duration;
 
 /// How long a turn counts as alive after its node last renewed it.
 pub(crate) const LEASE_MS: u64 = 60 * 1000;
-/// How often a node renews its turns, and looks at those of other nodes.
+/// How often a node renews its turns.
 const RENEWAL: Duration = Duration::from_secs(15);
+/// Renewals between two searches for turns of nodes that are gone. A turn that waits for another one looks more often.
+const ROUNDS_PER_SEARCH: u64 = 4;
 
 impl Agents {
     /// Ends the turns that a process left behind when it died. On a shared database, repeats this until shutdown. Also
@@ -220,13 +222,15 @@ async fn insert_last_message(
 
 /// Renews the leases of this node's turns in a shared database, and ends the turns of nodes that are gone.
 async fn watch(inner: Arc<Inner>) {
-    loop {
+    for round in 1_u64.. {
         let sleep = tokio::time::sleep(RENEWAL);
         if inner.stopping.run_until_cancelled(sleep).await.is_none() {
             return;
         }
         inner.keep_turns_alive().await;
-        if let Err(error) = inner.end_lost_turns().await {
+        if round.is_multiple_of(ROUNDS_PER_SEARCH)
+            && let Err(error) = inner.end_lost_turns().await
+        {
             tracing::warn!(%error, "turns of nodes that are gone could not be ended");
         }
     }

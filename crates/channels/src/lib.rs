@@ -59,7 +59,7 @@ pub use inbox::{InboxFilter, InboxMessage, InboxPage, PreparedInbox};
 pub use lookup::{AccountMark, TargetAccount};
 pub use markup::Markup;
 pub use media::Picture;
-pub use outgoing::{MessageLink, OfDelivery, Outgoing};
+pub use outgoing::{MessageLink, OfDelivery, Outgoing, REPLY_TO};
 pub use pairings::{Pairing, PairingRequest};
 pub use polls::{Poll, PollHolder};
 pub use questions::{DirectChat, QuestionForm};

@@ -72,6 +72,8 @@ pub struct PairingRequest {
     pub chat: String,
     pub thread: Option<String>,
     pub code: String,
+    /// A sentence that follows the code.
+    pub note: Option<&'static str>,
 }
 
 fn is_expired(row: &ChannelPairingRow, now: Timestamp) -> bool {
@@ -140,6 +142,7 @@ impl Inner {
             chat: message.chat,
             thread: message.thread,
             code,
+            note: message.code_note,
         }))
     }
 

@@ -79,6 +79,8 @@ pub struct ReceivedMessage {
     pub quote: Option<ReceivedQuote>,
     /// The answer to a paired person that needs no agent.
     pub answer: Option<&'static str>,
+    /// A sentence that follows the code, if the person gets one.
+    pub code_note: Option<&'static str>,
     /// Whether this is an invitation of the bot to the conversation instead of a message.
     pub is_invitation: bool,
 }

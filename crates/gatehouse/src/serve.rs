@@ -19,6 +19,9 @@ use tokio_util::task::TaskTracker;
 const UPKEEP: Duration = Duration::from_secs(1);
 /// How long background tasks may take to end: the programs of MCP servers get a few seconds.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the worker of webhooks may take after `server.drain_seconds` to store the ends of interrupted sends. Longer
+/// than its own time limits, which end it first.
+const LAST_RESULTS: Duration = Duration::from_secs(5);
 /// How long sending the last traces and metrics may take.
 const LAST_TELEMETRY: Duration = Duration::from_secs(2);
 /// How long the last events may take to reach other nodes.
@@ -153,7 +156,8 @@ impl App {
         services.send_approval_messages(shutdown.clone(), &tasks);
         services.send_notices(shutdown.clone(), &tasks);
         services.send_pushes(shutdown.clone(), &tasks);
-        services.webhooks.background(shutdown.clone(), &tasks);
+        let queue = TaskTracker::new();
+        services.webhooks.background(shutdown.clone(), &queue);
         services.make_backups(shutdown.clone(), &tasks);
         drill::start(services, &shutdown, &tasks).await;
         services.export_audit_log(shutdown.clone(), &tasks);
@@ -182,7 +186,7 @@ impl App {
         tasks.close();
         let settings = services.config.resolved();
         let drain = Duration::from_secs(settings.settings.server.drain_seconds);
-        services.agents.shutdown(drain).await;
+        tokio::join!(services.agents.shutdown(drain), end_queue(&queue, drain));
         if services.store.engine().is_shared() {
             tokio::time::sleep(LAST_EVENTS).await;
         }
@@ -268,6 +272,18 @@ impl App {
                 said = now;
             }
         }));
+    }
+}
+
+/// Waits for the sends of the webhooks, which have `drain` since the shutdown began, and for the writes of their ends.
+async fn end_queue(queue: &TaskTracker, drain: Duration) {
+    queue.close();
+    let ended = tokio::time::timeout(drain + LAST_RESULTS, queue.wait()).await;
+    if ended.is_err() {
+        tracing::warn!(
+            left = queue.len(),
+            "some tasks of the webhooks did not end in time"
+        );
     }
 }
 

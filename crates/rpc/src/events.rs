@@ -274,7 +274,7 @@ impl EventBus {
         scope: Scope,
         returned_by: &'static [&'static str],
     ) {
-        if self.0.receiver_count() > 0 {
+        if self.has_listeners() {
             self.publish_event(Event {
                 name,
                 frame: notification(name, params),
@@ -283,6 +283,10 @@ impl EventBus {
                 is_relayed: false,
             });
         }
+    }
+
+    fn has_listeners(&self) -> bool {
+        self.0.receiver_count() > 0
     }
 
     fn publish_event(&self, event: Event) {

@@ -130,7 +130,8 @@ impl Services {
         let Some(token) = self.agents.approval_token(&asked.id) else {
             return;
         };
-        let at = self.clock.now();
+        // By the clock that the expiry is compared with.
+        let at = self.store.shared_now(&self.clock).await;
         let resolved = self.config.resolved();
         let links = resolved.settings.approvals.links;
         let link = format!("{}/approve/{token}", base_url(&resolved.settings));

@@ -14,6 +14,7 @@ use self::text::{CallText, Closed, Outcome, answered_through};
 use crate::Services;
 use crate::inbound::message_id;
 use crate::live_config::settings::base_url;
+use crate::sent_links::has_expired;
 use gatehouse_agents::{AgentEvent, Approval, ButtonPlace};
 use gatehouse_channels::{Button, Question, QuestionText, SendError, SentQuestion};
 use gatehouse_domain::id::DeliveryId;
@@ -281,10 +282,13 @@ impl Services {
                         Outcome::Allowed
                     } else if resolved.is_answered {
                         Outcome::Denied
-                    } else if self.store.shared_now(&self.clock).await >= asked.expires_at {
-                        Outcome::Expired
                     } else {
-                        Outcome::Ended
+                        let now = self.store.shared_now(&self.clock).await;
+                        if has_expired(asked.expires_at, now) {
+                            Outcome::Expired
+                        } else {
+                            Outcome::Ended
+                        }
                     };
                 }
                 Err(RecvError::Lagged(_)) if self.agents.approval_token(&asked.id).is_none() => {

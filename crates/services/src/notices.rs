@@ -14,7 +14,7 @@ use gatehouse_channels::Channels;
 use gatehouse_config::Settings;
 use gatehouse_domain::WebhookId;
 use gatehouse_store::StoreError;
-use gatehouse_webhooks::DeliveryChange;
+use gatehouse_webhooks::Failures;
 use rules::{Kind, Notice};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,28 +47,22 @@ impl Services {
         let (services, sends) = (Arc::clone(self), tasks.clone());
         self.send_budget_warnings(&shutdown, tasks);
         self.send_health_notices(&shutdown, tasks);
-        let mut deliveries = self.webhooks.subscribe();
         let stop = shutdown.clone();
         let work = shutdown.run_until_cancelled_owned(async move {
             let mut look = tokio::time::interval(LOOK);
             loop {
                 tokio::select! {
-                    changed = deliveries.recv() => match changed {
-                        Ok(changed) => {
-                            let mut batch = vec![changed];
-                            while batch.len() < AT_ONCE && let Ok(more) = deliveries.try_recv() {
-                                batch.push(more);
-                            }
-                            for notice in services.note(&batch).await {
-                                services.tell(notice, &stop, &sends).await;
-                            }
+                    taken = services.webhooks.next_failures() => {
+                        for notice in services.note_all(taken).await {
+                            services.tell(notice, &stop, &sends).await;
                         }
-                        // The missed changes are in the list of deliveries.
-                        Err(RecvError::Lagged(_)) => {}
-                        Err(RecvError::Closed) => return,
-                    },
+                    }
                     _ = look.tick() => {
-                        for notice in services.due().await {
+                        // Those that could not be counted before.
+                        let left = services.webhooks.take_failures();
+                        let mut notices = services.note_all(left).await;
+                        notices.extend(services.due().await);
+                        for notice in notices {
                             services.tell(notice, &stop, &sends).await;
                         }
                     }
@@ -108,28 +102,44 @@ impl Services {
         }
     }
 
-    /// Counts the failures and refusals for which a channel is set. Returns the messages that are due now.
-    async fn note(&self, changes: &[Arc<DeliveryChange>]) -> Vec<Notice> {
-        let counted = changes.iter().filter_map(|delivery| {
-            let kind = Kind::of(delivery.status, delivery.error.as_deref())?;
-            let is_wanted = !self.targets(kind).is_empty();
-            is_wanted.then(|| (kind, delivery.webhook_id.clone(), delivery.id.clone()))
+    /// Counts the failures and refusals for which a channel is set. Returns the messages that are due now. While the
+    /// database is unavailable, failures wait for the next call.
+    async fn note_all(&self, taken: Vec<Failures>) -> Vec<Notice> {
+        let counted = taken.into_iter().filter_map(|noted| {
+            let kind = Kind::of(noted.status)?;
+            (!self.targets(kind).is_empty()).then_some((kind, noted))
         });
         let counted: Vec<_> = counted.collect();
-        if counted.is_empty() {
-            return Vec::new();
+        let mut notices = Vec::new();
+        for (place, batch) in counted.chunks(AT_ONCE).enumerate() {
+            match self.note(batch.to_vec()).await {
+                Ok(due) => notices.extend(due),
+                Err(error) => {
+                    tracing::warn!(%error, "failures and refusals were not counted for messages");
+                    if is_not_written(&error) {
+                        let left = counted.iter().skip(place * AT_ONCE);
+                        let left = left.map(|(_, noted)| noted.clone()).collect();
+                        self.webhooks.return_failures(left);
+                        break;
+                    }
+                }
+            }
         }
+        notices
+    }
+
+    async fn note(&self, counted: Vec<(Kind, Failures)>) -> Result<Vec<Notice>, StoreError> {
         let now = self.clock.now();
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 let mut notices = Vec::new();
-                for (kind, webhook, delivery) in &counted {
-                    notices.extend(rules::note(conn, *kind, (webhook, delivery), now).await?);
+                for (kind, noted) in &counted {
+                    notices.extend(rules::note(conn, *kind, noted, now).await?);
                 }
                 Ok::<_, StoreError>(notices)
             })
         });
-        written(write.await)
+        write.await
     }
 
     /// Returns the messages that waited for further failures long enough.
@@ -148,7 +158,11 @@ impl Services {
         let write = self
             .store
             .write(move |conn| Box::pin(async move { rules::due(conn, now).await }));
-        written(write.await)
+        let due: Result<_, StoreError> = write.await;
+        due.unwrap_or_else(|error| {
+            tracing::warn!(%error, "messages about failures were not prepared");
+            Vec::new()
+        })
     }
 
     async fn tell(self: &Arc<Self>, notice: Notice, stop: &CancellationToken, sends: &TaskTracker) {
@@ -232,11 +246,9 @@ impl Services {
     }
 }
 
-fn written(notices: Result<Vec<Notice>, StoreError>) -> Vec<Notice> {
-    notices.unwrap_or_else(|error| {
-        tracing::warn!(%error, "failures and refusals were not counted for messages");
-        Vec::new()
-    })
+/// Whether a write can be repeated later without counting anything twice.
+const fn is_not_written(error: &StoreError) -> bool {
+    error.is_unavailable() && !matches!(error, StoreError::OutcomeUnknown)
 }
 
 fn budget(budget: &Budget) -> Message {

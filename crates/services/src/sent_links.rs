@@ -18,6 +18,11 @@ const TOLERANCE: Duration = Duration::from_secs(1);
 const STORES: u32 = 5;
 const BETWEEN_STORES: Duration = Duration::from_secs(1);
 
+/// Whether a call that ended at this time without an answer had expired.
+pub(crate) fn has_expired(expires_at: Timestamp, ended_at: Timestamp) -> bool {
+    ended_at.after(TOLERANCE) >= expires_at
+}
+
 /// The way in which a person answered a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnsweredThrough {
@@ -78,11 +83,6 @@ impl LinkEnd {
             (None, _) => Self::Stopped,
         }
     }
-
-    /// Whether nothing more can be known.
-    const fn is_complete(&self) -> bool {
-        !matches!(self, Self::Answered(Decision { through: None, .. }))
-    }
 }
 
 #[derive(Debug)]
@@ -131,12 +131,13 @@ impl SentLinks {
         }
     }
 
-    /// Records that a call no longer waits although nobody answered it. Returns whether it was stopped before its expiry.
+    /// Records that a call no longer waits although nobody answered it. Returns whether it was stopped before its
+    /// expiry.
     pub(crate) fn note_unanswered(&self, id: &ApprovalId, now: Timestamp) -> bool {
         let mut links = self.lock();
         let mut is_stopped = false;
         for link in links.iter_mut().filter(|link| link.id == *id) {
-            link.is_stopped = now.after(TOLERANCE) < link.expires_at;
+            link.is_stopped = !has_expired(link.expires_at, now);
             is_stopped |= link.is_stopped;
         }
         is_stopped
@@ -232,7 +233,10 @@ impl Services {
     pub async fn approval_link_end(&self, token: &str) -> Result<Option<LinkEnd>, StoreError> {
         let now = self.store.shared_now(&self.clock).await;
         let here = self.sent_links.end_of(token, now);
-        if here.is_some_and(|end| end.is_complete()) {
+        if let Some(LinkEnd::Answered(Decision {
+            through: Some(_), ..
+        })) = here
+        {
             return Ok(here);
         }
         let key = WaitingApprovalRow::token_key_of(token);
@@ -240,7 +244,12 @@ impl Services {
             .store
             .read(move |conn| Box::pin(async move { conn.find_approval_link(&key).await }));
         let row: Option<ApprovalLinkRow> = find.await?;
-        Ok(row.map(|row| LinkEnd::of(&row, now)).or(here))
+        let stored = row.map(|row| LinkEnd::of(&row, now));
+        Ok(match stored {
+            // It may have been answered on another node.
+            Some(LinkEnd::Answered(_)) => stored,
+            _ => here.or(stored),
+        })
     }
 }
 

@@ -241,6 +241,11 @@ pub fn proof_headers(mode: AuthMode, header: Option<&str>) -> Vec<&str> {
     }
 }
 
+/// Whether the sender signs the URL that it called. In other modes, [`VerifyInput::url`] may be empty.
+pub fn signs_url(mode: AuthMode) -> bool {
+    matches!(mode.method(), Method::Signature(scheme) if scheme.signs_url())
+}
+
 fn signature<'a>(
     input: &VerifyInput<'a>,
     scheme: &'static scheme::Scheme,

@@ -66,7 +66,8 @@ impl Conn {
         Ok(self.run(update).await? > 0)
     }
 
-    /// Stores that a call was stopped before its expiry, unless it was answered. Returns `false` if the call has no link.
+    /// Stores that a call was stopped before its expiry, unless it was answered. Returns `false` if the call has no
+    /// link.
     pub async fn update_approval_link_stopped(
         &mut self,
         id: &ApprovalId,

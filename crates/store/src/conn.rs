@@ -1,5 +1,6 @@
 //! Database connections and the operations that the table modules use.
 
+use crate::delivery_configs::StoredConfigs;
 use crate::delivery_counts::Ended;
 use crate::dialect::Engine;
 use crate::pipeline::Pipeline;
@@ -22,6 +23,7 @@ pub struct Conn {
     pub(crate) changed: Vec<String>,
     /// Deliveries that ended since the transaction began and are not in their counters yet.
     pub(crate) ended: Vec<Ended>,
+    pub(crate) stored_configs: StoredConfigs,
     /// The exchange with PostgreSQL.
     pub(crate) pipeline: Pipeline,
     /// Whether the database could not run a statement. Set until the owner of the connection resets it.
@@ -42,6 +44,7 @@ impl Conn {
             raw,
             changed: Vec::new(),
             ended: Vec::new(),
+            stored_configs: StoredConfigs::default(),
             pipeline: Pipeline::default(),
             was_unavailable: false,
         }

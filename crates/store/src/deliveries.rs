@@ -2,7 +2,7 @@
 //! of deleted webhooks. Lists and counts are in `delivery_list.rs`, the queue is in `delivery_queue.rs`.
 
 use crate::sql::{Value, columns, query};
-use crate::{Conn, StoreError};
+use crate::{Conn, DeliveryConfig, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use std::sync::Arc;
 
@@ -118,12 +118,12 @@ pub struct NewDelivery {
     pub headers: String,
     /// In bytes.
     pub body_size: i64,
-    /// The beginning of the body.
+    /// The beginning of the body. May be empty if it equals the payload: only the payload is stored then.
     pub body_preview: String,
     /// The whole payload. `None` if the delivery never runs.
     pub payload: Option<String>,
     /// The webhook's configuration at receipt, without secrets. `None` if the delivery never runs.
-    pub config: Option<Arc<str>>,
+    pub config: Option<DeliveryConfig>,
     /// A channel target, or empty for an agent's turn. `None` if the delivery never runs.
     pub target: Option<Arc<str>>,
     pub error: Option<String>,
@@ -156,7 +156,11 @@ impl NewDelivery {
             output_tokens: None,
             headers: self.headers.clone(),
             body_size: self.body_size,
-            body_preview: self.body_preview.clone(),
+            body_preview: if self.body_preview.is_empty() {
+                self.inline_payload().unwrap_or_default().to_owned()
+            } else {
+                self.body_preview.clone()
+            },
             error: self.error.clone(),
             response_actions: "[]".to_owned(),
             target: self.target.as_deref().map(str::to_owned),
@@ -168,10 +172,15 @@ impl NewDelivery {
         }
     }
 
-    /// Returns the values for [`INSERT`], in its order.
-    fn values<'v>(&'v self, config_key: Option<&'v str>) -> Vec<Value<'v>> {
+    /// The payload in its own row; empty if it is stored apart.
+    fn inline_payload(&self) -> Option<&str> {
         let payload = self.payload.as_deref();
-        let inline = payload.map(|text| if is_stored_apart(text) { "" } else { text });
+        payload.map(|text| if is_stored_apart(text) { "" } else { text })
+    }
+
+    /// Returns the values for [`INSERT`], in its order.
+    fn values(&self) -> Vec<Value<'_>> {
+        let inline = self.inline_payload();
         let preview = Some(self.body_preview.as_str()).filter(|preview| inline != Some(preview));
         vec![
             self.id.as_str().into(),
@@ -192,7 +201,7 @@ impl NewDelivery {
             self.body_size.into(),
             preview.unwrap_or_default().into(),
             inline.into(),
-            config_key.into(),
+            self.config.as_ref().map(DeliveryConfig::key).into(),
             (&self.error).into(),
             self.target.as_deref().into(),
             (&self.summary).into(),
@@ -216,11 +225,8 @@ impl Conn {
         &mut self,
         new: &[NewDelivery],
     ) -> Result<Vec<bool>, StoreError> {
-        let configs = self.insert_delivery_configs(new)?;
-        let rows: Vec<Vec<Value<'_>>> = new
-            .iter()
-            .map(|row| row.values(configs.key_of(row)))
-            .collect();
+        self.insert_delivery_configs(new)?;
+        let rows: Vec<Vec<Value<'_>>> = new.iter().map(NewDelivery::values).collect();
         let touched = self.run_each(INSERT, &rows).await?;
         let stored: Vec<bool> = touched.into_iter().map(|rows| rows > 0).collect();
         for (row, _) in new.iter().zip(&stored).filter(|(_, is_stored)| **is_stored) {

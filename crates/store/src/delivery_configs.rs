@@ -1,6 +1,7 @@
 //! Table `delivery_configs`: the configurations of webhooks at the receipt of deliveries. A delivery refers
 //! to its configuration by a hash of the text, so each text is stored once.
 
+use crate::dialect::Engine;
 use crate::sql::{Value, query};
 use crate::status_conditions::is_open;
 use crate::{Conn, NewDelivery, StoreError};
@@ -16,20 +17,85 @@ pub(crate) const CONFIG: &str = "COALESCE(config, (SELECT known.config \
 /// Minimum interval between updates of `used_at`, in milliseconds.
 const USED_AT_STEP_MS: i64 = 3_600_000;
 
-/// The keys of new deliveries' configurations, by the address of the text. The deliveries of a webhook share one
-/// text, which is hashed once.
-#[derive(Debug, Default)]
-pub(crate) struct ConfigKeys(HashMap<usize, String>);
+/// For this time after its use was stored, a configuration is not stored again on SQLite, in milliseconds.
+const KNOWN_MS: i64 = 600_000;
+/// Maximum number of configurations that a connection remembers.
+const MOST_KNOWN: usize = 1_000;
 
-fn address_of(config: &Arc<str>) -> usize {
-    Arc::as_ptr(config).cast::<u8>().addr()
+/// A configuration and its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryConfig {
+    key: Arc<str>,
+    text: Arc<str>,
 }
 
-impl ConfigKeys {
-    /// Returns the key of a delivery's configuration.
-    pub(crate) fn key_of(&self, row: &NewDelivery) -> Option<&str> {
-        let config = row.config.as_ref()?;
-        self.0.get(&address_of(config)).map(String::as_str)
+impl DeliveryConfig {
+    fn new(text: Arc<str>) -> Self {
+        Self {
+            key: key_of(&text).into(),
+            text,
+        }
+    }
+
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl From<String> for DeliveryConfig {
+    fn from(text: String) -> Self {
+        Self::new(text.into())
+    }
+}
+
+impl From<&str> for DeliveryConfig {
+    fn from(text: &str) -> Self {
+        Self::new(text.into())
+    }
+}
+
+/// The configurations that a connection stored recently. Used on SQLite, which has one writer.
+#[derive(Debug, Default)]
+pub(crate) struct StoredConfigs {
+    /// The time of their last stored use in Unix milliseconds, by key.
+    committed: HashMap<Arc<str>, i64>,
+    /// Those of the current transaction.
+    pending: Vec<(Arc<str>, i64)>,
+}
+
+impl StoredConfigs {
+    fn is_stored(&self, key: &str, at: Timestamp) -> bool {
+        let used_at = self.committed.get(key);
+        used_at.is_some_and(|used_at| at.as_millis().saturating_sub(*used_at) < KNOWN_MS)
+    }
+
+    /// The number of configurations that the current transaction has stored.
+    pub(crate) const fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Undoes what the current transaction has stored after the first `count`.
+    pub(crate) fn undo_after(&mut self, count: usize) {
+        self.pending.truncate(count);
+    }
+
+    /// Ends the current transaction.
+    pub(crate) fn end(&mut self, is_committed: bool) {
+        if !is_committed {
+            self.pending.clear();
+        } else if self.committed.len() + self.pending.len() > MOST_KNOWN {
+            self.forget();
+        }
+        self.committed.extend(self.pending.drain(..));
+    }
+
+    fn forget(&mut self) {
+        self.committed.clear();
+        self.pending.clear();
     }
 }
 
@@ -47,41 +113,44 @@ impl Conn {
     pub(crate) fn insert_delivery_configs(
         &mut self,
         new: &[NewDelivery],
-    ) -> Result<ConfigKeys, StoreError> {
-        let mut keys = ConfigKeys::default();
+    ) -> Result<(), StoreError> {
         // Ordered by key, so two nodes that store the same configurations do not deadlock.
-        let mut used: BTreeMap<String, (&str, Timestamp)> = BTreeMap::new();
+        let mut used: BTreeMap<&str, (&DeliveryConfig, Timestamp)> = BTreeMap::new();
         for row in new {
-            let Some(config) = &row.config else {
-                continue;
-            };
-            let key = keys.0.entry(address_of(config));
-            let key = key.or_insert_with(|| key_of(config));
-            match used.get_mut(key.as_str()) {
-                Some((_, last)) => *last = row.received_at.max(*last),
-                None => drop(used.insert(key.clone(), (config, row.received_at))),
+            if let Some(config) = &row.config {
+                let (_, last) = used
+                    .entry(config.key())
+                    .or_insert((config, row.received_at));
+                *last = row.received_at.max(*last);
             }
         }
+        used.retain(|key, (_, at)| !self.stored_configs.is_stored(key, *at));
+        if used.is_empty() {
+            return Ok(());
+        }
         let rows: Vec<Vec<Value<'_>>> = used
-            .iter()
-            .map(|(key, (config, at))| {
+            .values()
+            .map(|(config, at)| {
                 let at = at.as_millis();
                 vec![
-                    key.into(),
-                    (*config).into(),
+                    config.key().into(),
+                    config.text().into(),
                     at.into(),
                     USED_AT_STEP_MS.into(),
                 ]
             })
             .collect();
-        if !rows.is_empty() {
-            self.run_each_later(INSERT, &rows)?;
+        self.run_each_later(INSERT, &rows)?;
+        if self.engine() == Engine::Sqlite {
+            let stored = used.values();
+            let stored = stored.map(|(config, at)| (Arc::clone(&config.key), at.as_millis()));
+            self.stored_configs.pending.extend(stored);
         }
-        Ok(keys)
+        Ok(())
     }
 
     /// Deletes configurations that no delivery has used since `before`, except configurations of open deliveries. The
-    /// stored time of use may be an hour too early and clocks may differ, so the limit is two hours before `before`.
+    /// stored time of use may be 70 minutes too early and clocks may differ, so the limit is two hours before `before`.
     pub async fn delete_unused_delivery_configs(
         &mut self,
         before: Timestamp,
@@ -92,6 +161,7 @@ impl Conn {
             is_open!(),
             " AND config_key = delivery_configs.key)",
         ));
+        self.stored_configs.forget();
         let before = before.as_millis().saturating_sub(2 * USED_AT_STEP_MS);
         self.run(query.bind(before)).await
     }
@@ -104,3 +174,48 @@ const INSERT: &str = "INSERT INTO delivery_configs (key, config, used_at)
         SELECT 1 FROM delivery_configs WHERE key = $1 AND used_at >= $3 - $4)
     ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at
         WHERE delivery_configs.used_at < excluded.used_at - $4";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(at: i64) -> StoredConfigs {
+        let mut configs = StoredConfigs::default();
+        configs.pending.push(("a".into(), at));
+        configs
+    }
+
+    #[test]
+    fn a_configuration_is_known_after_the_commit_for_ten_minutes() {
+        let is_known =
+            |configs: &StoredConfigs, ms: i64| configs.is_stored("a", Timestamp::from_millis(ms));
+        let mut configs = stored(5);
+        assert!(!is_known(&configs, 5), "not committed");
+        configs.end(true);
+        assert!(is_known(&configs, 4 + KNOWN_MS));
+        assert!(!is_known(&configs, 5 + KNOWN_MS));
+        assert!(!configs.is_stored("b", Timestamp::from_millis(5)));
+        configs.forget();
+        assert!(!is_known(&configs, 5));
+
+        let mut configs = stored(5);
+        configs.end(false);
+        configs.end(true);
+        assert!(!is_known(&configs, 5), "rolled back");
+        let mut configs = stored(5);
+        configs.undo_after(0);
+        configs.end(true);
+        assert!(!is_known(&configs, 5), "undone");
+    }
+
+    #[test]
+    fn at_most_1000_configurations_are_known() {
+        let mut configs = StoredConfigs::default();
+        for n in 0..=MOST_KNOWN {
+            assert_eq!(configs.committed.len(), n);
+            configs.pending.push((n.to_string().into(), 1));
+            configs.end(true);
+        }
+        assert!(configs.committed.is_empty());
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::deliveries::{COLUMNS, DeliveryRow};
 use crate::delivery_counts::{first_id_at, last_id_at};
+use crate::delivery_waits::waits_for_release;
 use crate::sql::{FromRow, Query, Row, query};
 use crate::status_conditions::{is_not_done, is_open};
 use crate::{Conn, StoreError};
@@ -23,6 +24,8 @@ pub struct DeliveryFilter {
     pub from: Option<Timestamp>,
     /// End of the period, exclusive.
     pub until: Option<Timestamp>,
+    /// Only deliveries that were restored from a backup and wait for the owner.
+    pub to_release: bool,
 }
 
 /// A page of deliveries, newest first.
@@ -114,6 +117,13 @@ fn conditions(filter: &DeliveryFilter) -> String {
             ));
         }
         all.push(status);
+    }
+    if filter.to_release {
+        // They are few and may lie far behind the newest ones.
+        all.push(format!(
+            "id IN (SELECT id FROM webhook_deliveries WHERE {})",
+            waits_for_release()
+        ));
     }
     all.join(" AND ")
 }
@@ -221,6 +231,7 @@ impl Conn {
         // The deliveries of one webhook or of one status have other indexes.
         if filter.webhook.is_none()
             && filter.statuses.is_empty()
+            && !filter.to_release
             && let Some(start) = filter.event.as_deref().and_then(|it| it.strip_suffix('*'))
             && let Some(types) = self.list_types(start).await?
         {

@@ -23,6 +23,13 @@ const LIMIT: i64 = RELEASED_AT_ONCE.cast_signed();
 const LIST_LIMIT: i64 = 500;
 const COUNT_SEALED: &str = "SELECT COUNT(*) FROM held_deliveries";
 
+/// The condition of deliveries that were restored from a backup and wait for the owner.
+pub(crate) fn waits_for_release() -> String {
+    format!(
+        "status IN ('received', 'queued') AND next_attempt_at IS NULL AND error = '{WAITS_FOR_RELEASE}'"
+    )
+}
+
 impl Conn {
     /// Lists parked deliveries that wait neither for the vault nor for the owner and have no older open delivery in
     /// their session. A deletion or change of the older ones can leave such deliveries behind.
@@ -141,15 +148,15 @@ impl Conn {
 
     /// Counts the deliveries that were restored from a backup and wait for the owner.
     pub async fn count_deliveries_to_release(&mut self) -> Result<i64, StoreError> {
-        let query = query(
-            "SELECT COUNT(*) FROM webhook_deliveries
-             WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL AND error = $1",
+        let sql = format!(
+            "SELECT COUNT(*) FROM webhook_deliveries WHERE {}",
+            waits_for_release()
         );
-        let waiting = self.number(query.bind(WAITS_FOR_RELEASE)).await?;
+        let waiting = self.number(query(sql)).await?;
         if !self.holds_sealed_deliveries().await? {
             return Ok(waiting);
         }
-        Ok(waiting + self.number(self::query(COUNT_SEALED)).await?)
+        Ok(waiting + self.number(query(COUNT_SEALED)).await?)
     }
 
     /// Queues deliveries with the status `received`. Runs when a node starts.

@@ -84,13 +84,16 @@ impl Duty {
             })
         });
         let is_ours: bool = claim.await?;
-        if is_ours {
-            *self.held() = Held {
-                monotonic_ms: begun_ms.saturating_add(lease_ms),
-                until,
-            };
+        if !is_ours {
+            return Ok(false);
         }
-        Ok(is_ours)
+        let end_ms = begun_ms.saturating_add(lease_ms);
+        *self.held() = Held {
+            monotonic_ms: end_ms,
+            until,
+        };
+        // If this process was suspended during the claim, another node may have the duty already.
+        Ok(clock.monotonic_ms() < end_ms)
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -130,10 +133,13 @@ impl Conn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{postgres, sqlite};
+    use crate::testing::{hold_write_lock, number, postgres, sqlite};
     use gatehouse_domain::ManualClock;
 
     const LEASE: Duration = Duration::from_mins(5);
+    /// Counts the transactions that wait for their turn.
+    const WAITING: &str = "SELECT COUNT(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event = 'advisory'";
 
     fn manual_at(now: Timestamp) -> (Arc<ManualClock>, Arc<dyn Clock>) {
         let manual = Arc::new(ManualClock::at(now));
@@ -206,6 +212,32 @@ mod tests {
         for store in [one, two] {
             store.close().await;
         }
+    }
+
+    #[tokio::test]
+    async fn a_node_that_was_suspended_during_its_claim_has_no_duty() {
+        let Some(database) = postgres().await else {
+            return;
+        };
+        let store = database.open().await;
+        for (wait, is_claimed) in [
+            (LEASE.saturating_sub(Duration::from_millis(1)), true),
+            (LEASE, false),
+        ] {
+            let (manual, clock) = manual_at(Timestamp::from_millis(1_795_000_000_000));
+            let duty = Duty::new("sweep", LEASE);
+            let held = hold_write_lock(&database.location).await;
+            let suspended = async {
+                while number(&database.location, WAITING).await == 0 {
+                    tokio::task::yield_now().await;
+                }
+                manual.advance(wait);
+                drop(held);
+            };
+            let (claimed, ()) = tokio::join!(duty.claim(&store, &clock, "one"), suspended);
+            assert_eq!(claimed.unwrap(), is_claimed, "{wait:?}");
+        }
+        store.close().await;
     }
 
     #[tokio::test]

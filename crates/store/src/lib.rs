@@ -150,6 +150,7 @@ pub use deliveries::{DeliveryRow, NewDelivery, PREVIEW_BYTES};
 pub use delivery_answers::DeliveryAnswer;
 pub use delivery_attempts::{DeliveryAttempt, DeliveryResponse};
 pub use delivery_claim::{ClaimRequest, Claims, DeliveryWork, Take};
+pub use delivery_configs::DeliveryConfig;
 pub use delivery_control::CANCELLED;
 pub use delivery_counts::{COUNTED_DAYS, DeliveryCount, WebhookDay};
 pub use delivery_durations::{DURATION_BUCKETS, Durations};

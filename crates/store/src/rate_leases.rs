@@ -140,16 +140,23 @@ impl Pool {
         )
     }
 
-    /// Adds a batch to the permits that were returned since [`Self::begin_batch`].
-    fn add(&mut self, lease: RateLease, (count, limit): (u32, u32), at: Moment, wait_ms: u64) {
+    /// Adds a batch to the permits that were returned since [`Self::begin_batch`]. Its query began `at`, and ended at
+    /// `now_ms`.
+    fn add(
+        &mut self,
+        lease: RateLease,
+        (count, limit): (u32, u32),
+        at: Moment,
+        (now_ms, wait_ms): (u64, u64),
+    ) {
         self.left = self.left.saturating_add(lease.granted);
         self.batch = lease.granted;
         self.taken_at_ms = at.monotonic_ms;
         self.leased_at = at.time;
         self.refusal = (self.left < count).then(|| Refusal {
             limit,
-            free_at_ms: at.monotonic_ms.saturating_add(wait_ms),
-            until_ms: at.monotonic_ms.saturating_add(wait_ms.min(REFUSED_MS)),
+            free_at_ms: now_ms.saturating_add(wait_ms),
+            until_ms: now_ms.saturating_add(wait_ms.min(REFUSED_MS)),
         });
     }
 
@@ -350,13 +357,14 @@ impl<K: RateKey> RateLeases<K> {
         let lease = write.await?;
         let now_ms = self.clock.monotonic_ms();
         let wait_ms = wait_ms((time, lease.next_at), now_ms.saturating_sub(began_ms));
+        // A query that took long must not make the permits last longer: the database counts them from its time.
         let at = Moment {
-            monotonic_ms: now_ms,
+            monotonic_ms: began_ms,
             time,
         };
         let mut pools = self.lock();
         let pool = pools.by_key.entry(key).or_default();
-        pool.add(lease, (count, limit), at, wait_ms);
+        pool.add(lease, (count, limit), at, (now_ms, wait_ms));
         Ok(())
     }
 

@@ -169,6 +169,8 @@ impl GroupWriter {
         metrics::histogram!("store_group_size").record(u32::try_from(ran).unwrap_or(u32::MAX));
         let changed = std::mem::take(&mut conn.changed);
         conn.ended.clear();
+        let is_committed = matches!(outcome, Some(Outcome::Committed));
+        conn.stored_configs.end(is_committed);
         if std::mem::take(&mut conn.was_unavailable) {
             self.shared.health.note_failure();
         }
@@ -386,11 +388,13 @@ async fn run_jobs(
             break;
         };
         let before = (conn.changed.len(), conn.ended.len());
+        let configs = conn.stored_configs.pending();
         if let Some(acknowledge) = run_job(conn, job, is_alone).await? {
             acknowledgements.push(acknowledge);
         } else {
             conn.changed.truncate(before.0);
             conn.ended.truncate(before.1);
+            conn.stored_configs.undo_after(configs);
             if is_alone {
                 return Ok(End::RollBack);
             }

@@ -6,17 +6,17 @@ use gatehouse_domain::{DeliveryId, WebhookId};
 use gatehouse_store::testing::rows::{at, queued_delivery};
 use gatehouse_store::testing::{TestDatabase, databases, run_sql};
 use gatehouse_store::{
-    ClaimRequest, DeliveryWork, NewDelivery, PREVIEW_BYTES, ReplayFilter, Store, StoreError, Take,
+    ClaimRequest, DeliveryConfig, DeliveryWork, NewDelivery, PREVIEW_BYTES, ReplayFilter, Store,
+    StoreError, Take,
 };
-use std::sync::Arc;
 
-fn delivery(n: u32, payload: &str, config: &Arc<str>) -> NewDelivery {
+fn delivery(n: u32, payload: &str, config: &DeliveryConfig) -> NewDelivery {
     let preview = payload.get(..PREVIEW_BYTES).unwrap_or(payload);
     NewDelivery {
         unique_key: Some(n.to_string()),
         body_preview: preview.to_owned(),
         payload: Some(payload.to_owned()),
-        config: Some(Arc::clone(config)),
+        config: Some(config.clone()),
         ..queued_delivery(n)
     }
 }
@@ -86,7 +86,7 @@ async fn forget_configs(store: &Store, before: i64) -> u64 {
 async fn a_payload_is_read_back_at_the_limit_of_the_row_and_one_past_it() {
     for database in databases().await {
         let store = database.open().await;
-        let config = Arc::from("{}");
+        let config = DeliveryConfig::from("{}");
         let texts = [1, PREVIEW_BYTES, PREVIEW_BYTES + 1, 1 << 20].map(|bytes| "x".repeat(bytes));
         let new: Vec<NewDelivery> = (1..)
             .zip(&texts)
@@ -102,6 +102,14 @@ async fn a_payload_is_read_back_at_the_limit_of_the_row_and_one_past_it() {
             assert_eq!(work.row.body_preview, new.body_preview);
             assert_eq!(work.row.body_preview, new.to_row().body_preview);
         }
+        // A preview that equals the payload may be left out.
+        let short = NewDelivery {
+            body_preview: String::new(),
+            ..delivery(9, "[1]", &config)
+        };
+        assert_eq!(short.to_row().body_preview, "[1]");
+        insert(&store, vec![short]).await;
+        assert_eq!(claim(&store).await.remove(0).row.body_preview, "[1]");
         // Only payloads above the limit are stored outside their rows.
         run_sql(
             &database.location,
@@ -121,7 +129,7 @@ async fn a_payload_is_read_back_at_the_limit_of_the_row_and_one_past_it() {
 async fn a_payload_goes_with_its_delivery_and_is_not_stored_for_a_duplicate() {
     for database in databases().await {
         let store = database.open().await;
-        let config = Arc::from("{}");
+        let config = DeliveryConfig::from("{}");
         let first = delivery(1, &"x".repeat(PREVIEW_BYTES + 1), &config);
         let duplicate = NewDelivery {
             unique_key: first.unique_key.clone(),
@@ -145,7 +153,7 @@ async fn a_payload_goes_with_its_delivery_and_is_not_stored_for_a_duplicate() {
 async fn a_replay_gets_the_payload_wherever_it_is() {
     for database in databases().await {
         let store = database.open().await;
-        let config = Arc::from("{}");
+        let config = DeliveryConfig::from("{}");
         let texts = ["{}".to_owned(), "x".repeat(PREVIEW_BYTES + 1)];
         insert(
             &store,
@@ -178,9 +186,9 @@ async fn a_configuration_is_stored_once_and_kept_while_it_is_needed() {
     const HOUR: i64 = 3_600_000;
     for database in databases().await {
         let store = database.open().await;
-        let (one, other): (Arc<str>, Arc<str>) = (Arc::from("{\"a\":1}"), Arc::from("{\"a\":2}"));
+        let [one, other] = ["{\"a\":1}", "{\"a\":2}"].map(DeliveryConfig::from);
         // The same text in another allocation, as after a restart.
-        let again: Arc<str> = Arc::from("{\"a\":1}");
+        let again = DeliveryConfig::from("{\"a\":1}");
         let new = vec![
             delivery(1, "{}", &one),
             delivery(2, "{}", &other),
@@ -188,7 +196,7 @@ async fn a_configuration_is_stored_once_and_kept_while_it_is_needed() {
         ];
         insert(&store, new.clone()).await;
         for (new, text) in new.iter().zip([&one, &other, &one]) {
-            assert_eq!(config(&store, &new.id).await.as_deref(), Some(&**text));
+            assert_eq!(config(&store, &new.id).await.as_deref(), Some(text.text()));
         }
         let change = "UPDATE delivery_configs SET config = 'changed' WHERE config = '{\"a\":1}'";
         run_sql(&database.location, change).await;
@@ -211,7 +219,53 @@ async fn a_configuration_is_stored_once_and_kept_while_it_is_needed() {
             1,
             "one is in use again"
         );
-        assert_eq!(config(&store, &late.id).await.as_deref(), Some(&*other));
+        assert_eq!(
+            config(&store, &late.id).await.as_deref(),
+            Some(other.text())
+        );
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_configuration_is_stored_again_after_its_write_was_undone_or_it_was_deleted() {
+    const HOUR: i64 = 3_600_000;
+    for database in databases().await {
+        let store = database.open().await;
+        let text = DeliveryConfig::from("{}");
+        let first = delivery(1, "{}", &text);
+        let undone = |new: NewDelivery| {
+            store.write_arrivals(move |conn| {
+                Box::pin(async move {
+                    conn.insert_deliveries(&[new]).await?;
+                    Err::<(), _>(StoreError::Damaged { what: "test" })
+                })
+            })
+        };
+        undone(first.clone()).await.unwrap_err();
+        insert(&store, vec![first.clone()]).await;
+        assert_eq!(config(&store, &first.id).await.as_deref(), Some("{}"));
+
+        // In one group with a write that is kept.
+        let other = DeliveryConfig::from("{\"a\":1}");
+        let [second, third, fourth] = [2, 3, 4].map(|n| delivery(n, "{}", &other));
+        let (failed, _) = tokio::join!(
+            undone(second),
+            insert(&store, vec![delivery(5, "{}", &text)])
+        );
+        failed.unwrap_err();
+        insert(&store, vec![third.clone()]).await;
+        insert(&store, vec![fourth.clone()]).await;
+        for new in [&third, &fourth] {
+            assert_eq!(config(&store, &new.id).await.as_deref(), Some(other.text()));
+        }
+
+        let ids = [&first, &third, &fourth].map(|new| new.id.clone());
+        assert_eq!(remove(&database, &store, ids.to_vec()).await, 3);
+        assert_eq!(forget_configs(&store, 10 * HOUR).await, 2);
+        let last = delivery(6, "{}", &text);
+        insert(&store, vec![last.clone()]).await;
+        assert_eq!(config(&store, &last.id).await.as_deref(), Some("{}"));
         store.close().await;
     }
 }

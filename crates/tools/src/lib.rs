@@ -22,7 +22,7 @@ pub use files::FileError;
 pub use mcp::{Authorization, Callback, GivenClient, OAuthError};
 pub use mcp::{
     Mcp, McpArgument, McpError, McpOffers, McpPrompt, McpPromptText, McpResource, McpReview,
-    McpState, McpStatus, McpToolStatus, ToolForm,
+    McpState, McpStatus, McpToolStatus, ToolForm, vault_variables,
 };
 pub use register::{ToolsHandle, ToolsParts, ToolsSettings, register};
 pub use search::key_binding;

@@ -3,6 +3,7 @@
 use crate::alive;
 use crate::app::App;
 use crate::arrival::Arrival;
+use crate::body_time::BodyTime;
 pub(crate) use crate::charged::{Charged, no_room};
 use crate::respond::{Refusal, incomplete_body, not_authenticated, request_timeout};
 use axum::body::{Body, HttpBody};
@@ -36,16 +37,19 @@ pub(crate) async fn read(body: Body, max_bytes: usize, share: Share) -> Result<B
     } else {
         BODY_TIMEOUT
     };
-    match tokio::time::timeout(in_all, read_frames(body, max_bytes, share)).await {
-        Ok(read) => read,
-        Err(_elapsed) => Err(request_timeout()),
-    }
+    let time = BodyTime::start(BODY_TIMEOUT, in_all);
+    read_frames(body, max_bytes, share, &time).await
 }
 
-async fn read_frames(mut body: Body, max_bytes: usize, mut share: Share) -> Result<Bytes, Problem> {
+async fn read_frames(
+    mut body: Body,
+    max_bytes: usize,
+    mut share: Share,
+    time: &BodyTime,
+) -> Result<Bytes, Problem> {
     let (mut whole, most) = (Vec::new(), most(&body, max_bytes));
     loop {
-        let Ok(frame) = tokio::time::timeout(BODY_TIMEOUT, body.frame()).await else {
+        let Ok(frame) = time.wait(body.frame()).await else {
             return Err(request_timeout());
         };
         let data = match frame {

@@ -7,6 +7,7 @@ mod app;
 mod arrival;
 mod assemble;
 mod body;
+mod body_time;
 mod charged;
 mod connection_slots;
 mod early;

@@ -4,7 +4,11 @@ use crate::handle::Webhooks;
 use crate::webhook::StoredConfig;
 use gatehouse_channels::ChannelsError;
 use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp};
-use gatehouse_store::Conn;
+use gatehouse_store::{Conn, WebhookRow};
+use serde_json::{Value, json};
+
+/// Maximum number of webhooks that a refusal names.
+const NAMED: usize = 20;
 
 impl Webhooks {
     /// Deletes a channel account. If a waiting delivery or a webhook uses it, deletion requires `force`;
@@ -52,20 +56,26 @@ async fn check(
             .is_some_and(|target| targets.contains(&target))
     };
     let rows = conn.list_webhooks().await?;
-    let named = rows
+    let named: Vec<&WebhookRow> = rows
         .iter()
-        .filter(|row| StoredConfig::of(row).is_ok_and(names_it));
-    let webhooks = named.count();
+        .filter(|row| StoredConfig::of(row).is_ok_and(names_it))
+        .collect();
+    let webhooks = named.len();
     if deliveries == 0 && webhooks == 0 {
         return Ok(());
     }
+    let used_by = named.into_iter().take(NAMED);
+    let used_by: Vec<Value> = used_by
+        .map(|row| json!({ "id": row.id.as_str(), "name": row.name }))
+        .collect();
     let text = format!(
-        "This channel is in use: {deliveries} deliveries wait for it, and {webhooks} webhooks name it. \
-         Nothing was deleted. Delete it with `force` to let those deliveries fail."
+        "This channel is in use: {deliveries} deliveries wait for it, and {webhooks} webhooks send to it. \
+         Nothing was deleted. If it is deleted anyway, those deliveries fail."
     );
     Err(ChannelsError::InUse(
         Problem::new(ErrorCode::Conflict, text)
             .with("deliveries", deliveries)
-            .with("webhooks", webhooks),
+            .with("webhooks", webhooks)
+            .with("used_by", used_by),
     ))
 }

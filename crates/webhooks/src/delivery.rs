@@ -6,8 +6,6 @@ use gatehouse_store::{DeliveryAttempt, DeliveryRow, NewDelivery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use tokio::sync::broadcast;
 
 /// A tool call that the agent made while processing a delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -364,15 +362,5 @@ impl From<DeliveryRow> for Delivery {
             answer: None,
             failed_attempts: Vec::new(),
         }
-    }
-}
-
-/// Publishes a change of a delivery. Does nothing if there are no subscribers.
-pub(crate) fn publish(
-    events: &broadcast::Sender<Arc<DeliveryChange>>,
-    change: impl FnOnce() -> DeliveryChange,
-) {
-    if events.receiver_count() > 0 {
-        drop(events.send(Arc::new(change())));
     }
 }

@@ -1,6 +1,7 @@
 //! Generates delivery IDs that sort in creation order, including within one millisecond, after the clock is
 //! set back, and across restarts. Deliveries of a session run in ID order.
 
+use data_encoding::HEXLOWER;
 use gatehouse_domain::{Clock, DeliveryId, Random, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,6 +23,10 @@ const MILLIS: std::ops::Range<usize> = 4..16;
 const COUNTER: std::ops::Range<usize> = 17..20;
 const COUNTER_MAX: u16 = 0xfff;
 const LENGTH: usize = 36;
+/// The version and the variant of a `UUIDv7`, and the random bits after the variant (RFC 9562, section 5.7).
+const VERSION: u128 = 7 << 76;
+const VARIANT: u128 = 0b10 << 62;
+const RANDOM: u64 = (1 << 62) - 1;
 
 impl LastId {
     /// Parses an ID generated here; returns `None` for any other text.
@@ -33,6 +38,17 @@ impl LastId {
             millis: u64::from_str_radix(id.get(MILLIS)?, 16).ok()?,
             number: u16::from_str_radix(id.get(COUNTER)?, 16).ok()?,
         })
+    }
+
+    /// Writes the ID with these random bits.
+    fn id(self, random: u64) -> DeliveryId {
+        let millis = u128::from(self.millis & 0xffff_ffff_ffff) << 80;
+        let counter = u128::from(self.number) << 64;
+        let id = millis | VERSION | counter | VARIANT | u128::from(random & RANDOM);
+        let mut text = String::with_capacity(LENGTH);
+        text.push_str(PREFIX);
+        HEXLOWER.encode_append(&id.to_be_bytes(), &mut text);
+        DeliveryId::from_text(text)
     }
 
     const fn next(self) -> Self {
@@ -70,24 +86,21 @@ impl DeliveryIds {
     }
 
     pub(crate) fn next(&self, clock: &dyn Clock, random: &dyn Random) -> DeliveryId {
+        // Asks the system, so not under the lock.
+        let bits = u64::from_be_bytes(random.bytes());
+        self.next_place(clock).id(bits)
+    }
+
+    fn next_place(&self, clock: &dyn Clock) -> LastId {
         let mut last = self.lock();
         // Read the clock under the lock: an earlier reading could be older than the last ID.
-        let mut text = DeliveryId::generate(clock, random).as_str().to_owned();
-        let now = LastId::of(&text).map_or(0, |place| place.millis);
-        let place = if now > last.millis {
-            LastId {
-                millis: now,
-                number: 0,
-            }
+        let millis = u64::try_from(clock.now().as_millis()).unwrap_or(0);
+        *last = if millis > last.millis {
+            LastId { millis, number: 0 }
         } else {
             last.next()
         };
-        *last = place;
-        if text.len() == LENGTH {
-            text.replace_range(MILLIS, &format!("{:012x}", place.millis));
-            text.replace_range(COUNTER, &format!("{:03x}", place.number));
-        }
-        DeliveryId::from_text(text)
+        *last
     }
 
     /// How far the IDs are ahead of `now`, in milliseconds. Nonzero after the clock was set back.
@@ -104,6 +117,28 @@ mod tests {
     use std::time::Duration;
 
     const START: i64 = 1_795_000_000_123;
+
+    #[test]
+    fn an_id_has_the_layout_of_other_ids() {
+        let clock = ManualClock::at(Timestamp::from_millis(START));
+        for seed in 0..100 {
+            let random = SeededRandom::new(seed);
+            let ids = DeliveryIds::default();
+            let (first, second) = (ids.next(&clock, &random), ids.next(&clock, &random));
+            let other = DeliveryId::generate(&clock, &random);
+            assert_eq!(first.as_str()[..17], other.as_str()[..17]);
+            assert_eq!(first.as_str()[17..20], *"000");
+            assert_eq!(second.as_str()[17..20], *"001");
+            for id in [&first, &second, &other] {
+                assert!(matches!(
+                    id.as_str().as_bytes()[20],
+                    b'8' | b'9' | b'a' | b'b'
+                ));
+                assert_eq!(time_of(id), Some(clock.now()));
+            }
+            assert_ne!(first.as_str()[20..], second.as_str()[20..]);
+        }
+    }
 
     #[test]
     fn ids_of_a_millisecond_are_in_order_and_differ() {

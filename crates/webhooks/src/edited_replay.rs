@@ -184,10 +184,11 @@ fn edited(inner: &Inner, original: Original, edit: &Edit) -> Result<NewDelivery,
         new.body_preview = preview(text.as_bytes());
         new.payload = Some(payload.into_text());
     }
-    let mut snapshot: Snapshot = serde_json::from_str(&webhook.snapshot).map_err(|error| {
-        tracing::error!(%error, "the configuration of a webhook cannot be read");
-        WebhooksError::Refused(Problem::internal())
-    })?;
+    let mut snapshot: Snapshot =
+        serde_json::from_str(webhook.snapshot.text()).map_err(|error| {
+            tracing::error!(%error, "the configuration of a webhook cannot be read");
+            WebhooksError::Refused(Problem::internal())
+        })?;
     edit.apply(&mut snapshot.config);
     new.target = Some(snapshot.config.queue_target().into());
     new.session_key = own_session(&webhook.public_id, &new.id);

@@ -1,7 +1,7 @@
 //! The crate's handle: its dependencies, its settings, and how it is opened. Other modules implement the
 //! operations on the same type.
 
-use crate::delivery::{DeliveryChange, publish};
+use crate::changes::Changes;
 use crate::delivery_ids::DeliveryIds;
 use crate::error::WebhooksError;
 use crate::forward::kept::Originals;
@@ -27,12 +27,9 @@ use gatehouse_store::{DeliveryRow, Store, StoreError, SweepClock};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-/// How many delivery changes a subscriber may lag behind.
-const EVENTS: usize = 1024;
 
 /// The dependencies of this crate.
 #[derive(Clone, Debug)]
@@ -130,7 +127,7 @@ pub(crate) struct Inner {
     /// The in-memory copy of all webhooks.
     pub(crate) live: LiveWebhooks,
     /// Publishes every change of a delivery's status.
-    pub(crate) events: broadcast::Sender<Arc<DeliveryChange>>,
+    pub(crate) changes: Arc<Changes>,
     /// Notified when the worker may have work to do.
     pub(crate) wake: Arc<Notify>,
     /// The lines that the worker currently cannot serve.
@@ -205,7 +202,7 @@ impl Inner {
 
     /// Publishes the current state of a delivery to subscribers.
     pub(crate) fn publish(&self, row: &DeliveryRow) {
-        publish(&self.events, || row.into());
+        self.changes.publish_row(row);
     }
 
     /// Registers a run for cancellation until the returned guard is dropped.
@@ -236,7 +233,7 @@ impl Webhooks {
         parts: WebhooksParts,
         settings: WebhooksSettings,
     ) -> Result<Self, WebhooksError> {
-        let events = broadcast::Sender::new(EVENTS);
+        let changes = Arc::<Changes>::default();
         let worker = WorkerSignal::default();
         let tasks = TaskTracker::new();
         let limits = Arc::new(Limits::new(Arc::clone(&parts.clock)));
@@ -244,7 +241,7 @@ impl Webhooks {
             let (store, clock) = (parts.store.clone(), Arc::clone(&parts.clock));
             Arc::new(SharedLimits::new(store, clock, tasks.clone()))
         });
-        let batches = Batches::start(&parts.store, &events, &worker, &tasks);
+        let batches = Batches::start(&parts.store, &changes, &worker, &tasks);
         let inner = Inner {
             delivery_ids: DeliveryIds::default(),
             sweep_clock: SweepClock::default(),
@@ -266,7 +263,7 @@ impl Webhooks {
             tracer: parts.tracer,
             settings: ArcSwap::from_pointee(settings),
             live: LiveWebhooks::default(),
-            events,
+            changes,
             wake: worker.wake,
             blocked: worker.blocked,
             held: Notify::new(),
@@ -291,10 +288,5 @@ impl Webhooks {
     pub fn update_settings(&self, settings: WebhooksSettings) {
         self.0.settings.store(Arc::new(settings));
         self.0.wake.notify_one();
-    }
-
-    /// Subscribes to delivery status changes. A subscriber that falls behind misses some.
-    pub fn subscribe(&self) -> broadcast::Receiver<Arc<DeliveryChange>> {
-        self.0.events.subscribe()
     }
 }

@@ -31,6 +31,7 @@ use bytes::Bytes;
 use gatehouse_domain::Actor;
 use gatehouse_secrets::Status;
 use gatehouse_sources::payload::Payload;
+use gatehouse_sources::verify;
 use http::HeaderMap;
 use std::sync::Arc;
 
@@ -136,8 +137,16 @@ impl Intake {
         IngestError::RateLimited { wait_ms }
     }
 
+    /// Whether [`Intake::accept`] needs the URL.
+    pub fn needs_url(&self) -> bool {
+        let inner = &self.inner;
+        matches!(self.phase, Phase::Hold)
+            || verify::signs_url(self.webhook.auth.mode)
+            || inner.originals.is_kept(&self.webhook.id, inner.now())
+    }
+
     /// Verifies, filters and stores a request, or stores it encrypted while the vault is sealed. `url` is the
-    /// URL that the sender requested.
+    /// URL that the sender requested. It may be empty if [`Intake::needs_url`] returns false.
     pub async fn accept(
         &self,
         headers: &HeaderMap,
@@ -175,10 +184,9 @@ impl Intake {
         if let Some(reply) = self.handshake((headers, url, body), &payload) {
             return Ok(Ingested::Handshake(reply));
         }
-        let is_kept = self
-            .inner
-            .originals
-            .is_kept(&self.webhook.id, self.inner.now());
+        // Without a URL, the request arrived before a client began to forward.
+        let originals = &self.inner.originals;
+        let is_kept = !url.is_empty() && originals.is_kept(&self.webhook.id, self.inner.now());
         let original = is_kept.then(|| Original::of(headers, url, body));
         let headers = self.without_proof(headers);
         let mut event = gatehouse_sources::event::read(

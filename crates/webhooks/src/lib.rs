@@ -5,6 +5,7 @@
 //! servers, RPC or authorization.
 
 mod batch_size;
+mod changes;
 mod channel_use;
 mod control;
 mod delivery;
@@ -42,6 +43,7 @@ mod trace;
 mod webhook;
 mod worker;
 
+pub use changes::Failures;
 pub use delivery::{Delivery, DeliveryChange, EditedPart, FailedAttempt, ResponseAction};
 pub use edited_replay::Edit;
 pub use error::WebhooksError;

@@ -29,6 +29,8 @@ pub struct DeliveryQuery {
     pub from: Option<Timestamp>,
     /// Latest time of receipt, exclusive.
     pub until: Option<Timestamp>,
+    /// Only deliveries that a restored backup holds.
+    pub to_release: bool,
     pub limit: usize,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<String>,
@@ -46,6 +48,10 @@ pub struct DeliveryPage {
     /// the first page, for one webhook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_since: Option<Timestamp>,
+    /// How many deliveries of a restored backup wait for `webhooks.deliveries.release`. Those that arrived while the
+    /// vault was sealed count, but are not in the list. Only on the first page, with `to_release`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_release: Option<i64>,
 }
 
 /// The stored payload of a delivery.
@@ -89,6 +95,7 @@ impl Webhooks {
             before: query.cursor,
             from: query.from,
             until: query.until,
+            to_release: query.to_release,
         };
         let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
         let read = self.0.store.read(move |conn| {
@@ -101,15 +108,21 @@ impl Webhooks {
                     }
                     _ => None,
                 };
+                let to_release = if filter.to_release && filter.before.is_none() {
+                    Some(conn.count_deliveries_to_release().await?)
+                } else {
+                    None
+                };
                 let page = conn.list_deliveries(&filter, limit).await?;
-                Ok::<_, WebhooksError>((held, page))
+                Ok::<_, WebhooksError>((held, to_release, page))
             })
         });
-        let (held, page) = read.await?;
+        let (held, to_release, page) = read.await?;
         Ok(DeliveryPage {
             deliveries: self.0.shown_deliveries(page.rows).await,
             next_cursor: page.next,
             held_since: held.as_ref().and_then(time_of),
+            to_release,
         })
     }
 

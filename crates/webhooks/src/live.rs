@@ -1,6 +1,7 @@
 //! The in-memory copy of all webhooks, including their secrets while the vault is unsealed, so that
 //! requests need no database query. [`crate::reload`] keeps it up to date.
 
+use crate::metrics::DeliveryCounters;
 use crate::rules::OnLimit;
 use crate::secret;
 use crate::webhook::{AuthConfig, Snapshot, StoredConfig, WebhookConfig};
@@ -8,7 +9,7 @@ use arc_swap::ArcSwap;
 use gatehouse_domain::{Timestamp, WebhookId};
 use gatehouse_secrets::{Secrets, SecretsError};
 use gatehouse_sources::profile::Profile;
-use gatehouse_store::{StoreError, WebhookRow, WebhookSecretRow};
+use gatehouse_store::{DeliveryConfig, StoreError, WebhookRow, WebhookSecretRow};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -36,9 +37,10 @@ pub(crate) struct LiveWebhook {
     pub(crate) config: WebhookConfig,
     pub(crate) profile: &'static Profile,
     /// The snapshot that is copied into each delivery, as JSON.
-    pub(crate) snapshot: Arc<str>,
+    pub(crate) snapshot: DeliveryConfig,
     /// The queue target of its deliveries: a channel target, or empty for an agent's turn.
     pub(crate) target: Arc<str>,
+    pub(crate) counters: DeliveryCounters,
     secrets: LiveSecrets,
 }
 
@@ -95,6 +97,7 @@ impl LiveWebhook {
             target: webhook.queue_target().into(),
             config: webhook,
             snapshot: snapshot.into(),
+            counters: DeliveryCounters::default(),
         })
     }
 }

@@ -3,9 +3,11 @@
 
 use gatehouse_domain::{DeliveryStatus, WebhookId};
 use gatehouse_sources::profile;
-use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
-use std::collections::HashSet;
-use std::sync::LazyLock;
+use metrics::{
+    Counter, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
+};
+use std::collections::{HashMap, HashSet};
+use std::sync::{LazyLock, PoisonError, RwLock};
 use std::time::Duration;
 
 const DELIVERIES: &str = "webhooks_deliveries_total";
@@ -103,13 +105,43 @@ pub fn event_label(event_type: Option<&str>) -> &'static str {
 /// Counts a delivery that reached a status. Each status that a delivery passes through counts once. The label is
 /// the webhook's id: the public ID is part of a URL that may be the only secret of a webhook.
 pub fn delivery(webhook: &WebhookId, status: DeliveryStatus, event_type: Option<&str>) {
+    delivery_counter(webhook, status, event_label(event_type)).increment(1);
+}
+
+fn delivery_counter(webhook: &WebhookId, status: DeliveryStatus, event: &'static str) -> Counter {
     counter!(
         DELIVERIES,
         "webhook" => webhook.to_string(),
         "status" => status.as_str(),
-        "event_type" => event_label(event_type)
+        "event_type" => event
     )
-    .increment(1);
+}
+
+/// The counters of one webhook's deliveries by status and event label. A counter is looked up at its first use, because
+/// webhooks are loaded before the recorder is installed.
+#[derive(Default)]
+pub(crate) struct DeliveryCounters(RwLock<HashMap<(DeliveryStatus, &'static str), Counter>>);
+
+impl DeliveryCounters {
+    /// Like [`delivery`].
+    pub(crate) fn count(
+        &self,
+        webhook: &WebhookId,
+        status: DeliveryStatus,
+        event_type: Option<&str>,
+    ) {
+        let event = event_label(event_type);
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(counter) = known.get(&(status, event)) {
+            counter.increment(1);
+            return;
+        }
+        drop(known);
+        let counter = delivery_counter(webhook, status, event);
+        counter.increment(1);
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert((status, event), counter);
+    }
 }
 
 /// Counts a rejected request. `reason` is one of a few constants.
@@ -168,4 +200,33 @@ pub fn oldest_waiting(wait: Option<Duration>) {
 pub fn queue_depth(depth: i64) {
     // Saturates at `u32::MAX`.
     gauge!(QUEUE_DEPTH).set(f64::from(u32::try_from(depth).unwrap_or(u32::MAX)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use metrics_exporter_prometheus::PrometheusBuilder;
+
+    #[test]
+    fn a_kept_counter_counts_like_one_that_is_looked_up() {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let webhook = WebhookId::from_text("hook_a");
+        let counters = DeliveryCounters::default();
+        ::metrics::with_local_recorder(&recorder, || {
+            let queued = DeliveryStatus::Queued;
+            for event in [Some("push"), Some("push"), None] {
+                counters.count(&webhook, queued, event);
+                delivery(&webhook, queued, event);
+            }
+            counters.count(&webhook, DeliveryStatus::Filtered, Some("push"));
+        });
+        let text = recorder.handle().render();
+        for line in [
+            r#"webhooks_deliveries_total{webhook="hook_a",status="queued",event_type="push"} 4"#,
+            r#"webhooks_deliveries_total{webhook="hook_a",status="queued",event_type="other"} 2"#,
+            r#"webhooks_deliveries_total{webhook="hook_a",status="filtered",event_type="push"} 1"#,
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+    }
 }

@@ -108,12 +108,12 @@ impl Inner {
     pub(crate) async fn purge(&self) -> Result<(), StoreError> {
         // Concurrent calls would only wait for each other's writes.
         let _alone = self.purging.lock().await;
-        let mut batch = BatchSize::default();
+        let mut batch = BatchSize::of_rows();
         let removals = self.removals().await?;
         let has_removals = !removals.is_empty();
         for id in removals {
             loop {
-                let (its, rows) = (id.clone(), batch.rows());
+                let (its, rows) = (id.clone(), batch.limit());
                 let began = self.clock.monotonic_ms();
                 let write = self.store.write_queue(move |conn| {
                     Box::pin(async move {

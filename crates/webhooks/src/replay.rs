@@ -87,7 +87,7 @@ pub(crate) fn repeat(
         body_size: row.body_size,
         body_preview: row.body_preview,
         payload: Some(payload),
-        config: Some(Arc::clone(&webhook.snapshot)),
+        config: Some(webhook.snapshot.clone()),
         target: Some(Arc::clone(&webhook.target)),
         error: None,
         summary: row.summary,

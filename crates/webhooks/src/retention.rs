@@ -17,8 +17,6 @@ const LEASE: Duration = Duration::from_mins(5);
 pub const REFUSED_KEPT: i64 = 1000;
 /// Maximum number of bytes of bodies per write. A larger single delivery is deleted alone.
 const PIECE_BYTES: i64 = 8 * 1024 * 1024;
-/// Maximum number of free pages of the database file that one write releases: 1 MiB.
-const RELEASED_PAGES: i64 = 256;
 /// If IDs are further ahead of the clock than this, in milliseconds, they do not show the age of a delivery.
 const AHEAD_MS: u64 = 3_600_000;
 const DAY: Duration = Duration::from_hours(24);
@@ -66,9 +64,9 @@ impl Inner {
         let counted = DAY.saturating_mul(COUNTED_DAYS);
         let counted_ms = i64::try_from(counted.as_millis()).unwrap_or(i64::MAX);
         let counted_from = Timestamp::from_millis(now.as_millis().saturating_sub(counted_ms));
-        let (mut removed, mut batch) = (0, BatchSize::default());
+        let (mut removed, mut batch) = (0, BatchSize::of_rows());
         loop {
-            let rows = batch.rows();
+            let rows = batch.limit();
             let old = self
                 .store
                 .read(move |conn| {
@@ -97,13 +95,19 @@ impl Inner {
 
     /// Returns surplus free pages of the database file to the file system.
     async fn release_free_pages(&self) -> Result<(), StoreError> {
-        let release = || {
-            self.store.write_queue(|conn| {
-                Box::pin(async move { conn.release_free_pages(RELEASED_PAGES).await })
-            })
-        };
-        while release().await? > 0 {}
-        Ok(())
+        let mut batch = BatchSize::of_pages();
+        loop {
+            let limit = batch.limit();
+            let began = self.clock.monotonic_ms();
+            let release = self.store.write_queue(move |conn| {
+                Box::pin(async move { conn.release_free_pages(limit).await })
+            });
+            if release.await? == 0 {
+                return Ok(());
+            }
+            let took = self.clock.monotonic_ms().saturating_sub(began);
+            tokio::time::sleep(batch.took(took)).await;
+        }
     }
 
     async fn sweep_refused(&self) -> Result<u64, StoreError> {
@@ -111,11 +115,11 @@ impl Inner {
             .store
             .read(|conn| Box::pin(async move { conn.list_refused_groups(REFUSED_KEPT).await }))
             .await?;
-        let (mut removed, mut batch) = (0, BatchSize::default());
+        let (mut removed, mut batch) = (0, BatchSize::of_rows());
         for pile in piles {
             let mut left = pile.count.saturating_sub(REFUSED_KEPT);
             while left > 0 {
-                let (of, limit) = (pile.clone(), left.min(batch.rows()));
+                let (of, limit) = (pile.clone(), left.min(batch.limit()));
                 let oldest = self
                     .store
                     .read(move |conn| {
@@ -140,7 +144,9 @@ impl Inner {
         let began = self.clock.monotonic_ms();
         let removed = self
             .store
-            .write(move |conn| Box::pin(async move { conn.delete_old_deliveries(&ids).await }))
+            .write_queue(move |conn| {
+                Box::pin(async move { conn.delete_old_deliveries(&ids).await })
+            })
             .await?;
         let took = self.clock.monotonic_ms().saturating_sub(began);
         tokio::time::sleep(batch.took(took)).await;

@@ -17,6 +17,10 @@ export interface Details {
   what?: string;
   provider?: string;
   status?: number | string;
+  /** Of `channels.delete`: how many deliveries wait for the channel, how many webhooks send to it, and some of these. */
+  deliveries?: number;
+  webhooks?: number;
+  used_by?: { id: string; name: string }[];
   /** Of `approval.find`: how the call of a link ended, when, and how it was answered. */
   ended?: 'allowed' | 'denied' | 'expired';
   at?: string;

@@ -4,7 +4,7 @@ import { keys } from '../client/keys';
 import { allAgents, allChannels, allProviders, allServers, allSshKeys, allVariables, allWebhooks } from '../client/lists';
 import { rpc } from '../client/rpc';
 import { nameOf } from '../pages/chat/session';
-import { eventOf } from '../pages/deliveries/sentence';
+import { eventOf } from '../pages/deliveries/event';
 import { isModelProvider, nameOf as providerName } from '../pages/settings/providers/names';
 import { m } from '../paraglide/messages.js';
 import { beginningOf } from '../parts/cut';

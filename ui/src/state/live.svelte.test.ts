@@ -22,14 +22,15 @@ import { goLive } from './live.svelte';
 const queries = new QueryClient();
 beforeEach(() => queries.clear());
 
-test('the list of stored secrets follows the secrets, and not the traffic', () => {
+test.each([
+  ['deliveries', false],
+  ['env', true],
+  // Settings name what uses a secret.
+  ['config', true],
+])('the list of stored secrets follows the secrets and their uses, and not the traffic: %s', (what, isStale) => {
   const end = goLive(queries);
-  const isStale = (what: string) => {
-    queries.setQueryData(keys.stored, []);
-    listeners.get('records.changed')?.({ what });
-    return queries.getQueryState(keys.stored)?.isInvalidated;
-  };
-  expect(isStale('deliveries')).toBe(false);
-  expect(isStale('env')).toBe(true);
+  queries.setQueryData(keys.stored, []);
+  listeners.get('records.changed')?.({ what });
+  expect(queries.getQueryState(keys.stored)?.isInvalidated).toBe(isStale);
   end();
 });

@@ -26,8 +26,8 @@ const RECORDS: Record<string, readonly string[]> = {
   webhooks: ['webhooks'],
 };
 
-/** The records that hold or use a secret in the list of all that is stored. */
-const STORED = ['agents', 'channels', 'env', 'providers', 'ssh_keys', 'webhooks'];
+/** The records that hold or use a secret in the list of all that is stored, or name a use of one. */
+const STORED = ['agents', 'channels', 'config', 'env', 'providers', 'ssh_keys', 'webhooks'];
 
 /** Limits refetches: a busy sender or many conversations would trigger several per second. */
 export const ASKED_AGAIN_MS = 1000;
@@ -84,7 +84,13 @@ export function goLive(queries: QueryClient): () => void {
     }),
     socket.on('chat.done', () => stale(keys.sessions)),
     ...(facts.voice_enabled
-      ? [socket.on('voice.settings', () => stale(keys.voice)), socket.on('voice.persona', () => stale(keys.personas))]
+      ? [
+          socket.on('voice.settings', () => stale(keys.voice)),
+          socket.on('voice.persona', () => {
+            stale(keys.personas);
+            stale(keys.stored);
+          }),
+        ]
       : []),
   ];
   socket.open();

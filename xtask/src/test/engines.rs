@@ -17,6 +17,8 @@ const CHROMIUM: &str = "GATEHOUSE_TEST_CHROMIUM";
 const BROWSER: &str = "GATEHOUSE_TEST_BROWSER_DIR";
 /// The variable with the directory of the speech programs (`bin`) and their models (`models`).
 const VOICE: &str = "GATEHOUSE_TEST_VOICE";
+/// The variable with the Python interpreter that has Synapse.
+const SYNAPSE: &str = "GATEHOUSE_TEST_SYNAPSE";
 
 impl Session<'_> {
     pub(super) fn prepare_postgres(&mut self, unwanted: bool) {
@@ -95,6 +97,19 @@ impl Session<'_> {
                 self.set(VOICE, folder.to_string_lossy());
             }
             Err(error) => self.report.left_out("voice programs", &error),
+        }
+    }
+
+    /// Prepares the homeserver that the Matrix channel is tested with.
+    pub(super) fn prepare_synapse(&mut self, target: &Path) {
+        let requirements = self.root.join("tests/matrix-server/requirements.txt");
+        match python::environment(&target.join("test-matrix-server"), &requirements) {
+            Ok(python) => {
+                self.report
+                    .engine(&format!("Synapse, on {}", python.version));
+                self.set(SYNAPSE, python.program.to_string_lossy());
+            }
+            Err(error) => self.report.left_out("Synapse", &error),
         }
     }
 

@@ -396,7 +396,7 @@ async fn an_answer_that_no_change_announced_counts_when_the_wait_ends() {
 async fn a_node_whose_turn_another_ended_asks_no_model_again() {
     let settings = AgentsSettings {
         require_approval: vec!["double".to_owned()],
-        approval_wait: Duration::from_secs(1),
+        approval_wait: Duration::from_secs(3),
         ..AgentsSettings::default()
     };
     let Some((here, there)) = two_nodes(settings).await else {

@@ -284,7 +284,10 @@ async fn the_owner_allows_a_call_beforehand_in_three_ways() {
     assert_eq!(run(trusting("speak"), &[]).await, ["ok", "expired"]);
     assert_eq!(run(nobody(), &["web_fetch", "webhook"]).await, ["ok", "ok"]);
     // A tool that matches only a pattern still needs approval.
-    assert_eq!(run(nobody(), &["web*", "webhook*"]).await, ["ok", "expired"]);
+    assert_eq!(
+        run(nobody(), &["web*", "webhook*"]).await,
+        ["ok", "expired"]
+    );
     let off = AgentsSettings {
         taint: false,
         ..nobody()

@@ -11,7 +11,7 @@ use gatehouse_store::{AuditPage, AuditRow, ChatMessageRow, StoreError};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Calls of `speak` wait this long for an approval.
+/// How long calls of `speak` wait for an approval that nobody gives.
 const WAIT: Duration = Duration::from_secs(1);
 
 fn register(harness: &Harness) {
@@ -27,17 +27,21 @@ fn register(harness: &Harness) {
 }
 
 /// A harness per engine, whose tool `speak` needs an approval.
-async fn with_tools(approval_wait: Duration) -> Vec<Harness> {
+async fn with_tools() -> Vec<Harness> {
     let harnesses = harnesses().await;
     for harness in &harnesses {
         register(harness);
-        harness.agents.update_settings(AgentsSettings {
-            require_approval: vec!["speak".to_owned()],
-            approval_wait,
-            ..AgentsSettings::default()
-        });
+        set_wait(harness, AgentsSettings::default().approval_wait);
     }
     harnesses
+}
+
+fn set_wait(harness: &Harness, approval_wait: Duration) {
+    harness.agents.update_settings(AgentsSettings {
+        require_approval: vec!["speak".to_owned()],
+        approval_wait,
+        ..AgentsSettings::default()
+    });
 }
 
 fn one(tool: &str, x: i64) -> [Reaction; 2] {
@@ -85,8 +89,12 @@ async fn expired_rows(harness: &Harness) -> Vec<AuditRow> {
 
 #[tokio::test]
 async fn the_end_of_each_call_is_stored_and_outlives_a_restart_and_a_branch() {
-    for harness in with_tools(WAIT).await {
-        let mut ended = Vec::new();
+    for harness in with_tools().await {
+        let report = denied(&harness).await;
+        assert_eq!(report.actions[0].status, ActionStatus::Denied);
+        let text = "The operator did not approve this call.";
+        let mut ended = vec![(report, ActionStatus::Denied, text)];
+        set_wait(&harness, WAIT);
         for (tool, x, status, text) in [
             ("double", 4, ActionStatus::Ok, "8"),
             ("payload", 0, ActionStatus::Error, "There is none."),
@@ -114,11 +122,6 @@ async fn the_end_of_each_call_is_stored_and_outlives_a_restart_and_a_branch() {
             assert_eq!(report.actions[0].status, status, "{tool}");
             ended.push((report, status, text));
         }
-        let report = denied(&harness).await;
-        assert_eq!(report.actions[0].status, ActionStatus::Denied);
-        let text = "The operator did not approve this call.";
-        ended.push((report, ActionStatus::Denied, text));
-
         let harness = harness.restart().await;
         for (report, status, text) in ended {
             let session = report.session.as_str();
@@ -172,7 +175,7 @@ async fn a_message_of_an_earlier_version_has_no_status() {
 
 #[tokio::test]
 async fn only_a_call_that_nobody_answered_is_in_the_audit_log_as_expired() {
-    for harness in with_tools(AgentsSettings::default().approval_wait).await {
+    for harness in with_tools().await {
         denied(&harness).await;
         let mut events = harness.agents.subscribe();
         harness.model.will([call("speak", &json!({ "x": 1 }))]);
@@ -183,11 +186,7 @@ async fn only_a_call_that_nobody_answered_is_in_the_audit_log_as_expired() {
         until(&mut events, "chat.done").await;
         assert!(expired_rows(&harness).await.is_empty());
 
-        harness.agents.update_settings(AgentsSettings {
-            require_approval: vec!["speak".to_owned()],
-            approval_wait: WAIT,
-            ..AgentsSettings::default()
-        });
+        set_wait(&harness, WAIT);
         harness.model.will(one("speak", 1));
         let report = harness.say(None, "go").await;
         let asked = until(&mut events, "approval.requested").await;

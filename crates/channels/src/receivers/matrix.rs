@@ -1,5 +1,5 @@
 //! `matrix`: long polling with `sync` (<https://spec.matrix.org/latest/client-server-api/#syncing>). Encrypted rooms
-//! cannot be read.
+//! cannot be read (decision 30).
 //!
 //! A room is private while the person and the bot are its only members. Every member can invite others, so
 //! this is checked before each answer.
@@ -26,7 +26,7 @@ use reqwest::{Method, RequestBuilder};
 use rooms::{Lookups, Meant};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -46,6 +46,10 @@ const EVENTS: (u32, u32) = (50, 1);
 const TRIES: u32 = 3;
 /// The longest position that is stored, in bytes.
 const MAX_POSITION: usize = 4096;
+/// Shown on the account for a while after a member of an encrypted group has written in it.
+const UNREAD: &str = "Someone wrote in an encrypted Matrix group. Its messages cannot be read. Invite the bot to a room \
+                      without encryption.";
+const UNREAD_MS: u64 = 3_600_000;
 /// How long the server shows that the bot is typing, in milliseconds.
 const TYPING_MS: u32 = 8000;
 
@@ -99,6 +103,12 @@ struct Syncing {
     failures: u32,
     /// Rooms that could not be joined. The server reports an invitation only once.
     unjoined: Vec<String>,
+    /// The encrypted groups that the last answer invites the bot to.
+    encrypted_groups: BTreeSet<String>,
+    /// The encrypted groups that have not got their notice.
+    unnoted: Vec<String>,
+    /// When a member of an encrypted group last wrote in it.
+    unread_at: Option<u64>,
 }
 
 impl Receiving for Syncing {
@@ -121,6 +131,11 @@ impl Receiving for Syncing {
                 if let Err(error) = join_room(source, room).await {
                     self.unjoined.push(room.clone());
                     joined = Err(error);
+                } else if self.encrypted_groups.contains(room)
+                    && let Err(error) = buttons::send_notice(source, room, rooms::ENCRYPTED).await
+                {
+                    tracing::warn!(?error, "an encrypted Matrix group got no notice");
+                    self.unnoted.push(room.clone());
                 }
             }
             joined
@@ -151,11 +166,7 @@ impl Syncing {
             .and_then(|position| position.split_once(' '))
             .filter(|(user, _)| *user == me)
             .map(|(_, since)| since);
-        for room in std::mem::take(&mut self.unjoined) {
-            if let Err(error) = join_room(source, &room).await {
-                tracing::warn!(?error, "an invitation to a Matrix room was not accepted");
-            }
-        }
+        self.retry_refused(source).await;
         let events = if self.is_too_large {
             EVENTS.1
         } else {
@@ -179,6 +190,9 @@ impl Syncing {
             messages: synced.invitations(&me),
             ..Meant::default()
         };
+        let invited = all.messages.iter();
+        let encrypted = invited.filter(|it| it.is_group && it.code_note.is_some());
+        self.encrypted_groups = encrypted.map(|it| it.chat.clone()).collect();
         // Without a token, the response contains messages from before the start of receiving.
         if let Some(since) = since {
             let mut lookups = Lookups::default();
@@ -209,8 +223,36 @@ impl Syncing {
             is_new_position: since.is_none(),
             messages: all.messages,
             presses: all.presses,
+            warning: self.warning(all.is_encrypted, source.inner.clock.monotonic_ms()),
             ..Received::default()
         })
+    }
+
+    /// Joins the rooms and sends the notices that were refused before, once.
+    async fn retry_refused(&mut self, source: Source<'_>) {
+        for room in std::mem::take(&mut self.unjoined) {
+            if let Err(error) = join_room(source, &room).await {
+                tracing::warn!(?error, "an invitation to a Matrix room was not accepted");
+            }
+        }
+        for room in std::mem::take(&mut self.unnoted) {
+            if let Err(error) = buttons::send_notice(source, &room, rooms::ENCRYPTED).await {
+                tracing::warn!(?error, "an encrypted Matrix group got no notice");
+            }
+        }
+    }
+
+    /// Returns the problem that the account shows. `is_unread` is whether encrypted messages have arrived now.
+    fn warning(&mut self, is_unread: bool, now_ms: u64) -> Option<&'static str> {
+        let is_recent = |at: &u64| now_ms.saturating_sub(*at) < UNREAD_MS;
+        self.unread_at = self.unread_at.filter(is_recent);
+        if is_unread {
+            if self.unread_at.is_none() {
+                tracing::warn!("messages of an encrypted Matrix group cannot be read");
+            }
+            self.unread_at = Some(now_ms);
+        }
+        self.unread_at.map(|_| UNREAD)
     }
 }
 
@@ -420,5 +462,19 @@ fn check(answer: &Answer) -> Result<(), ReceiveError> {
             .later(NOUN, body.milliseconds("/retry_after_ms"))
             .into()),
         _ => Ok(answer.check(NOUN, body.milliseconds("/retry_after_ms"))?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unread_message_is_shown_for_an_hour() {
+        let mut syncing = Syncing::default();
+        assert_eq!(syncing.warning(false, 0), None);
+        assert_eq!(syncing.warning(true, 5), Some(UNREAD));
+        assert_eq!(syncing.warning(false, 4 + UNREAD_MS), Some(UNREAD));
+        assert_eq!(syncing.warning(false, 5 + UNREAD_MS), None);
     }
 }

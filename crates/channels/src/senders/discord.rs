@@ -74,6 +74,8 @@ static ABOUT: About = About {
 struct CreateMessage<'a> {
     content: &'a str,
     allowed_mentions: AllowedMentions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_reference: Option<MessageReference>,
     #[serde(flatten)]
     once: Option<Once>,
 }
@@ -82,6 +84,15 @@ struct CreateMessage<'a> {
 #[derive(Serialize)]
 struct AllowedMentions {
     parse: [&'static str; 0],
+}
+
+/// The message that this one replies to
+/// (<https://discord.com/developers/docs/resources/message#message-reference-structure>).
+#[derive(Serialize)]
+struct MessageReference {
+    message_id: String,
+    /// Without this, the answer to a deleted message is refused.
+    fail_if_not_exists: bool,
 }
 
 /// Discord drops a message whose nonce it has seen within the last few minutes.
@@ -127,6 +138,7 @@ impl Sender for Discord {
             let mut body = CreateMessage {
                 content: part.text,
                 allowed_mentions: AllowedMentions { parse: [] },
+                message_reference: None,
                 once: None,
             };
             let request = if let Some(token) = part.secret("bot_token") {
@@ -134,6 +146,7 @@ impl Sender for Discord {
                     nonce: nonce(&part),
                     enforce_nonce: true,
                 });
+                body.message_reference = replied(&part);
                 let base = part.field("base_url").unwrap_or(BASE_URL);
                 let channel = part.need("channel_id")?;
                 let path = ["channels", &channel, "messages"];
@@ -154,6 +167,16 @@ impl Sender for Discord {
             answer.check(ABOUT.noun, answer.response_json().seconds("/retry_after"))
         })
     }
+}
+
+fn replied(part: &Part<'_>) -> Option<MessageReference> {
+    let id = part.reply_to()?;
+    // The ID of an edit has the time of the edit after the message's own ID.
+    let message_id = id.split(':').next().unwrap_or_default().to_owned();
+    Some(MessageReference {
+        message_id,
+        fail_if_not_exists: false,
+    })
 }
 
 /// Returns at most 25 characters.

@@ -1,6 +1,7 @@
 //! `matrix`: a text message to a room
 //! (<https://spec.matrix.org/latest/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid>).
-//! Plain text with an empty list of mentions, so that it notifies nobody.
+//! Plain text with an empty list of mentions, so that it notifies nobody. An answer in a group is a reply
+//! (<https://spec.matrix.org/latest/client-server-api/#rich-replies>).
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
@@ -89,11 +90,17 @@ impl Sender for Matrix {
                 send,
                 &transaction,
             ];
-            let body = json!({
+            let mut body = json!({
                 "msgtype": "m.text",
                 "body": part.text,
                 "m.mentions": {},
             });
+            // Not every ID is that of an event: all events of an encrypted room have one.
+            let replied = part.reply_to().filter(|id| id.starts_with('$'));
+            if let (Some(event), Some(fields)) = (replied, body.as_object_mut()) {
+                let reply = json!({ "m.in_reply_to": { "event_id": event } });
+                fields.insert("m.relates_to".to_owned(), reply);
+            }
             let request = part
                 .client()
                 .put(join(base, &path)?)

@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::fields::FieldSpec;
 use crate::handle::Inner;
 use crate::markup::Markup;
-use crate::outgoing::{MessageLink, Outgoing};
+use crate::outgoing::{MessageLink, Outgoing, REPLY_TO};
 use crate::receivers::Receiver;
 use crate::response::LastResponse;
 use crate::split::Limit;
@@ -191,6 +191,12 @@ impl Part<'_> {
     pub(crate) fn need(&self, name: &'static str) -> Result<String, Failure> {
         self.extra_or_field(name)
             .ok_or_else(|| Failure::incomplete(name, "neither the channel nor the message has one"))
+    }
+
+    /// Returns the ID of the received message that this part replies to.
+    fn reply_to(&self) -> Option<String> {
+        let is_first = self.number == 0;
+        self.message.extra(REPLY_TO).filter(|_| is_first)
     }
 
     /// Identifies this part; the same for each attempt.

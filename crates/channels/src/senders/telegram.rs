@@ -74,8 +74,33 @@ struct SendMessage<'a> {
     link_preview_options: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     message_thread_id: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reply_parameters: Option<ReplyParameters>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     disable_notification: bool,
+}
+
+/// The message that this one replies to (<https://core.telegram.org/bots/api#replyparameters>).
+#[derive(Serialize)]
+struct ReplyParameters {
+    message_id: i64,
+    /// Without this, the answer to a deleted message is refused.
+    allow_sending_without_reply: bool,
+}
+
+/// Returns the message to reply to. In a topic, an answer to a deleted message is always refused, so that answers there
+/// are not replies.
+fn replied(part: &Part<'_>) -> Option<ReplyParameters> {
+    if part.message.extra("message_thread_id").is_some() {
+        return None;
+    }
+    // The receiver returns the IDs of the update and of the message.
+    let id = part.reply_to()?;
+    let (_, message_id) = id.split_once(':')?;
+    Some(ReplyParameters {
+        message_id: message_id.parse().ok()?,
+        allow_sending_without_reply: true,
+    })
 }
 
 /// Telegram's servers fetch the pages that a message names to show previews of them. An address in a waiting call, or
@@ -115,6 +140,7 @@ impl Sender for Telegram {
                 text: part.text,
                 link_preview_options: without_preview(),
                 message_thread_id: part.message.extra("message_thread_id").map(number_or_text),
+                reply_parameters: replied(&part),
                 disable_notification: silent.as_deref() == Some("true"),
             };
             let answer = part.call(part.client().post(url).json(&body)).await?;

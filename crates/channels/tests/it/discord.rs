@@ -3,6 +3,7 @@
 
 use crate::harness::{give_up, harness, retry};
 use crate::vendor::{Answer, ReceivedRequest, Vendor, answer};
+use gatehouse_channels::REPLY_TO;
 use serde_json::json;
 use std::time::Duration;
 
@@ -51,6 +52,25 @@ async fn a_webhook_waits_for_the_answer_and_pings_nobody() {
         vendor.take_one().target,
         "/api/webhooks/1/secret?wait=true&thread_id=9%26a%3Db"
     );
+}
+
+#[tokio::test]
+async fn only_the_first_part_of_an_answer_is_a_reply() {
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
+    let fields =
+        json!({ "bot_token": "abc.def", "channel_id": "42", "base_url": vendor.url("/api/v10") });
+    harness.create("discord", fields).await;
+    // An edit has the time of the edit in its ID.
+    let extra = [(REPLY_TO, "77:2026-01-01T00:00:00Z")];
+    let text = "x ".repeat(1500);
+    harness.send_with("discord", &text, &extra).await.unwrap();
+    let seen = vendor.take();
+    assert_eq!(seen.len(), 2);
+    assert_eq!(
+        seen[0].json()["message_reference"],
+        json!({ "message_id": "77", "fail_if_not_exists": false })
+    );
+    assert!(seen[1].json().get("message_reference").is_none());
 }
 
 #[tokio::test]

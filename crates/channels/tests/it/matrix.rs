@@ -3,6 +3,7 @@
 
 use crate::harness::{give_up, harness, retry};
 use crate::vendor::{Answer, ReceivedRequest, Vendor, answer};
+use gatehouse_channels::REPLY_TO;
 use serde_json::json;
 use std::time::Duration;
 
@@ -51,6 +52,25 @@ async fn a_message_is_an_event_with_a_transaction_that_stays_the_same() {
         seen[1].json(),
         json!({ "msgtype": "m.text", "body": "hi @room", "m.mentions": {} })
     );
+}
+
+#[tokio::test]
+async fn only_the_first_part_of_an_answer_is_a_reply_and_only_to_an_event() {
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
+    harness.create("matrix", fields(&vendor)).await;
+    let text = "x ".repeat(40_000);
+    let event = [(REPLY_TO, "$7")];
+    harness.send_with("matrix", &text, &event).await.unwrap();
+    let seen = vendor.take();
+    assert_eq!(seen.len(), 2);
+    assert_eq!(
+        seen[0].json()["m.relates_to"],
+        json!({ "m.in_reply_to": { "event_id": "$7" } })
+    );
+    assert!(seen[1].json().get("m.relates_to").is_none());
+    let room = [(REPLY_TO, "encrypted:!r:example.com")];
+    harness.send_with("matrix", "hi", &room).await.unwrap();
+    assert!(vendor.take_one().json().get("m.relates_to").is_none());
 }
 
 #[tokio::test]

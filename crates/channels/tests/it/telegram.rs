@@ -2,6 +2,7 @@
 
 use crate::harness::{Harness, give_up, harness, retry};
 use crate::vendor::{Answer, ReceivedRequest, Vendor, answer};
+use gatehouse_channels::REPLY_TO;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ fn rule(seen: &ReceivedRequest) -> Answer {
         "message_thread_id",
         "disable_notification",
         "link_preview_options",
+        "reply_parameters",
     ];
     let all_known = body
         .as_object()
@@ -79,6 +81,32 @@ async fn a_message_may_name_chat_topic_and_silence_but_no_address() {
         "link_preview_options": { "is_disabled": true },
     });
     assert_eq!(vendor.take_one().json(), expected);
+}
+
+#[tokio::test]
+async fn only_the_first_part_of_an_answer_is_a_reply_and_none_in_a_topic() {
+    let (harness, vendor) = start().await;
+    let text = "x ".repeat(3000);
+    let reply = (REPLY_TO, "100:5");
+    harness
+        .send_with("telegram", &text, &[reply])
+        .await
+        .unwrap();
+    let seen = vendor.take();
+    assert_eq!(seen.len(), 2);
+    assert_eq!(
+        seen[0].json()["reply_parameters"],
+        json!({ "message_id": 5, "allow_sending_without_reply": true })
+    );
+    assert!(seen[1].json().get("reply_parameters").is_none());
+    // A message that an earlier version stored has only the ID of the update.
+    for extra in [
+        [reply, ("message_thread_id", "7")],
+        [(REPLY_TO, "100"), ("chat_id", "1")],
+    ] {
+        harness.send_with("telegram", "x", &extra).await.unwrap();
+        assert!(vendor.take_one().json().get("reply_parameters").is_none());
+    }
 }
 
 #[tokio::test]

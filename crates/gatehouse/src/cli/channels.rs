@@ -1,6 +1,6 @@
 //! `channels`: outgoing messages, the inbox, and people who write to agents.
 
-use super::client::Client;
+use super::client::{Client, ClientError};
 use super::globals::Globals;
 use super::output::{Output, field, line, rows};
 use super::{prompt, usage};
@@ -138,7 +138,8 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         }
         Command::Delete { id, force } => {
             let params = json!({ "id": id, "force": force });
-            let answer = client.rpc("channels.delete", params).await?;
+            let deleted = client.rpc("channels.delete", params).await;
+            let answer = deleted.map_err(with_force)?;
             out.record(&answer, || line(format!("Deleted {id}.")))?;
         }
         Command::Test { id, text } => {
@@ -216,6 +217,19 @@ async fn inbox(client: &Client, out: &Output, limit: u32) -> Result<()> {
     })
 }
 
+/// Adds to the refusal to delete a channel in use how it is deleted anyway.
+fn with_force(error: ClientError) -> ClientError {
+    match error {
+        ClientError::Refused(mut refusal) if refusal.details.contains_key("webhooks") => {
+            refusal
+                .message
+                .push_str(" Use --force to delete it anyway.");
+            ClientError::Refused(refusal)
+        }
+        other => other,
+    }
+}
+
 fn fields_of(pairs: &[String]) -> Result<Map<String, Value>> {
     let mut fields = Map::new();
     for pair in pairs {
@@ -260,6 +274,25 @@ async fn ask_for_secrets(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::client::Refusal;
+
+    #[test]
+    fn the_refusal_of_a_channel_in_use_names_the_flag_and_no_other_does() {
+        let refused = |details: Value| {
+            let refusal = Refusal {
+                message: "It is in use.".to_owned(),
+                code: "CONFLICT".to_owned(),
+                details: details.as_object().unwrap().clone(),
+            };
+            with_force(ClientError::Refused(refusal)).to_string()
+        };
+        let in_use = refused(json!({ "deliveries": 1, "webhooks": 0 }));
+        assert_eq!(
+            in_use,
+            "It is in use. Use --force to delete it anyway. (CONFLICT)"
+        );
+        assert_eq!(refused(json!({})), "It is in use. (CONFLICT)");
+    }
 
     #[test]
     fn fields_are_pairs_and_an_empty_value_takes_one_back() {

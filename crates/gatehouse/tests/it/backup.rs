@@ -296,10 +296,18 @@ async fn waiting_deliveries_are_held_until_they_are_released() {
     );
     let doctor = restored.rpc(&from.key, "system.doctor", json!({})).await;
     assert!(doctor.to_string().contains("held_deliveries"), "{doctor}");
+    let waiting = async || {
+        let only = json!({ "to_release": true, "limit": 10 });
+        let page = restored.rpc(&from.key, "webhooks.deliveries", only).await;
+        let listed = page["result"]["deliveries"].as_array().map(Vec::len);
+        (listed, page["result"]["to_release"].clone())
+    };
+    assert_eq!(waiting().await, (Some(1), json!(1)));
     let method = "webhooks.deliveries.release";
     for expected in [1, 0] {
         let released = restored.rpc(&from.key, method, json!({})).await;
         assert_eq!(released["result"]["released"], expected, "{released}");
+        assert_eq!(waiting().await, (Some(0), json!(0)));
     }
 }
 

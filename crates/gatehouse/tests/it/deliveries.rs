@@ -1,7 +1,15 @@
 //! Deliveries end to end: a real process, the command line, and a kill.
 
 use crate::process::{Installation, Server};
+use axum::Router;
+use axum::extract::State;
+use axum::routing::post;
+use rustix::process::Signal;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::watch;
 
 /// Runs a command against this server.
 fn cli(
@@ -158,4 +166,112 @@ async fn kills_skip_no_run_of_a_schedule_and_repeat_none() {
         assert!(covered > 0, "a run twice: {runs:?}");
         assert!(missed == covered || missed + 1 == covered, "{runs:?}");
     }
+}
+
+/// A receiver of sends. It answers the first request after a while, and others at once.
+#[derive(Clone)]
+struct Receiver {
+    url: String,
+    requests: watch::Sender<usize>,
+    answered: Arc<AtomicUsize>,
+}
+
+impl Receiver {
+    async fn start(first_answer_after: Duration) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let receiver = Self {
+            url: format!("http://{}/", listener.local_addr().unwrap()),
+            requests: watch::Sender::new(0),
+            answered: Arc::default(),
+        };
+        let answer = move |State(receiver): State<Self>| async move {
+            let mut number = 0;
+            receiver.requests.send_modify(|requests| {
+                *requests += 1;
+                number = *requests;
+            });
+            if number == 1 {
+                tokio::time::sleep(first_answer_after).await;
+            }
+            receiver.answered.fetch_add(1, Ordering::SeqCst);
+        };
+        let router = Router::new()
+            .route("/", post(answer))
+            .with_state(receiver.clone());
+        #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        receiver
+    }
+
+    /// The number of requests, and of those that it answered.
+    fn counts(&self) -> (usize, usize) {
+        (
+            *self.requests.borrow(),
+            self.answered.load(Ordering::SeqCst),
+        )
+    }
+}
+
+/// Starts a server, and stops it as soon as a send to the receiver has begun. Returns the ID of the delivery.
+async fn stop_during_a_send(installation: &Installation, receiver: &Receiver) -> String {
+    let server = installation.start();
+    let url = format!("url={}", receiver.url);
+    let account = [
+        "channels", "create", "http", "--id", "slow", "--field", &url,
+    ];
+    cli(installation, &server, &account).ok();
+    let mut fields = FORWARDED.to_vec();
+    fields.extend(["--deliver-to", "http:slow"]);
+    let webhook = make(installation, &server, &fields);
+    let id = webhook["id"].as_str().unwrap();
+    cli(installation, &server, &["webhooks", "test", id]).ok();
+    let mut requests = receiver.requests.subscribe();
+    requests.wait_for(|requests| *requests > 0).await.unwrap();
+    let page = cli(installation, &server, &["webhooks", "deliveries"]).json();
+    server.signal(Signal::TERM);
+    let (status, _) = server.wait();
+    assert_eq!(status.code(), Some(0));
+    page["deliveries"][0]["id"].as_str().unwrap().to_owned()
+}
+
+/// Reads a delivery from a server.
+async fn delivery(server: &Server, id: &str) -> Value {
+    let params = json!({ "id": id });
+    server.rpc("", "webhooks.delivery.get", params).await["result"].take()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_waits_for_a_send_that_takes_longer_than_other_tasks_may() {
+    let installation = Installation::new();
+    let receiver = Receiver::start(Duration::from_secs(12)).await;
+    let id = stop_during_a_send(&installation, &receiver).await;
+    assert_eq!(receiver.counts(), (1, 1), "the send ends before the server");
+
+    let server = installation.start();
+    let ended = delivery(&server, &id).await;
+    assert_eq!(ended["status"], "completed", "{ended}");
+    assert_eq!(ended["attempts"], 1, "{ended}");
+    server.stop();
+    assert_eq!(receiver.counts().0, 1, "nothing is sent twice");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_send_that_does_not_end_while_the_server_drains_is_queued_again() {
+    let mut installation = Installation::new();
+    installation.env("SERVICE_SERVER__DRAIN_SECONDS", "1");
+    let receiver = Receiver::start(Duration::from_secs(120)).await;
+    let id = stop_during_a_send(&installation, &receiver).await;
+
+    let server = installation.start();
+    assert_eq!(ended(&installation, &server)["status"], "completed");
+    let ended = delivery(&server, &id).await;
+    assert_eq!(ended["attempts"], 2, "{ended}");
+    // The stop stored this with the row, so the lease did not have to expire.
+    let interrupted = &ended["failed_attempts"][0]["error"];
+    assert_eq!(
+        interrupted, "Gatehouse stopped while it sent this delivery.",
+        "{ended}"
+    );
+    server.stop();
+    assert_eq!(receiver.counts().0, 2);
 }

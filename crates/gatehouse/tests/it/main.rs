@@ -26,6 +26,7 @@ mod handshakes;
 mod import;
 mod interrupted_copies;
 mod life;
+mod matrix;
 mod mcp_clients;
 mod memory;
 mod move_database;

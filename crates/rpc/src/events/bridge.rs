@@ -48,7 +48,10 @@ pub async fn bridge(rpc: &Rpc, shutdown: &CancellationToken, tasks: &TaskTracker
     }
     #[cfg(feature = "voice")]
     forward.run(follow_voice(Arc::clone(services), bus.clone()).await);
-    let deliveries = services.webhooks.subscribe();
+    let listeners = bus.clone();
+    let deliveries = services
+        .webhooks
+        .subscribe_while(move || listeners.has_listeners());
     forward.run(deliveries::follow(bus.clone(), deliveries));
     forward.each(services.auth.changes_events(), |bus, what| {
         bus.publish_kind(&AUTH_CHANGED, &AuthChangedParams { what });

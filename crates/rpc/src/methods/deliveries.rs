@@ -186,6 +186,9 @@ pub struct DeliveriesParams {
     from: Option<Timestamp>,
     /// Only deliveries received before this time.
     until: Option<Timestamp>,
+    /// Only deliveries of a restored backup that wait for `webhooks.deliveries.release`.
+    #[serde(default, deserialize_with = "input::or_default")]
+    to_release: bool,
     /// Maximum number of deliveries; 50 if absent.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<i64>,
@@ -202,6 +205,7 @@ async fn deliveries(call: Call, params: DeliveriesParams) -> Result<DeliveryPage
         q,
         from,
         until,
+        to_release,
         limit,
         cursor,
     } = params;
@@ -216,6 +220,7 @@ async fn deliveries(call: Call, params: DeliveriesParams) -> Result<DeliveryPage
         text: q,
         from,
         until,
+        to_release,
         limit: page::rows(limit)?,
         cursor,
     };

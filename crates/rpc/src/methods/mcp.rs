@@ -76,8 +76,8 @@ pub const APPROVE: Method = method!(
 
 pub const RESTART: Method = method!(
     "mcp.restart",
-    "Stops an MCP server on every node, starts it again, and waits until it is connected or has failed on the node that \
-     answers.",
+    "Stops an MCP server on every node, starts it again, and waits until it is connected or has failed on the node \
+     that answers.",
     Some(Scope::Write),
     restart(NameParams) -> McpServer,
     errors: [NotFound],

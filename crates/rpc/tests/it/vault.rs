@@ -122,6 +122,22 @@ async fn changes_of_lower_crates_are_published() {
 }
 
 #[tokio::test]
+async fn changes_of_deliveries_are_published_only_while_something_listens() {
+    let harness = Harness::new().await;
+    let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+    events::bridge(&harness.rpc, &stop, &tasks).await;
+    let webhooks = &harness.services().webhooks;
+    assert!(!webhooks.publishes_changes());
+    let listener = harness.rpc.events().subscribe();
+    assert!(webhooks.publishes_changes());
+    drop(listener);
+    assert!(!webhooks.publishes_changes());
+    stop.cancel();
+    tasks.close();
+    tasks.wait().await;
+}
+
+#[tokio::test]
 async fn security_settings_need_a_recent_confirmation() {
     let harness = Harness::new().await;
     set_password(&harness).await;

@@ -133,15 +133,21 @@ impl AcmeKeeper {
             timer.tick().await;
             if let Err(error) = self.look().await {
                 tracing::warn!(%error, "the stored certificate cannot be read");
-                self.next_order_at = self.services.clock.now().after(LOOK_SOON);
+                self.next_order_at = self.now().await.after(LOOK_SOON);
                 self.look_at = Instant::now() + LOOK_SOON;
             }
         }
     }
 
+    /// The time by which the nodes claim an order.
+    async fn now(&self) -> Timestamp {
+        let services = &self.services;
+        services.store.shared_now(&services.clock).await
+    }
+
     /// Adopts a certificate that another node stored, and orders one if that is due.
     async fn look(&mut self) -> Result<(), StoreError> {
-        let now = self.services.clock.now();
+        let now = self.now().await;
         if Instant::now() < self.look_at && now < self.next_order_at {
             return Ok(());
         }
@@ -202,7 +208,7 @@ impl AcmeKeeper {
     async fn order(&mut self) -> Result<(), StoreError> {
         tracing::info!(names = %self.key.names, "ordering a certificate");
         let outcome = order(&self.services, &self.acme).await;
-        let now = self.services.clock.now();
+        let now = self.now().await;
         let jitter = Jitter(self.services.random.below(1000));
         match outcome {
             Ok(issued) => self.store_issued(issued, now, jitter).await,

@@ -63,7 +63,8 @@ pub(super) async fn held_deliveries(services: &Services) -> Option<Check> {
     let count = services.webhooks.count_deliveries_to_release().await.ok()?;
     (count > 0).then(|| {
         let message = format!("{count} deliveries of a restored backup are held.");
-        let hint = "Run `gatehouse webhooks release` to process them, or cancel them one by one.";
+        let hint = "Release them on the Deliveries page or with `gatehouse webhooks release`, or cancel them one by \
+                    one.";
         Check::bad("held_deliveries", message, hint)
     })
 }

@@ -4,7 +4,7 @@ use super::Inbound;
 use super::pictures::Pictures;
 use gatehouse_agents::{AgentsError, MessageOrigin, Origin, SendRequest, Target, TurnReport};
 use gatehouse_channels::{
-    Channels, InboundAccount, Outgoing, Pairing, SendError, files_of, session_key,
+    Channels, InboundAccount, Outgoing, Pairing, REPLY_TO, SendError, files_of, session_key,
 };
 use gatehouse_domain::trace::{ActiveSpan, SpanContext, SpanId, SpanKind};
 use gatehouse_domain::{Actor, DeliveryId};
@@ -132,7 +132,7 @@ impl Inbound {
     }
 
     /// Waits, but not while shutting down.
-    async fn pause(&self, wait: Duration) {
+    pub(super) async fn pause(&self, wait: Duration) {
         let sleep = tokio::time::sleep(wait);
         self.shutdown.run_until_cancelled(sleep).await;
     }
@@ -302,9 +302,12 @@ impl Inbound {
         if !self.may_answer(account, message).await? {
             return Ok(false);
         }
-        let extra = channels
+        let mut extra = channels
             .address(id, &message.chat, message.thread.as_deref())
             .await?;
+        if message.is_group {
+            extra.insert(REPLY_TO.to_owned(), message.message_id.clone());
+        }
         let target = format!("{}:{}", account.kind, account.id);
         // An agent's text must neither notify people nor hide a link's destination.
         let markup = Channels::markup(&target);

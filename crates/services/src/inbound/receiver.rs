@@ -6,7 +6,7 @@ use gatehouse_channels::{
     InboundAccount, Outgoing, PairingRequest, Poll, PollHolder, ReceiveError, Received,
     ReceiverState, SendError,
 };
-use gatehouse_domain::Watched;
+use gatehouse_domain::{Timestamp, Watched};
 use gatehouse_secrets::Status;
 use gatehouse_store::StoreError;
 use std::sync::Arc;
@@ -25,6 +25,9 @@ const BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mi
 const STOPPED: Duration = Duration::from_mins(15);
 /// Maximum number of checks whether the bot has joined a conversation, before it sends a code.
 const CODE_TRIES: u32 = 6;
+/// How often a code is sent if the vendor asks to wait, and the longest wait.
+const CODE_SENDS: u32 = 5;
+const CODE_WAIT: Duration = Duration::from_mins(1);
 /// The sender's name in messages.
 const SOURCE: &str = "Gatehouse";
 
@@ -210,10 +213,10 @@ impl Receiver {
         // The next request accepts the invitations that could not be accepted.
         let tries = if confirmed.is_err() { CODE_TRIES } else { 1 };
         for request in stored.requests {
-            let (services, account) = (Arc::clone(&services), self.account.clone());
+            let (inbound, account) = (Arc::clone(&self.inbound), self.account.clone());
             // A separate task, because the receiver must continue to answer the vendor's heartbeats.
             self.inbound.tasks.spawn(async move {
-                if let Err(error) = send_code(&services, &account, &request, tries).await {
+                if let Err(error) = send_code(&inbound, &account, &request, tries).await {
                     tracing::warn!(%error, account = account.id, "a pairing code was not sent");
                 }
             });
@@ -233,12 +236,39 @@ impl Receiver {
     }
 }
 
-/// Sends a code once, if no other people read the conversation. A person who does not get it can request another after
-/// an hour.
+/// Sends a code, if no other people read the conversation. A person who does not get it can request another after an
+/// hour.
 async fn send_code(
-    services: &Services,
+    inbound: &Inbound,
     account: &InboundAccount,
     request: &PairingRequest,
+    tries: u32,
+) -> Result<(), SendError> {
+    // Each attempt is the same message.
+    let at = inbound.services.clock.now();
+    let mut sends = 1;
+    loop {
+        let error = match try_send_code(&inbound.services, account, (request, at), tries).await {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        let SendError::Retry { after, .. } = &error else {
+            return Err(error);
+        };
+        if sends == CODE_SENDS || inbound.shutdown.is_cancelled() {
+            return Err(error);
+        }
+        inbound
+            .pause(after.unwrap_or(BACKOFF.0).min(CODE_WAIT))
+            .await;
+        sends += 1;
+    }
+}
+
+async fn try_send_code(
+    services: &Services,
+    account: &InboundAccount,
+    (request, at): (&PairingRequest, Timestamp),
     tries: u32,
 ) -> Result<(), SendError> {
     let channels = &services.channels;
@@ -254,10 +284,14 @@ async fn send_code(
         tokio::time::sleep(BACKOFF.0.saturating_mul(looks)).await;
         looks += 1;
     }
-    let text = format!(
+    let mut text = format!(
         "Your pairing code is {}. The owner can approve it within one hour.",
         request.code
     );
+    if let Some(note) = request.note {
+        text.push(' ');
+        text.push_str(note);
+    }
     let thread = request.thread.as_deref();
     let extra = channels.address(&account.id, &request.chat, thread).await?;
     let message = Outgoing {
@@ -266,7 +300,7 @@ async fn send_code(
         is_json: false,
         extra: &extra,
         source: SOURCE,
-        at: services.clock.now(),
+        at,
         delivery: None,
         pictures: &[],
         links: &[],

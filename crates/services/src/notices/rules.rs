@@ -2,7 +2,8 @@
 //! send each message once. The caller supplies the time.
 
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
-use gatehouse_store::{CANCELLED, Conn, StoreError, WebhookNoticeRow};
+use gatehouse_store::{Conn, StoreError, WebhookNoticeRow};
+use gatehouse_webhooks::Failures;
 use std::time::Duration;
 
 /// Failures of one webhook within this time after a message are in the next one, together.
@@ -20,10 +21,10 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the event that a delivery's status and error stand for, if it counts.
-    pub(super) fn of(status: DeliveryStatus, error: Option<&str>) -> Option<Self> {
+    /// Returns the event that a delivery's status stands for, if it counts.
+    pub(super) const fn of(status: DeliveryStatus) -> Option<Self> {
         match status {
-            DeliveryStatus::Failed if error != Some(CANCELLED) => Some(Self::Failed),
+            DeliveryStatus::Failed => Some(Self::Failed),
             DeliveryStatus::Rejected => Some(Self::Refused),
             _ => None,
         }
@@ -55,27 +56,33 @@ fn has_passed(told_at: Timestamp, now: Timestamp, time: Duration) -> bool {
     u128::from(passed) >= time.as_millis()
 }
 
-/// Counts a failure or a refusal. Returns the message, if one is due now.
+/// Counts failures or refusals. Returns the message, if one is due now.
 pub(super) async fn note(
     conn: &mut Conn,
     kind: Kind,
-    (webhook, delivery): (&WebhookId, &DeliveryId),
+    noted: &Failures,
     now: Timestamp,
 ) -> Result<Option<Notice>, StoreError> {
+    let webhook = &noted.webhook_id;
     let known = conn.find_webhook_notice(webhook, kind.as_str()).await?;
     let mut row = known.unwrap_or_else(|| WebhookNoticeRow {
         webhook_id: webhook.clone(),
         kind: kind.as_str().to_owned(),
         count: 0,
-        delivery_id: delivery.clone(),
+        delivery_id: noted.first.clone(),
         told_at: None,
     });
+    let mut count = noted.count;
     if kind == Kind::Refused && conn.has_accepted_since(webhook, &row.delivery_id).await? {
         row.count = 0;
         row.told_at = None;
+        // It is not known how many of these refusals came after the accepted request.
+        if count > 1 && conn.has_accepted_since(webhook, &noted.first).await? {
+            count = 1;
+        }
     }
-    row.count = row.count.saturating_add(1);
-    row.delivery_id = delivery.clone();
+    row.count = row.count.saturating_add(count);
+    row.delivery_id = noted.last.clone();
     let pause = match kind {
         Kind::Failed => TOGETHER,
         Kind::Refused => AGAIN,

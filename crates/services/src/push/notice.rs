@@ -4,7 +4,7 @@
 use gatehouse_agents::{Approval, Done, Stop};
 use gatehouse_channels::InboxMessage;
 use gatehouse_domain::id::ApprovalId;
-use gatehouse_domain::{DeliveryStatus, PushSubscriptionId, Scope, Timestamp};
+use gatehouse_domain::{PushSubscriptionId, Scope, Timestamp};
 use gatehouse_webhooks::DeliveryChange;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -26,7 +26,7 @@ pub(super) type ShownBy = Arc<Mutex<HashSet<PushSubscriptionId>>>;
 pub(super) struct Notice {
     /// At a push service, a newer notice replaces one with the same topic. At most 32 characters of base64url.
     pub(super) topic: String,
-    /// When the notice is no longer useful.
+    /// When the notice is no longer useful, by the clock of this node.
     pub(super) until: Timestamp,
     pub(super) is_urgent: bool,
     /// The permissions that a device needs to receive it: a scope, and a method that returns the same data.
@@ -87,10 +87,11 @@ fn topic_of(id: &str) -> String {
 }
 
 impl Notice {
-    pub(super) fn asked(asked: &Approval, shown_by: ShownBy) -> Self {
+    /// Announces a call that waits until this time.
+    pub(super) fn asked(asked: &Approval, until: Timestamp, shown_by: ShownBy) -> Self {
         Self {
             topic: topic_of(asked.id.as_str()),
-            until: asked.expires_at,
+            until,
             is_urgent: true,
             needs: (Scope::Approvals, "approval.list"),
             only: None,
@@ -106,7 +107,7 @@ impl Notice {
         }
     }
 
-    /// Closes the notification of a call that would have waited until `expires_at`.
+    /// Closes the notification of a call that would have waited until `expires_at`, by the clock of this node.
     pub(super) fn closed(
         id: &ApprovalId,
         expires_at: Timestamp,
@@ -131,18 +132,14 @@ impl Notice {
         }
     }
 
-    /// `None` if the change is not a failure.
-    pub(super) fn of_delivery(delivery: &DeliveryChange, now: Timestamp) -> Option<Self> {
-        if delivery.status != DeliveryStatus::Failed {
-            return None;
-        }
+    pub(super) fn of_failure(delivery: &DeliveryChange, now: Timestamp) -> Self {
         let what = delivery.summary.as_deref();
         let parts = [
             what.or(delivery.event_type.as_deref()),
             delivery.error.as_deref(),
         ];
         let body: Vec<&str> = parts.into_iter().flatten().collect();
-        Some(Self {
+        Self {
             topic: "delivery".to_owned(),
             until: now.after(KEPT),
             is_urgent: false,
@@ -157,7 +154,7 @@ impl Notice {
                 waiting: None,
             },
             shown_by: ShownBy::default(),
-        })
+        }
     }
 
     pub(super) fn of_message(message: &InboxMessage, now: Timestamp) -> Self {

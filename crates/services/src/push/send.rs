@@ -86,7 +86,7 @@ impl Services {
     pub fn send_pushes(self: &Arc<Self>, shutdown: CancellationToken, tasks: &TaskTracker) {
         let (services, sends) = (Arc::clone(self), tasks.clone());
         let mut events = self.agents.subscribe();
-        let mut deliveries = self.webhooks.subscribe();
+        let mut failures = self.webhooks.last_failure();
         let mut inbox = self.channels.subscribe();
         let stop = shutdown.clone();
         let work = shutdown.run_until_cancelled_owned(async move {
@@ -98,8 +98,9 @@ impl Services {
                     event = events.recv() => match event {
                         Ok(AgentEvent::ApprovalRequested(call)) => {
                             let shown_by = ShownBy::default();
-                            asked.insert(call.id.clone(), (call.expires_at, Arc::clone(&shown_by)));
-                            Some(Notice::asked(&call, shown_by))
+                            let until = services.on_own_clock(call.expires_at).await;
+                            asked.insert(call.id.clone(), (until, Arc::clone(&shown_by)));
+                            Some(Notice::asked(&call, until, shown_by))
                         }
                         Ok(AgentEvent::ApprovalResolved(call)) => {
                             asked.remove(&call.id).map(|(expires_at, shown_by)| {
@@ -118,11 +119,13 @@ impl Services {
                         }
                         Err(RecvError::Closed) => return,
                     },
-                    changed = deliveries.recv() => match changed {
-                        Ok(delivery) => Notice::of_delivery(&delivery, services.clock.now()),
-                        Err(RecvError::Lagged(_)) => None,
-                        Err(RecvError::Closed) => return,
-                    },
+                    changed = failures.changed() => {
+                        if changed.is_err() {
+                            return;
+                        }
+                        let delivery = failures.borrow_and_update().clone();
+                        delivery.map(|it| Notice::of_failure(&it, services.clock.now()))
+                    }
                     message = inbox.recv() => match message {
                         Ok(message) => Some(Notice::of_message(&message, services.clock.now())),
                         Err(RecvError::Lagged(_)) => None,
@@ -198,6 +201,12 @@ impl Services {
             .as_ref()
             .is_none_or(|only| *only == holder_of(&live.row));
         is_allowed && is_for && notice.concerns(&live.row.id)
+    }
+
+    /// The time of this node's clock at a later time of the database's clock.
+    async fn on_own_clock(&self, later: Timestamp) -> Timestamp {
+        let shared_now = self.store.shared_now(&self.clock).await;
+        self.clock.now().after(shared_now.until(later))
     }
 
     /// Sends a notice to a browser, and again while the push service does not take it.

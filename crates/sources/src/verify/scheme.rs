@@ -43,6 +43,13 @@ pub(crate) struct Scheme {
     pub tolerance: i64,
 }
 
+impl Scheme {
+    pub(crate) fn signs_url(&self) -> bool {
+        let is_url = |part: &Part| matches!(part, Part::Url | Part::UrlAndForm);
+        self.signed.iter().any(is_url)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     Sha256,

@@ -30,8 +30,7 @@ pub(super) fn check(
     claim: &Claim<'_>,
     input: &VerifyInput<'_>,
 ) -> Result<bool, VerifyError> {
-    let signs_url = |part: &Part| matches!(part, Part::Url | Part::UrlAndForm);
-    let urls = if scheme.signed.iter().any(signs_url) {
+    let urls = if scheme.signs_url() {
         spellings(input.url)
     } else {
         vec![Cow::Borrowed(input.url)]

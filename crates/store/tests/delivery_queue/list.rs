@@ -82,3 +82,40 @@ async fn many_types_and_one_that_ends_with_an_asterisk_are_listed_too() {
         store.close().await;
     }
 }
+
+#[tokio::test]
+async fn deliveries_of_a_restored_backup_are_listed_and_counted() {
+    let waiting = || DeliveryFilter {
+        to_release: true,
+        ..DeliveryFilter::default()
+    };
+    for database in databases().await {
+        let store = database.open().await;
+        insert(&store, (1..=4).map(|n| of_type(n, "push")).collect()).await;
+        assert_eq!(listed(&store, waiting(), 10).await, (vec![], false));
+        let park = format!(
+            "UPDATE webhook_deliveries SET next_attempt_at = NULL, error = '{WAITS_FOR_RELEASE}'
+             WHERE id IN ('{}', '{}')",
+            id(1),
+            id(3)
+        );
+        run_sql(&database.location, &park).await;
+        let both = vec![id(3), id(1)];
+        assert_eq!(listed(&store, waiting(), 10).await, (both.clone(), false));
+        assert_eq!(
+            listed(&store, waiting(), 1).await,
+            (vec![id(3)], true),
+            "a page"
+        );
+        let of_type = DeliveryFilter {
+            event: Some("pus*".to_owned()),
+            ..waiting()
+        };
+        assert_eq!(listed(&store, of_type, 10).await, (both, false));
+        let count = store
+            .read(|conn| Box::pin(async move { conn.count_deliveries_to_release().await }))
+            .await;
+        assert_eq!(count.unwrap(), 2);
+        store.close().await;
+    }
+}

@@ -9,10 +9,9 @@ use gatehouse_domain::{DeliveryId, DeliveryStatus, WebhookId};
 use gatehouse_store::testing::postgres;
 use gatehouse_store::testing::rows::{at, queued_delivery};
 use gatehouse_store::{
-    ClaimRequest, DeliveryEnd, DeliveryFinish, DeliveryResponse, InboxMessagePage, InboxMessageRow,
-    NewDelivery, PREVIEW_BYTES, RateRequest, Store, StoreError, Take,
+    ClaimRequest, DeliveryConfig, DeliveryEnd, DeliveryFinish, DeliveryResponse, InboxMessagePage,
+    InboxMessageRow, NewDelivery, PREVIEW_BYTES, RateRequest, Store, StoreError, Take,
 };
-use std::sync::Arc;
 
 const LINES: u32 = 5;
 
@@ -25,7 +24,7 @@ fn id(n: u32) -> DeliveryId {
 }
 
 /// Every third delivery has a large payload, and the deliveries 2 and 3 share a session.
-fn delivery(n: u32, config: &Arc<str>) -> NewDelivery {
+fn delivery(n: u32, config: &DeliveryConfig) -> NewDelivery {
     let payload = "x".repeat(if n.is_multiple_of(3) {
         PREVIEW_BYTES + 1
     } else {
@@ -37,7 +36,7 @@ fn delivery(n: u32, config: &Arc<str>) -> NewDelivery {
         unique_key: Some(n.to_string()),
         session_key: session.to_string(),
         payload: Some(payload),
-        config: Some(Arc::clone(config)),
+        config: Some(config.clone()),
         target: Some("inbox:a".into()),
         ..queued_delivery(n)
     }
@@ -113,7 +112,7 @@ async fn the_round_trips_of_a_write_do_not_depend_on_its_deliveries_and_lines() 
     let inserted = store.write_arrivals(|conn| {
         Box::pin(async move {
             let before = conn.round_trips();
-            let config: Arc<str> = "{}".into();
+            let config = DeliveryConfig::from("{}");
             let new: Vec<_> = (0..20).map(|n| delivery(n, &config)).collect();
             let stored = conn.insert_deliveries(&new).await?;
             conn.update_webhook_counts(&hook(1), 20, at(1))?;

@@ -58,6 +58,7 @@ mod supervise;
 #[cfg(feature = "mcp")]
 mod tool;
 
+pub use dependencies::vault_variables;
 pub use handle::Mcp;
 pub use manage::McpError;
 pub use oauth::{Authorization, Callback, GivenClient, OAuthError};

@@ -45,8 +45,8 @@ impl Mcp {
         write.await
     }
 
-    /// Applies a change of any node: starts the server again that it names. Ignores other subjects, and requests of this
-    /// process.
+    /// Applies a change of any node: starts the server again that it names. Ignores other subjects, and requests of
+    /// this process.
     pub fn apply_change(&self, subject: &str) {
         let mut requests = Elsewhere::ALL.into_iter();
         let found = requests.find_map(|it| Some((it, subject.strip_prefix(it.prefix())?)));

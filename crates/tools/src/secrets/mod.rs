@@ -241,6 +241,24 @@ fn braces(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The secrets that the path and the query of a URL and the values of headers name. A name without an end is left out.
+pub(crate) fn named_secrets<'t>(
+    url: &Url,
+    headers: impl Iterator<Item = &'t str>,
+) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    // The error is shown when the text is sent.
+    let mut note = |text: &str| drop(names_in(text, &mut names));
+    note(&braces(url.path()));
+    if let Some(query) = url.query() {
+        note(&braces(query));
+    }
+    for value in headers {
+        note(value);
+    }
+    names
+}
+
 fn names_in(text: &str, names: &mut BTreeSet<String>) -> Result<(), ToolError> {
     for after in text.split(OPEN).skip(1) {
         let name = after.split_once(CLOSE).map(|(name, _)| name);

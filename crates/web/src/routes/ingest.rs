@@ -44,7 +44,11 @@ pub(super) async fn ingest(
         .await
         .map_err(refusal)?;
     let body = read(&intake, &parts, body, app.share(&requester.context)).await?;
-    let url = called(&app, &requester, &parts);
+    let url = if intake.needs_url() {
+        called(&app, &requester, &parts)
+    } else {
+        String::new()
+    };
     let ingested = intake.accept(&parts.headers, &url, &body).await;
     Ok(answer(ingested.map_err(refusal)?))
 }

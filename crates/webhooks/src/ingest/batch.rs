@@ -8,7 +8,8 @@
 
 use super::gather::{Bounds, Gather};
 use super::repeat::{self, Repeat};
-use crate::delivery::{DeliveryChange, publish};
+use crate::changes::{Changed, Changes};
+use crate::delivery::DeliveryChange;
 use crate::limits::Reservation;
 use crate::metrics;
 use crate::worker::blocked::WorkerSignal;
@@ -19,7 +20,7 @@ use gatehouse_store::{Conn, NewDelivery, Store, StoreError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 /// Maximum number of deliveries per write.
@@ -145,7 +146,7 @@ impl Batches {
     /// Starts a task for each queue. It ends when the last handle is dropped.
     pub(crate) fn start(
         store: &Store,
-        events: &broadcast::Sender<Arc<DeliveryChange>>,
+        changes: &Arc<Changes>,
         worker: &WorkerSignal,
         tasks: &TaskTracker,
     ) -> Self {
@@ -153,7 +154,7 @@ impl Batches {
             let (sender, inbox) = mpsc::channel(room);
             let line = Line {
                 store: store.clone(),
-                events: events.clone(),
+                changes: Arc::clone(changes),
                 worker: worker.cloned(),
                 writes_at_once: if pause.is_none() { 2 } else { 1 },
                 pause,
@@ -212,7 +213,7 @@ const fn gather(inbox: mpsc::Receiver<Waiting>, count: usize) -> Gather<Waiting>
 /// The consumer of one queue.
 struct Line {
     store: Store,
-    events: broadcast::Sender<Arc<DeliveryChange>>,
+    changes: Arc<Changes>,
     /// Set for the queue of accepted deliveries.
     worker: Option<WorkerSignal>,
     /// Maximum number of concurrent writes. With two, the next batch is ready when the current one commits.
@@ -303,7 +304,13 @@ impl Line {
                     if let Some(place) = place {
                         place.keep();
                     }
-                    publish(&self.events, || DeliveryChange {
+                    let changed = Changed {
+                        id: &row.id,
+                        webhook_id: &row.webhook_id,
+                        status: row.status,
+                        error: row.error.as_deref(),
+                    };
+                    self.changes.publish(&changed, || DeliveryChange {
                         replay_of,
                         ..row.into()
                     });

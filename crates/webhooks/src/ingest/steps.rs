@@ -79,7 +79,7 @@ impl Intake {
         event::without(headers, &names)
     }
 
-    /// Returns a row without event, payload and configuration, as for a refused delivery.
+    /// Returns a row without event, payload and configuration, as for a refused delivery. Its preview is of `body`.
     pub(super) fn row(
         &self,
         status: DeliveryStatus,
@@ -124,13 +124,19 @@ impl Intake {
         }
     }
 
-    fn row_of(&self, status: DeliveryStatus, arrived: &Arrived<'_>) -> NewDelivery {
+    /// Returns the row of a delivery whose preview is of `previewed`.
+    fn row_of(
+        &self,
+        status: DeliveryStatus,
+        arrived: &Arrived<'_>,
+        previewed: &[u8],
+    ) -> NewDelivery {
         let size = u64::try_from(arrived.body.len()).unwrap_or(u64::MAX);
         NewDelivery {
             event_type: arrived.event.event_type.clone(),
             entity_key: arrived.event.entity_key.clone(),
             delivery_key: arrived.event.delivery_key.clone(),
-            ..self.row(status, arrived.headers, arrived.body, size)
+            ..self.row(status, arrived.headers, previewed, size)
         }
     }
 
@@ -161,7 +167,7 @@ impl Intake {
 
     fn count_rejected(&self, reason: &'static str) {
         metrics::rejected(reason);
-        metrics::delivery(&self.webhook.id, DeliveryStatus::Rejected, None);
+        self.count_as(DeliveryStatus::Rejected, None);
     }
 
     fn note_rejected(
@@ -286,7 +292,7 @@ impl Intake {
 
     /// Stores a filtered delivery. Waits for the commit because the response contains its ID.
     pub(super) async fn filter(&self, arrived: &Arrived<'_>) -> Result<Ingested, IngestError> {
-        let row = self.row_of(DeliveryStatus::Filtered, arrived);
+        let row = self.row_of(DeliveryStatus::Filtered, arrived, arrived.body);
         let id = row.id.clone();
         self.inner.batches.store_filtered(row).await?;
         metrics::filtered(&self.webhook.id);
@@ -295,7 +301,12 @@ impl Intake {
     }
 
     fn count(&self, status: DeliveryStatus, event: &Event) {
-        metrics::delivery(&self.webhook.id, status, event.event_type.as_deref());
+        self.count_as(status, event.event_type.as_deref());
+    }
+
+    fn count_as(&self, status: DeliveryStatus, event_type: Option<&str>) {
+        let webhook = &self.webhook;
+        webhook.counters.count(&webhook.id, status, event_type);
     }
 
     /// Reserves a permit under the rate limits, or in the webhook's queue if it has one. If there is none,
@@ -372,7 +383,7 @@ impl Intake {
         if !matches!(self.phase, Phase::Release(_)) {
             let row = NewDelivery {
                 duplicate_of: Some(first.clone()),
-                ..self.row_of(DeliveryStatus::Deduplicated, arrived)
+                ..self.row_of(DeliveryStatus::Deduplicated, arrived, arrived.body)
             };
             self.inner.batches.note_duplicate(row);
         }
@@ -387,7 +398,11 @@ impl Intake {
         payload: Payload,
         place: Option<Reservation>,
     ) -> Result<Ingested, IngestError> {
-        let row = self.row_of(DeliveryStatus::Queued, &arrived);
+        // The store shows a payload of this size as the preview.
+        let is_preview =
+            arrived.body.len() <= PREVIEW_BYTES && payload.text().as_bytes() == arrived.body;
+        let previewed: &[u8] = if is_preview { &[] } else { arrived.body };
+        let row = self.row_of(DeliveryStatus::Queued, &arrived, previewed);
         let webhook = &self.webhook;
         let session_key = webhook.config.session_of(
             &webhook.public_id,
@@ -403,7 +418,7 @@ impl Intake {
             session_key,
             next_attempt_at: Some(self.received_at),
             payload: Some(payload.into_text()),
-            config: Some(Arc::clone(&webhook.snapshot)),
+            config: Some(webhook.snapshot.clone()),
             target: Some(Arc::clone(&webhook.target)),
             ..row
         };

@@ -179,6 +179,7 @@ mod tests {
                 deliveries: vec![delivery],
                 next_cursor: Some("del_1".to_owned()),
                 held_since: None,
+                to_release: None,
             };
             let reported = serde_json::to_value(DeliveryPageView::from(page)).unwrap();
             assert!(!reported.to_string().contains("IGNORE"), "{reported}");

@@ -37,11 +37,12 @@ impl Worker {
         };
         let lost = self.watch.lost(rows, &self.inner.node, read, lease_ms);
         recover::return_lost(&self.inner, lost).await?;
-        if must_renew {
+        // Not at the beginning of the read, which may have taken long.
+        if read.ended_ms >= self.renew_at {
             if has_own || self.slots.len() > 0 {
                 self.renew(lease).await?;
             }
-            self.renew_at = monotonic.saturating_add(lease_ms / 3);
+            self.renew_at = read.ended_ms.saturating_add(lease_ms / 3);
         }
         Ok(())
     }

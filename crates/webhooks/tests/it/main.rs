@@ -10,6 +10,7 @@
 
 mod changes;
 mod deliveries;
+mod failures;
 mod hold;
 mod ingest;
 mod ingest_limits;

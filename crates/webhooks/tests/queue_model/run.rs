@@ -29,10 +29,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub const fn new(seed: u64, steps: usize) -> Self {
-        Self { seed, steps }
-    }
-
     /// Reads the plan from the environment variables, with these defaults.
     pub fn from_environment(seed: u64, steps: usize) -> Self {
         #[expect(

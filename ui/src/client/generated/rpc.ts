@@ -2318,6 +2318,10 @@ export interface Interface {
          */
         until?: Timestamp | null;
         /**
+         * Only deliveries of a restored backup that wait for `webhooks.deliveries.release`.
+         */
+        to_release?: boolean | null;
+        /**
          * Maximum number of deliveries; 50 if absent.
          */
         limit?: number | null;
@@ -4441,6 +4445,10 @@ export interface McpServer {
    */
   command?: string | null;
   /**
+   * How many arguments the program has.
+   */
+  args_count?: number;
+  /**
    * The names of the variables that the program receives.
    */
   env?: string[];
@@ -4452,6 +4460,11 @@ export interface McpServer {
    * The names of the additional headers, for `http`; their values are not returned.
    */
   headers?: string[];
+  /**
+   * The environment variables in the vault that it uses, whether they exist or not: for `stdio` those in `env`; for
+   * `http` those that the URL and the headers name, and the one for its token.
+   */
+  vault?: string[];
   /**
    * Whether the configuration file or the environment defines it, so that `mcp.delete` cannot remove it.
    */
@@ -5758,6 +5771,11 @@ export interface DeliveryPage {
    * the first page, for one webhook.
    */
   held_since?: Timestamp | null;
+  /**
+   * How many deliveries of a restored backup wait for `webhooks.deliveries.release`. Those that arrived while the
+   * vault was sealed count, but are not in the list. Only on the first page, with `to_release`.
+   */
+  to_release?: number | null;
 }
 /**
  * A webhook delivery.

@@ -148,7 +148,7 @@ export class DeliveryList {
 
   /** Fetches pages until one has rows or the list ends: a page of a search may be empty. */
   async #page(cursor: string | null, limit: number): Promise<{ rows: Row[]; cursor: string | null }> {
-    const { webhook, statuses, event, q } = this.filters;
+    const { webhook, statuses, event, q, restored } = this.filters;
     const period = periodOf(this.filters, Date.now());
     const asked = this.#asked;
     for (;;) {
@@ -158,6 +158,7 @@ export class DeliveryList {
         ...period,
         event: event || null,
         q: q || null,
+        ...(restored ? { to_release: true } : {}),
         limit,
         cursor,
       });

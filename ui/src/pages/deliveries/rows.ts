@@ -33,19 +33,30 @@ export interface Filters extends Chosen {
   statuses: readonly Status[];
   event: string;
   q: string;
+  /** Only those that a restored backup holds. */
+  restored: boolean;
 }
 
-export const NO_FILTERS: Filters = { webhook: '', statuses: [], event: '', q: '', ...ALWAYS };
+export const NO_FILTERS: Filters = { webhook: '', statuses: [], event: '', q: '', restored: false, ...ALWAYS };
 
 /** Changes of the filters, as parts of the address. */
 export type FilterChange = Partial<
-  Record<'webhook' | 'status' | 'event' | 'q' | 'time' | 'from' | 'until', string | null>
+  Record<'webhook' | 'status' | 'event' | 'q' | 'restored' | 'time' | 'from' | 'until', string | null>
 >;
 
-export const CLEARED: FilterChange = { webhook: '', status: '', event: '', q: '', time: '', from: '', until: '' };
+export const CLEARED: FilterChange = {
+  webhook: '',
+  status: '',
+  event: '',
+  q: '',
+  restored: '',
+  time: '',
+  from: '',
+  until: '',
+};
 
-export const isFiltered = ({ webhook, statuses, event, q, ...period }: Filters): boolean =>
-  Boolean(webhook || statuses.length > 0 || event || q || isChosen(period));
+export const isFiltered = ({ webhook, statuses, event, q, restored, ...period }: Filters): boolean =>
+  Boolean(webhook || statuses.length > 0 || event || q || restored || isChosen(period));
 
 export const rowOf = (delivery: Change): Row => ({
   id: delivery.id,
@@ -69,7 +80,9 @@ const isEvent = (filter: string, event: string): boolean =>
 
 /** Whether a delivery matches the filters. A search misses matches in the body, which events lack. */
 export function matches(delivery: Change, filters: Filters, now_ms = Date.now()): boolean {
-  const { webhook, statuses, event, q, within_ms, between } = filters;
+  const { webhook, statuses, event, q, restored, within_ms, between } = filters;
+  // A new delivery is of no backup.
+  if (restored) return false;
   if (webhook && delivery.webhook_id !== webhook) return false;
   if (statuses.length > 0 && !statuses.includes(delivery.status)) return false;
   const at = Date.parse(delivery.received_at);

@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest';
-import { eventOf, outcomeOf } from './sentence';
+import { eventOf } from './event';
+import { outcomeOf } from './sentence';
 
 const done = { status: 'completed' as const };
 const shop = { name: 'Shop', source_profile: 'shopify' };
 
 test('what happened is the stored sentence, or else the event and its subject', () => {
-  expect(eventOf({ ...done, summary: 'ada opened #7', event_type: 'pull_request' }, shop)).toBe('ada opened #7');
-  expect(eventOf({ ...done, event_type: 'order', entity_key: 'generic:shop:12' }, shop)).toBe('order shop 12');
-  expect(eventOf(done, shop)).toBe('Request to Shop');
-  expect(eventOf(done, null)).toBe('Request');
+  expect(eventOf({ summary: 'ada opened #7', event_type: 'pull_request' }, shop)).toBe('ada opened #7');
+  expect(eventOf({ event_type: 'order', entity_key: 'generic:shop:12' }, shop)).toBe('order shop 12');
+  expect(eventOf({}, shop)).toBe('Request to Shop');
+  expect(eventOf({}, null)).toBe('Request');
 });
 
 test('what became of it is the answer, the channel, or the reason why it failed', () => {

@@ -1,38 +1,16 @@
-// A delivery as a sentence: what happened, and the outcome. Pure functions.
+// The outcome of a delivery as a sentence. Pure functions.
 import { m } from '../../paraglide/messages.js';
-import { told } from '../../phrases/told.svelte';
 import { targetName } from '../channels/names';
 import { plainText } from '../chat/plainText';
 import { reasonOf } from './reasons';
 import type { Status } from './status';
-import { subjectOf } from './subject';
 
 interface Told {
   status: Status;
-  event_type?: string | null;
-  entity_key?: string | null;
-  summary?: string | null;
   outcome?: string | null;
   target?: string | null;
   channel?: string | null;
   error?: string | null;
-}
-
-/** The webhook of a delivery. */
-interface Receiver {
-  name: string;
-  source_profile: string;
-}
-
-/**
- * What happened: the gateway's sentence about the payload, or else the event and its subject. `webhook` is null if it
- * is not known.
- */
-export function eventOf({ summary, event_type, entity_key }: Told, webhook: Receiver | null): string {
-  if (summary) return told(summary, webhook?.source_profile ?? null);
-  const subject = entity_key ? subjectOf(entity_key) : '';
-  const request = webhook ? m.deliveries_request_to({ webhook: webhook.name }) : m.deliveries_request();
-  return [event_type ?? request, subject].filter(Boolean).join(' ');
 }
 
 /**

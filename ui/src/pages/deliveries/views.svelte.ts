@@ -7,7 +7,7 @@ export interface View {
 
 const KEY = 'delivery filters';
 /** The parts of the address that are filters. */
-const PARTS = ['webhook', 'status', 'event', 'q', 'time', 'from', 'until'];
+const PARTS = ['webhook', 'status', 'event', 'q', 'restored', 'time', 'from', 'until'];
 
 /** The filters in a query of the address, always in the same order. */
 export function viewOf(query: string): string {

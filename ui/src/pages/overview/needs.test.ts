@@ -9,6 +9,7 @@ const QUIET: Facts = {
   no_model: false,
   approvals: [],
   failed: 0,
+  restored: 0,
   checks: [
     { id: 'backup', ok: true, message: '' },
     { id: 'tls', ok: false, message: '' },
@@ -79,6 +80,10 @@ test('a failed or late backup and other urgent health checks are named', () => {
     { kind: 'check', check: { id: 'disk', ok: false, message: '3 MiB are free.' } },
   ]);
   expect(needsOf({ ...QUIET, checks: [] }, NOW)).toEqual([]);
+});
+
+test('deliveries that a restored backup holds are counted', () => {
+  expect(needsOf({ ...QUIET, restored: 12 }, NOW)).toEqual([{ kind: 'restored', count: 12 }]);
 });
 
 test('approvals come first; a disabled webhook needs no secret', () => {

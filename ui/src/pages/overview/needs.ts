@@ -20,6 +20,8 @@ export interface Facts {
   approvals: readonly unknown[];
   /** Deliveries that failed in the shown period. */
   failed: number;
+  /** Deliveries that a restored backup holds. */
+  restored: number;
   /** The health checks. */
   checks: readonly Pick<ToldCheck, 'id' | 'ok' | 'message' | 'urgent' | 'told'>[];
   api_keys: readonly Expiring[];
@@ -35,7 +37,7 @@ export interface Facts {
 export type Need =
   | { kind: 'sealed'; held: boolean }
   | { kind: 'no_model' }
-  | { kind: 'approvals' | 'failed'; count: number }
+  | { kind: 'approvals' | 'failed' | 'restored'; count: number }
   | { kind: 'api_key' | 'device'; id: string; label: string; at: string; over: boolean }
   | { kind: 'secret' | 'old_secret'; id: string; label: string; at: string | null }
   | { kind: 'budget'; scope: string; share: number; over: boolean }
@@ -45,7 +47,7 @@ export type Need =
 
 /** The most urgent first. */
 export function needsOf(facts: Facts, now_ms: number): Need[] {
-  const { approvals, failed } = facts;
+  const { approvals, failed, restored } = facts;
   const soon = (at: string | null | undefined): at is string => ['near', 'over'].includes(nearness(at, now_ms));
   const expiring = (kind: 'api_key' | 'device', list: readonly Expiring[]): Need[] =>
     list.flatMap(({ id, label, expires_at: at }) =>
@@ -55,6 +57,7 @@ export function needsOf(facts: Facts, now_ms: number): Need[] {
     ...(facts.sealed ? [{ kind: 'sealed', held: facts.sealed === 'held' } as const] : []),
     ...(approvals.length > 0 ? [{ kind: 'approvals', count: approvals.length } as const] : []),
     ...(failed > 0 ? [{ kind: 'failed', count: failed } as const] : []),
+    ...(restored > 0 ? [{ kind: 'restored', count: restored } as const] : []),
     ...(facts.no_model ? [{ kind: 'no_model' } as const] : []),
     ...(facts.checks.some(({ id, ok }) => id === 'backup' && !ok) ? [{ kind: 'backup' } as const] : []),
     ...facts.checks

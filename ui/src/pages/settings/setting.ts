@@ -6,3 +6,7 @@ export const isFixed = (setting: { origin: string } | undefined): boolean =>
 
 /** Changes a setting; null resets it. */
 export const setSetting = (key: string, value: unknown) => rpc('config.set', { key, value });
+
+/** The list in a setting; empty if it has another form. */
+export const listOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];

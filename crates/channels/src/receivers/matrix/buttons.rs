@@ -33,6 +33,8 @@ const ANSWERS: Limits = Limits {
 };
 /// The field of the bot's reaction with the data that a press reports.
 const DATA: &str = "gatehouse.button";
+/// The type of messages that programs do not answer.
+const NOTICE: &str = "m.notice";
 /// The field of a question.
 const MARK: &str = "gatehouse.question";
 
@@ -256,7 +258,7 @@ impl Buttons for MatrixButtons {
             if note.is_shown {
                 return Ok(());
             }
-            let mut content = message("m.notice", note.text);
+            let mut content = message(NOTICE, note.text);
             let relation = json!({ "m.in_reply_to": { "event_id": press.message_id } });
             put(&mut content, "m.relates_to", relation);
             let id = transaction(&[&press.chat, &press.id, note.text]);
@@ -264,6 +266,13 @@ impl Buttons for MatrixButtons {
             Ok(())
         })
     }
+}
+
+/// Sends a notice, which programs do not answer. At most one with this text arrives in a room within a short time.
+pub(super) async fn send_notice(source: Source<'_>, room: &str, body: &str) -> Result<(), Failure> {
+    let id = transaction(&[room, body]);
+    send_event(source, room, "m.room.message", &id, &message(NOTICE, body)).await?;
+    Ok(())
 }
 
 fn message(kind: &str, body: &str) -> Value {

@@ -2,6 +2,7 @@
 //! too deeply, does not hide the others.
 
 use super::super::{display_name, file_name};
+use super::rooms::ENCRYPTED;
 use crate::receive::{ReceivedFile, ReceivedMessage};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -184,6 +185,18 @@ pub(super) enum What {
     Encrypted,
 }
 
+impl What {
+    /// Whether it names the bot; `None` if a group ignores it in any case.
+    pub(super) fn names_bot_mut(&mut self) -> Option<&mut bool> {
+        match self {
+            Self::Text { names_bot, .. }
+            | Self::File { names_bot, .. }
+            | Self::EncryptedFile { names_bot } => Some(names_bot),
+            Self::Reaction { .. } | Self::Other | Self::Encrypted => None,
+        }
+    }
+}
+
 fn read<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
     serde_json::from_str(raw.get()).ok()
 }
@@ -206,8 +219,10 @@ impl Synced {
 
 fn invitation(room: &str, invited: &Invited, me: &str) -> Option<ReceivedMessage> {
     let events = invited.invite_state.events.iter();
+    let events: Vec<Stripped> = events.filter_map(|raw| read(raw)).collect();
+    let is_encrypted = events.iter().any(|event| event.kind == "m.room.encryption");
     let members: Vec<(Stripped, Membership)> = events
-        .filter_map(|raw| read::<Stripped>(raw))
+        .into_iter()
         .filter(|event| event.kind == "m.room.member")
         .filter_map(|event| {
             let membership = read(&event.content)?;
@@ -227,6 +242,7 @@ fn invitation(room: &str, invited: &Invited, me: &str) -> Option<ReceivedMessage
         chat: room.to_owned(),
         is_group: !membership.is_direct,
         is_own: true,
+        code_note: is_encrypted.then_some(ENCRYPTED),
         is_invitation: true,
         ..ReceivedMessage::default()
     })

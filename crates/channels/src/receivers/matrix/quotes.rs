@@ -9,13 +9,12 @@ use crate::quotes::{Quote, QuotedAuthor};
 use reqwest::Method;
 use serde_json::value::RawValue;
 
-/// Reads the text of an event of a room that `person` quotes.
-pub(super) async fn fetch(
+/// Returns the sender and the text of a message.
+async fn read(
     source: Source<'_>,
-    (room, person): (&str, &str),
+    room: &str,
     event: &str,
-) -> Result<Option<Quote>, Failure> {
-    let me = source_user(source).await?;
+) -> Result<Option<(String, String)>, Failure> {
     let path = ["rooms", room, "event", event];
     let answer = send(source, request(source, Method::GET, &path)?).await?;
     if matches!(answer.status.as_u16(), 403 | 404) {
@@ -24,7 +23,28 @@ pub(super) async fn fetch(
     let after = answer.response_json().milliseconds("/retry_after_ms");
     answer.check(NOUN, after)?;
     let event: Option<Box<RawValue>> = answer.parse();
-    let Some((sender, text)) = event.and_then(|event| quoted(&event)) else {
+    Ok(event.and_then(|event| quoted(&event)))
+}
+
+/// Whether the bot wrote a message.
+pub(super) async fn is_own(
+    source: Source<'_>,
+    room: &str,
+    event: &str,
+    me: &str,
+) -> Result<bool, Failure> {
+    let found = read(source, room, event).await?;
+    Ok(found.is_some_and(|(sender, _)| sender == me))
+}
+
+/// Reads the text of an event of a room that `person` quotes.
+pub(super) async fn fetch(
+    source: Source<'_>,
+    (room, person): (&str, &str),
+    event: &str,
+) -> Result<Option<Quote>, Failure> {
+    let me = source_user(source).await?;
+    let Some((sender, text)) = read(source, room, event).await? else {
         return Ok(None);
     };
     let by = match sender.as_str() {

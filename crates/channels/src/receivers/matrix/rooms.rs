@@ -5,6 +5,7 @@
 use super::super::{Source, display_name};
 use super::buttons::press_of;
 use super::events::{Reaction, RoomEvent, What};
+use super::quotes::is_own;
 use super::{NOUN, not_matrix, request};
 use crate::error::Failure;
 use crate::quotes::ReceivedQuote;
@@ -23,13 +24,13 @@ const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 8 * 1024 * 1024,
 };
-/// Maximum number of reactions that are looked up per response of `sync`: in one room, and in all. A person whose
-/// reaction is skipped can react again.
-const REACTIONS: (usize, usize) = (5, 10);
+/// Maximum number of reactions and of replies in groups that are looked up per response of `sync`: in one room, and in
+/// all. A person whose reaction is skipped can react again, and can mention the bot in place of a reply.
+const LOOKUPS: (usize, usize) = (5, 10);
 /// How long these look-ups may take together.
 const LOOKUP_TIME: Duration = Duration::from_secs(10);
-const ENCRYPTED: &str =
-    "Messages of encrypted rooms cannot be read here. Write in a room without encryption.";
+pub(super) const ENCRYPTED: &str = "Messages of encrypted rooms cannot be read here. Create a room without encryption, \
+                                    and invite the bot to it.";
 
 const ENCRYPTED_FILE: &str =
     "Encrypted files cannot be read here. Send the file itself in a room without encryption.";
@@ -83,16 +84,19 @@ pub(super) async fn other_member(
 pub(super) struct Meant {
     pub(super) messages: Vec<ReceivedMessage>,
     pub(super) presses: Vec<Press>,
+    /// Whether a member of a group wrote an encrypted message. Other rooms get an answer.
+    pub(super) is_encrypted: bool,
 }
 
 impl Meant {
     pub(super) fn extend(&mut self, other: Self) {
         self.messages.extend(other.messages);
         self.presses.extend(other.presses);
+        self.is_encrypted |= other.is_encrypted;
     }
 }
 
-/// The remaining look-ups of reactions for one response of `sync`.
+/// The remaining look-ups of reactions and replies for one response of `sync`.
 #[derive(Debug)]
 pub(super) struct Lookups {
     count: usize,
@@ -102,38 +106,34 @@ pub(super) struct Lookups {
 impl Default for Lookups {
     fn default() -> Self {
         Self {
-            count: REACTIONS.1,
+            count: LOOKUPS.1,
             time: LOOKUP_TIME,
         }
     }
 }
 
 impl Lookups {
-    /// Looks up a reaction. A failure loses this reaction only: everyone can send reactions, and the messages of others
+    /// Looks up a reaction or a reply. A failure loses this one only: everyone can send them, and the messages of others
     /// must not wait for them.
-    async fn press(
-        &mut self,
-        source: Source<'_>,
-        room: &str,
-        reaction: Reaction,
-        me: &str,
-    ) -> Option<Press> {
+    async fn find<T>(&mut self, looking: impl Future<Output = Result<T, Failure>>) -> Option<T> {
         if self.count == 0 || self.time.is_zero() {
             return None;
         }
         self.count -= 1;
         let begun = Instant::now();
-        let looking = press_of(source, room, reaction, me);
         let found = tokio::time::timeout(self.time, looking).await;
         self.time = self.time.saturating_sub(begun.elapsed());
         match found {
-            Ok(Ok(press)) => press,
+            Ok(Ok(found)) => Some(found),
             Ok(Err(error)) => {
-                tracing::warn!(?error, "a reaction on Matrix could not be looked up");
+                tracing::warn!(
+                    ?error,
+                    "a reaction or reply on Matrix could not be looked up"
+                );
                 None
             }
             Err(_) => {
-                tracing::warn!("reactions on Matrix could not be looked up in time");
+                tracing::warn!("reactions and replies on Matrix could not be looked up in time");
                 None
             }
         }
@@ -153,28 +153,37 @@ pub(super) async fn meant(
         return Ok(meant);
     };
     let is_pair = members.joined.len() == 2 && members.joined.contains_key(me);
-    let mut reactions = 0;
-    for said in said {
+    let mut looked = 0;
+    for mut said in said {
         // The text of a person who has left the room is not answered, because the members may have changed
         // since then.
         let Some(member) = members.joined.get(&said.sender) else {
             continue;
         };
         if let What::Reaction { target, key } = said.what {
-            reactions += 1;
             // Questions are only asked in rooms with two members.
-            if !is_pair || reactions > REACTIONS.0 {
+            if !is_pair || looked >= LOOKUPS.0 {
                 continue;
             }
+            looked += 1;
             let reaction = Reaction {
                 event_id: said.event_id,
                 sender: said.sender,
                 target,
                 key,
             };
-            let press = lookups.press(source, room, reaction, me).await;
-            meant.presses.extend(press);
+            let press = lookups.find(press_of(source, room, reaction, me)).await;
+            meant.presses.extend(press.flatten());
             continue;
+        }
+        meant.is_encrypted |= !is_pair && said.what == What::Encrypted;
+        let unnamed = said.what.names_bot_mut().filter(|names_bot| !**names_bot);
+        if let (false, Some(names_bot), Some(event)) = (is_pair, unnamed, &said.replies_to)
+            && looked < LOOKUPS.0
+        {
+            looked += 1;
+            let is_reply = lookups.find(is_own(source, room, event, me)).await;
+            *names_bot = is_reply == Some(true);
         }
         let member: Member = serde_json::from_str(member.get()).unwrap_or_default();
         let message = message(room, said, &member, !is_pair);
@@ -225,6 +234,7 @@ fn message(
         What::Encrypted => (!is_group).then_some(ReceivedMessage {
             message_id: format!("encrypted:{room}"),
             answer: Some(ENCRYPTED),
+            code_note: Some(ENCRYPTED),
             ..message
         }),
     }

@@ -164,7 +164,7 @@ mod tests {
             (files(&read[0]), read[0].text.as_deref()),
             (vec!["f1", "f3"], Some("These?"))
         );
-        assert_eq!((read[0].message_id.as_str(), read[0].is_own), ("1", true));
+        assert_eq!((read[0].message_id.as_str(), read[0].is_own), ("1:1", true));
         assert_eq!(files(&read[1]), ["f2"]);
         assert!(!read[2].is_own);
         assert_eq!(read[3].person, "43");

@@ -148,7 +148,8 @@ pub(super) fn message_of(
         .filter(|_| message.is_topic_message);
     let quote = quote_of(&message, from, bot).map(ReceivedQuote::Message);
     Some(ReceivedMessage {
-        message_id: update.update_id.to_string(),
+        // An edit is an update of the same message.
+        message_id: format!("{}:{}", update.update_id, message.message_id),
         person: from.id.to_string(),
         name: name_of(from),
         chat: message.chat.id.to_string(),

@@ -5,7 +5,9 @@ use super::oauth::{McpAuth, auth_of};
 use gatehouse_config::McpServer as Configured;
 use gatehouse_domain::{Problem, visible};
 use gatehouse_services::Services;
-use gatehouse_tools::{Authorization, McpReview, McpState, McpStatus, McpToolStatus, ToolForm};
+use gatehouse_tools::{
+    Authorization, McpReview, McpState, McpStatus, McpToolStatus, ToolForm, vault_variables,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -20,6 +22,9 @@ pub struct McpServer {
     /// The program, for `stdio`; its arguments are not returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// How many arguments the program has.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub args_count: usize,
     /// The names of the variables that the program receives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
@@ -29,6 +34,10 @@ pub struct McpServer {
     /// The names of the additional headers, for `http`; their values are not returned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<String>,
+    /// The environment variables in the vault that it uses, whether they exist or not: for `stdio` those in `env`; for
+    /// `http` those that the URL and the headers name, and the one for its token.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vault: Vec<String>,
     /// Whether the configuration file or the environment defines it, so that `mcp.delete` cannot remove it.
     pub fixed: bool,
     /// `starting`, `waiting_for_vault`, `connected`, `failed` or `not_built`.
@@ -150,14 +159,17 @@ pub(super) fn shown_with(
     let auth = auth_of(services, &status, authorization);
     let resolved = services.config.resolved();
     let (mut command, mut url) = (None, None);
-    let (mut env, mut headers) = (Vec::new(), Vec::new());
-    match resolved.settings.mcp.servers.get(&status.name) {
+    let (mut env, mut headers, mut args_count) = (Vec::new(), Vec::new(), 0);
+    let configured = resolved.settings.mcp.servers.get(&status.name);
+    let vault = configured.map(|server| vault_variables(&status.name, server));
+    match configured {
         Some(Configured::Command {
             command: program,
+            args,
             env: variables,
-            ..
         }) => {
             command = Some(program.clone());
+            args_count = args.len();
             env = variables.keys().cloned().collect();
         }
         Some(Configured::Url {
@@ -179,9 +191,11 @@ pub(super) fn shown_with(
         name: status.name,
         transport: status.transport,
         command,
+        args_count,
         env,
         url,
         headers,
+        vault: vault.unwrap_or_default(),
         state: status.state,
         problem: status.problem,
         digest: status.digest,

@@ -36,16 +36,39 @@ impl Rules {
         all
     }
 
+    /// The failures or refusals since this number.
+    fn failures(&self, kind: Kind, first: u32) -> Failures {
+        let id = |number: u32| DeliveryId::from_text(format!("del_{number:04}"));
+        Failures {
+            webhook_id: WebhookId::from_text("hook_1"),
+            status: match kind {
+                Kind::Failed => DeliveryStatus::Failed,
+                Kind::Refused => DeliveryStatus::Rejected,
+            },
+            count: i64::from(self.number - first + 1),
+            first: id(first),
+            last: id(self.number),
+        }
+    }
+
+    /// Like [`Self::note`], for all refusals from this number to the next one.
+    async fn note_since(&mut self, first: u32) -> Option<(i64, String)> {
+        self.number += 1;
+        let noted = self.failures(Kind::Refused, first);
+        let write = self.store.write(move |conn| {
+            Box::pin(async move { note(conn, Kind::Refused, &noted, at(0)).await })
+        });
+        let noted: Result<_, StoreError> = write.await;
+        noted.unwrap().as_ref().map(shown)
+    }
+
     /// Returns the count and the number of the last delivery, if a message is due.
     async fn note(&mut self, kind: Kind, ms: i64) -> Option<(i64, String)> {
         self.number += 1;
-        let delivery = DeliveryId::from_text(format!("del_{:04}", self.number));
-        let write = self.store.write(move |conn| {
-            Box::pin(async move {
-                let webhook = WebhookId::from_text("hook_1");
-                note(conn, kind, (&webhook, &delivery), at(ms)).await
-            })
-        });
+        let noted = self.failures(kind, self.number);
+        let write = self
+            .store
+            .write(move |conn| Box::pin(async move { note(conn, kind, &noted, at(ms)).await }));
         let noted: Result<_, StoreError> = write.await;
         noted.unwrap().as_ref().map(shown)
     }
@@ -138,16 +161,21 @@ async fn an_accepted_request_ends_the_row_and_a_replay_does_not() {
     }
 }
 
-#[test]
-fn a_delivery_that_the_owner_canceled_is_not_reported() {
-    assert_eq!(Kind::of(DeliveryStatus::Failed, Some(CANCELLED)), None);
-    assert_eq!(
-        Kind::of(DeliveryStatus::Failed, Some("No.")),
-        Some(Kind::Failed)
-    );
-    assert_eq!(
-        Kind::of(DeliveryStatus::Rejected, Some("No.")),
-        Some(Kind::Refused)
-    );
-    assert_eq!(Kind::of(DeliveryStatus::Queued, None), None);
+#[tokio::test]
+async fn refusals_that_are_counted_together_are_not_more_than_those_in_a_row() {
+    for mut rules in Rules::all().await {
+        rules.number = 8;
+        assert_eq!(rules.note_since(1).await, None, "nine");
+        assert_eq!(rules.note_since(10).await, Some(told(10, 10)));
+        // Of these, one or more came after the accepted request.
+        rules.number = 20;
+        rules.accept("NULL").await;
+        rules.number = 30;
+        assert_eq!(rules.note_since(11).await, None);
+        for _ in 2..REFUSALS {
+            assert_eq!(rules.note(Kind::Refused, 0).await, None);
+        }
+        assert_eq!(rules.note(Kind::Refused, 0).await, Some(told(10, 40)));
+        rules.store.close().await;
+    }
 }

@@ -13,6 +13,18 @@ fn what_we_sign_verifies_in_every_mode() {
 }
 
 #[test]
+fn the_url_is_needed_by_the_modes_that_sign_it_and_by_no_other() {
+    let mut count = 0;
+    for mode in AuthMode::all().iter().filter(|mode| mode.can_sign()) {
+        let mut case = Case::signed(*mode, secret(*mode), FORM);
+        case.url.clear();
+        assert_eq!(case.verify().is_err(), signs_url(*mode), "{mode}");
+        count += usize::from(signs_url(*mode));
+    }
+    assert!(count > 0);
+}
+
+#[test]
 fn what_we_sign_looks_like_the_vendors() {
     let header = |mode: AuthMode, name: &str| {
         let case = Case::signed(mode, secret(mode), b"{}");

@@ -2,6 +2,7 @@
 //! memory budget.
 
 use crate::body::{Charged, most};
+use crate::body_time::BodyTime;
 use crate::respond::{incomplete_body, request_timeout};
 use axum::body::{Body, HttpBody};
 use bytes::Bytes;
@@ -35,16 +36,14 @@ pub(super) async fn read(body: Body, max_bytes: usize, share: Share) -> Result<B
             kept: Bytes::new(),
         });
     }
-    match tokio::time::timeout(IN_ALL, frames(body, max_bytes, share)).await {
-        Ok(read) => read,
-        Err(_elapsed) => Err(Unread::Refused(request_timeout())),
-    }
+    frames(body, max_bytes, share).await
 }
 
 async fn frames(mut body: Body, max_bytes: usize, mut share: Share) -> Result<Bytes, Unread> {
+    let time = BodyTime::start(STILL, IN_ALL);
     let (mut whole, most) = (Vec::new(), most(&body, max_bytes));
     loop {
-        let Ok(frame) = tokio::time::timeout(STILL, body.frame()).await else {
+        let Ok(frame) = time.wait(body.frame()).await else {
             return Err(Unread::Refused(request_timeout()));
         };
         let data = match frame {

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::response::IntoResponse;
 use axum::routing::post;
 use gatehouse_domain::{Clock, Timestamp};
+use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, Reply, TestServer};
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -339,6 +340,58 @@ async fn the_link_of_a_stopped_call_says_that_it_no_longer_waits() {
         tokio::task::yield_now().await;
     }
     is_end(&server.remote().get(&path).await, "No longer waiting");
+}
+
+/// The pages of an answered and of a stopped call.
+#[tokio::test]
+async fn a_link_says_how_its_call_ended_after_a_restart() {
+    let (server, owner) = started("bearer").await;
+    let answered = link(&owner, "calculate 1+1").await;
+    let deny = format!("{answered}?answer=deny");
+    server.remote().post(&deny, Value::Null).await.expect(200);
+    assert!(!has_run(&owner).await);
+    let stopped = link(&owner, "calculate 1+1").await;
+    let stop = json!({ "session": waiting(&owner).await[0]["session"] });
+    owner.rpc("chat.abort", stop).await.unwrap();
+    while !waiting(&owner).await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    is_end(&server.remote().get(&stopped).await, "No longer waiting");
+
+    let server = server.restart().await;
+    let page = server.remote().get(&answered).await;
+    is_end(&page, "Already answered");
+    let text = "This call was denied through a link at <time";
+    assert!(page.text.contains(text), "{}", page.text);
+    is_end(&server.remote().get(&stopped).await, "No longer waiting");
+    let again = server.remote().post(&deny, Value::Null).await;
+    is_end(&again, "Already answered");
+}
+
+#[tokio::test]
+async fn every_node_says_how_the_call_of_a_link_ended() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let other = Options::default().database(database.for_another_node());
+    let options = Options::default().database(database);
+    let variables = [
+        ("SERVICE_APPROVALS__NOTIFY", "inbox"),
+        ("SERVICE_APPROVALS__LINKS", "bearer"),
+    ];
+    let (here, owner) = with_model_in(options, &variables).await;
+    let set = |options: Options, (name, value): (&str, &str)| options.env(name, value);
+    let there = TestServer::start(variables.into_iter().fold(other, set)).await;
+    let path = link(&owner, "calculate 1+1").await;
+    let allow = format!("{path}?answer=allow");
+    there.remote().post(&allow, Value::Null).await.expect(200);
+    assert!(has_run(&owner).await);
+    for node in [&here, &there] {
+        let page = node.remote().get(&path).await;
+        is_end(&page, "Already answered");
+        let text = "This call was allowed through a link at <time";
+        assert!(page.text.contains(text), "{}", page.text);
+    }
 }
 
 /// A link answers one call. What lasts longer needs a login.

@@ -163,9 +163,11 @@ async fn a_group_must_name_the_bot_and_an_ended_pairing_gets_a_code() {
     assert_eq!(telegram.sent().len(), 1);
     let named = json!([{ "type": "mention", "offset": 0, "length": 9 }]);
     let call = json!({ "text": "@gate_bot hello", "chat": group, "entities": named });
-    telegram.write(42, call.clone());
+    let asked = telegram.write(42, call.clone());
     let answer = telegram.wait_for(2).await;
     assert_eq!(answer["chat_id"], -100);
+    // The double numbers messages like their updates.
+    assert_eq!(answer["reply_parameters"]["message_id"], asked);
     session_of(&owner, "channel:telegram:42:-100").await;
     let stranger = telegram.write(43, call);
     telegram.confirmed(stranger).await;

@@ -38,6 +38,9 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     assert!(discord.has_typed());
     discord.write("42", &format!("<@{BOT}> hello"), named);
     assert_eq!(discord.wait_for(4).await.0, "77");
+    let sent = discord.sent();
+    assert!(sent[2].1["message_reference"].is_null(), "{sent:?}");
+    assert!(sent[3].1["message_reference"].is_object(), "{sent:?}");
     session_of(&owner, "channel:discord:42:77").await;
     session_of(&owner, "channel:discord:42").await;
 

@@ -207,3 +207,105 @@ async fn the_bots_user_id_is_asked_for_once_for_all_that_it_types() {
     // Once to receive and once to type.
     assert_eq!(matrix.asked(), 2);
 }
+
+#[tokio::test]
+async fn a_code_that_the_server_limits_is_sent_again() {
+    let matrix = Matrix::start().await;
+    let (_server, owner) = receiving(&matrix).await;
+    matrix.limit_events(4);
+    pair(&owner, &matrix, "!direct:a").await;
+    assert_eq!(matrix.sent().len(), 1);
+    // It is sent five times at most.
+    matrix.limit_events(5);
+    matrix.invite("!b:a", OTHER, true);
+    matrix.limited().await;
+    matrix.say("!direct:a", PERSON, "hello");
+    assert_eq!(matrix.wait_for(2).await.0, "!direct:a");
+}
+
+#[tokio::test]
+async fn a_reply_to_the_bot_counts_in_a_group_and_answers_there_are_replies() {
+    let matrix = Matrix::start().await;
+    let (server, owner) = receiving(&matrix).await;
+    pair(&owner, &matrix, "!direct:a").await;
+    let group = matrix.invite("!group:a", PERSON, false);
+    matrix.confirmed(group).await;
+    matrix.set_members("!group:a", &[PERSON, OTHER, BOT]);
+    let mut content =
+        json!({ "msgtype": "m.text", "body": "hello", "m.mentions": { "user_ids": [BOT] } });
+    matrix.event("!group:a", PERSON, "m.room.message", &content);
+    matrix.wait_for(2).await;
+    let answers = matrix.sent();
+    assert!(answers[0].1["m.relates_to"].is_null(), "a code is no reply");
+    let asked = answers[1].1["m.relates_to"]["m.in_reply_to"]["event_id"].clone();
+    assert!(asked.is_string(), "{answers:?}");
+
+    // A reply to another person does not count, and neither does one to an event that does not exist.
+    content["m.mentions"] = json!({});
+    for other in [asked, json!("$none")] {
+        content["m.relates_to"] = json!({ "m.in_reply_to": { "event_id": other } });
+        let said = matrix.event("!group:a", PERSON, "m.room.message", &content);
+        matrix.confirmed(said).await;
+    }
+    settled(&server, "matrix").await;
+    assert_eq!(matrix.sent().len(), 2);
+
+    content["m.relates_to"] = json!({ "m.in_reply_to": { "event_id": matrix.event_id(2) } });
+    matrix.event("!group:a", PERSON, "m.room.message", &content);
+    assert_eq!(
+        matrix.wait_for(3).await,
+        ("!group:a".to_owned(), "pong".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn a_person_in_an_encrypted_room_learns_what_to_do() {
+    let matrix = Matrix::start().await;
+    let (_server, owner) = receiving(&matrix).await;
+    matrix.invite_encrypted("!direct:a", PERSON, true);
+    let (_, text) = matrix.wait_for(1).await;
+    assert!(text.contains("without encryption"), "{text}");
+    approve(&owner, &code_of(&text), false).await;
+    // A group gets a notice, because only its events are encrypted.
+    matrix.limit_events(1);
+    let group = matrix.invite_encrypted("!group:a", PERSON, false);
+    matrix.confirmed(group).await;
+    let notices = matrix.notices(1).await;
+    assert!(notices[0].contains("without encryption"), "{notices:?}");
+    matrix.set_members("!group:a", &[PERSON, OTHER, BOT]);
+    let content = json!({ "algorithm": "m.megolm.v1.aes-sha2", "ciphertext": "x" });
+    matrix.event("!group:a", PERSON, "m.room.encrypted", &content);
+    inbound_error(&owner, "matrix", "encrypted").await;
+    assert_eq!(matrix.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn five_replies_of_a_group_are_looked_up_per_response() {
+    let matrix = Matrix::start().await;
+    let (server, owner) = receiving(&matrix).await;
+    pair(&owner, &matrix, "!direct:a").await;
+    let group = matrix.invite("!group:a", PERSON, false);
+    matrix.confirmed(group).await;
+    matrix.set_members("!group:a", &[PERSON, OTHER, BOT]);
+    matrix.say("!group:a", PERSON, &format!("{BOT}: hello"));
+    matrix.wait_for(2).await;
+    // The bot receives nothing until all are said.
+    settled(&server, "matrix").await;
+    let server = server.restart().await;
+    let reply = |event: &str| {
+        let content = json!({ "msgtype": "m.text", "body": "hello", "m.mentions": {},
+            "m.relates_to": { "m.in_reply_to": { "event_id": event } } });
+        matrix.event("!group:a", PERSON, "m.room.message", &content)
+    };
+    for _ in 0..4 {
+        reply("$none");
+    }
+    let own = matrix.event_id(2);
+    reply(&own);
+    let sixth = reply(&own);
+    unlocked(&owner, &server).await;
+    assert_eq!(matrix.wait_for(3).await.0, "!group:a");
+    matrix.confirmed(sixth).await;
+    settled(&server, "matrix").await;
+    assert_eq!(matrix.sent().len(), 3);
+}

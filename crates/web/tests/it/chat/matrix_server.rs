@@ -1,6 +1,7 @@
 //! A fake Matrix homeserver (<https://spec.matrix.org/latest/client-server-api/>) that refuses what a homeserver
 //! refuses. It keeps all events, so a bot that asks with an earlier token gets them again.
 
+mod encryption;
 mod reactions;
 mod uploads;
 
@@ -38,8 +39,11 @@ struct Home {
     log: Vec<Entry>,
     members: HashMap<String, BTreeSet<String>>,
     invited: BTreeSet<String>,
+    encrypted: BTreeSet<String>,
     /// How many of the next requests to join are refused.
     refused_joins: usize,
+    /// How many of the next events of the bot are too many.
+    limited: usize,
     /// The members of a room as of the next check.
     later: Option<(String, Vec<String>)>,
     /// What the bot sent, with its room, by transaction.
@@ -456,7 +460,15 @@ fn answer(home: &Home, from: usize, limit: usize) -> String {
                 }
                 let content = json!({ "membership": "invite", "is_direct": is_direct });
                 let own = json!({ "type": "m.room.member", "sender": by, "state_key": BOT, "content": content });
-                invitations.insert(room, json!({ "invite_state": { "events": [own] } }));
+                let mut events = vec![own];
+                if home.encrypted.contains(room) {
+                    let content = json!({ "algorithm": "m.megolm.v1.aes-sha2" });
+                    events.push(
+                        json!({ "type": "m.room.encryption", "sender": by, "state_key": "",
+                        "content": content }),
+                    );
+                }
+                invitations.insert(room, json!({ "invite_state": { "events": events } }));
             }
         }
     }

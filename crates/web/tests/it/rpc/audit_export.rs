@@ -4,7 +4,7 @@ use crate::incidents::logs::Log;
 use crate::steps::stopped_clock;
 use gatehouse_auth::audit::verify;
 use gatehouse_domain::ManualClock;
-use gatehouse_store::testing::{postgres, run_sql, sqlite};
+use gatehouse_store::testing::{hold_write_lock, number, postgres, run_sql, sqlite};
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -297,4 +297,50 @@ async fn what_a_node_claimed_before_it_was_killed_is_taken_over_after_a_minute()
     export(&server).await;
     let expected: Vec<i64> = (1..=rows(&server).await).collect();
     assert_eq!(seqs(&records(&path).await), expected);
+}
+
+/// Counts the transactions that wait for their turn.
+const WAITING: &str = "SELECT COUNT(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event = 'advisory'";
+
+#[tokio::test]
+async fn a_claim_that_changed_while_the_database_stood_still_is_respected() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let clock = stopped_clock();
+    let location = database.location.clone();
+    let options = to_file().database(database).clock(Arc::clone(&clock));
+    let server = TestServer::start(options).await;
+    run_sql(
+        &location,
+        r#"INSERT INTO settings (key, value, updated_at)
+           VALUES ('audit_export_file', '{"seq":0,"claim":"the first"}', 0)"#,
+    )
+    .await;
+    server.set_up().await;
+    let path = server.directory().join(FILE);
+    export(&server).await;
+    let lock = hold_write_lock(&location).await;
+    let outage = async {
+        while number(&location, WAITING).await == 0 {
+            tokio::task::yield_now().await;
+        }
+        run_sql(
+            &location,
+            r#"UPDATE settings SET value = '{"seq":0,"claim":"the second"}'
+               WHERE key = 'audit_export_file'"#,
+        )
+        .await;
+        clock.advance(LONG);
+        drop(lock);
+    };
+    tokio::join!(export(&server), outage);
+    export(&server).await;
+    clock.advance(Duration::from_secs(59));
+    export(&server).await;
+    assert!(records(&path).await.is_empty());
+    clock.advance(Duration::from_secs(1));
+    export(&server).await;
+    assert!(!records(&path).await.is_empty());
 }

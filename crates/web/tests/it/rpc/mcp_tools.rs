@@ -76,7 +76,8 @@ async fn a_server_is_created_approved_changed_and_deleted() {
         "parameters": "{\n  \"properties\": {},\n  \"type\": \"object\"\n}" });
     let tool = json!({ "name": "mcp__far__add", "tool": "add", "review": "approved",
         "approved": form });
-    let expected = json!({ "name": "far", "transport": "http", "url": url, "fixed": false,
+    let expected = json!({ "name": "far", "transport": "http", "url": url,
+        "vault": ["MCP_FAR_TOKEN"], "fixed": false,
         "state": "connected", "tools": [tool], "needs_approval": false,
         "digest": made["digest"] });
     assert_eq!(made, expected);
@@ -147,6 +148,65 @@ async fn a_server_is_created_approved_changed_and_deleted() {
         );
         assert!(!rows.is_empty(), "{kind}");
     }
+}
+
+#[tokio::test]
+async fn the_list_names_the_variables_of_the_vault_that_a_server_uses_and_counts_its_arguments() {
+    let (_far, url) = far("Adds.").await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    let call = async |method: &str, params: Value| owner.rpc(method, params).await.unwrap();
+    let env = json!({ "TOKEN": { "vault": "GITHUB_TOKEN" }, "MODE": "fast" });
+    let made = json!({ "name": "local", "command": "no-such-program-here",
+        "args": ["--key", "s3cret"], "env": env });
+    let made = call("mcp.create", made).await;
+    assert_eq!(made["vault"], json!(["GITHUB_TOKEN"]));
+    assert_eq!(made["env"], json!(["MODE", "TOKEN"]));
+    assert_eq!(made["args_count"], 2);
+    assert!(!made.to_string().contains("s3cret"), "{made}");
+
+    // A field that is absent stays as it is. null and an empty object clear it.
+    let name = json!({ "name": "local", "command": "another-program" });
+    assert_eq!(call("mcp.update", name).await["args_count"], 2);
+    let emptied = json!({ "name": "local", "args": null, "env": {} });
+    let emptied = call("mcp.update", emptied).await;
+    for gone in ["args_count", "env", "vault"] {
+        assert_eq!(emptied[gone], Value::Null, "{gone}");
+    }
+
+    let headers = json!({ "x-key": "Bearer {{secret:FAR_KEY}}" });
+    let made = json!({ "name": "far", "url": url, "headers": headers });
+    let made = call("mcp.create", made).await;
+    assert_eq!(made["vault"], json!(["FAR_KEY", "MCP_FAR_TOKEN"]));
+}
+
+#[tokio::test]
+async fn another_url_is_compared_with_what_was_approved_before() {
+    let (_one, url) = far("Adds.").await;
+    let (_two, other) = far("Deletes.").await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    let call = async |method: &str, params: Value| owner.rpc(method, params).await.unwrap();
+    call("mcp.create", json!({ "name": "far", "url": url })).await;
+    let updated = call("mcp.update", json!({ "name": "far", "url": other })).await;
+    assert_eq!(updated["needs_approval"], true, "{updated}");
+    let tool = &updated["tools"][0];
+    assert_eq!(tool["review"], "changed");
+    assert_eq!(tool["approved"]["description"], "Adds.");
+    assert_eq!(tool["offered"]["description"], "Deletes.");
+    assert!(!is_offered(&owner).await);
+}
+
+#[tokio::test]
+async fn a_server_that_never_connected_is_approved_when_it_does() {
+    let (_far, url) = far("Adds.").await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    let call = async |method: &str, params: Value| owner.rpc(method, params).await.unwrap();
+    let made = json!({ "name": "far", "command": "no-such-program-here", "args": ["x"] });
+    assert_eq!(call("mcp.create", made).await["state"], "failed");
+    let updated = call("mcp.update", json!({ "name": "far", "url": url })).await;
+    assert_eq!(updated["state"], "connected", "{updated}");
+    assert_eq!(updated["needs_approval"], false);
+    assert_eq!(updated["args_count"], Value::Null);
+    assert!(is_offered(&owner).await);
 }
 
 #[tokio::test]

@@ -250,6 +250,17 @@ async fn a_channel_in_use_is_deleted_only_by_force_and_then_its_deliveries_fail(
         assert_eq!(problem.code, ErrorCode::Conflict);
         assert_eq!(problem.details["deliveries"], json!(4));
         assert_eq!(problem.details["webhooks"], json!(2));
+        let used_by = problem.details["used_by"].as_array().unwrap();
+        let mut ids: Vec<&str> = used_by.iter().filter_map(|it| it["id"].as_str()).collect();
+        ids.sort_unstable();
+        let mut expected = [webhook.id.as_str(), any.id.as_str()];
+        expected.sort_unstable();
+        assert_eq!(ids, expected);
+        assert!(
+            used_by.iter().all(|it| it["name"].is_string()),
+            "{used_by:?}"
+        );
+        assert!(!problem.message.contains('`'), "{}", problem.message);
         assert_eq!(harness.row(1).await.status, DeliveryStatus::Queued);
         let deleted = harness.webhooks.delete_channel(&actor, "there", true).await;
         deleted.unwrap();
@@ -257,6 +268,31 @@ async fn a_channel_in_use_is_deleted_only_by_force_and_then_its_deliveries_fail(
         let error = harness.row(1).await.error.unwrap();
         assert!(error.contains("no such http channel"), "{error}");
         assert_eq!(receiver.count(), 0);
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_refused_deletion_names_at_most_twenty_webhooks() {
+    everywhere(|database, model| async move {
+        let harness = Harness::open(&database, &model).await;
+        let receiver = Receiver::start().await;
+        let target = receiver.account(&harness, json!({})).await;
+        let more = json!({ "deliver_only": true, "deliver_to": target });
+        for n in 0..20 {
+            harness.webhook(&format!("w{n}"), more.clone()).await;
+        }
+        let actor = Actor::cli();
+        let counts = async || {
+            let refused = harness.webhooks.delete_channel(&actor, "there", false);
+            let problem = Problem::from(refused.await.unwrap_err());
+            let named = problem.details["used_by"].as_array().unwrap().len();
+            (problem.details["webhooks"].clone(), named)
+        };
+        assert_eq!(counts().await, (json!(20), 20), "at the limit");
+        harness.webhook("w20", more).await;
+        assert_eq!(counts().await, (json!(21), 20), "past the limit");
         harness.stop().await;
     })
     .await;

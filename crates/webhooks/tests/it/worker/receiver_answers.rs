@@ -94,11 +94,20 @@ async fn the_last_attempt_of_a_failed_delivery_has_the_answer_without_secrets_an
         // The limit is within a secret.
         let padding = "ä".repeat(430);
         receiver.says(&format!("{echoed}{padding}{WEBHOOK_SECRET} and more"));
+        let mut last = harness.webhooks.last_failure();
         harness.work();
         harness.arrive(&webhook, &[(1, "a")]).await;
         harness.until(1, DeliveryStatus::Failed).await;
         let failed = shown(&harness, 1).await;
         assert_eq!((failed.attempts, failed.status_code), (1, Some(400)));
+        let reported = last.borrow_and_update().clone().unwrap();
+        assert_eq!(reported.id, failed.id);
+        let kept = harness.webhooks.take_failures();
+        assert_eq!(kept.len(), 1);
+        assert_eq!(
+            (kept[0].status, kept[0].count, &kept[0].last),
+            (DeliveryStatus::Failed, 1, &failed.id)
+        );
         assert!(failed.failed_attempts.is_empty());
         assert_eq!((failed.outcome, failed.channel), (None, None));
         let redacted = "[redacted] [redacted] [redacted] [redacted] token=[redacted];";

@@ -2,10 +2,11 @@
 
 use super::harness::{Harness, START, at, everywhere, settings};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, ManualClock, SeededRandom};
-use gatehouse_store::NewDelivery;
+use gatehouse_store::{NewDelivery, StoreError};
 use gatehouse_webhooks::WebhooksSettings;
 use gatehouse_webhooks::retention::REFUSED_KEPT;
 use serde_json::json;
+use tokio::sync::oneshot;
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -192,6 +193,48 @@ async fn what_came_before_and_after_the_clock_was_set_back_goes_at_its_age() {
         assert_eq!(harness.webhooks.sweep().await.unwrap(), 0);
         harness.advance(std::time::Duration::from_millis(1));
         assert_eq!(harness.webhooks.sweep().await.unwrap(), 1);
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_sweep_does_not_wait_for_other_writes_to_a_shared_database() {
+    everywhere(|database, model| async move {
+        if !database.engine().is_shared() {
+            return;
+        }
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        let old = START - 1000 * DAY_MS;
+        let ended = NewDelivery {
+            id: real_id(old, 1),
+            received_at: at(old),
+            status: DeliveryStatus::Completed,
+            ..harness.delivery(1, &webhook, "a")
+        };
+        // The first sweep stores the time.
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), 0);
+        harness.insert(vec![ended]).await;
+        let (hold, is_held) = oneshot::channel();
+        let (release, released) = oneshot::channel::<()>();
+        let holding = harness.store.write(move |conn| {
+            Box::pin(async move {
+                // Takes the lock.
+                conn.find_last_change().await?;
+                hold.send(()).unwrap();
+                // An error means that `release` was dropped.
+                drop(released.await);
+                Ok::<_, StoreError>(())
+            })
+        });
+        let sweep = async {
+            is_held.await.unwrap();
+            assert_eq!(harness.webhooks.sweep().await.unwrap(), 1);
+            drop(release);
+        };
+        let (ended, ()) = tokio::join!(holding, sweep);
+        ended.unwrap();
         harness.stop().await;
     })
     .await;

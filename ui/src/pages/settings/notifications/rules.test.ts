@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { changed, listOf, targetsOf } from './rules';
+import { listOf } from '../setting';
+import { changed, targetsOf } from './rules';
 
 const channel = (id: string, type: string) => ({ id, type, label: id, enabled: true });
 

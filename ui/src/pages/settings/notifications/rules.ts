@@ -47,7 +47,3 @@ export function targetsOf(channels: readonly Channel[], stored: readonly string[
 /** The setting after a change of one target. */
 export const changed = (stored: readonly string[], target: string, chosen: boolean): string[] =>
   chosen ? [...stored.filter((one) => one !== target), target] : stored.filter((one) => one !== target);
-
-/** The list in a setting; empty if it has another form. */
-export const listOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];

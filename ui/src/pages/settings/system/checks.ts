@@ -2,6 +2,7 @@
 // say in general what was found, and add the gateway's sentence where it says more.
 import type { Check } from '../../../client/generated/rpc';
 import type { Told } from '../../../phrases/checks';
+import { HELD_BACK } from '../../deliveries/held';
 import { m } from '../../../paraglide/messages.js';
 import { baseLocale, getLocale } from '../../../paraglide/runtime.js';
 
@@ -16,6 +17,8 @@ interface Texts {
   hint?: () => string;
   /** The outcomes for which the gateway's sentence adds nothing to the text here. */
   whole?: readonly Outcome[];
+  /** Where to act if the check failed. */
+  open?: { href: string; label: () => string };
 }
 
 export const CHECKS: Record<string, Texts> = {
@@ -96,6 +99,7 @@ export const CHECKS: Record<string, Texts> = {
     name: m.about_check_name_held_deliveries,
     bad: m.about_check_bad_held_deliveries,
     hint: m.about_check_hint_held_deliveries,
+    open: { href: HELD_BACK, label: m.deliveries_restored_show },
   },
   locality: { name: m.about_check_name_locality },
   mcp: { name: m.about_check_name_mcp, good: m.about_check_good_mcp, bad: m.about_check_bad_mcp },
@@ -173,6 +177,10 @@ export const CHECKS: Record<string, Texts> = {
     whole: ['good'],
   },
 };
+
+/** Where to act on a failed check; null if no page is for that. */
+export const wayOf = ({ id, ok }: Pick<Check, 'id' | 'ok'>): Texts['open'] | null =>
+  ok ? null : (CHECKS[id]?.open ?? null);
 
 /** What a check shows. */
 export interface Shown {

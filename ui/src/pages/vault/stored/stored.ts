@@ -1,7 +1,7 @@
 // All secrets that the gateway stores, from several lists, with the users of each. Pure functions.
-import type { Result } from '../../../client/rpc';
 import { providerName } from '../../../client/wording';
 import { m } from '../../../paraglide/messages.js';
+import { usesOfChannel, usesOfProvider, usesOfVariable, type Lists, type Use } from './uses';
 
 export interface Stored {
   key: string;
@@ -10,21 +10,10 @@ export interface Stored {
   href: string;
   /** A hint to recognize the secret: its last characters or a fingerprint. */
   hint: string | null;
-  uses: { key: string; label: string; href: string }[];
+  uses: Use[];
   /** Undefined if the gateway does not record it. */
   last_used_at?: string | null;
   changed_at: string | null;
-}
-
-export interface Lists {
-  variables: Result<'env.list'>['env_variables'];
-  sshKeys: Result<'ssh_keys.list'>['ssh_keys'];
-  providers: Result<'providers.list'>['providers'];
-  channels: Result<'channels.list'>['channels'];
-  types: Result<'channels.types'>;
-  webhooks: Result<'webhooks.list'>['webhooks'];
-  agents: Result<'agents.list'>['agents'];
-  servers: Result<'mcp.list'>['servers'];
 }
 
 const NONE = { hint: null, uses: [], last_used_at: null, changed_at: null };
@@ -40,17 +29,14 @@ export function storedOf(lists: Lists): Stored[] {
   ];
 }
 
-const variables = ({ variables, servers }: Lists): Stored[] =>
-  variables.map(({ key, last_used_at, updated_at }) => ({
+const variables = (lists: Lists): Stored[] =>
+  lists.variables.map(({ key, last_used_at, updated_at }) => ({
     ...NONE,
     key: `variable ${key}`,
     kind: 'variable',
     name: key,
     href: '/vault/environment',
-    // The values of a server's variables are secret, so only their names can be compared.
-    uses: servers
-      .filter(({ env }) => env?.includes(key))
-      .map(({ name }) => ({ key: name, label: m.stored_use_server({ name }), href: '/settings/mcp' })),
+    uses: usesOfVariable(key, lists),
     last_used_at: last_used_at ?? null,
     changed_at: updated_at,
   }));
@@ -67,39 +53,36 @@ const sshKeys = ({ sshKeys }: Lists): Stored[] =>
     changed_at: updated_at,
   }));
 
-const providers = ({ providers, agents }: Lists): Stored[] =>
-  providers
+const PAGES: Readonly<Record<string, string>> = { tts: '/settings/voice', stt: '/settings/voice/listening' };
+
+const providers = (lists: Lists): Stored[] =>
+  lists.providers
     .filter(({ key_hint }) => key_hint)
-    .map(({ id, kind, key_hint, last_used_at }) => ({
+    .map((provider) => ({
       ...NONE,
-      key: `provider ${kind} ${id}`,
+      key: `provider ${provider.kind} ${provider.id}`,
       kind: 'provider',
-      name: providerName(id),
-      href: /^(tts|stt)$/.test(kind) ? '/settings/voice' : '/settings/providers',
-      hint: key_hint ?? null,
-      last_used_at: last_used_at ?? null,
-      uses: agents
-        .filter(({ provider, model }) => provider === id || model?.startsWith(`${id}/`))
-        .map((agent) => ({ key: agent.id, label: agent.name, href: `/agents/${agent.id}` })),
+      name: providerName(provider.id),
+      href: PAGES[provider.kind] ?? '/settings/providers',
+      hint: provider.key_hint ?? null,
+      last_used_at: provider.last_used_at ?? null,
+      uses: usesOfProvider(provider, lists),
     }));
 
-function channels({ channels, types, webhooks }: Lists): Stored[] {
+function channels(lists: Lists): Stored[] {
   const holdsSecret = ({ type, fields }: Lists['channels'][number]) => {
-    const known = types.types.find((one) => one.type === type)?.fields ?? [];
+    const known = lists.types.types.find((one) => one.type === type)?.fields ?? [];
     return known.some(({ name, secret }) => secret && fields[name]);
   };
-  return channels.filter(holdsSecret).map(({ id, type, label, last_used_at }) => {
-    const users = webhooks.filter(({ deliver_to: to }) => to === type || to === `${type}:${id}`);
-    return {
-      ...NONE,
-      key: `channel ${id}`,
-      kind: 'channel',
-      name: label,
-      href: `/channels/${id}`,
-      uses: users.map((one) => ({ key: one.id, label: one.name, href: `/webhooks/${one.id}` })),
-      last_used_at: last_used_at ?? null,
-    };
-  });
+  return lists.channels.filter(holdsSecret).map((channel) => ({
+    ...NONE,
+    key: `channel ${channel.id}`,
+    kind: 'channel',
+    name: channel.label,
+    href: `/channels/${channel.id}`,
+    uses: usesOfChannel(channel, lists),
+    last_used_at: channel.last_used_at ?? null,
+  }));
 }
 
 const webhooks = ({ webhooks }: Lists): Stored[] =>

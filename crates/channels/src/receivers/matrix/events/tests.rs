@@ -116,6 +116,19 @@ fn an_invitation_names_who_invites() {
     assert!(state(own(ME, json!({ "membership": "invite" })))[0].is_group);
     assert!(state(own(ME, json!({ "membership": "join" }))).is_empty());
     assert!(state(own("@x:a", json!({ "membership": "invite" }))).is_empty());
+    assert_eq!(direct[0].code_note, None);
+}
+
+#[test]
+fn an_invitation_to_an_encrypted_room_is_recognized() {
+    let own = json!({ "type": "m.room.member", "sender": "@p:a.example", "state_key": ME,
+        "content": { "membership": "invite" } });
+    let encryption = json!({ "type": "m.room.encryption", "sender": "@p:a.example", "state_key": "",
+        "content": { "algorithm": "m.megolm.v1.aes-sha2" } });
+    let synced = json!({ "next_batch": "s1", "rooms": { "invite": {
+        "!r:a": { "invite_state": { "events": [encryption, own] } } } } });
+    let synced: Synced = serde_json::from_value(synced).unwrap();
+    assert_eq!(synced.invitations(ME)[0].code_note, Some(ENCRYPTED));
 }
 
 #[test]

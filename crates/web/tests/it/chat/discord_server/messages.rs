@@ -40,6 +40,16 @@ fn are_components(components: &Value) -> bool {
         })
 }
 
+/// Whether the message that another one replies to is named by its ID. An unknown one must not matter.
+fn is_reference(reference: &Value) -> bool {
+    let id = reference["message_id"].as_str().unwrap_or_default();
+    let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+    reference.is_null()
+        || (is_id
+            && has_only(reference, &["message_id", "fail_if_not_exists"])
+            && reference["fail_if_not_exists"] == false)
+}
+
 /// Whether a body of a message is accepted.
 fn is_message(body: &Value) -> bool {
     let length = body["content"].as_str().map(|it| it.chars().count());
@@ -50,12 +60,14 @@ fn is_message(body: &Value) -> bool {
         "flags",
         "nonce",
         "enforce_nonce",
+        "message_reference",
     ];
     let flags = body["flags"].as_u64().unwrap_or_default();
     has_only(body, &known)
         && length.is_none_or(|it| (1..=2000).contains(&it))
         && are_components(&body["components"])
         && (flags == 0 || flags == SUPPRESS_EMBEDS)
+        && is_reference(&body["message_reference"])
 }
 
 /// Discord stores a text without the space around it.

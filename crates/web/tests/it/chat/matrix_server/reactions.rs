@@ -5,7 +5,7 @@ use super::{BOT, Entry, Home, Matrix, Shared, TOKEN, is_bot, refuse};
 use crate::chat::button_vendors::{ButtonVendor, Seen};
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -66,7 +66,12 @@ impl Home {
                 assert_eq!(content["m.new_content"]["msgtype"], content["msgtype"]);
                 assert!(known.is_some_and(|it| it.kind == kind), "{content}");
             }
-            ("m.room.message", None) => {}
+            ("m.room.message", None) => {
+                let replied = &relation["m.in_reply_to"];
+                assert!(
+                    replied.is_null() || replied["event_id"].as_str().unwrap().starts_with('$')
+                );
+            }
             _ => return Err((400, "M_UNKNOWN")),
         }
         if kind == "m.room.message" {
@@ -101,6 +106,14 @@ pub(super) async fn send(
         drop(home);
         shared.changed.send_replace(());
         return Json(json!({ "event_id": id })).into_response();
+    }
+    if let Some(left) = home.limited.checked_sub(1) {
+        home.limited = left;
+        let body = json!({ "errcode": "M_LIMIT_EXCEEDED", "error": "Too Many Requests",
+            "retry_after_ms": 1 });
+        drop(home);
+        shared.changed.send_replace(());
+        return (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response();
     }
     if let Err((status, code)) = home.check(&kind, &body) {
         return refuse(status, code);
@@ -234,6 +247,31 @@ impl Matrix {
             .await;
     }
 
+    /// Refuses the next events of the bot, as a server does that limits them.
+    pub fn limit_events(&self, count: usize) {
+        self.shared.home.lock().unwrap().limited = count;
+    }
+
+    /// Waits until that many events were refused.
+    pub async fn limited(&self) {
+        self.until(|home| (home.limited == 0).then_some(())).await;
+    }
+
+    /// Waits for this many notices of the bot.
+    pub async fn notices(&self, count: usize) -> Vec<String> {
+        self.until(|home| {
+            let notices = home
+                .events
+                .iter()
+                .filter(|it| it.content["msgtype"] == "m.notice");
+            let notes: Vec<_> = notices
+                .map(|it| it.content["body"].as_str().unwrap().to_owned())
+                .collect();
+            (notes.len() >= count).then_some(notes)
+        })
+        .await
+    }
+
     /// The ID of a message of the bot, by its number from 1.
     pub fn event_id(&self, number: usize) -> String {
         let home = self.shared.home.lock().unwrap();
@@ -339,17 +377,7 @@ impl ButtonVendor for Matrix {
     }
 
     async fn told(&self, count: usize) -> Vec<String> {
-        self.until(|home| {
-            let notices = home
-                .events
-                .iter()
-                .filter(|it| it.content["msgtype"] == "m.notice");
-            let notes: Vec<_> = notices
-                .map(|it| it.content["body"].as_str().unwrap().to_owned())
-                .collect();
-            (notes.len() >= count).then_some(notes)
-        })
-        .await
+        self.notices(count).await
     }
 
     fn garble(&self) {

@@ -83,12 +83,16 @@ impl Bot {
             "text",
             "message_thread_id",
             "reply_markup",
+            "reply_parameters",
             "link_preview_options",
         ];
         if !has_only(&body, &known) || !body["chat_id"].is_i64() {
             return refuse(400, "Bad Request: wrong parameters");
         }
         preview_is_off(&body);
+        let reply = &body["reply_parameters"];
+        let is_reply = reply["message_id"].is_i64() && reply["allow_sending_without_reply"] == true;
+        assert!(reply.is_null() || is_reply, "{body}");
         let shown = match (text_of(&body), keyboard_of(&body)) {
             (Ok(text), Ok(keyboard)) => Shown {
                 chat: body["chat_id"].as_i64().unwrap(),

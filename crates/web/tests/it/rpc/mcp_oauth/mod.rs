@@ -2,6 +2,7 @@
 
 mod double;
 mod refresh;
+mod sdk;
 mod vault;
 
 use crate::steps::{light_owner, new_session, stopped_clock};

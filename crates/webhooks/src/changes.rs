@@ -1,0 +1,213 @@
+//! Publishes changes of deliveries: each change to those that follow deliveries, failures and refusals to those that
+//! report them. A follower that falls behind misses changes. Failures and refusals are kept until they are taken.
+
+use crate::delivery::DeliveryChange;
+use crate::handle::Webhooks;
+use gatehouse_domain::{DeliveryId, DeliveryStatus, WebhookId};
+use gatehouse_store::{CANCELLED, DeliveryRow};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tokio::sync::{Notify, broadcast, watch};
+
+/// How many delivery changes a subscriber may lag behind.
+const EVENTS: usize = 1024;
+/// How many failures and refusals are kept one by one. Further ones are added to the last one of their webhook.
+const ONE_BY_ONE: usize = 1024;
+
+/// Deliveries of a webhook that failed, or that it refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failures {
+    pub webhook_id: WebhookId,
+    /// `Failed` or `Rejected`.
+    pub status: DeliveryStatus,
+    /// At least 1.
+    pub count: i64,
+    pub first: DeliveryId,
+    pub last: DeliveryId,
+}
+
+impl Failures {
+    fn is_like(&self, other: &Self) -> bool {
+        self.status == other.status && self.webhook_id == other.webhook_id
+    }
+}
+
+/// Adds failures to those that wait. They have at most [`ONE_BY_ONE`] entries and two per webhook.
+fn add(waiting: &mut Vec<Failures>, more: Failures) {
+    if waiting.len() >= ONE_BY_ONE
+        && let Some(known) = waiting.iter_mut().rev().find(|it| it.is_like(&more))
+    {
+        known.count = known.count.saturating_add(more.count);
+        known.last = more.last;
+    } else {
+        waiting.push(more);
+    }
+}
+
+/// A change that may be published.
+pub(crate) struct Changed<'a> {
+    pub(crate) id: &'a DeliveryId,
+    pub(crate) webhook_id: &'a WebhookId,
+    pub(crate) status: DeliveryStatus,
+    pub(crate) error: Option<&'a str>,
+}
+
+impl Changed<'_> {
+    /// Whether it is reported. Canceled deliveries have failed too, but not unexpectedly.
+    fn is_failure(&self) -> bool {
+        match self.status {
+            DeliveryStatus::Failed => self.error != Some(CANCELLED),
+            DeliveryStatus::Rejected => true,
+            _ => false,
+        }
+    }
+}
+
+/// Whether the receivers of conditional changes need them.
+type Condition = Box<dyn Fn() -> bool + Send + Sync>;
+
+/// The channels for changes of deliveries.
+pub(crate) struct Changes {
+    events: broadcast::Sender<Arc<DeliveryChange>>,
+    /// Changes for receivers that need them only while the condition is true.
+    conditional: broadcast::Sender<Arc<DeliveryChange>>,
+    condition: OnceLock<Condition>,
+    /// The last delivery that failed.
+    failed: watch::Sender<Option<Arc<DeliveryChange>>>,
+    /// Failures and refusals that were not taken yet.
+    waiting: Mutex<Vec<Failures>>,
+    noted: Notify,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        Self {
+            events: broadcast::Sender::new(EVENTS),
+            conditional: broadcast::Sender::new(EVENTS),
+            condition: OnceLock::new(),
+            failed: watch::Sender::new(None),
+            waiting: Mutex::default(),
+            noted: Notify::new(),
+        }
+    }
+}
+
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changes").finish_non_exhaustive()
+    }
+}
+
+impl Changes {
+    fn waiting(&self) -> MutexGuard<'_, Vec<Failures>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> Vec<Failures> {
+        std::mem::take(&mut *self.waiting())
+    }
+
+    /// Publishes a change. Builds its event only if it is needed.
+    pub(crate) fn publish(&self, changed: &Changed<'_>, event: impl FnOnce() -> DeliveryChange) {
+        if changed.is_failure() {
+            let one = Failures {
+                webhook_id: changed.webhook_id.clone(),
+                status: changed.status,
+                count: 1,
+                first: changed.id.clone(),
+                last: changed.id.clone(),
+            };
+            add(&mut self.waiting(), one);
+            self.noted.notify_one();
+        }
+        let is_followed = self.events.receiver_count() > 0;
+        let is_wanted = self.is_wanted();
+        let has_failed =
+            changed.status == DeliveryStatus::Failed && self.failed.receiver_count() > 0;
+        if !is_followed && !is_wanted && !has_failed {
+            return;
+        }
+        let event = Arc::new(event());
+        if has_failed {
+            self.failed.send_replace(Some(Arc::clone(&event)));
+        }
+        // The last receiver may have been dropped since.
+        if is_followed {
+            drop(self.events.send(Arc::clone(&event)));
+        }
+        if is_wanted {
+            drop(self.conditional.send(event));
+        }
+    }
+
+    /// Publishes the current state of a delivery.
+    pub(crate) fn publish_row(&self, row: &DeliveryRow) {
+        let changed = Changed {
+            id: &row.id,
+            webhook_id: &row.webhook_id,
+            status: row.status,
+            error: row.error.as_deref(),
+        };
+        self.publish(&changed, || row.into());
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.condition.get().is_some_and(|condition| condition())
+            && self.conditional.receiver_count() > 0
+    }
+}
+
+impl Webhooks {
+    /// Subscribes to delivery status changes. A subscriber that falls behind misses some.
+    pub fn subscribe(&self) -> broadcast::Receiver<Arc<DeliveryChange>> {
+        self.0.changes.events.subscribe()
+    }
+
+    /// Like [`Self::subscribe`], for changes during which `is_wanted` returns true. All such subscribers share the
+    /// condition of the first. It is evaluated for each change.
+    pub fn subscribe_while(
+        &self,
+        is_wanted: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> broadcast::Receiver<Arc<DeliveryChange>> {
+        let changes = &self.0.changes;
+        changes.condition.get_or_init(|| Box::new(is_wanted));
+        changes.conditional.subscribe()
+    }
+
+    /// Whether changes that are neither failures nor refusals are published.
+    #[doc(hidden)]
+    pub fn publishes_changes(&self) -> bool {
+        let changes = &self.0.changes;
+        changes.events.receiver_count() > 0 || changes.is_wanted()
+    }
+
+    /// Follows the last delivery that failed. Each failure replaces the previous one.
+    pub fn last_failure(&self) -> watch::Receiver<Option<Arc<DeliveryChange>>> {
+        self.0.changes.failed.subscribe()
+    }
+
+    /// Waits for failures and refusals and takes them, in their order. Returns nothing if [`Self::take_failures`] was
+    /// faster. Cancellation-safe.
+    pub async fn next_failures(&self) -> Vec<Failures> {
+        self.0.changes.noted.notified().await;
+        self.0.changes.take()
+    }
+
+    /// Takes the failures and refusals of deliveries since the last call, in their order. Canceled deliveries are not
+    /// among them.
+    pub fn take_failures(&self) -> Vec<Failures> {
+        self.0.changes.take()
+    }
+
+    /// Puts failures back that could not be counted, before those that have come since.
+    pub fn return_failures(&self, earlier: Vec<Failures>) {
+        let mut waiting = self.0.changes.waiting();
+        let since = std::mem::replace(&mut *waiting, earlier);
+        for more in since {
+            add(&mut waiting, more);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { listWaiting, MOST_WAITING, questionOf, replayQuestion, targetsOf, waitingIn } from './bulk';
+import type { Status } from './status';
+
+test('a replay of more than one call runs says which part it means', () => {
+  expect(replayQuestion(0, 10_000)).toContain('Nothing will be replayed');
+  expect(replayQuestion(1, 10_000)).toMatch(/^1 delivery will run again/);
+  expect(replayQuestion(10_000, 10_000)).toMatch(/^10,000 deliveries will run again/);
+  expect(replayQuestion(10_001, 10_000)).toMatch(/^10,001 deliveries match\. The oldest 10,000 of them will run again/);
+});
+
+test('an action applies to the deliveries of its statuses, oldest first, and to unknown ones', () => {
+  const known: Record<string, Status> = {
+    d: 'queued',
+    c: 'processing',
+    b: 'completed',
+    a: 'failed',
+    e: 'filtered',
+    f: 'rejected',
+  };
+  const of = (action: Parameters<typeof targetsOf>[0]) => targetsOf(action, 'fedcba?', (id) => known[id]);
+  expect(of('replay')).toEqual(['?', 'a', 'b']);
+  expect(of('retry')).toEqual(['?', 'd']);
+  expect(of('cancel')).toEqual(['?', 'c', 'd']);
+});
+
+test('only waiting deliveries that a filter admits are asked for', () => {
+  expect(waitingIn([])).toEqual(['received', 'queued', 'processing']);
+  expect(waitingIn(['queued', 'failed'])).toEqual(['queued']);
+  expect(waitingIn(['failed'])).toEqual([]);
+});
+
+/** A gateway with this many waiting deliveries, and its calls. */
+function gateway(count: number) {
+  const limits: number[] = [];
+  const ask = ({ limit, cursor }: { limit: number; cursor: string | null }) => {
+    limits.push(limit);
+    const from = Number(cursor ?? 0);
+    const until = Math.min(count, from + limit);
+    const deliveries = Array.from({ length: until - from }, (_, at) => ({
+      id: `del_${from + at}`,
+      status: 'queued' as const,
+    }));
+    return Promise.resolve({ deliveries, next_cursor: until < count ? String(until) : null });
+  };
+  return { ask, limits };
+}
+
+test('at most 1,000 waiting deliveries are selected', async () => {
+  for (const [count, found, more, calls] of [
+    [0, 0, false, 1],
+    [MOST_WAITING, MOST_WAITING, false, 2],
+    [MOST_WAITING + 1, MOST_WAITING, true, 2],
+  ] as const) {
+    const { ask, limits } = gateway(count);
+    const listed = await listWaiting(ask);
+    expect([listed.found.length, listed.more, limits.length]).toEqual([found, more, calls]);
+  }
+});
+
+test('a search with empty pages ends', async () => {
+  let calls = 0;
+  const listed = await listWaiting(() => Promise.resolve({ deliveries: [], next_cursor: String(++calls) }));
+  expect([listed.found.length, listed.more, calls]).toEqual([0, true, 20]);
+});
+
+test('the questions say how many', () => {
+  expect(questionOf('retry', 1)).toMatch(/^1 waiting delivery is attempted now/);
+  expect(questionOf('cancel', 1200)).toMatch(/^1,200 deliveries/);
+});

@@ -1,0 +1,27 @@
+// What happened, as a sentence, for a delivery.
+import { m } from '../../paraglide/messages.js';
+import { told } from '../../phrases/told.svelte';
+import { subjectOf } from './subject';
+
+interface Told {
+  event_type?: string | null;
+  entity_key?: string | null;
+  summary?: string | null;
+}
+
+/** The webhook of a delivery. */
+interface Receiver {
+  name: string;
+  source_profile: string;
+}
+
+/**
+ * What happened: the gateway's sentence about the payload, or else the event and its subject. `webhook` is null if it
+ * is not known.
+ */
+export function eventOf({ summary, event_type, entity_key }: Told, webhook: Receiver | null): string {
+  if (summary) return told(summary, webhook?.source_profile ?? null);
+  const subject = entity_key ? subjectOf(entity_key) : '';
+  const request = webhook ? m.deliveries_request_to({ webhook: webhook.name }) : m.deliveries_request();
+  return [event_type ?? request, subject].filter(Boolean).join(' ');
+}
