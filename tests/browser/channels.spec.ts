@@ -213,6 +213,46 @@ test('the inbox counts all unread messages, marks all as read at once, and can b
   expect([left.messages.length, left.unread]).toEqual([60, 0]);
 });
 
+test('the inbox deletes all read messages at once, and several that are selected', async ({ home, page }) => {
+  for (let number = 1; number <= 6; number++) await home.rpc('channels.test', { id: 'inbox', text: `Message ${number}` });
+  const { messages: sent } = await home.rpc<{ messages: { id: string }[] }>('inbox.list');
+  for (const { id } of sent.slice(0, 2)) await home.rpc('inbox.mark_read', { id });
+  await page.goto('/inbox');
+  const messages = page.getByRole('list', { name: 'Messages' });
+  const row = (text: string) => messages.getByRole('listitem').filter({ hasText: text });
+  await expect(messages.getByRole('listitem')).toHaveCount(6);
+  await page.getByRole('button', { name: 'Delete all read' }).click();
+  const sure = page.getByRole('dialog', { name: 'Delete all read' });
+  await expect(sure).toContainText('2 read messages will be permanently deleted');
+  await sure.getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect(page.getByText('2 messages deleted')).toBeVisible();
+  await expect(messages.getByRole('listitem')).toHaveCount(4);
+  await expect(page.getByRole('button', { name: 'Delete all read' })).toHaveCount(0);
+
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  const remove = page.getByRole('button', { name: 'Delete selected' });
+  await expect(remove).toBeDisabled();
+  for (const text of ['Message 1', 'Message 2', 'Message 3']) await row(text).getByRole('checkbox').check();
+  await row('Message 2').getByRole('checkbox').uncheck();
+  await expect(page.getByText('2 selected')).toBeVisible();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page), colorScheme).toEqual([]);
+  }
+  // Messages that a filter hides are not selected.
+  await page.getByLabel('Unread only').check();
+  await expect(page.getByText('0 selected')).toBeVisible();
+  for (const text of ['Message 1', 'Message 3']) await row(text).getByRole('checkbox').check();
+  await remove.click();
+  const several = page.getByRole('dialog', { name: 'Delete messages' });
+  await expect(several).toContainText('2 messages will be permanently deleted.');
+  await several.getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect(messages.getByRole('listitem')).toHaveCount(2);
+  await expect(page.getByRole('button', { name: 'Select', exact: true })).toBeVisible();
+  await expect(row('Message 2')).toBeVisible();
+  await expect(row('Message 4')).toBeVisible();
+});
+
 test('a message of the inbox leads to its delivery', async ({ home, page }) => {
   const fields = { name: 'House', source_profile: 'codehost_a', deliver_only: true, deliver_to: 'inbox' };
   const { body } = await deliver(home, await makeWebhook(home, fields), pullRequest(7), { event: 'pull_request' });

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { heading, isSound } from './fixtures/entering';
 import { expect, test } from './fixtures/test';
-import { make } from './fixtures/webhook';
+import { make, PUSH, send } from './fixtures/webhook';
 
 const nav = (page: Page) => page.getByRole('navigation', { name: 'Main' });
 
@@ -102,6 +102,35 @@ test('the palette finds parts of pages and the logout by other words', async ({ 
   await field.fill('log out');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('button', { name: 'Log in', exact: true })).toBeVisible();
+});
+
+test('the palette finds deliveries by their sentence, inbox messages and what is stored', async ({ home, page }) => {
+  const fields = { name: 'Shop', source_profile: 'github', deliver_only: true, deliver_to: 'inbox' };
+  const { url, secret } = await make(home, fields);
+  expect(await send(url, secret, 'push', PUSH)).toBe(202);
+  await home.rpc('channels.test', { id: 'inbox', text: 'The nightly build failed' });
+  await home.rpc('env.set', { key: 'SHOP_TOKEN', value: 'not-a-real-token' });
+  await home.rpc('ssh_keys.generate', { name: 'shop-deploys' });
+  await page.goto('/chat');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  const field = page.getByRole('combobox', { name: 'Page, action or name' });
+  const option = (name: RegExp) => page.getByRole('listbox').getByRole('option', { name });
+  await page.keyboard.press('Control+k');
+  await field.fill('ada');
+  await option(/ada.*Delivery$/).click();
+  await expect(page).toHaveURL(/\/deliveries\/del_/);
+  for (const [typed, found, url] of [
+    ['nightly', /^The nightly build failed ?Inbox message$/, /\/inbox\?q=nightly$/],
+    ['shop_tok', /^SHOP_TOKEN ?Environment variable$/, /\/vault\/environment$/],
+    ['shop-dep', /^shop-deploys ?SSH key$/, /\/vault\/ssh-keys$/],
+    ['openai', /^OpenAI ?Provider$/, /\/settings\/providers$/],
+  ] as const) {
+    await page.keyboard.press('Control+k');
+    await field.fill(typed);
+    await option(found).click();
+    await expect(page).toHaveURL(url);
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  }
 });
 
 test('single keys search, walk through rows, open and go back, but not while typing', async ({ home, page }) => {

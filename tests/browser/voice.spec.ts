@@ -417,6 +417,37 @@ test('keyboard-only use: a persona is created, previewed and activated', async (
   await expect(page.getByText('Active', { exact: true })).toBeVisible();
 });
 
+test.describe('with the address of OpenAI only', () => {
+  test.use({
+    environment: async ({ vendor }, use) => use({ SERVICE_MODELS__PROVIDERS__OPENAI__BASE_URL: vendor.url }),
+  });
+
+  test('the key of OpenAI is stored once in Providers, and speech and transcription are set up with it', async ({
+    home,
+    page,
+    vendor,
+  }) => {
+    const heading = page.getByRole('heading', { name: 'OpenAI', exact: true });
+    const row = page.getByRole('listitem').filter({ has: heading });
+    await page.goto(`${home.origin}/settings/voice`);
+    await expect(row.getByText('API key missing', { exact: true })).toBeVisible();
+    await page.goto(`${home.origin}/settings/providers`);
+    await page.getByRole('button', { name: 'Add key for OpenAI' }).click();
+    const dialog = page.getByRole('dialog', { name: 'API key for OpenAI' });
+    await dialog.getByRole('textbox', { name: 'API key' }).fill(vendor.key);
+    await dialog.getByRole('button', { name: 'Save and test' }).click();
+    await expect(dialog).toHaveCount(0);
+    for (const path of ['/settings/voice', '/settings/voice/listening']) {
+      await page.goto(home.origin + path);
+      await expect(row.getByText('Set up, not tested')).toBeVisible();
+      await row.getByRole('button', { name: 'Test OpenAI' }).click();
+      await expect(row.getByText('Works', { exact: true })).toBeVisible();
+    }
+    expect([vendor.spoken.length, vendor.listened.length]).toEqual([1, 1]);
+    expect(await page.content()).not.toContain(vendor.key);
+  });
+});
+
 test('a build without voice shows no voice features', async ({ home, page }) => {
   // Such a build marks the page that it serves, before its script runs.
   await page.addInitScript(() => {

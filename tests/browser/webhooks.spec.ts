@@ -3,7 +3,12 @@ import { createServer } from 'node:http';
 import { violations } from './fixtures/axe';
 import { freePort } from './fixtures/gateway';
 import { expect } from './fixtures/test';
-import { make, PUSH, send, shownSecret, shownUrl, test } from './fixtures/webhook';
+import { make, PUSH, send, shownSecret, shownUrl, test, type Made } from './fixtures/webhook';
+
+interface Call {
+  method?: string;
+  params?: { id?: string };
+}
 
 test('editing sends only the changed fields, and a click does not lose unsaved changes', async ({ home, page }) => {
   const { id } = await make(home, {
@@ -124,6 +129,38 @@ test('a webhook is turned off and on with undo, and deleted by typing its name',
   expect(await send(url, secret, 'push', PUSH)).toBe(404);
   await page.goto(`/webhooks/${id}`);
   await expect(page.getByRole('heading', { name: 'Webhook not found' })).toBeVisible();
+});
+
+test('a long list of webhooks is searched, and only the rows on the screen request their deliveries', async ({ home, page }) => {
+  const made: Made[] = [];
+  for (let number = 1; number <= 40; number++)
+    made.push(await make(home, { name: `Hook ${number}`, source_profile: 'github', deliver_only: true }));
+  const asked: (string | undefined)[] = [];
+  const note = (text: string | null) => {
+    const calls = [JSON.parse(text ?? '[]') as Call | Call[]].flat();
+    asked.push(...calls.filter(({ method }) => method === 'webhooks.stats').map(({ params }) => params?.id));
+  };
+  // The page uses HTTP until its socket is open.
+  page.on('request', (request) => request.url().endsWith('/api/rpc') && note(request.postData()));
+  page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => note(String(payload))));
+  await page.goto('/webhooks');
+  const [first, last] = [made[0], made[39]];
+  if (!first || !last) throw new Error('no webhooks');
+  await expect.poll(() => asked).toContain(first.id);
+  expect(await send(first.url, first.secret, 'push', PUSH)).toBe(202);
+  await expect(page.getByRole('list', { name: 'Latest deliveries' }).getByRole('link', { name: /Completed/ })).toHaveCount(1);
+  expect(asked).not.toContain(last.id);
+  await page.getByRole('link', { name: 'Hook 40', exact: true }).scrollIntoViewIfNeeded();
+  await expect.poll(() => asked).toContain(last.id);
+
+  const search = page.getByRole('searchbox', { name: 'Search webhooks' });
+  await search.fill('github hook 39');
+  await expect(page.getByRole('status').filter({ hasText: /^1 webhook$/ })).toBeVisible();
+  await expect(page.getByRole('switch')).toHaveCount(1);
+  await expect(page.getByRole('switch', { name: 'Hook 39: enabled' })).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await search.fill('nothing');
+  await expect(page.getByText('No webhook matches “nothing”.')).toBeVisible();
 });
 
 test('a webhook that was deleted since is not shown by Forward', async ({ home, page }) => {

@@ -5,9 +5,9 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 const DIST = new URL('../dist/', import.meta.url).pathname;
-const ENTRY = 'index.html';
-const FRAME = 'src/shell/Inside.svelte';
-const PAGES = {
+export const ENTRY = 'index.html';
+export const FRAME = 'src/shell/Inside.svelte';
+export const PAGES = {
   '': 'src/pages/overview/Overview.svelte',
   overview: 'src/pages/overview/Overview.svelte',
   chat: 'src/pages/chat/Chat.svelte',
@@ -20,7 +20,7 @@ const PAGES = {
 };
 
 /** The files of these modules and of everything they import, according to Vite's manifest. */
-function filesOf(manifest, names, seen = new Set()) {
+export function filesOf(manifest, names, seen = new Set()) {
   const files = new Set();
   for (const name of names) {
     if (seen.has(name)) continue;

@@ -1,7 +1,8 @@
 // Fails if a component uses a color, font size, weight or duration that is not a token of src/design/tokens.css, if it uses
-// a token that does not exist, or if a file that cannot use tokens has other colors than they have.
+// a token that does not exist, if the design page lacks a component, or if a file that cannot use tokens has other colors
+// than they have.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const ROOT = new URL('../', import.meta.url).pathname;
@@ -13,6 +14,11 @@ const OWN = [
   [/\bfont-weight:\s*\d+/g, 'font weight'],
   [/\b(?:transition|animation)[\w-]*:[^;]*\b[\d.]+m?s\b[^;]*/g, 'duration'],
 ];
+/** Components that decide when others are shown, and draw nothing. */
+const NOT_DRAWN = new Set(['AfterPaint', 'DocumentTitle', 'Later', 'OnDemand']);
+/** The page of all components, and the folders of what it shows. */
+const DESIGN = 'src/design/page/';
+const SHOWN = /^src\/(parts|design)\/(?!page\/)/;
 /** Files outside the bundle, whose colors must be colors of the tokens. */
 const STATIC = [
   'index.html',
@@ -47,6 +53,12 @@ export function faultsOfCopy(text, colors) {
     .map((color) => `has ${color}, which is no token's color`);
 }
 
+/** Components of `names` that the source of the design page does not show. */
+export const faultsOfDesign = (names, source) =>
+  names
+    .filter((name) => !NOT_DRAWN.has(name) && !new RegExp(`<${name}\\b`).test(source))
+    .map((name) => `${name} is not on the design page`);
+
 function check() {
   const read = (path) => readFileSync(join(ROOT, path), 'utf8');
   const sheet = read('src/design/tokens.css');
@@ -61,6 +73,9 @@ function check() {
     const defined = [...source.matchAll(/style:(--[\w-]+)/g)].map(([, name]) => name);
     return faultsOfStyle(styleOf(source), new Set([...tokens, ...defined])).map((fault) => `${path}: ${fault}`);
   });
+  const shown = files.filter((path) => SHOWN.test(path)).map((path) => basename(path, '.svelte'));
+  const source = files.filter((path) => path.startsWith(DESIGN)).map(read);
+  faults.push(...faultsOfDesign(shown, source.join('\n')));
   for (const path of STATIC) faults.push(...faultsOfCopy(read(path), colors).map((fault) => `${path}: ${fault}`));
   for (const fault of faults) console.error(fault);
   if (faults.length > 0) process.exitCode = 1;

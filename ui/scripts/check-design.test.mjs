@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultsOfCopy, faultsOfStyle } from './check-design.mjs';
+import { faultsOfCopy, faultsOfDesign, faultsOfStyle } from './check-design.mjs';
 
 const TOKENS = new Set(['--ink', '--fast', '--text']);
 
@@ -26,4 +26,10 @@ test('a file that cannot use tokens repeats their colors', () => {
   expect(faultsOfCopy('<meta content="#AABBCC" /> #ddeeff #ddeeff', new Set(['#aabbcc']))).toEqual([
     "has #ddeeff, which is no token's color",
   ]);
+});
+
+test('a component that the design page lacks is found, unless it draws nothing', () => {
+  const source = '<TabList {tabs} />\n<Card>\n</Card>';
+  expect(faultsOfDesign(['Card', 'TabList', 'Later'], source)).toEqual([]);
+  expect(faultsOfDesign(['Tab', 'Card'], source)).toEqual(['Tab is not on the design page']);
 });

@@ -14,6 +14,8 @@ use serde::Serialize;
 pub(crate) const KIND: &str = "inbox";
 /// Maximum number of messages kept.
 pub(crate) const KEPT: i64 = 10_000;
+/// Messages that [`Channels::delete_read`] deletes in a transaction.
+const DELETED_AT_ONCE: i64 = 500;
 
 /// An inbox message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -70,6 +72,8 @@ pub struct InboxPage {
     pub messages: Vec<InboxMessage>,
     /// How many of all messages are unread.
     pub unread: u64,
+    /// How many of all messages have been read.
+    pub read: u64,
     /// The cursor of the next page; absent on the last page.
     pub next_cursor: Option<String>,
 }
@@ -169,10 +173,10 @@ impl Channels {
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
                 let rows = conn.list_inbox_messages(&page).await?;
-                Ok::<_, StoreError>((rows, conn.count_unread_inbox_messages().await?))
+                Ok::<_, StoreError>((rows, conn.count_inbox_messages().await?))
             })
         });
-        let (mut rows, unread) = read.await.map_err(ChannelsError::Store)?;
+        let (mut rows, counts) = read.await.map_err(ChannelsError::Store)?;
         let more = rows.len() > limit;
         rows.truncate(limit);
         let next_cursor = rows
@@ -181,7 +185,8 @@ impl Channels {
             .map(|last| last.seq.to_string());
         Ok(InboxPage {
             messages: rows.into_iter().map(InboxMessage::from).collect(),
-            unread: u64::try_from(unread).unwrap_or(0),
+            unread: u64::try_from(counts.unread).unwrap_or(0),
+            read: u64::try_from(counts.read).unwrap_or(0),
             next_cursor,
         })
     }
@@ -199,6 +204,30 @@ impl Channels {
             })
         });
         write.await.map_err(ChannelsError::Store)
+    }
+
+    /// Deletes every message that has been read. Returns how many.
+    pub async fn delete_read(&self) -> Result<u64, ChannelsError> {
+        let (mut after_seq, mut deleted) = (0, 0);
+        loop {
+            let now = self.0.clock.now();
+            let write = self.0.store.write(move |conn| {
+                Box::pin(async move {
+                    let deleting = conn.delete_read_inbox_messages(after_seq, DELETED_AT_ONCE);
+                    let seqs = deleting.await?;
+                    if !seqs.is_empty() {
+                        conn.insert_change("inbox", now).await?;
+                    }
+                    Ok::<_, StoreError>(seqs)
+                })
+            });
+            let seqs = write.await.map_err(ChannelsError::Store)?;
+            deleted += seqs.len() as u64;
+            match seqs.into_iter().max() {
+                Some(last) => after_seq = last,
+                None => return Ok(deleted),
+            }
+        }
     }
 
     pub async fn delete_inbox(&self, id: &InboxMessageId) -> Result<(), ChannelsError> {

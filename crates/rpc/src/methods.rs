@@ -121,6 +121,7 @@ pub static METHODS: &[Method] = &[
     inbox::MARK_READ,
     inbox::MARK_ALL_READ,
     inbox::DELETE,
+    inbox::DELETE_READ,
     webhooks::LIST,
     webhooks::GET,
     webhooks::CREATE,

@@ -30,6 +30,13 @@ pub struct InboxMessageRow {
     pub delivery_id: Option<DeliveryId>,
 }
 
+/// How many messages there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InboxCounts {
+    pub unread: i64,
+    pub read: i64,
+}
+
 /// Filter and range of a listing.
 #[derive(Clone, Debug)]
 pub struct InboxMessagePage {
@@ -70,6 +77,8 @@ impl InboxMessageRow {
 }
 
 columns! { InboxMessageRow: seq, id, channel, text, source, at, read, webhook_id, delivery_id }
+
+columns! { InboxCounts: unread("unread_messages"), read("read_messages") }
 
 /// `start_bytes` is the total size of all earlier messages, including deleted ones.
 const INSERT: &str = "INSERT INTO inbox_messages
@@ -132,9 +141,16 @@ impl Conn {
         self.list(query.bind(from).bind(until)).await
     }
 
-    pub async fn count_unread_inbox_messages(&mut self) -> Result<i64, StoreError> {
-        let query = query("SELECT CAST(COUNT(*) AS BIGINT) FROM inbox_messages WHERE read = 0");
-        self.number(query).await
+    /// Counts all messages.
+    pub async fn count_inbox_messages(&mut self) -> Result<InboxCounts, StoreError> {
+        let query = query(
+            "SELECT CAST(COALESCE(SUM(1 - read), 0) AS BIGINT) AS unread_messages,
+                    CAST(COALESCE(SUM(read), 0) AS BIGINT) AS read_messages
+             FROM inbox_messages",
+        );
+        self.find(query).await?.ok_or(StoreError::Damaged {
+            what: "answer to a count",
+        })
     }
 
     /// Marks a message as read; `false` if it does not exist.
@@ -150,6 +166,22 @@ impl Conn {
     pub async fn update_inbox_messages_read(&mut self) -> Result<u64, StoreError> {
         self.run(query("UPDATE inbox_messages SET read = 1 WHERE read = 0"))
             .await
+    }
+
+    /// Deletes at most `limit` messages that have been read, the oldest after this position first. Returns their
+    /// positions, in no order.
+    pub async fn delete_read_inbox_messages(
+        &mut self,
+        after_seq: i64,
+        limit: i64,
+    ) -> Result<Vec<i64>, StoreError> {
+        self.lock_inbox()?;
+        let query = query(
+            "DELETE FROM inbox_messages WHERE seq IN
+                 (SELECT seq FROM inbox_messages WHERE seq > $1 AND read = 1 ORDER BY seq LIMIT $2)
+             RETURNING seq",
+        );
+        self.list(query.bind(after_seq).bind(limit)).await
     }
 
     /// Deletes a message; `false` if it does not exist.

@@ -173,7 +173,7 @@ pub use error::{OpenError, StoreError};
 pub use file_owner::FileOwner;
 pub use guard::{Guard, Guarded, inherit, intending, unguarded};
 pub use held_deliveries::{HeldDelivery, HoldLimit};
-pub use inbox::{INBOX_MAX_BYTES, InboxMessagePage, InboxMessageRow};
+pub use inbox::{INBOX_MAX_BYTES, InboxCounts, InboxMessagePage, InboxMessageRow};
 pub use letter_case::lower_case;
 pub use location::Location;
 pub use mcp_authorizations::McpAuthorizationRow;

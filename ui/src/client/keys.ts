@@ -29,6 +29,8 @@ export const keys = {
   templatePreview: ['webhooks', 'template preview'],
   deliveries: ['deliveries', 'list'],
   heldBack: ['deliveries', 'held back'],
+  /** What a row of the list of webhooks shows of its deliveries. */
+  webhookRow: (id: string) => ['deliveries', 'list', 'row', id],
   delivery: (id: string) => ['deliveries', 'one', id],
   stats: ['deliveries', 'stats'],
   voice: ['voice'],

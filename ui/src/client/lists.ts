@@ -29,6 +29,16 @@ export const allProviders = {
   queryFn: async () => (await everyPage((at) => rpc('providers.list', at))).flatMap((page) => page.providers),
 };
 
+export const allVariables = {
+  queryKey: [...keys.env, 'all'],
+  queryFn: async () => (await everyPage((at) => rpc('env.list', at))).flatMap((page) => page.env_variables),
+};
+
+export const allSshKeys = {
+  queryKey: [...keys.sshKeys, 'all'],
+  queryFn: async () => (await everyPage((at) => rpc('ssh_keys.list', at))).flatMap((page) => page.ssh_keys),
+};
+
 export const allServers = {
   queryKey: [...keys.mcp, 'all'],
   queryFn: async () => (await everyPage((at) => rpc('mcp.list', at))).flatMap((page) => page.servers),

@@ -92,6 +92,49 @@ async fn unread_messages_are_counted_searched_marked_at_once_and_deleted() {
     }
 }
 
+/// One transaction deletes 500 messages.
+#[tokio::test]
+async fn all_read_messages_are_deleted_and_unread_ones_stay() {
+    for harness in harnesses().await {
+        let row = |number: i64| InboxMessageRow {
+            seq: 0,
+            id: InboxMessageId::from_text(format!("in_{number}")),
+            channel: "inbox".to_owned(),
+            text: number.to_string(),
+            source: String::new(),
+            at: Timestamp::from_millis(number),
+            read: number % 2 == 0,
+            webhook_id: None,
+            delivery_id: None,
+        };
+        for (rows, read) in [(0, 0), (1000, 500), (1002, 501)] {
+            let rows: Vec<_> = (1..=rows).map(row).collect();
+            let unread = u64::try_from(rows.len()).unwrap() - read;
+            let fill = harness.store.write(move |conn| {
+                Box::pin(async move { conn.insert_inbox_messages(&rows, 10_000) })
+            });
+            let filled: Result<(), StoreError> = fill.await;
+            filled.unwrap();
+            let counts = async || {
+                let filter = InboxFilter::default();
+                let page = harness.channels.list_inbox(&filter, 1, None).await.unwrap();
+                (page.unread, page.read)
+            };
+            assert_eq!(counts().await, (unread, read));
+            assert_eq!(harness.channels.delete_read().await.unwrap(), read);
+            assert_eq!(counts().await, (unread, 0));
+            assert_eq!(harness.channels.delete_read().await.unwrap(), 0);
+            // Empties the inbox for the next round.
+            harness.channels.mark_all_read().await.unwrap();
+            harness.channels.delete_read().await.unwrap();
+        }
+        harness.send("inbox", "the next").await.unwrap();
+        let filter = InboxFilter::default();
+        let page = harness.channels.list_inbox(&filter, 50, None).await;
+        assert_eq!(page.unwrap().messages.len(), 1);
+    }
+}
+
 #[tokio::test]
 async fn messages_of_a_period_are_listed_from_its_begin_to_before_its_end() {
     for harness in harnesses().await {

@@ -42,6 +42,14 @@ pub const DELETE: Method = method!(
     audit: Audit::Unrecorded("conversation")
 );
 
+pub const DELETE_READ: Method = method!(
+    "inbox.delete_read",
+    "Deletes every message that has been read.",
+    Some(Scope::Write),
+    delete_read(NoParams) -> DeleteReadResult,
+    audit: Audit::Unrecorded("conversation")
+);
+
 /// Params of `inbox.list`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -70,6 +78,8 @@ pub struct ListResult {
     pub messages: Vec<InboxMessage>,
     /// How many messages are unread, on all pages and whatever the filter is.
     pub unread: u64,
+    /// How many messages have been read, on all pages and whatever the filter is.
+    pub read: u64,
     /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
@@ -90,6 +100,13 @@ pub struct MarkAllReadResult {
     pub marked: u64,
 }
 
+/// Result of `inbox.delete_read`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DeleteReadResult {
+    /// How many messages were deleted.
+    pub deleted: u64,
+}
+
 async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
     let limit = rows(params.limit)?;
     let channels = &call.services.channels;
@@ -102,6 +119,7 @@ async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
     let InboxPage {
         messages,
         unread,
+        read,
         next_cursor,
     } = channels
         .list_inbox(&filter, limit, params.cursor.as_deref())
@@ -110,6 +128,7 @@ async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
     Ok(ListResult {
         messages,
         unread,
+        read,
         next_cursor,
     })
 }
@@ -133,4 +152,10 @@ async fn delete(call: Call, params: IdParams) -> Result<Done, Problem> {
         .await
         .map_err(to_problem)?;
     Ok(DONE)
+}
+
+async fn delete_read(call: Call, _: NoParams) -> Result<DeleteReadResult, Problem> {
+    let channels = &call.services.channels;
+    let deleted = channels.delete_read().await.map_err(to_problem)?;
+    Ok(DeleteReadResult { deleted })
 }

@@ -116,8 +116,13 @@ async fn a_test_message_stands_in_the_inbox_until_it_is_read() {
     assert_eq!(read.await, json!({ "ok": true }));
     let page = harness.call("inbox.list", json!({})).await;
     assert_eq!(page["messages"][0]["read"], true);
+    assert_eq!((&page["unread"], &page["read"]), (&json!(0), &json!(1)));
     let unknown = harness.refusal("inbox.mark_read", json!({ "id": "in_none" }));
     assert_eq!(blame(&unknown.await).0, "NOT_FOUND");
+    let deleted = harness.call("inbox.delete_read", json!({})).await;
+    assert_eq!(deleted, json!({ "deleted": 1 }));
+    let page = harness.call("inbox.list", json!({})).await;
+    assert_eq!(page, json!({ "messages": [], "unread": 0, "read": 0 }));
 }
 
 #[tokio::test]

@@ -159,6 +159,7 @@ fn calls_for_ways_in_and_out(channel: &str, hook: &str, delivery: &Value) -> Cal
         ("inbox.mark_read", json!({ "id": "msg_none" })),
         ("inbox.mark_all_read", json!({})),
         ("inbox.delete", json!({ "id": "msg_none" })),
+        ("inbox.delete_read", json!({})),
         ("webhooks.create", json!({ "name": "second" })),
         ("webhooks.update", json!({ "id": hook, "name": "other" })),
         ("webhooks.rotate_secret", json!({ "id": hook })),
@@ -367,9 +368,10 @@ async fn every_change_leaves_its_audit_row_even_if_the_process_ends_before_it_is
 }
 
 /// Methods that store nothing, or had nothing to change here.
-const STORES_NOTHING: [&str; 9] = [
+const STORES_NOTHING: [&str; 10] = [
     "chat.abort",
     "inbox.mark_all_read",
+    "inbox.delete_read",
     "tts.convert",
     "stt.transcribe",
     "voice.test",

@@ -371,6 +371,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("budgets.delete", ADMIN),
     ("inbox.mark_all_read", WRITE),
     ("inbox.delete", WRITE),
+    ("inbox.delete_read", WRITE),
     ("agents.list", READ),
     ("agents.get", READ),
     ("agents.create", WRITE),
