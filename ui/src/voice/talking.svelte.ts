@@ -10,6 +10,7 @@ type Told =
   | { type: 'speech_started' | 'speech_ended' | 'turn' | 'session' | 'spoken' }
   | { type: 'transcript'; text: string }
   | { type: 'part'; text: string }
+  | { type: 'approval' | 'waiting' | 'approval_ended' }
   | { type: 'interrupted' }
   | { type: 'answer'; stop: string; error?: Problem; audio_error?: Problem }
   | { type: 'error'; error: Problem };

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 /// An answer from its question to the end of its playback.
 pub(super) struct Answer {
     number: u64,
-    session: SessionId,
+    pub(super) session: SessionId,
     /// Absent until the turn is accepted.
     pub(super) turn: Option<TurnId>,
     /// Stops the turn and its speech. Audio that has not been sent yet is dropped.

@@ -11,13 +11,14 @@ use crate::VoiceError;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use gatehouse_agents::{Failure, Sent, TurnReport};
+use gatehouse_agents::{AgentEvent, Failure, Sent, TurnReport};
 use gatehouse_audio::Format;
 use gatehouse_domain::Problem;
-use gatehouse_domain::id::SessionId;
+use gatehouse_domain::id::{ApprovalId, SessionId};
 use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
+use tokio::sync::broadcast;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -60,6 +61,9 @@ pub(super) struct Conversation {
     pub(super) notes: usize,
     /// How many answers there were.
     pub(super) answers: u64,
+    events: broadcast::Receiver<AgentEvent>,
+    /// The calls that the client was told about and that still wait for approval.
+    pub(super) waiting: Vec<ApprovalId>,
     /// Whether the client has gone: nothing new begins.
     pub(super) is_closing: bool,
 }
@@ -80,6 +84,7 @@ impl Conversation {
         listener: Listener,
         speech: SpeechSettings,
     ) -> Self {
+        let events = parts.agents.subscribe();
         let silence_ms = start.silence_ms().unwrap_or_default();
         Self {
             parts,
@@ -96,6 +101,8 @@ impl Conversation {
             stopped: Vec::new(),
             notes: 0,
             answers: 0,
+            events,
+            waiting: Vec::new(),
             is_closing: false,
         }
     }
@@ -111,6 +118,8 @@ impl Conversation {
                     Some(taken) => if self.take(taken).is_err() { break },
                 },
                 Some(step) = self.works.next(), if !self.works.is_empty() => self.step(step),
+                // Events that were missed because there were too many are left out.
+                Ok(event) = self.events.recv() => self.agent_event(&event),
                 place = output.reserve(), if !self.queue.is_empty() => {
                     let (Ok(place), Some(next)) = (place, self.queue.pop_front()) else { break };
                     place.send(next);

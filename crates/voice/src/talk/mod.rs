@@ -3,6 +3,7 @@
 //! which part was heard. This module is independent of sockets.
 
 mod answers;
+mod approvals;
 mod conversation;
 mod listener;
 pub(crate) mod output;
@@ -39,6 +40,8 @@ pub struct TalkParts {
     pub agents: Agents,
     pub actor: Actor,
     pub admit: Admit,
+    /// Whether the caller may answer tool calls that wait for approval.
+    pub approves: bool,
 }
 
 impl fmt::Debug for TalkParts {

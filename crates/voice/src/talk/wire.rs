@@ -3,10 +3,10 @@
 use crate::VoiceError;
 use crate::listening::MICROPHONE_RATES;
 use bytes::Bytes;
-use gatehouse_agents::{Failure, Stop, Usage};
+use gatehouse_agents::{Approval, Failure, Stop, Usage};
 use gatehouse_audio::Format;
-use gatehouse_domain::Problem;
-use gatehouse_domain::id::{AudioId, MessageId, SessionId, TurnId};
+use gatehouse_domain::id::{ApprovalId, AudioId, MessageId, SessionId, TurnId};
+use gatehouse_domain::{Problem, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use tokio_util::sync::CancellationToken;
@@ -151,6 +151,18 @@ pub(super) enum ServerMessage<'a> {
     Turn {
         session: &'a SessionId,
         turn_id: &'a TurnId,
+    },
+    /// A tool call waits for approval. Only for callers that may answer it.
+    Approval(&'a Approval),
+    /// The same, for other callers.
+    Waiting {
+        id: &'a ApprovalId,
+        expires_at: Timestamp,
+    },
+    /// A call no longer waits.
+    ApprovalEnded {
+        id: &'a ApprovalId,
+        allowed: bool,
     },
     /// The binary messages that follow speak this text, until the next `part` or `spoken`.
     Part {

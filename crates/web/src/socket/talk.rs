@@ -286,6 +286,8 @@ impl TalkSocket {
             agents: services.agents.clone(),
             actor: self.actor.clone(),
             admit,
+            approves: self.identity.allows(Scope::Approvals)
+                && self.identity.may_call("approval.list"),
         };
         let rate = start.rate_or_default();
         let talk = Talk::open(parts, start).await.map_err(to_problem);

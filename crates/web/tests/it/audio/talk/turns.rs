@@ -4,6 +4,8 @@ use super::{Talking, silence, speech};
 use crate::audio::vendor::audio_of;
 use crate::audio::{HOLD, Harness};
 use gatehouse_audio::{Kind, decode};
+use gatehouse_doubles::openai::{call, say};
+use gatehouse_testkit::Options;
 use serde_json::json;
 use std::time::Duration;
 
@@ -198,4 +200,36 @@ async fn nothing_of_an_answer_follows_its_result() {
         }
     }
     talking.told("answer").await;
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_approval_is_reported_with_its_end() {
+    let options = Options::default().env("SERVICE_TOOLS__REQUIRE_APPROVAL", "calc");
+    let harness = Harness::with(options).await;
+    let owner = &harness.owner;
+    let writer = harness.server.api_key(owner, &["operator.write"]).await;
+    for (caller, kind, allow) in [(owner, "approval", true), (&writer, "waiting", false)] {
+        let calculate = call("calc", &json!({ "expression": "6*7" }));
+        harness.model.fake.will([calculate, say(FIRST)]);
+        let socket = harness.server.socket(caller, "/ws/talk").await;
+        let mut talking = Talking { socket };
+        talking.begin(json!({})).await;
+        talking.told("ready").await;
+        talking.ask().await;
+        let turn = talking.until("turn").await;
+        let waits = talking.told(kind).await;
+        assert!(waits["expires_at"].is_string(), "{waits}");
+        // Only a caller that may answer gets the call.
+        let is_shown = kind == "approval";
+        assert_eq!(waits["shown"].is_object(), is_shown, "{waits}");
+        assert_eq!(waits["session"] == turn["session"], is_shown, "{waits}");
+        let answer = json!({ "id": waits["id"], "allow": allow });
+        owner.rpc("approval.resolve", answer).await.unwrap();
+        let ended = talking.told("approval_ended").await;
+        assert_eq!(
+            (&ended["id"], &ended["allowed"]),
+            (&waits["id"], &json!(allow))
+        );
+        assert_eq!(talking.until("answer").await["text"], FIRST);
+    }
 }

@@ -1,0 +1,44 @@
+//! Tells the client about tool calls that wait for approval while it waits for an answer.
+
+use super::conversation::Conversation;
+use super::wire::ServerMessage;
+use gatehouse_agents::{AgentEvent, Approval, Resolved};
+
+impl Conversation {
+    /// Reports the calls in the session of the answer that wait, and their end.
+    pub(super) fn agent_event(&mut self, event: &AgentEvent) {
+        match event {
+            AgentEvent::ApprovalRequested(asked) => self.waits(asked),
+            AgentEvent::ApprovalResolved(resolved) => self.resolved(resolved),
+            _ => {}
+        }
+    }
+
+    fn waits(&mut self, asked: &Approval) {
+        let answer = self.answer.as_ref();
+        if answer.is_none_or(|answer| answer.session != asked.session) {
+            return;
+        }
+        self.waiting.push(asked.id.clone());
+        let told = if self.parts.approves {
+            ServerMessage::Approval(asked)
+        } else {
+            ServerMessage::Waiting {
+                id: &asked.id,
+                expires_at: asked.expires_at,
+            }
+        };
+        self.tell(&told);
+    }
+
+    fn resolved(&mut self, resolved: &Resolved) {
+        let Some(place) = self.waiting.iter().position(|id| *id == resolved.id) else {
+            return;
+        };
+        self.waiting.swap_remove(place);
+        self.tell(&ServerMessage::ApprovalEnded {
+            id: &resolved.id,
+            allowed: resolved.allowed,
+        });
+    }
+}
