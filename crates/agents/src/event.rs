@@ -327,6 +327,10 @@ mod tests {
             json!({ "session": "ses_1", "message_id": "msg_1", "audio_id": "aud_1", "part": 0,
                 "last": false })
         );
+    }
+
+    #[test]
+    fn a_request_for_approval_is_as_the_contract_says() {
         let asked = AgentEvent::ApprovalRequested(Arc::new(Approval {
             id: ApprovalId::from_text("apr_1"),
             agent: "default".to_owned(),
@@ -335,7 +339,7 @@ mod tests {
             shown: Shown::of("spe\u{ad}ak", &json!({ "text": "a\u{202e}b\nc" })),
             reason: AskReason::Tainted,
             effect: Effect::Spend,
-            session,
+            session: SessionId::from_text("ses_1"),
             conversation: Some(AskingConversation::of("a\u{202e}\nb", Source::Webhook)),
             expires_at: Timestamp::from_millis(0),
         }));

@@ -83,6 +83,26 @@ impl LinkEnd {
             (None, _) => Self::Stopped,
         }
     }
+
+    /// Whether the database cannot tell more.
+    const fn is_complete(self) -> bool {
+        matches!(
+            self,
+            Self::Answered(Decision {
+                through: Some(_),
+                ..
+            })
+        )
+    }
+
+    /// The end that this process remembers or the stored one, whichever tells more.
+    fn known(here: Option<Self>, stored: Option<Self>) -> Option<Self> {
+        match stored {
+            // It may have been answered on another node.
+            Some(Self::Answered(_)) => stored,
+            _ => here.or(stored),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -247,10 +267,7 @@ impl Services {
     pub async fn approval_link_end(&self, token: &str) -> Result<Option<LinkEnd>, StoreError> {
         let now = self.store.shared_now(&self.clock).await;
         let here = self.sent_links.end_of(token, now);
-        if let Some(LinkEnd::Answered(Decision {
-            through: Some(_), ..
-        })) = here
-        {
+        if here.is_some_and(LinkEnd::is_complete) {
             return Ok(here);
         }
         let key = WaitingApprovalRow::token_key_of(token);
@@ -258,19 +275,14 @@ impl Services {
             .store
             .read(move |conn| Box::pin(async move { conn.find_approval_link(&key).await }));
         let row: Option<ApprovalLinkRow> = find.await?;
-        let stored = row.map(|row| LinkEnd::of(&row, now));
-        Ok(match stored {
-            // It may have been answered on another node.
-            Some(LinkEnd::Answered(_)) => stored,
-            _ => here.or(stored),
-        })
+        Ok(LinkEnd::known(here, row.map(|row| LinkEnd::of(&row, now))))
     }
 
     /// Like [`Self::approval_link_end`], for the ID of a call.
     pub async fn approval_end(&self, id: &ApprovalId) -> Result<Option<LinkEnd>, StoreError> {
         let now = self.store.shared_now(&self.clock).await;
         let here = self.sent_links.end_of_call(id, now);
-        if here.is_some_and(|end| end.is_complete()) {
+        if here.is_some_and(LinkEnd::is_complete) {
             return Ok(here);
         }
         let id = id.clone();
@@ -278,7 +290,7 @@ impl Services {
             .store
             .read(move |conn| Box::pin(async move { conn.find_approval_link_of(&id).await }));
         let row: Option<ApprovalLinkRow> = find.await?;
-        Ok(row.map(|row| LinkEnd::of(&row, now)).or(here))
+        Ok(LinkEnd::known(here, row.map(|row| LinkEnd::of(&row, now))))
     }
 }
 

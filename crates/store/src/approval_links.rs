@@ -148,7 +148,7 @@ mod tests {
                         allowed: Some(true),
                         ended_at: Some(at(5)),
                         answered_through: Some("chat".to_owned()),
-                        ..one
+                        ..one.clone()
                     };
                     assert_eq!(found, Some(answered));
                     assert_eq!(conn.find_approval_link_of(id).await?, found);

@@ -259,7 +259,7 @@ async fn a_stop_waits_for_a_send_that_takes_longer_than_other_tasks_may() {
 async fn a_send_that_does_not_end_while_the_server_drains_is_queued_again() {
     let mut installation = Installation::new();
     installation.env("SERVICE_SERVER__DRAIN_SECONDS", "1");
-    let receiver = Receiver::start(Duration::from_secs(120)).await;
+    let receiver = Receiver::start(Duration::from_mins(2)).await;
     let id = stop_during_a_send(&installation, &receiver).await;
 
     let server = installation.start();

@@ -52,16 +52,12 @@ async fn deliveries_conversations_and_the_audit_log_are_written_as_lines() {
     );
     assert!(!some.is_empty() && some.len() < DELIVERIES - 2);
     assert!(some[0].get("payload").is_none());
+    let connection = ["--url", &server.url, "--api-key", &key];
     let none = [
-        "--url",
-        &server.url,
-        "--api-key",
-        &key,
-        "export",
-        "deliveries",
-        "--webhook",
-        "hook_none",
-    ];
+        &connection[..],
+        &["export", "deliveries", "--webhook", "hook_none"],
+    ]
+    .concat();
     assert!(installation.run(&none).failed(1).contains("does not exist"));
 
     let session = server.rpc(&key, "sessions.create", json!({ "label": "Bread" }));
@@ -82,16 +78,7 @@ async fn deliveries_conversations_and_the_audit_log_are_written_as_lines() {
 
     let file = installation.data_dir().join("audit.jsonl");
     let to = file.to_str().unwrap();
-    let args = [
-        "--url",
-        &server.url,
-        "--api-key",
-        &key,
-        "export",
-        "audit",
-        "--to",
-        to,
-    ];
+    let args = [&connection[..], &["export", "audit", "--to", to]].concat();
     installation.run(&args).ok();
     assert_eq!(mode(Path::new(to)), 0o600);
     let events = records(&tokio::fs::read_to_string(&file).await.unwrap());

@@ -38,7 +38,7 @@ async fn result(server: &Server, method: &str, params: Value) -> Value {
 /// The pairing code in the bot's message.
 fn code_of(event: &Value) -> String {
     let text = event["content"]["body"].as_str().unwrap();
-    let code = text.strip_prefix("Your pairing code is ").expect(text);
+    let code = text.strip_prefix("Your pairing code is ").unwrap();
     code.split('.').next().unwrap().to_owned()
 }
 

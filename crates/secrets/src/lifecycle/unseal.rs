@@ -128,10 +128,10 @@ impl Inner {
                 job.add_hold_key(conn, &dek).await?;
                 match &credential {
                     UnsealCredential::Password | UnsealCredential::RecoveryKey => {
-                        job.note_unlock(conn, &actor).await?
+                        job.note_unlock(conn, &actor).await?;
                     }
                     UnsealCredential::AnotherNode { request } => {
-                        job.end_request(conn, request).await?
+                        job.end_request(conn, request).await?;
                     }
                 }
                 let detail = json!({ "by": credential.as_str(), "migrated": migrated });

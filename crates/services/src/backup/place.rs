@@ -191,7 +191,7 @@ impl Services {
     pub(super) async fn list_for_check(&self) -> Option<Vec<Entry>> {
         // The check of the database reports an error.
         let place = self.backup_place().await.ok()?;
-        let list = examine(&self.backup_place_turn, place, Place::list);
+        let list = examine(&self.backup_place_turn, place, BackupDirectory::list);
         within(LONGEST_READ, list).await.ok()
     }
 

@@ -70,7 +70,6 @@ pub fn agents_settings(settings: &Settings) -> AgentsSettings {
             .timezone
             .clone()
             .unwrap_or_else(Zone::system),
-        ..AgentsSettings::default()
     }
 }
 

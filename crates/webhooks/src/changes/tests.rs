@@ -40,13 +40,13 @@ fn new_delivery(number: u32, status: DeliveryStatus, error: Option<&str>) -> New
 fn publish(changes: &Changes, number: u32, status: DeliveryStatus, error: Option<&str>) -> bool {
     let row = new_delivery(number, status, error);
     let is_built = Cell::new(false);
-    let changed = Changed {
+    let change = Changed {
         id: &row.id,
         webhook_id: &row.webhook_id,
         status,
         error,
     };
-    changes.publish(&changed, || {
+    changes.publish(&change, || {
         is_built.set(true);
         (&row).into()
     });

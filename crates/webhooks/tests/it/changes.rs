@@ -262,7 +262,7 @@ async fn changes_are_in_the_audit_log_without_secrets() {
 
 #[tokio::test]
 async fn another_mode_brings_a_secret_when_it_needs_another() {
-    everywhere(async |database, model| {
+    Box::pin(everywhere(async |database, model| {
         let harness = Harness::open(&database, &model).await;
         let made = create(
             &harness,
@@ -296,6 +296,6 @@ async fn another_mode_brings_a_secret_when_it_needs_another() {
             .unwrap_err();
         assert_eq!(Problem::from(cleared).details["field"], "secret");
         harness.stop().await;
-    })
+    }))
     .await;
 }

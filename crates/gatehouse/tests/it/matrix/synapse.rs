@@ -232,10 +232,10 @@ impl User {
                 tokio::time::sleep(STEP).await;
             }
         };
-        match tokio::time::timeout(LONG, found).await {
-            Ok(event) => event,
-            Err(_) => panic!("no such event: {:?}", self.events_by(room, user).await),
-        }
+        let Ok(event) = tokio::time::timeout(LONG, found).await else {
+            panic!("no such event: {:?}", self.events_by(room, user).await);
+        };
+        event
     }
 
     /// Waits for a message of a user whose text contains a word.
