@@ -1,7 +1,15 @@
 // The records that the palette finds: those of whole lists by their name, and those that the gateway searches.
 import { createQuery } from '@tanstack/svelte-query';
 import { keys } from '../client/keys';
-import { allAgents, allChannels, allProviders, allServers, allSshKeys, allVariables, allWebhooks } from '../client/lists';
+import {
+  allAgents,
+  allChannels,
+  allProviders,
+  allServers,
+  allSshKeys,
+  allVariables,
+  allWebhooks,
+} from '../client/lists';
 import { rpc } from '../client/rpc';
 import { nameOf } from '../pages/chat/session';
 import { eventOf } from '../pages/deliveries/event';
