@@ -88,9 +88,15 @@ impl Agents {
         }
         let kind = inner.models.provider_kind(&call.provider);
         let kind = kind.ok_or(ModelCallError::UnknownModel)?;
-        if kind == ProviderKind::Anthropic && call.request.response_format.is_some() {
-            let reason = "this provider has no such format; ask for it in the prompt";
-            return Err(AgentsError::invalid("response_format", reason).into());
+        if kind == ProviderKind::Anthropic
+            && let Some(option) = call.request.openai_option()
+        {
+            let reason = match option {
+                "response_format" => "this provider has no such format; ask for it in the prompt",
+                "tools" => "this provider has no strict tools; send them without `strict`",
+                _ => "this provider has no such option",
+            };
+            return Err(AgentsError::invalid(option, reason).into());
         }
         if !is_line(&call.model, MAX_MODEL_CHARACTERS) || call.model.trim() != call.model {
             return Err(ModelCallError::UnknownModel);

@@ -30,6 +30,46 @@ pub struct ChatRequest {
     pub stop: Vec<String>,
     /// The format of the answer as in `OpenAI`'s chat completions. Other families ignore it.
     pub response_format: Option<Value>,
+    pub openai: OpenaiOptions,
+}
+
+/// Options of `OpenAI`'s chat completions. When absent, the provider's default applies. Other families ignore them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OpenaiOptions {
+    /// Whether the model may call several tools at once.
+    pub parallel_tool_calls: Option<bool>,
+    /// Requests with the same seed get similar answers.
+    pub seed: Option<i64>,
+    /// -2 to 2.
+    pub frequency_penalty: Option<f64>,
+    /// -2 to 2.
+    pub presence_penalty: Option<f64>,
+}
+
+impl ChatRequest {
+    /// The first option that has an effect only in the OpenAI-compatible family, by its name in `OpenAI`'s API.
+    pub fn openai_option(&self) -> Option<&'static str> {
+        let OpenaiOptions {
+            parallel_tool_calls,
+            seed,
+            frequency_penalty,
+            presence_penalty,
+        } = self.openai;
+        let is_penalty = |penalty: Option<f64>| penalty.is_some_and(|penalty| penalty != 0.0);
+        let used = [
+            ("response_format", self.response_format.is_some()),
+            (
+                "tools",
+                self.tools.iter().any(|tool| tool.strict == Some(true)),
+            ),
+            ("parallel_tool_calls", parallel_tool_calls == Some(false)),
+            ("seed", seed.is_some()),
+            ("frequency_penalty", is_penalty(frequency_penalty)),
+            ("presence_penalty", is_penalty(presence_penalty)),
+        ];
+        let mut used = used.into_iter().filter(|(_, is_used)| *is_used);
+        used.next().map(|(name, _)| name)
+    }
 }
 
 /// Which tools a model must call.
@@ -139,6 +179,8 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of the arguments object.
     pub parameters: Value,
+    /// Whether the arguments must match the schema exactly. Only for the OpenAI-compatible family.
+    pub strict: Option<bool>,
 }
 
 /// Token counts reported by the provider; zero when it reports none.
@@ -194,4 +236,69 @@ pub enum StopReason {
     Refused,
     /// A content filter of the provider removed the answer or its end.
     Filtered,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn request(openai: OpenaiOptions, strict: Option<bool>) -> ChatRequest {
+        let tool = ToolSpec {
+            name: "calc".to_owned(),
+            description: String::new(),
+            parameters: json!({ "type": "object" }),
+            strict,
+        };
+        ChatRequest {
+            tools: vec![tool],
+            openai,
+            ..ChatRequest::default()
+        }
+    }
+
+    #[test]
+    fn only_options_that_differ_from_the_default_need_the_family() {
+        let defaults = OpenaiOptions {
+            parallel_tool_calls: Some(true),
+            seed: None,
+            frequency_penalty: Some(0.0),
+            presence_penalty: Some(0.0),
+        };
+        let strict = request(defaults, Some(true));
+        assert_eq!(strict.openai_option(), Some("tools"));
+        assert_eq!(request(defaults, Some(false)).openai_option(), None);
+        for (options, name) in [
+            (
+                OpenaiOptions {
+                    parallel_tool_calls: Some(false),
+                    ..defaults
+                },
+                "parallel_tool_calls",
+            ),
+            (
+                OpenaiOptions {
+                    seed: Some(0),
+                    ..defaults
+                },
+                "seed",
+            ),
+            (
+                OpenaiOptions {
+                    frequency_penalty: Some(0.1),
+                    ..defaults
+                },
+                "frequency_penalty",
+            ),
+            (
+                OpenaiOptions {
+                    presence_penalty: Some(-0.1),
+                    ..defaults
+                },
+                "presence_penalty",
+            ),
+        ] {
+            assert_eq!(request(options, None).openai_option(), Some(name));
+        }
+    }
 }

@@ -45,8 +45,8 @@ mod wire;
 
 pub use catalogue::{ModelInfo, ProviderTest};
 pub use chat::{
-    ChatMessage, ChatRequest, Chunk, Picture, ReasoningEffort, StopReason, ToolCall, ToolChoice,
-    ToolSpec, Usage,
+    ChatMessage, ChatRequest, Chunk, OpenaiOptions, Picture, ReasoningEffort, StopReason, ToolCall,
+    ToolChoice, ToolSpec, Usage,
 };
 pub use error::ModelError;
 pub use gatehouse_domain::ModelFacts;

@@ -64,6 +64,20 @@ impl Family for Openai {
             if let Some(choice) = &request.tool_choice {
                 body.insert("tool_choice".to_owned(), tool_choice(choice));
             }
+            if let Some(is_parallel) = request.openai.parallel_tool_calls {
+                body.insert("parallel_tool_calls".to_owned(), is_parallel.into());
+            }
+        }
+        if let Some(seed) = request.openai.seed {
+            body.insert("seed".to_owned(), seed.into());
+        }
+        for (name, penalty) in [
+            ("frequency_penalty", request.openai.frequency_penalty),
+            ("presence_penalty", request.openai.presence_penalty),
+        ] {
+            if let Some(penalty) = penalty {
+                body.insert(name.to_owned(), penalty.into());
+            }
         }
         if let Some(top_p) = request.top_p {
             body.insert("top_p".to_owned(), top_p.into());
@@ -222,14 +236,15 @@ fn tool_choice(choice: &ToolChoice) -> Value {
 }
 
 fn tool(tool: &ToolSpec, dialect: Dialect) -> Value {
-    json!({
-        "type": "function",
-        "function": {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": normalized(&tool.parameters, dialect),
-        },
-    })
+    let mut function = json!({
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": normalized(&tool.parameters, dialect),
+    });
+    if let (Some(strict), Some(function)) = (tool.strict, function.as_object_mut()) {
+        function.insert("strict".to_owned(), strict.into());
+    }
+    json!({ "type": "function", "function": function })
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ impl Running<'_> {
                 name: tool.name().to_owned(),
                 description: tool.description().to_owned(),
                 parameters: tool.parameters(),
+                strict: None,
             };
             let tokens = offer.tokens + tokens_of_tool(&spec);
             if tokens <= room && offer.specs.len() < MAX_TOOLS {

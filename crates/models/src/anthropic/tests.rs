@@ -51,6 +51,7 @@ fn what_was_called_is_named_where_nothing_is_offered() {
         name: "calc".to_owned(),
         description: String::new(),
         parameters: json!({ "type": "object" }),
+        strict: None,
     };
     let both = || vec![called("b"), called("a"), called("b")];
     let asked = request(both(), Vec::new());

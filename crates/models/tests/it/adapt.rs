@@ -25,6 +25,7 @@ fn tool(name: &str, parameters: Value) -> ToolSpec {
         name: name.to_owned(),
         description: "Does it.".to_owned(),
         parameters,
+        strict: None,
     }
 }
 

@@ -6,7 +6,8 @@ use crate::vendor::{Answer, Vendor, events};
 use futures_util::StreamExt;
 use gatehouse_models::ProviderKind::Anthropic;
 use gatehouse_models::{
-    CallProgress, ChatMessage, ChatRequest, ModelError, StopReason, ToolChoice, ToolSpec, Usage,
+    CallProgress, ChatMessage, ChatRequest, ModelError, OpenaiOptions, StopReason, ToolChoice,
+    ToolSpec, Usage,
 };
 use serde_json::json;
 
@@ -74,6 +75,7 @@ async fn what_is_sent_and_what_comes_back() {
             name: "calc".to_owned(),
             description: "Calculates.".to_owned(),
             parameters: json!({ "type": "object" }),
+            strict: None,
         }],
         temperature: Some(1.5),
         max_tokens: Some(77),
@@ -82,6 +84,7 @@ async fn what_is_sent_and_what_comes_back() {
         top_p: Some(0.9),
         stop: vec!["END".to_owned()],
         response_format: None,
+        openai: OpenaiOptions::default(),
     };
     let collected = collected(&harness.models(one(Anthropic, &vendor.url)), request).await;
     assert_eq!(collected, hello_said());

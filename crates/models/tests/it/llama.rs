@@ -71,6 +71,7 @@ fn calc() -> ToolSpec {
             "properties": { "expression": { "type": "string" } },
             "required": ["expression"],
         }),
+        strict: None,
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::harness::{Collected, Harness, ask, call, collected, hello, model_of, one, usage, user};
 use crate::vendor::{Answer, Vendor, events};
 use gatehouse_models::ProviderKind::Openai;
-use gatehouse_models::{ChatMessage, ChatRequest, StopReason, ToolChoice, ToolSpec, Usage};
+use gatehouse_models::{
+    ChatMessage, ChatRequest, OpenaiOptions, StopReason, ToolChoice, ToolSpec, Usage,
+};
 use serde_json::{Value, json};
 
 /// The streamed example of the reference, followed by the frame of `include_usage`.
@@ -29,6 +31,7 @@ fn calc() -> ToolSpec {
         name: "calc".to_owned(),
         description: "Calculates.".to_owned(),
         parameters: json!({ "type": "object", "properties": { "x": { "type": "string" } } }),
+        strict: None,
     }
 }
 
@@ -39,7 +42,10 @@ async fn what_is_sent_and_what_comes_back() {
     let request = ChatRequest {
         system: Some("Be kind.".to_owned()),
         messages: vec![user("Hello!")],
-        tools: vec![calc()],
+        tools: vec![ToolSpec {
+            strict: Some(true),
+            ..calc()
+        }],
         temperature: Some(0.5),
         max_tokens: Some(77),
         effort: None,
@@ -47,6 +53,12 @@ async fn what_is_sent_and_what_comes_back() {
         top_p: Some(0.9),
         stop: vec!["END".to_owned()],
         response_format: Some(json!({ "type": "json_object" })),
+        openai: OpenaiOptions {
+            parallel_tool_calls: Some(false),
+            seed: Some(7),
+            frequency_penalty: Some(-2.0),
+            presence_penalty: Some(0.5),
+        },
     };
     let collected = collected(&harness.models(one(Openai, &vendor.url)), request).await;
     assert_eq!(collected, hello_said());
@@ -62,6 +74,7 @@ async fn what_is_sent_and_what_comes_back() {
         "name": "calc",
         "description": "Calculates.",
         "parameters": { "type": "object", "properties": { "x": { "type": "string" } } },
+        "strict": true,
     });
     let body = json!({
         "model": "m",
@@ -78,6 +91,10 @@ async fn what_is_sent_and_what_comes_back() {
         "top_p": 0.9,
         "stop": ["END"],
         "response_format": { "type": "json_object" },
+        "parallel_tool_calls": false,
+        "seed": 7,
+        "frequency_penalty": -2.0,
+        "presence_penalty": 0.5,
     });
     assert_eq!(asked.body, body);
 }

@@ -37,6 +37,7 @@ pub(crate) fn with_tool() -> ChatRequest {
             name: "calc".to_owned(),
             description: String::new(),
             parameters: json!({ "type": "object" }),
+            strict: None,
         }],
         ..hello()
     }

@@ -1,4 +1,4 @@
-//! Tells the client about tool calls that wait for approval while it waits for an answer.
+//! Reports to the client which tool calls wait for approval while it waits for an answer.
 
 use super::conversation::Conversation;
 use super::wire::ServerMessage;

@@ -62,7 +62,7 @@ pub(super) struct Conversation {
     /// How many answers there were.
     pub(super) answers: u64,
     events: broadcast::Receiver<AgentEvent>,
-    /// The calls that the client was told about and that still wait for approval.
+    /// The calls that were reported to the client and still wait for approval.
     pub(super) waiting: Vec<ApprovalId>,
     /// Whether the client has gone: nothing new begins.
     pub(super) is_closing: bool,

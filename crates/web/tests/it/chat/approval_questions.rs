@@ -139,7 +139,7 @@ async fn a_trusted_person_who_writes_mail_gets_the_call_as_a_reply() {
     deny(&owner).await;
     post.wait_for(5).await;
 
-    // A person who is not trusted is told nothing.
+    // A person who is not trusted gets no note.
     trust(&owner, "ann@a.example", false).await;
     post.write("ann@a.example", "calculate 6*9");
     while waiting(&owner).await.is_empty() {

@@ -66,6 +66,8 @@ async fn what_cannot_be_done_is_refused_with_the_name_of_the_field() {
         (json!({ "n": 2 }), "n"),
         (json!({ "temperature": 2.1 }), "temperature"),
         (json!({ "top_p": -0.1 }), "top_p"),
+        (json!({ "frequency_penalty": 2.1 }), "frequency_penalty"),
+        (json!({ "presence_penalty": -2.1 }), "presence_penalty"),
         (json!({ "stop": ["a", "b", "c", "d", "e"] }), "stop"),
         (
             json!({ "response_format": { "type": "xml" } }),

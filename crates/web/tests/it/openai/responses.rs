@@ -238,6 +238,43 @@ async fn only_the_call_that_was_cut_is_incomplete() {
 }
 
 #[tokio::test]
+async fn how_tools_are_called_is_passed_on() {
+    let harness = Harness::new().await;
+    let mut tools = weather();
+    tools[0]["strict"] = json!(true);
+    let body = json!({
+        "model": "fake/m1", "input": "Hi.", "tools": tools, "parallel_tool_calls": false,
+    });
+    let got = harness.client.post(RESPONSES, body).await.expect(200);
+    assert_eq!(
+        (&got["tools"], &got["parallel_tool_calls"]),
+        (&tools, &json!(false))
+    );
+    let asked = harness.model.last();
+    assert_eq!(asked["tools"][0]["function"]["strict"], true);
+    assert_eq!(asked["parallel_tool_calls"], false);
+
+    let mut function = tools[0].clone();
+    function.as_object_mut().unwrap().remove("type");
+    let tool = json!({ "type": "function", "function": function });
+    let chat = json!({
+        "model": "fake/m1", "messages": [{ "role": "user", "content": "Hi." }], "tools": [tool],
+        "parallel_tool_calls": true, "seed": 7, "frequency_penalty": 2, "presence_penalty": -2,
+    });
+    harness.client.post(super::CHAT, chat).await.expect(200);
+    let asked = harness.model.last();
+    assert_eq!(asked["tools"][0]["function"]["strict"], true);
+    assert_eq!(
+        (&asked["parallel_tool_calls"], &asked["seed"]),
+        (&json!(true), &json!(7))
+    );
+    assert_eq!(
+        (&asked["frequency_penalty"], &asked["presence_penalty"]),
+        (&json!(2.0), &json!(-2.0))
+    );
+}
+
+#[tokio::test]
 async fn a_format_is_passed_on() {
     let harness = Harness::new().await;
     let schema = json!({ "name": "weather", "schema": { "type": "object" }, "strict": true });

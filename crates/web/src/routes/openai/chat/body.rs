@@ -2,7 +2,7 @@
 
 use super::super::message::{self, Content, Conversation};
 use gatehouse_domain::Problem;
-use gatehouse_models::{ChatRequest, ToolCall, ToolSpec};
+use gatehouse_models::{ChatRequest, OpenaiOptions, ToolCall, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -38,6 +38,14 @@ pub(in crate::routes) struct CompletionBody {
     n: Option<u32>,
     /// `text`, `json_object` or `json_schema`; the last two only for models of OpenAI-compatible providers.
     response_format: Option<Value>,
+    /// Whether the model may call several tools at once. This and the next three, unless they state the default, only
+    /// for models of OpenAI-compatible providers.
+    parallel_tool_calls: Option<bool>,
+    seed: Option<i64>,
+    /// -2 to 2.
+    frequency_penalty: Option<f64>,
+    /// -2 to 2.
+    presence_penalty: Option<f64>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -84,6 +92,8 @@ struct FunctionBody {
     description: Option<String>,
     /// JSON Schema of the arguments.
     parameters: Option<Value>,
+    /// Whether the arguments must match the schema; true only for models of OpenAI-compatible providers.
+    strict: Option<bool>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -150,6 +160,13 @@ impl CompletionBody {
             let reason = "expected at most four texts that are not empty";
             return Err(Problem::invalid_params("stop", reason));
         }
+        let penalty = |given, field| message::within(given, -2.0..=2.0, field);
+        let openai = OpenaiOptions {
+            parallel_tool_calls: self.parallel_tool_calls,
+            seed: self.seed,
+            frequency_penalty: penalty(self.frequency_penalty, "frequency_penalty")?,
+            presence_penalty: penalty(self.presence_penalty, "presence_penalty")?,
+        };
         Ok(ChatRequest {
             system,
             messages,
@@ -161,6 +178,7 @@ impl CompletionBody {
             top_p: message::within(self.top_p, 0.0..=1.0, "top_p")?,
             stop,
             response_format,
+            openai,
         })
     }
 }
@@ -217,5 +235,6 @@ fn tool(tool: ToolBody) -> Result<ToolSpec, Problem> {
         parameters: function
             .parameters
             .unwrap_or_else(|| json!({ "type": "object", "properties": {} })),
+        strict: function.strict,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::super::message::{self, Content, Conversation};
 use gatehouse_domain::Problem;
-use gatehouse_models::{ChatMessage, ChatRequest, ToolCall, ToolSpec};
+use gatehouse_models::{ChatMessage, ChatRequest, OpenaiOptions, ToolCall, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -27,6 +27,8 @@ pub(in crate::routes) struct ResponseBody {
     temperature: Option<f64>,
     /// 0 to 1.
     top_p: Option<f64>,
+    /// Whether the model may call several tools at once; false only for models of OpenAI-compatible providers.
+    pub(super) parallel_tool_calls: Option<bool>,
     /// The limit of the answer in tokens.
     pub(super) max_output_tokens: Option<u32>,
     reasoning: Option<ReasoningBody>,
@@ -77,6 +79,7 @@ pub(super) struct ToolBody {
     description: Option<String>,
     /// JSON Schema of the arguments.
     parameters: Option<Value>,
+    /// Whether the arguments must match the schema; true only for models of OpenAI-compatible providers.
     strict: Option<bool>,
 }
 
@@ -133,6 +136,10 @@ impl ResponseBody {
             tool_choice,
             top_p: message::within(self.top_p, 0.0..=1.0, "top_p")?,
             response_format: format.map(nested),
+            openai: OpenaiOptions {
+                parallel_tool_calls: self.parallel_tool_calls,
+                ..OpenaiOptions::default()
+            },
             ..ChatRequest::default()
         })
     }
@@ -244,5 +251,6 @@ fn tool(tool: ToolBody) -> Result<ToolSpec, Problem> {
         parameters: tool
             .parameters
             .unwrap_or_else(|| json!({ "type": "object", "properties": {} })),
+        strict: tool.strict,
     })
 }

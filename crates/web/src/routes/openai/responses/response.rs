@@ -22,6 +22,7 @@ pub(super) struct Head {
     max_output_tokens: Option<u32>,
     tools: Vec<ToolBody>,
     tool_choice: Option<ChoiceBody>,
+    parallel_tool_calls: bool,
 }
 
 impl Head {
@@ -34,6 +35,7 @@ impl Head {
             max_output_tokens: body.max_output_tokens,
             tools: body.tools.clone().unwrap_or_default(),
             tool_choice: body.tool_choice.clone(),
+            parallel_tool_calls: body.parallel_tool_calls.unwrap_or(true),
         }
     }
 
@@ -77,7 +79,7 @@ impl Head {
             max_output_tokens: self.max_output_tokens,
             model: self.model.clone(),
             output: Vec::new(),
-            parallel_tool_calls: true,
+            parallel_tool_calls: self.parallel_tool_calls,
             previous_response_id: None,
             store: false,
             tool_choice: match &self.tool_choice {
@@ -112,7 +114,7 @@ pub(in crate::routes) struct ResponseObject {
     /// As in the request.
     model: String,
     pub(super) output: Vec<OutputItem>,
-    /// Always true.
+    /// As in the request; true by default.
     parallel_tool_calls: bool,
     /// Always null.
     previous_response_id: Option<()>,
