@@ -1270,7 +1270,7 @@ export interface components {
         };
         /** @description The body of `POST /api/backup/stream`. Without `recipient` and `passphrase`, the setting `backup.recipient` applies. */
         StreamParams: {
-            /** @description An age recipient, `age1…`. */
+            /** @description An age recipient, `age1…`, or up to 20 with commas between them. */
             recipient?: string | null;
             /** @description Encrypts the backup instead of a recipient. */
             passphrase?: string | null;
@@ -1482,6 +1482,8 @@ export interface components {
             tool_call_id?: string | null;
             /** @description The name of the tool that replies. */
             tool?: string | null;
+            /** @description How the call ended that a tool replies to. Absent in messages of earlier versions, which did not store it. */
+            tool_status?: components["schemas"]["ActionStatus"] | null;
             /** @description The model's reasoning before this message. Not a part of the answer. */
             reasoning?: string | null;
             /** @description The tokens that the model read and wrote for it. */
@@ -1520,6 +1522,8 @@ export interface components {
             /** @description The input: JSON text as the model wrote it. */
             arguments: string;
         };
+        /** @description How a tool call ended. */
+        ActionStatus: "ok" | "error" | "denied" | "expired";
         /** @description Token counts reported by the provider; zero when it reports none. */
         Usage: {
             /**
@@ -2028,6 +2032,23 @@ export interface components {
             n?: number | null;
             /** @description `text`, `json_object` or `json_schema`; the last two only for models of OpenAI-compatible providers. */
             response_format?: unknown;
+            /**
+             * @description Whether the model may call several tools at once. This and the next three, unless they state the default, only
+             *     for models of OpenAI-compatible providers.
+             */
+            parallel_tool_calls?: boolean | null;
+            /** Format: int64 */
+            seed?: number | null;
+            /**
+             * Format: double
+             * @description -2 to 2.
+             */
+            frequency_penalty?: number | null;
+            /**
+             * Format: double
+             * @description -2 to 2.
+             */
+            presence_penalty?: number | null;
         };
         MessageBody: {
             /** @description system, developer, user, assistant or tool. */
@@ -2070,6 +2091,8 @@ export interface components {
             description?: string | null;
             /** @description JSON Schema of the arguments. */
             parameters?: unknown;
+            /** @description Whether the arguments must match the schema; true only for models of OpenAI-compatible providers. */
+            strict?: boolean | null;
         };
         ChoiceBody: string | {
             function: components["schemas"]["NamedFunction"];
@@ -2120,7 +2143,7 @@ export interface components {
             /** @description As in the request. */
             model: string;
             output: components["schemas"]["OutputItem"][];
-            /** @description Always true. */
+            /** @description As in the request; true by default. */
             parallel_tool_calls: boolean;
             /** @description Always null. */
             previous_response_id?: null;
@@ -2210,6 +2233,8 @@ export interface components {
              * @description 0 to 1.
              */
             top_p?: number | null;
+            /** @description Whether the model may call several tools at once; false only for models of OpenAI-compatible providers. */
+            parallel_tool_calls?: boolean | null;
             /**
              * Format: uint32
              * @description The limit of the answer in tokens.
@@ -2251,6 +2276,7 @@ export interface components {
             description?: string | null;
             /** @description JSON Schema of the arguments. */
             parameters?: unknown;
+            /** @description Whether the arguments must match the schema; true only for models of OpenAI-compatible providers. */
             strict?: boolean | null;
         };
         ChoiceBody2: string | {

@@ -137,6 +137,13 @@ export type Role = 'assistant' | 'system' | 'user' | 'tool';
  */
 export type MessageOrigin = 'owner' | 'configured' | 'model' | 'stranger';
 /**
+ * How a tool call ended.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ActionStatus".
+ */
+export type ActionStatus = 'ok' | 'error' | 'denied' | 'expired';
+/**
  * A file in a chat session.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -430,13 +437,6 @@ export type Records =
   | 'approvals'
   | 'messages';
 /**
- * How a tool call ended.
- *
- * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "ActionStatus".
- */
-export type ActionStatus = 'ok' | 'error' | 'denied' | 'expired';
-/**
  * The state of a tool call.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -568,7 +568,7 @@ export interface Interface {
     'backup.create': {
       params: {
         /**
-         * An age recipient, `age1…`.
+         * An age recipient, `age1…`, or up to 20 with commas between them.
          */
         recipient?: string | null;
         /**
@@ -1360,7 +1360,7 @@ export interface Interface {
       result: Done;
     };
     /**
-     * Returns the messages of a session: the newest, or those before a given message, in order.
+     * Returns the newest messages of a session, or those before or after a given message, in order.
      */
     'chat.history': {
       params: {
@@ -1376,6 +1376,11 @@ export interface Interface {
          * Return only messages before this one: `next_cursor` of the previous page.
          */
         before?: string | null;
+        /**
+         * Return only messages after this one: the ID of a message of the session. If there are more than `limit`, the
+         * newest are returned, with a `next_cursor`.
+         */
+        after?: string | null;
       };
       result: HistoryResult;
     };
@@ -1497,7 +1502,7 @@ export interface Interface {
       result: Done;
     };
     /**
-     * Asks an MCP server for its tools, starting it first if it is not connected.
+     * Asks an MCP server for its tools, starting it first if it is not connected. Other nodes start it again if it is not connected there.
      */
     'mcp.test': {
       params: {
@@ -1529,7 +1534,7 @@ export interface Interface {
       result: McpServer;
     };
     /**
-     * Stops an MCP server, starts it again, and waits until it is connected or has failed.
+     * Stops an MCP server on every node, starts it again, and waits until it is connected or has failed on the node that answers.
      */
     'mcp.restart': {
       params: {
@@ -1649,14 +1654,18 @@ export interface Interface {
       result: ListResult9;
     };
     /**
-     * Finds the waiting tool call of a link `/approve/{token}`.
+     * Finds a waiting tool call by its ID or by its link `/approve/{token}`.
      */
     'approval.find': {
       params: {
         /**
          * The last part of the link.
          */
-        token: string;
+        token?: string | null;
+        /**
+         * The ID of the approval request, instead of a token.
+         */
+        id?: ApprovalId | null;
       };
       result: Approval;
     };
@@ -1888,6 +1897,13 @@ export interface Interface {
         id: InboxMessageId;
       };
       result: Done;
+    };
+    /**
+     * Deletes every message that has been read.
+     */
+    'inbox.delete_read': {
+      params: {};
+      result: DeleteReadResult;
     };
     /**
      * Lists the webhooks without their secrets.
@@ -2324,7 +2340,7 @@ export interface Interface {
         /**
          * Only deliveries of a restored backup that wait for `webhooks.deliveries.release`.
          */
-        to_release?: boolean | null;
+        to_release?: boolean;
         /**
          * Maximum number of deliveries; 50 if absent.
          */
@@ -4816,6 +4832,10 @@ export interface Approval {
    */
   session: SessionId;
   /**
+   * Where the call comes from. Absent if the session was deleted, and in calls of earlier versions.
+   */
+  conversation?: AskingConversation | null;
+  /**
    * The call counts as denied after this time.
    */
   expires_at: Timestamp;
@@ -4837,6 +4857,22 @@ export interface ShownCall {
    * How many characters were escaped.
    */
   hidden: number;
+}
+/**
+ * The session of a call that waits, in a form that is safe to display.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "AskingConversation".
+ */
+export interface AskingConversation {
+  /**
+   * The start of the session's label on one line. Characters that hide or reorder text are shown as escapes.
+   */
+  label: string;
+  /**
+   * What created the session.
+   */
+  source: Source;
 }
 /**
  * Result of `approval.remembered`.
@@ -5022,6 +5058,10 @@ export interface ListResult11 {
    */
   unread: number;
   /**
+   * How many messages have been read, on all pages and whatever the filter is.
+   */
+  read: number;
+  /**
    * The cursor of the next page; absent on the last page.
    */
   next_cursor?: string | null;
@@ -5071,6 +5111,18 @@ export interface MarkAllReadResult {
    * How many messages were unread.
    */
   marked: number;
+}
+/**
+ * Result of `inbox.delete_read`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "DeleteReadResult".
+ */
+export interface DeleteReadResult {
+  /**
+   * How many messages were deleted.
+   */
+  deleted: number;
 }
 /**
  * A page of webhooks, oldest first.
@@ -5947,7 +5999,7 @@ export interface FailedAttempt {
 export interface ResponseAction {
   tool: string;
   /**
-   * `ok`, `error` or `denied`.
+   * `ok`, `error`, `denied` or `expired`.
    */
   status: string;
   at: Timestamp;

@@ -166,7 +166,7 @@ export const TEXTS = {
       "id": "generic",
       "events": [],
       "guide": "1. In the sending service or script, make it send an HTTP POST with a JSON body to {url}.\n2. Add the header X-Webhook-Secret (or the one you chose) with the value {secret}.\n3. Optional: name the event in the header X-Event-Type, so that it can be filtered, and give each delivery its own id in X-Delivery-Id, so that a repeated one is recognised.\n\nTo try it: curl -X POST {url} -H 'X-Webhook-Secret: {secret}' -H 'X-Event-Type: test' -H 'Content-Type: application/json' -d '{\"hello\": \"world\"}'",
-      "replay_note": "No signature covers X-Delivery-Id or X-Request-Id: with `key`, a captured delivery can be sent again under a new id. Choose `key` if the sender sends equal bodies on purpose.",
+      "replay_note": "No signature covers X-Delivery-Id or X-Request-Id: with `key`, a captured delivery can be sent again under a new ID. Choose `key` if the sender sends equal bodies on purpose.",
       "sentences": []
     },
     {
@@ -267,7 +267,7 @@ export const TEXTS = {
         "The webhook was set up"
       ],
       "guide": "1. Open the repository (or organization) on GitHub, then Settings, Webhooks, Add webhook.\n2. Payload URL: {url}\n3. Content type: application/json\n4. Secret: {secret}\n5. Leave SSL verification on. Choose Let me select individual events, and tick those to send, for example Pushes, Pull requests, Issues and Issue comments.\n6. Leave Active ticked and choose Add webhook. GitHub sends a ping at once: look at this webhook's deliveries.",
-      "replay_note": "The signature covers the body and not X-GitHub-Delivery: with `key`, a captured delivery can be sent again under a new id.",
+      "replay_note": "The signature covers the body and not X-GitHub-Delivery: with `key`, a captured delivery can be sent again under a new ID.",
       "sentences": [
         "{sender.login|pusher.name|'Someone'} {action|'changed'} pull request #{number|pull_request.number}.",
         "{sender.login|pusher.name|'Someone'} {!pull_request.merged}merged pull request #{number|pull_request.number}.",
@@ -527,7 +527,7 @@ export const TEXTS = {
         "A card issuer warned of fraud"
       ],
       "guide": "1. In the Stripe Dashboard open Workbench (or Developers), Webhooks, and choose Create new destination (or Add endpoint).\n2. Choose the events to send, then Webhook as the destination.\n3. Endpoint URL: {url}\n4. Create it, reveal its signing secret (it begins with whsec_), and store that secret in this webhook.\n5. Choose Send test event, and look at this webhook's deliveries.",
-      "replay_note": "The signature covers the id, which is in the body, and the time.",
+      "replay_note": "The signature covers the ID, which is in the body, and the time.",
       "sentences": [
         "The payments vendor reports: {type}.",
         "{data.object.customer_details.name|data.object.customer_details.email|'A customer'} finished a checkout.",
@@ -576,7 +576,7 @@ export const TEXTS = {
         "An issue's deadline has passed"
       ],
       "guide": "1. In the tracker open Settings, API, and under Webhooks choose New webhook (a workspace admin can).\n2. URL: {url}\n3. Choose the team, or all public teams, and the data change events to send, for example Issues and Comments.\n4. Create it, copy its signing secret, and store that secret in this webhook.",
-      "replay_note": "The signature covers the body and not Linear-Delivery: with `key`, a captured delivery can be sent again under a new id while its time stamp is accepted.",
+      "replay_note": "The signature covers the body and not Linear-Delivery: with `key`, a captured delivery can be sent again under a new ID until its timestamp is too old.",
       "sentences": [
         "{actor.name|data.user.name|'Someone'}: {action|'change'} of {type|'something'} {data.identifier|data.issue.identifier|data.name|data.title|data.number|''}",
         "{actor.name|'Someone'} created issue {data.identifier}.",
@@ -624,7 +624,7 @@ export const TEXTS = {
         "The webhook was tested"
       ],
       "guide": "1. In the incident service open Integrations, Generic Webhooks (v3), New Webhook.\n2. Webhook URL: {url}\n3. Scope: the account, a team or a service. Tick the events to send, for example incident.triggered, incident.acknowledged and incident.resolved.\n4. Add it. The signing secret is shown once: store it in this webhook.\n5. Choose Send Test Event, and look at this webhook's deliveries.",
-      "replay_note": "The signature covers the id, which is in the body.",
+      "replay_note": "The signature covers the ID, which is in the body.",
       "sentences": [
         "Incident #{event.data.number|event.data.incident.summary} was changed ({event.event_type}).",
         "Incident #{event.data.number} began.",
@@ -667,7 +667,7 @@ export const TEXTS = {
         "The integration was removed"
       ],
       "guide": "1. In the error tracker open Settings, Developer Settings (or Custom Integrations), Create New Integration, Internal Integration.\n2. Webhook URL: {url}\n3. Turn Alert Rule Action on, so that alerts can be sent here. Under Permissions choose Issue & Event: Read, then under Webhooks tick issue, error or comment.\n4. Save it, copy the Client Secret, and store it in this webhook.\n5. In an alert rule, add the action Send a notification via this integration.",
-      "replay_note": "The signature covers the body and not Request-ID: with `key`, a captured delivery can be sent again under a new id.",
+      "replay_note": "The signature covers the body and not Request-ID: with `key`, a captured delivery can be sent again under a new ID.",
       "sentences": [
         "The issue {data.issue.shortId|data.issue.id} was {action|'changed'}.",
         "A new kind of error was seen: {data.issue.shortId|data.issue.id}.",
@@ -708,7 +708,7 @@ export const TEXTS = {
         "A link of the app's domain was shared"
       ],
       "guide": "1. At api.slack.com/apps open your app (or make one From scratch), then Basic Information, and store its Signing Secret in this webhook.\n2. Open Event Subscriptions, turn Enable Events on. Request URL: {url} (Slack checks it at once).\n3. Under Subscribe to bot events add the events to send, for example app_mention or message.channels, and save.\n4. Under Install App install the app into the workspace, and invite it into the channels it should hear.",
-      "replay_note": "The signature covers the id, which is in the body, and the time.",
+      "replay_note": "The signature covers the ID, which is in the body, and the time.",
       "sentences": [
         "{event.user|'Someone'} mentioned the app.",
         "{event.user|event.bot_id|'Someone'} wrote a message.",
@@ -759,7 +759,7 @@ export const TEXTS = {
         "The shop's details changed"
       ],
       "guide": "1. In the shop's admin open Settings, Notifications, Webhooks, Create webhook.\n2. Event: the one to send (one webhook each). Format: JSON.\n3. URL: {url}\n4. Save it. Below the list is the key that signs all webhooks of the shop. Store it as this webhook's secret.\n5. Choose Send test, and look at this webhook's deliveries.\n\nFor an app's own subscriptions the secret is the app's client secret.",
-      "replay_note": "The signature covers the body and not X-Shopify-Event-Id or X-Shopify-Topic: with `key`, a captured delivery can be sent again under a new id. With `bytes`, topics that send equal bodies count once: give each of them a webhook.",
+      "replay_note": "The signature covers the body and not X-Shopify-Event-Id or X-Shopify-Topic: with `key`, a captured delivery can be sent again under a new ID. With `bytes`, equal bodies of different topics count as duplicates: use one webhook per topic.",
       "sentences": [
         "The order {name} was placed.",
         "The order {name} was paid.",
@@ -854,7 +854,7 @@ export const TEXTS = {
         "The connection was tested (Data Center)"
       ],
       "guide": "1. In Bitbucket open the repository (or workspace), Repository settings, Webhooks, and choose Add webhook.\n2. URL: {url}\n3. Secret: {secret}\n4. Under Triggers choose the events, for example Repository push and Pull request created, and save.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "{actor.display_name|'Someone'} pushed to {push.changes.0.new.name|push.changes.0.old.name} in {repository.full_name}.",
         "{actor.display_name|'Someone'} opened pull request #{pullrequest.id}.",
@@ -914,7 +914,7 @@ export const TEXTS = {
         "A package was published"
       ],
       "guide": "1. In Gitea or Forgejo open the repository (or organization), Settings, Webhooks, and choose Add Webhook, Gitea (or Forgejo).\n2. Target URL: {url}\n3. HTTP Method POST, POST Content Type application/json.\n4. Secret: {secret}\n5. Choose the events under Trigger On, and add the webhook.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "{pusher.full_name|pusher.login|'Someone'} pushed {#commits:commit:commits} to {~ref} in {repository.full_name}.",
         "{sender.login|'Someone'} changed pull request #{pull_request.number} ({action}).",
@@ -947,7 +947,7 @@ export const TEXTS = {
         "The Instagram account was mentioned"
       ],
       "guide": "1. At developers.facebook.com open your app, App settings, Basic, and store its App secret in this webhook: Meta makes the secret.\n2. Under Webhooks (for WhatsApp: WhatsApp, Configuration) choose the object and Edit. Callback URL: {url}\n3. Verify token: {verify_token} (Meta checks the URL at once).\n4. Subscribe to fields, for example messages.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "WhatsApp: {entry.0.changes.0.value.contacts.0.profile.name|entry.0.changes.0.value.messages.0.from} sent a message ({entry.0.changes.0.value.messages.0.type}).",
         "WhatsApp: a message to {entry.0.changes.0.value.statuses.0.recipient_id} is {entry.0.changes.0.value.statuses.0.status}.",
@@ -965,7 +965,7 @@ export const TEXTS = {
         "Discord asks for suggestions while someone types"
       ],
       "guide": "1. At discord.com/developers open your application, General Information, and store its Public Key in this webhook: Discord signs with a key of its own.\n2. On the same page, Interactions Endpoint URL: {url}\n3. Save. Discord checks the URL at once, with a valid and with a wrong signature.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "{member.user.username|user.username|'Someone'} used /{data.name}.",
         "{member.user.username|user.username|'Someone'} used {data.custom_id}.",
@@ -993,7 +993,7 @@ export const TEXTS = {
         "The app was removed from an account"
       ],
       "guide": "1. At marketplace.zoom.us open (or build) an app, Features, Access, and store its Secret Token in this webhook: Zoom makes the secret.\n2. Turn Event Subscription on, choose Add New Event Subscription. Event notification endpoint URL: {url}\n3. Choose Validate, add event types, for example Start Meeting, and save.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "The meeting {payload.object.topic|payload.object.id|'(unknown)'} changed ({event}).",
         "The meeting {payload.object.topic|payload.object.id} started.",
@@ -1025,7 +1025,7 @@ export const TEXTS = {
         "A poll ended"
       ],
       "guide": "1. Create a subscription with Twitch's API (POST https://api.twitch.tv/helix/eventsub/subscriptions) or the Twitch CLI, with transport.method webhook.\n2. transport.callback: {url} (it must be HTTPS on port 443; Twitch checks it at once).\n3. transport.secret: {secret} (10 to 100 ASCII characters).",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "{event.broadcaster_user_name} is live.",
         "The stream of {event.broadcaster_user_name} ended.",
@@ -1061,7 +1061,7 @@ export const TEXTS = {
         "A payout was made"
       ],
       "guide": "1. In Paddle open Developer tools, Notifications, and choose New destination, type URL.\n2. URL: {url}\n3. Choose the events, for example transaction.completed, and save.\n4. Choose Edit destination, copy the secret key, and store it in this webhook: Paddle makes the secret.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "The transaction {data.id} changed ({event_type}).",
         "The transaction {data.id} is completed: {data.details.totals.grand_total} {data.currency_code} (smallest unit).",
@@ -1079,7 +1079,7 @@ export const TEXTS = {
         "All alerts of a group ended"
       ],
       "guide": "1. In Grafana (12 or later) open Alerting, Contact points, and choose Add contact point, integration Webhook.\n2. URL: {url}\n3. Under Optional Webhook settings, HMAC Signature, Secret: {secret}\n4. Header: X-Grafana-Alerting-Signature. Timestamp Header: X-Grafana-Alerting-Signature-Timestamp\n5. Save, and choose the contact point in a notification policy or an alert rule. Older versions have no signature: choose the mode Bearer token for the webhook, and put its secret under Authorization Header - Credentials.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "{commonLabels.alertname|groupLabels.alertname|alerts.0.labels.alertname|'An alert'} fires.",
         "{commonLabels.alertname|groupLabels.alertname|alerts.0.labels.alertname|'An alert'} ended.",
@@ -1093,7 +1093,7 @@ export const TEXTS = {
         "All alerts of a group ended"
       ],
       "guide": "1. Add a receiver to alertmanager.yml: webhook_configs, url: {url}\n2. In its http_config set authorization, type: Bearer, credentials: {secret} (or credentials_file, a file with it).\n3. Name the receiver in a route, and reload Alertmanager.",
-      "replay_note": "The sender sends the secret itself, so anyone who captures a delivery can also create others.",
+      "replay_note": "Deliveries contain the secret itself, so anyone who captures one can forge others.",
       "sentences": [
         "{commonLabels.alertname|groupLabels.alertname|'An alert'} fires.",
         "{commonLabels.alertname|groupLabels.alertname|'An alert'} ended.",
@@ -1109,7 +1109,7 @@ export const TEXTS = {
         "A service is under maintenance"
       ],
       "guide": "1. In Uptime Kuma open Settings, Notifications, and choose Setup Notification, type Webhook.\n2. Post URL: {url}\n3. Request Body: Preset - application/json.\n4. Turn Additional Headers on: {\"X-Webhook-Secret\": \"{secret}\"}\n5. Choose Test, save, and turn the notification on for the monitors.",
-      "replay_note": "The sender sends the secret itself, so anyone who captures a delivery can also create others.",
+      "replay_note": "Deliveries contain the secret itself, so anyone who captures one can forge others.",
       "sentences": [
         "{monitor.name|'A service'} is down.",
         "{monitor.name|'A service'} is up again.",
@@ -1128,7 +1128,7 @@ export const TEXTS = {
         "A version was released"
       ],
       "guide": "1. As an administrator of Jira open Settings, System, WebHooks, and choose Create a WebHook.\n2. URL: {url}\n3. Secret: {secret}\n4. Choose the events, for example Issue created, and create the webhook.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "{user.displayName|'Someone'} changed {issue.key}.",
         "{user.displayName|'Someone'} created {issue.key}.",
@@ -1157,7 +1157,7 @@ export const TEXTS = {
         "A goal was created"
       ],
       "guide": "1. ClickUp creates webhooks through its API: open Settings, Apps, and generate an API token.\n2. Send POST https://api.clickup.com/api/v2/team/TEAM/webhook with the members endpoint and events.\n3. endpoint: {url}\n4. events, for example: taskCreated and taskStatusUpdated\n5. Store webhook.secret of the answer in this webhook: ClickUp makes the secret.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "{history_items.0.user.username|'Someone'} changed the task {task_id}.",
         "{history_items.0.user.username|'Someone'} created the task {task_id}.",
@@ -1183,7 +1183,7 @@ export const TEXTS = {
         "A domain was added"
       ],
       "guide": "1. In Vercel open the settings of the team, Webhooks.\n2. Choose the events, for example Deployment Error, and the projects.\n3. Endpoint: {url}\n4. Choose Create Webhook, and store the secret, which is shown once, in this webhook: Vercel makes the secret.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "The deployment of {payload.deployment.name|payload.name} changed ({type}).",
         "{payload.deployment.name|payload.name} is being deployed.",
@@ -1202,7 +1202,7 @@ export const TEXTS = {
         "A job ended"
       ],
       "guide": "1. In CircleCI open the project, Project Settings, Webhooks, and choose Add Webhook.\n2. Receiver URL: {url}\n3. Secret token: {secret}\n4. Select the events, for example Workflow Completed, and choose Add Webhook.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "The workflow {workflow.name} of {project.name} ended: {workflow.status}.",
         "The job {job.name} of {project.name} ended: {job.status}.",
@@ -1230,7 +1230,7 @@ export const TEXTS = {
         "An agent was blocked"
       ],
       "guide": "1. In Buildkite open Settings, Notification Services, and choose Add next to Webhook.\n2. Webhook URL: {url}\n3. Token: store it in this webhook, and choose Send an HMAC signature in the X-Buildkite-Signature header. Buildkite makes the secret.\n4. Choose the events, for example build.finished, and choose Add Webhook Notification.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "Build {build.number} of {pipeline.name|pipeline.slug} is {build.state}.",
         "The job {job.name|job.id} of {pipeline.name|pipeline.slug} is {job.state}.",
@@ -1252,7 +1252,7 @@ export const TEXTS = {
         "A health assessment failed"
       ],
       "guide": "1. In HCP Terraform open the workspace, Settings, Notifications, and choose Create a Notification, Webhook.\n2. Webhook URL: {url}\n3. Token: {secret}\n4. Choose the triggers, for example Needs Attention, and choose Create a notification.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "The run of {workspace_name} is {notifications.0.run_status}.",
         "The run of {workspace_name} waits for someone: {notifications.0.message}.",
@@ -1270,7 +1270,7 @@ export const TEXTS = {
         "An analysis failed"
       ],
       "guide": "1. In SonarQube open the project, Project Settings, Webhooks, and choose Create.\n2. URL: {url}\n3. Secret: {secret}\n4. Choose Create.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "The quality gate of {project.name|project.key} failed.",
         "{project.name|project.key} passes its quality gate.",
@@ -1288,7 +1288,7 @@ export const TEXTS = {
         "A segment was changed"
       ],
       "guide": "1. In LaunchDarkly open Organization settings, Integrations, and search for Webhooks. Choose Add integration.\n2. URL: {url}\n3. Check Sign this webhook, and store its secret in this webhook.\n4. Check the terms, and choose Save settings.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "{member.email|'Someone'} {titleVerb|'changed'} {name|kind|'something'}."
       ]
@@ -1312,7 +1312,7 @@ export const TEXTS = {
         "Someone was added to the app"
       ],
       "guide": "1. In a terminal run: heroku webhooks:add -a APP -i api:release,api:build -l sync -u {url} -s SECRET\n2. In place of SECRET write: {secret}",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "{actor.email|'Someone'} released v{data.version} of {data.app.name}: {data.status}.",
         "The build of {data.app.name} is {data.status}.",
@@ -1336,7 +1336,7 @@ export const TEXTS = {
         "A tunnel was created or deleted"
       ],
       "guide": "1. In Cloudflare open Notifications, Destinations, and choose Create next to Webhooks.\n2. URL: {url}\n3. Secret: {secret}\n4. Choose Save and Test, then add the webhook to a notification.",
-      "replay_note": "The sender sends the secret itself, so anyone who captures a delivery can also create others.",
+      "replay_note": "Deliveries contain the secret itself, so anyone who captures one can forge others.",
       "sentences": [
         "{%text|'Cloudflare reports an alert.'}"
       ]
@@ -1351,7 +1351,7 @@ export const TEXTS = {
         "A ticket was assigned to an agent"
       ],
       "guide": "1. In Zendesk open Admin Center, Apps and integrations, Actions and webhooks, Webhooks, and choose Create webhook, Zendesk events.\n2. Endpoint URL: {url}\n3. Request method POST, request format JSON, authentication None. Create the webhook.\n4. On its page choose Reveal secret, and store the signing secret in this webhook: Zendesk makes the secret.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "Ticket {detail.id} changed ({event.current|subject}).",
         "Ticket {detail.id} was created.",
@@ -1376,7 +1376,7 @@ export const TEXTS = {
         "A user was approved"
       ],
       "guide": "1. In Discourse open Admin, Advanced, Webhooks, and choose New webhook.\n2. Payload URL: {url}\n3. Content type application/json.\n4. Secret: {secret}\n5. Choose the events, and choose Create. Then choose Ping.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "The topic {topic.title|topic.id} changed.",
         "{topic.created_by.username|'Someone'} created the topic {topic.title|topic.id}.",
@@ -1406,7 +1406,7 @@ export const TEXTS = {
         "A member was changed"
       ],
       "guide": "1. In Ghost Admin open Settings, Integrations, and choose Add custom integration, then Add webhook.\n2. Choose the event, for example Post published.\n3. Target URL: {url}\n4. Secret: {secret}\n5. Choose Add, and repeat it for each event.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "The post {post.current.title|post.previous.title} changed ({event}).",
         "The post {post.current.title} was published.",
@@ -1425,7 +1425,7 @@ export const TEXTS = {
         "A form was submitted"
       ],
       "guide": "1. In Typeform open the form, Connect, Webhooks, and choose Add a webhook.\n2. Endpoint: {url}\n3. Choose Edit, and as Secret enter: {secret}\n4. Turn the webhook on.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "Someone submitted the form {form_response.definition.title|form_response.form_id}.",
         "Typeform reports {event_type|'an event'}."
@@ -1437,7 +1437,7 @@ export const TEXTS = {
         "A form was submitted"
       ],
       "guide": "1. In Tally open the form, Integrations, and choose Connect next to Webhooks.\n2. Endpoint URL: {url}\n3. Turn Add a signing secret on, and enter: {secret}\n4. Choose Connect.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "Someone submitted the form {data.formName|data.formId}.",
         "Tally reports {eventType|'an event'}."
@@ -1452,7 +1452,7 @@ export const TEXTS = {
         "A routing form was submitted"
       ],
       "guide": "1. Calendly creates webhooks through its API: open Integrations, API and webhooks, and make a personal access token.\n2. Send POST https://api.calendly.com/webhook_subscriptions with the members url, events, organization, scope and signing_key.\n3. url: {url}\n4. signing_key: {secret}\n5. events, for example: invitee.created and invitee.canceled",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "{payload.name|payload.email|'Someone'} booked {payload.scheduled_event.name|'a meeting'}.",
         "{payload.name|payload.email|'Someone'} canceled {payload.scheduled_event.name|'a meeting'}.",
@@ -1474,7 +1474,7 @@ export const TEXTS = {
         "A recording is ready"
       ],
       "guide": "1. In Cal.com open Settings, Developer, Webhooks, and choose New.\n2. Subscriber URL: {url}\n3. Choose the event triggers, for example Booking Created.\n4. Secret: {secret}\n5. Choose Ping test, then Create Webhook.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "The booking {payload.title|payload.uid} changed ({triggerEvent}).",
         "{payload.attendees.0.name|'Someone'} booked {payload.title|payload.type|'a meeting'}.",
@@ -1503,7 +1503,7 @@ export const TEXTS = {
         "A domain was changed"
       ],
       "guide": "1. In Resend open Webhooks, and choose Add Webhook.\n2. Endpoint URL: {url}\n3. Choose the events, for example email.bounced, and choose Add.\n4. On its page copy the Signing Secret, and store it in this webhook: Resend makes the secret.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "The email to {data.to.0} changed ({type}).",
         "The email to {data.to.0} was delivered.",
@@ -1529,7 +1529,7 @@ export const TEXTS = {
         "Someone was invited to an organization"
       ],
       "guide": "1. In the Clerk Dashboard open Configure, Webhooks, and choose Add Endpoint.\n2. Endpoint URL: {url}\n3. Subscribe to events, for example user.created, and choose Create.\n4. On its page copy the Signing Secret, and store it in this webhook: Clerk makes the secret.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "The user {data.email_addresses.0.email_address|data.username|data.id} changed ({type}).",
         "The user {data.email_addresses.0.email_address|data.username|data.id} was created.",
@@ -1558,7 +1558,7 @@ export const TEXTS = {
         "A call came in"
       ],
       "guide": "1. At platform.openai.com open the settings of the project, Webhooks, and choose Create.\n2. URL: {url}\n3. Choose the event types, for example response.completed, and save.\n4. Store the signing secret, which is shown once, in this webhook: OpenAI makes the secret.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "The response {data.id} changed ({type}).",
         "The response {data.id} is ready.",
@@ -1584,7 +1584,7 @@ export const TEXTS = {
         "An invoice was created"
       ],
       "guide": "1. In the Square Developer Console open the application, Webhooks, Subscriptions, and choose Add subscription.\n2. URL, exactly as here: {url}\n3. Choose the events, for example payment.updated, and choose Save.\n4. In Endpoint Details choose Show in the Signature Key box, and store the key in this webhook: Square makes the secret.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "The payment {data.id} is {data.object.payment.status}.",
         "The refund {data.id} is {data.object.refund.status}.",
@@ -1606,7 +1606,7 @@ export const TEXTS = {
         "A payment is disputed"
       ],
       "guide": "1. In the Razorpay Dashboard open Accounts & Settings, Webhooks, and choose Add New Webhook.\n2. URL: {url}\n3. Secret: {secret}\n4. Choose the active events, for example payment.captured, and choose Create Webhook.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "The payment {payload.payment.entity.id} is {payload.payment.entity.status}.",
         "The payment {payload.payment.entity.id} is disputed.",
@@ -1635,7 +1635,7 @@ export const TEXTS = {
         "A license key was changed"
       ],
       "guide": "1. In Lemon Squeezy open Settings, Webhooks, and choose to add a webhook.\n2. Callback URL: {url}\n3. Signing secret: make up one of 6 to 40 characters, and store it in this webhook.\n4. Choose the events, for example order_created, and save.",
-      "replay_note": "No signature covers an id: with `key`, a captured delivery can be sent again.",
+      "replay_note": "No signature covers an ID: with `key`, a captured delivery can be sent again.",
       "sentences": [
         "{data.attributes.user_name|data.attributes.user_email|'Someone'} ordered for {data.attributes.total_formatted}.",
         "The order {data.attributes.order_number|data.id} was refunded.",
@@ -1659,7 +1659,7 @@ export const TEXTS = {
         "A payment settled"
       ],
       "guide": "1. In BTCPay Server open the store, Settings, Webhooks, and choose Create Webhook.\n2. Payload URL: {url}\n3. Secret: store it in this webhook. BTCPay Server makes the secret.\n4. Choose the events, and choose Add webhook.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "The invoice {invoiceId} changed ({type}).",
         "The invoice {invoiceId} is settled.",
@@ -1687,7 +1687,7 @@ export const TEXTS = {
         "A task was assigned"
       ],
       "guide": "1. In the Box Developer Console open the app, Webhooks, and choose Manage signature keys.\n2. Generate the primary key, and store it in this webhook: Box makes the secret.\n3. Choose Create webhook, V2. URL Address: {url}\n4. Choose the content and the triggers, and choose Create webhook.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "{created_by.name|'Someone'} changed the file {source.name|source.id} ({trigger}).",
         "{created_by.name|'Someone'} uploaded {source.name|source.id}.",
@@ -1713,7 +1713,7 @@ export const TEXTS = {
         "An encoder disconnected"
       ],
       "guide": "1. In the Mux Dashboard open Settings, Webhooks, and choose Create new webhook.\n2. Choose the environment. URL to notify: {url}\n3. On the list choose Show signing secret, and store it in this webhook: Mux makes the secret.",
-      "replay_note": "The signature covers the id.",
+      "replay_note": "The signature covers the ID.",
       "sentences": [
         "The video {data.meta.title|data.passthrough|object.id} changed ({type}).",
         "The video {data.meta.title|data.passthrough|object.id} is ready.",
@@ -1737,27 +1737,27 @@ export const TEXTS = {
   ],
   "settings": [
     "A program that speaks MCP over standard input and output. It runs without a shell.",
-    "A random text of at least 32 characters, the same on all nodes. It protects the vault's key on its way from one node to another through the database.",
+    "A random text of at least 32 characters, the same on all nodes. It protects the vault's key while nodes exchange it through the database.",
     "Additional HTTP headers for every request to the URL. In their values, and in the URL's path, {{secret:NAME}} stands for an environment variable in the vault that tools.secrets allows for the URL's host. Their values are never returned, and they do not follow a URL that was changed at run time.",
     "Additional HTTP headers for every request to the provider. Their values are never returned.",
-    "Additional origins that may call from a browser: scheme://host[:port] or host:port.",
+    "Additional origins whose pages may call the API from a browser: scheme://host[:port] or host:port.",
     "Address and port to listen on.",
     "Agent turns for deliveries that run at the same time. The old name of this setting is webhooks.workers.",
     "Also append each record of the audit log to this file, as a line of JSON. A relative path starts at the data directory.",
     "Also send each record of the audit log to syslog: the local one, which reads from this Unix datagram socket, or a server at udp://host:port, tcp://host:port or tls://host:port.",
     "Also serve /metrics on this address and port, without TLS. If metrics.token is unset, everyone who can connect can read it.",
     "Backups to keep in the directory after a scheduled backup; older ones are deleted.",
-    "Base URL with its version segment. A URL without a path means /v1.",
+    "Base URL with its version segment. If the URL has no path, /v1 is assumed.",
     "Bearer token for /metrics. Checked without the database.",
     "Calls that need no approval under tools.taint: `tool` for a tool without targets, `tool:target`, or `tool:*`. The target of web_fetch is the host, that of webhook `action:id`. Changing it at run time needs operator.admin.",
     "Channels that get a message when 80 % of a budget is used.",
-    "Channels that get a message when a delivery fails, as `type` or `type:account`. Further failures of the same webhook within 15 minutes are one message.",
+    "Channels that get a message when a delivery fails, as `type` or `type:account`. Further failures of the same webhook within 15 minutes are combined into one message.",
     "Channels that get a message when a webhook has refused 10 requests and accepted none in between.",
     "Channels that get a message when one of these health checks has failed for five minutes, and when it passes again: the disk, the clock, the certificate, backups, copies of the audit log, the queue, channels and senders.",
     "Channels that get a message with a link when a tool call waits for approval: `type` or `type:account`, as in a webhook's deliver_to. The direct chat of a trusted person also gets buttons.",
     "Contact address for the certificate authority.",
     "Days after the last message until a conversation is deleted; 0 keeps all. Pinned conversations are kept.",
-    "Days between two trial restores of the newest backup, if backups are scheduled and not encrypted. 0 turns them off.",
+    "Days between two trial restores of the newest backup in the directory, if it is not encrypted. 0 turns them off.",
     "Days to keep deliveries.",
     "Days to keep rows of the audit log.",
     "Days to keep the daily usage of models. Budgets need the current month.",
@@ -1798,6 +1798,7 @@ export const TEXTS = {
     "Seconds after which a turn is stopped, including its model calls, tools and approvals.",
     "Seconds between the signal to stop and the shutdown. During this time requests are accepted, and /health/ready fails, so that a load balancer can choose another node.",
     "Seconds that a shutdown waits for sends and turns before it interrupts them.",
+    "Seconds that a tool call waits for a person's approval. Without an answer it does not run. The time counts toward agents.turn_timeout_seconds.",
     "Seconds without a heartbeat after which a running delivery is claimed by another worker.",
     "Secrets that agents may use without seeing them: `NAME:host` or `NAME:host:port`, where NAME is an environment variable in the vault. In a request of web_fetch or to an MCP server at that host over HTTPS, {{secret:NAME}} stands for its value.",
     "Send OpenTelemetry traces and metrics to this collector by OTLP/HTTP in JSON, below /v1/traces and /v1/metrics.",
@@ -1809,10 +1810,10 @@ export const TEXTS = {
     "Speed, from 0.25 to 4.",
     "Stability of the voice, from 0 to 1.",
     "The API key of brave or tavily. Prefer to store it in the vault as the environment variable BRAVE_API_KEY or TAVILY_API_KEY.",
-    "The URL at which browsers and webhook senders reach the gateway.",
+    "The URL at which browsers and webhook senders reach the gateway. By default https and the first name of server.tls.acme.domains, if there is one.",
     "The URL of a Coqui server, used without changes, or tcp://host:port of a Wyoming program; required.",
-    "The URL of the search service; required for searxng. A URL without a path means the vendor's own path.",
-    "The age recipient that backups are encrypted to. If unset, scheduled backups are not encrypted.",
+    "The URL of the search service; required for searxng. If the URL has no path, the vendor's own path is assumed.",
+    "The age recipients that backups are encrypted to, with a comma between them; one is enough to decrypt. If unset, scheduled backups are not encrypted.",
     "The directory URL of the certificate authority.",
     "The expected language, as a locale.",
     "The expected language, as an ISO 639-1 code.",
@@ -1836,7 +1837,7 @@ export const TEXTS = {
     "The provider: tts_cloud_1 (elevenlabs), tts_cloud_2 (openai), tts_cloud_3 (google), tts_local_1 (piper) or tts_local_2 (coqui). If unset, the first that is configured. The tables below accept either name.",
     "The providers to list; empty lists all.",
     "The providers to try, in this order, if the chosen provider fails.",
-    "The server's URL with its version segment, or tcp://host:port of a Wyoming program; required. A URL without a path means /v1.",
+    "The server's URL with its version segment, or tcp://host:port of a Wyoming program; required. If the URL has no path, /v1 is assumed.",
     "The service that web_search queries: brave, tavily or searxng.",
     "The speaker, for a voice with several.",
     "The voice's ID.",
@@ -1846,12 +1847,12 @@ export const TEXTS = {
     "The voice: alloy, echo, fable, onyx, nova, shimmer or another.",
     "The wait before the second attempt, in milliseconds. Each further wait is four times as long, up to one hour.",
     "Time zone of the date that agents receive. By default the zone of the machine.",
-    "Tools that wait up to 5 minutes for a person to approve each call. Changing it at run time needs operator.admin.",
+    "Tools that wait for a person to approve each call, up to approvals.timeout_seconds. Changing it at run time needs operator.admin.",
     "Use OPENAI_API_KEY and ANTHROPIC_API_KEY if they are set.",
     "When to make a backup, as a cron pattern in the time zone of the machine. If unset, backups are only made on request.",
     "Whether speech-to-text is on.",
     "Whether text-to-speech is on.",
-    "Whether tool calls that send, change, reveal or spend something wait for a person's approval in a conversation that contains untrusted text: webhooks, web pages, search results, MCP tools. With off, such text can make your agents act without approval.",
+    "Whether tool calls that send, change, reveal or spend something wait for a person's approval in a conversation that contains untrusted text: webhooks, web pages, search results, MCP tools. If off, such text can make your agents act without approval.",
     "Which answers of agents are spoken automatically: always, off, inbound (answers to spoken messages) or tagged (answers that contain [[tts]]).",
     "While the vault is sealed, accept deliveries and store them encrypted; they are verified and processed after the next unseal. At most 1,000 deliveries or 64 MiB for each webhook.",
     "While the vault is sealed, store new secrets as plaintext until the next unseal; false refuses them.",
