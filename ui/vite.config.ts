@@ -24,7 +24,7 @@ const CORE = new RegExp(
 /** Settings modules that onboarding shares, split out so that onboarding does not load the settings. */
 const SETUP = new RegExp(
   [
-    '/src/pages/(channels/(AgentField|ChannelField|fields)|settings/(providers/names|security/(NewPassword|RuleList|Strength|password-rules)))\\.',
+    '/src/pages/(channels/(AgentField|ChannelField|fields)|settings/security/(NewPassword|RuleList|Strength|password-rules))\\.',
     '/src/pages/webhooks/(PublicAddress|Ways|Steps|VendorSecret|address|guide|modes|product|shell)\\.',
     '/paraglide/messages/(channels_(?!type_)|providers_|security_|webhooks_)',
   ].join('|'),
