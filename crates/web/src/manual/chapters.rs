@@ -74,6 +74,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("decisions/0028-build-features.md"),
     embedded!("decisions/0029-files-in-and-out.md"),
     embedded!("decisions/0030-matrix-encryption.md"),
+    embedded!("decisions/0031-chat-receivers.md"),
     embedded!("generated/error-codes.md"),
     embedded!("profiles-in-files.md"),
     embedded!("vault-format.md"),
