@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use url::Url;
 
 /// The effective settings.
 pub struct Resolved {
@@ -222,6 +223,13 @@ impl Resolved {
         self.merged
             .get(&*canonical_key(key))
             .map_or(Origin::Default, |entry| entry.origin)
+    }
+
+    /// `server.external_url`, if it is configured. Its default restricts nothing: it is one of the names of the
+    /// certificate, on a port that browsers and senders may not use.
+    pub fn configured_external_url(&self) -> Option<&Url> {
+        let url = self.settings.server.external_url.as_ref();
+        url.filter(|_| self.origin("server.external_url") != Origin::Default)
     }
 
     /// The origin of every value.

@@ -23,17 +23,20 @@ const SEE_LOG: &str = "The log has the details.";
 pub(crate) fn operation_checks(services: &Services) -> BoxFuture<'_, Vec<Check>> {
     Box::pin(async move {
         let resolved = services.config.resolved();
+        // Once for all checks: a file system may not answer.
+        let backups = services.list_for_check().await;
+        let backups = backups.as_deref();
         let mut all = vec![
             installation::database(services).await,
-            operation::disk(services).await,
+            operation::disk(services, backups).await,
             installation::clock(services).await,
         ];
         all.extend(operation::channels(services).await);
         all.extend(operation::queue(services).await);
         all.extend(operation::senders(services).await);
         all.extend(crate::certificates::check(services, &resolved.settings).await);
-        all.extend(crate::backup::check(services).await);
-        all.extend(crate::backup::check_drill(services).await);
+        all.extend(crate::backup::check(services, backups).await);
+        all.extend(crate::backup::check_drill(services, backups).await);
         all.extend(crate::audit_export::check(services));
         for check in &mut all {
             check.urgent = !check.ok;
@@ -61,7 +64,7 @@ pub fn checks<'a>(
             installation::setup(facts.setup_complete),
             installation::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
             installation::before_setup(services).await,
-            network::external_url(settings, context),
+            network::external_url(&resolved, context.and_then(|it| it.host.as_ref())),
             network::tls(settings, process, network::is_in_container().await),
             network::proxy(settings, process, context),
         ]);

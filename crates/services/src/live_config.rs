@@ -169,7 +169,7 @@ pub fn auth_settings(resolved: &Resolved, layers: &Layers) -> AuthSettings {
             trusted_cidrs: settings.proxy.trusted_cidrs.clone(),
             header: header.unwrap_or_else(|_| ProxyTrust::default().header),
         },
-        external_url: settings.server.external_url.clone(),
+        external_url: resolved.configured_external_url().cloned(),
         allowed_origins: origins
             .iter()
             .filter_map(|o| o.to_string().parse().ok())

@@ -11,7 +11,7 @@ use crate::binary_size::binary_size;
 use crate::doctor::check::Check;
 use futures_util::future::BoxFuture;
 use gatehouse_auth::audit::kinds;
-use gatehouse_backup::folder::{self, Entry};
+use gatehouse_backup::folder::Entry;
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::StoreError;
 use metrics::{counter, describe_counter, describe_gauge, gauge};
@@ -150,7 +150,7 @@ impl Services {
         if !state.is_due(days, true, self.clock.now()) {
             return Ok(false);
         }
-        let Some(backup) = self.newest_backup().await else {
+        let Some(backup) = self.newest_backup().await? else {
             return Ok(false);
         };
         let (now, restores) = (self.clock.now(), !backup.is_encrypted);
@@ -263,12 +263,11 @@ impl Services {
         Ok(())
     }
 
-    /// The newest backup in the directory; `None` if there is none or if the directory cannot be read. An older backup
-    /// would say nothing about the current ones.
-    async fn newest_backup(&self) -> Option<Entry> {
-        let directory = self.backup_directory();
-        let list = tokio::task::spawn_blocking(move || folder::list(&directory));
-        list.await.ok()?.ok()?.into_iter().next()
+    /// The newest backup in the directory; `None` if there is none, or if the directory cannot be read or does not
+    /// answer. An older backup would say nothing about the current ones.
+    async fn newest_backup(&self) -> Result<Option<Entry>, StoreError> {
+        let listed = self.list_in_time(self.backup_place().await?).await;
+        Ok(listed.ok().and_then(|listed| listed.into_iter().next()))
     }
 
     async fn restore_on_trial(
@@ -306,23 +305,25 @@ impl Services {
     }
 }
 
-/// Reports on the drill. Returns `None` if none are made, and without a schedule if there are no backups.
-pub(crate) async fn check(services: &Services) -> Option<Check> {
+/// Reports on the drill. Returns `None` if none are made, and without a schedule if there are no backups. `listed` are
+/// the backups in the directory, newest first; `None` if it cannot be read.
+pub(crate) async fn check(services: &Services, listed: Option<&[Entry]>) -> Option<Check> {
     let days = services.drill_days()?;
     let resolved = services.config.resolved();
     let settings = &resolved.settings.backup;
-    let recipient = settings.recipient.as_deref();
-    // The check of the schedule reports a wrong recipient. No backup is made for it.
-    if recipient.is_some_and(|text| super::check_recipient(text).is_err()) {
-        return None;
-    }
-    // Backups of a schedule are encrypted to the recipient. Other ones may use another key, or none.
-    let is_locked = if settings.schedule.is_some() {
-        recipient.is_some()
-    } else {
-        services.list_for_check().await?.first()?.is_encrypted
-    };
     // The check of the database reports an error.
     let state = services.drill_state().await.ok()?;
+    // Backups of a schedule are encrypted to the recipient. Other ones may use another key, or none.
+    let is_locked = match (&settings.schedule, &settings.recipient, listed) {
+        (Some(_), Some(recipient), _) => {
+            // The check of the schedule reports a wrong recipient. No backup is made for it.
+            super::check_recipient(recipient).ok()?;
+            true
+        }
+        (Some(_), None, _) => false,
+        (None, _, Some(listed)) => listed.first()?.is_encrypted,
+        // A failure does not end because the directory does not answer.
+        (None, _, None) => state.was_locked()?,
+    };
     Some(state.finding(days, is_locked, services.clock.now()))
 }

@@ -187,18 +187,12 @@ impl Services {
         within(LONGEST_WAIT, list).await
     }
 
-    /// Lists the backups in the directory for `doctor`. Returns `None` if the directory is missing or does not answer.
-    pub(super) async fn list_for_check(&self) -> Option<Vec<Entry>> {
+    /// Lists the backups in the directory, newest first, for `doctor`. Returns `None` if the directory is missing or does not answer.
+    pub(crate) async fn list_for_check(&self) -> Option<Vec<Entry>> {
         // The check of the database reports an error.
         let place = self.backup_place().await.ok()?;
         let list = examine(&self.backup_place_turn, place, BackupDirectory::list);
         within(LONGEST_READ, list).await.ok()
-    }
-
-    /// The directory for backups, and the size in bytes of the newest backup in it, for `doctor`.
-    pub(crate) async fn newest_backup_bytes(&self) -> Option<(PathBuf, u64)> {
-        let newest = self.list_for_check().await?.into_iter().next()?;
-        Some((self.backup_directory(), newest.bytes))
     }
 
     /// Examines the directory, after other examinations.

@@ -173,16 +173,16 @@ async fn while_renewing<T, R: Future<Output = ()>>(
     }
 }
 
-/// Reports on scheduled backups. Without a schedule, passes with a hint; `None` before the setup.
-pub(crate) async fn check(services: &Services) -> Option<Check> {
+/// Reports on scheduled backups. Without a schedule, passes with a hint; `None` before the setup. `listed` are the
+/// backups in the directory, newest first; `None` if it cannot be read.
+pub(crate) async fn check(services: &Services, listed: Option<&[Entry]>) -> Option<Check> {
     let resolved = services.config.resolved();
     let settings = &resolved.settings.backup;
     if settings.schedule.is_none() {
         if !services.auth.facts().setup_complete {
             return None;
         }
-        let listed = services.list_for_check().await;
-        return Some(unscheduled(listed.as_deref()));
+        return Some(unscheduled(listed));
     }
     if let Some(Err(error)) = settings.recipient.as_deref().map(check_recipient) {
         let message = format!("The setting backup.recipient is wrong: {error}.");
@@ -202,8 +202,7 @@ pub(crate) async fn check(services: &Services) -> Option<Check> {
     Some(place::add_to(found, services).await)
 }
 
-/// The finding without a schedule. `listed` are the backups in the directory, newest first; `None` if it cannot be
-/// read.
+/// The finding without a schedule.
 fn unscheduled(listed: Option<&[Entry]>) -> Check {
     const HINT: &str = "Set backup.schedule, for example to `30 3 * * *` for a backup each night.";
     let message = match listed {

@@ -2,16 +2,19 @@
 
 use super::Check;
 use gatehouse_auth::RequestContext;
+use gatehouse_auth::host::Authority;
 use gatehouse_auth::locality::{FailedCheck, Locality};
-use gatehouse_config::{Process, Settings, Tls};
+use gatehouse_config::{Process, Resolved, Settings, Tls};
 use secrecy::ExposeSecret;
 
 const MIN_TOKEN_BYTES: usize = 16;
 /// The files that Docker and Podman create in the root directory of a container.
 const CONTAINER_MARKS: [&str; 2] = ["/.dockerenv", "/run/.containerenv"];
 
-pub(super) fn external_url(settings: &Settings, context: Option<&RequestContext>) -> Check {
+/// `visited` is the host of the caller's request, if it is known.
+pub(super) fn external_url(resolved: &Resolved, visited: Option<&Authority<'_>>) -> Check {
     let id = "external_url";
+    let settings = &resolved.settings;
     let bind = settings.server.bind;
     let Some(url) = &settings.server.external_url else {
         if bind.ip().is_loopback() {
@@ -36,8 +39,9 @@ pub(super) fn external_url(settings: &Settings, context: Option<&RequestContext>
             "Passkeys and secure cookies require https.",
         );
     }
-    let visited = context
-        .and_then(|context| context.host.as_ref())
+    // The default is one of several names of a certificate. Passkeys work at each.
+    let visited = visited
+        .filter(|_| resolved.configured_external_url().is_some())
         .map(|at| at.host.to_string());
     match visited {
         Some(visited) if visited != host && !is_loopback_name(&visited) => Check::bad(
@@ -50,7 +54,7 @@ pub(super) fn external_url(settings: &Settings, context: Option<&RequestContext>
 }
 
 fn is_loopback_name(host: &str) -> bool {
-    gatehouse_auth::host::Authority::parse(host.as_bytes()).is_ok_and(|at| at.host.is_loopback())
+    Authority::parse(host.as_bytes()).is_ok_and(|at| at.host.is_loopback())
 }
 
 /// Whether this process runs in a container of Docker or Podman.
@@ -219,6 +223,21 @@ mod tests {
         let loopback = "127.0.0.1:8420";
         let own = found(loopback, "http://localhost:8420", true);
         assert_eq!(own, (true, false));
+    }
+
+    #[test]
+    fn another_name_of_the_certificate_is_reported_only_if_the_url_is_configured() {
+        let visited = Authority::parse(b"b.example").unwrap();
+        let is_fine = |pairs: &[(&str, &str)]| {
+            let resolved = layers(pairs).written().unwrap();
+            external_url(&resolved, Some(&visited)).ok
+        };
+        let domains = ("SERVICE_SERVER__TLS__ACME__DOMAINS", "a.example,b.example");
+        let email = ("SERVICE_SERVER__TLS__ACME__EMAIL", "a@a.example");
+        assert!(is_fine(&[domains, email]));
+        let url = |url| ("SERVICE_SERVER__EXTERNAL_URL", url);
+        assert!(!is_fine(&[domains, email, url("https://a.example")]));
+        assert!(is_fine(&[domains, email, url("https://b.example")]));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::{Check, Subject};
 use crate::Services;
 use crate::binary_size::binary_size;
+use gatehouse_backup::folder::Entry;
 use gatehouse_config::DatabaseUrl;
 use gatehouse_domain::Timestamp;
 use gatehouse_webhooks::StoppedSender;
@@ -51,9 +52,9 @@ async fn space(path: PathBuf) -> Option<Space> {
     read.ok()?.ok()?.ok()
 }
 
-/// Checks the file systems of the data directory, of the SQLite file and of the backups. Reports the first that is
-/// nearly full. What cannot be read is reported only for the data directory: other checks report the rest.
-pub(super) async fn disk(services: &Services) -> Check {
+/// Checks the file systems of the data directory, of the SQLite file and of `backups`, newest first. Reports the first
+/// that is nearly full. What cannot be read is reported only for the data directory: other checks report the rest.
+pub(super) async fn disk(services: &Services, backups: Option<&[Entry]>) -> Check {
     let data_dir = services.config.layers().data_dir();
     let Some(data) = space(data_dir.to_path_buf()).await else {
         return Check::bad(
@@ -76,11 +77,11 @@ pub(super) async fn disk(services: &Services) -> Check {
             return database;
         }
     }
-    if let Some((directory, newest)) = services.newest_backup_bytes().await
-        && let Some(found) = space(directory).await
-        && let Some(backups) = backups_finding(found.free, newest)
+    if let Some([newest, ..]) = backups
+        && let Some(found) = space(newest.path.clone()).await
+        && let Some(full) = backups_finding(found.free, newest.bytes)
     {
-        return backups;
+        return full;
     }
     own
 }

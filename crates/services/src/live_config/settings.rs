@@ -147,6 +147,7 @@ pub fn base_url(settings: &Settings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live_config::auth_settings;
     use gatehouse_config::{Environment, Invocation};
     use serde_json::json;
 
@@ -164,6 +165,28 @@ mod tests {
             .iter()
             .map(|(key, value)| ((*key).to_owned(), value.clone()));
         layers.resolve(&rows.collect::<BTreeMap<_, _>>()).unwrap()
+    }
+
+    /// Browsers may use another name of the certificate, or a port beside the one that is forwarded.
+    #[test]
+    fn the_name_of_a_certificate_is_the_public_url_and_restricts_no_origins() {
+        let acme = [
+            ("SERVICE_SERVER__TLS__ACME__DOMAINS", "a.example,b.example"),
+            ("SERVICE_SERVER__TLS__ACME__EMAIL", "a@a.example"),
+        ];
+        let found = |variables: &[(&str, &str)]| {
+            let layers = layers(variables);
+            let resolved = resolved(&layers, &[]);
+            let of_auth = auth_settings(&resolved, &layers).external_url;
+            (base_url(&resolved.settings), of_auth.is_some())
+        };
+        assert_eq!(found(&acme), ("https://a.example".to_owned(), false));
+        let [domains, email] = acme;
+        let given = ("SERVICE_SERVER__EXTERNAL_URL", "https://a.example:8443");
+        assert_eq!(
+            found(&[domains, email, given]),
+            ("https://a.example:8443".to_owned(), true)
+        );
     }
 
     #[test]

@@ -9,7 +9,6 @@ use crate::respond::{Refusal, json};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::response::{IntoResponse, Response};
-use gatehouse_config::Origin;
 use gatehouse_domain::DeliveryId;
 use gatehouse_rpc::memory_budget::Share;
 use gatehouse_webhooks::{HandshakeReply, HubRequest, IngestError, Ingested, Intake};
@@ -108,13 +107,11 @@ async fn read(intake: &Intake, parts: &Parts, body: Body, share: Share) -> Resul
 }
 
 /// The URL as the sender called it, which some senders sign. Uses `server.external_url` if configured,
-/// because the URL differs behind a proxy. Its default names one of several hosts of a certificate.
+/// because the URL differs behind a proxy.
 fn called(app: &App, requester: &Requester, parts: &Parts) -> String {
     let path = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
     let resolved = app.services().config.resolved();
-    if let Some(base) = &resolved.settings.server.external_url
-        && resolved.origin("server.external_url") != Origin::Default
-    {
+    if let Some(base) = resolved.configured_external_url() {
         return format!("{}{path}", base.as_str().trim_end_matches('/'));
     }
     let scheme = if requester.context.https {

@@ -177,7 +177,10 @@ def check_everything(resources):
 
 
 deploy = Path(sys.argv[1])
-for file in sorted(deploy.glob("compose*.yaml")):
+composes = sorted(deploy.glob("compose*.yaml"))
+if not composes:
+    faults.append(f"no Compose files in {deploy}")
+for file in composes:
     check_compose(file)
 check_chart(deploy / "helm/gatehouse")
 if faults:

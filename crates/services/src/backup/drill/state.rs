@@ -260,6 +260,13 @@ impl State {
         self.started = None;
     }
 
+    /// Whether the backup of the last drill was encrypted to a key that this server does not have. `None` if there was
+    /// no drill.
+    pub(super) fn was_locked(&self) -> Option<bool> {
+        let last = self.last.as_ref()?;
+        Some(last.extent != Extent::Restored)
+    }
+
     /// What `doctor` reports about drills with an interval of `days` days. `is_locked` states whether new backups are
     /// encrypted to a key that this server does not have.
     pub(super) fn finding(&self, days: u16, is_locked: bool, now: Timestamp) -> Check {

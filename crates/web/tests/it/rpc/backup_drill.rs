@@ -128,6 +128,34 @@ async fn a_backup_that_no_schedule_made_is_restored_on_trial_and_the_missing_sch
     assert_eq!(finding(&owner).await, Value::Null);
 }
 
+/// Without a schedule, no other check reports a missing directory or a wrong recipient.
+#[tokio::test]
+async fn without_a_schedule_a_failed_drill_stays_reported_when_its_directory_is_missing() {
+    let verifier = Verifier::new();
+    let server = TestServer::start(Options::default()).await;
+    let owner = server.set_up().await;
+    let services = server.app().services();
+    services.create_backup(None, None).await.unwrap();
+    *verifier.result.lock().unwrap() = Err(unusable("the file is cut off"));
+    assert!(drill(&server, &verifier).await);
+    let bad = finding(&owner).await;
+    assert_eq!(bad["ok"], false, "{bad}");
+    let disk = server.directory().with_extension("disk");
+    let set = json!({ "key": "backup.to", "value": disk });
+    owner.rpc("config.set", set).await.unwrap();
+    assert_eq!(finding(&owner).await, bad);
+    let now = services.clock.now();
+    let store = services.store.write(move |conn| {
+        Box::pin(async move {
+            let stored = json!("age1wrong");
+            conn.update_setting("backup.recipient", &stored, now).await
+        })
+    });
+    store.await.unwrap();
+    services.apply_settings().await.unwrap();
+    assert_eq!(finding(&owner).await, bad);
+}
+
 #[tokio::test]
 async fn before_the_setup_nothing_is_said_about_a_missing_schedule() {
     let server = TestServer::start(Options::default()).await;
