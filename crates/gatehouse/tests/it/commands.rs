@@ -109,8 +109,8 @@ fn the_help_of_a_restore_names_what_it_deletes() {
         "API keys",
         "devices",
         "paired people",
-        "allowed in advance",
-        "notifications of browsers",
+        "remembered approvals",
+        "push subscriptions",
         "share links",
     ] {
         assert!(help.contains(part), "{part}: {help}");
