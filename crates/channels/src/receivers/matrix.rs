@@ -231,8 +231,12 @@ impl Syncing {
     /// Joins the rooms and sends the notices that were refused before, once.
     async fn retry_refused(&mut self, source: Source<'_>) {
         for room in std::mem::take(&mut self.unjoined) {
-            if let Err(error) = join_room(source, &room).await {
-                tracing::warn!(?error, "an invitation to a Matrix room was not accepted");
+            match join_room(source, &room).await {
+                Ok(()) if self.encrypted_groups.contains(&room) => self.unnoted.push(room),
+                Ok(()) => {}
+                Err(error) => {
+                    tracing::warn!(?error, "an invitation to a Matrix room was not accepted");
+                }
             }
         }
         for room in std::mem::take(&mut self.unnoted) {

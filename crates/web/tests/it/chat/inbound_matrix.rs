@@ -280,6 +280,17 @@ async fn a_person_in_an_encrypted_room_learns_what_to_do() {
 }
 
 #[tokio::test]
+async fn an_encrypted_group_whose_join_was_refused_gets_its_notice_later() {
+    let matrix = Matrix::start().await;
+    let (_server, owner) = receiving(&matrix).await;
+    pair(&owner, &matrix, "!direct:a").await;
+    matrix.refuse_joins(1);
+    matrix.invite_encrypted("!group:a", PERSON, false);
+    let notices = matrix.notices(1).await;
+    assert!(notices[0].contains("without encryption"), "{notices:?}");
+}
+
+#[tokio::test]
 async fn five_replies_of_a_group_are_looked_up_per_response() {
     let matrix = Matrix::start().await;
     let (server, owner) = receiving(&matrix).await;
