@@ -149,7 +149,8 @@ fn channels_finding(silent: &[(String, String)]) -> Check {
     Check::bad(
         "channels",
         format!("Channels that do not respond: {}.", labels.join(", ")),
-        "Their deliveries wait and are sent as soon as the channel responds. Test the channel on its page.",
+        "Deliveries to these channels wait and are sent as soon as the channel responds. Test the channel on its \
+         page.",
     )
     .about(
         silent
