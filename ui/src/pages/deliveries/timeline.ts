@@ -89,7 +89,7 @@ export function barsOf(buckets: readonly Bucket[], size: number, bucket: 'hour' 
   return bars;
 }
 
-/** Leading digits for the top of the scale, spaced so that the highest bar fills at least three quarters of the chart. */
+/** Leading digits for the top of the scale. The highest bar fills at least three quarters of the chart. */
 const TOPS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 
 /** The top of the scale: the smallest round number that is at least `highest` and `least`. */
