@@ -195,6 +195,15 @@ async fn a_code_is_sent_once_the_bot_could_join_the_room() {
 }
 
 #[tokio::test]
+async fn a_room_is_joined_once_the_server_no_longer_limits_the_bot() {
+    let matrix = Matrix::start().await;
+    let (_server, owner) = receiving(&matrix).await;
+    // The first request, and the one that follows at once.
+    matrix.limit_joins(2);
+    pair(&owner, &matrix, "!direct:a").await;
+}
+
+#[tokio::test]
 async fn the_bots_user_id_is_asked_for_once_for_all_that_it_types() {
     let matrix = Matrix::start().await;
     let (_server, owner) = receiving(&matrix).await;
