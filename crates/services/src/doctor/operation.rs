@@ -103,7 +103,7 @@ fn backups_finding(free: u64, newest: u64) -> Option<Check> {
             binary_size(free),
             binary_size(newest)
         );
-        let hint = "Free some space there, or keep fewer backups with backup.keep. When the disk is full, backups \
+        let hint = "Free some space there, or keep fewer backups with backup.keep. If the disk is full, backups \
                     fail.";
         Check::bad("disk", message, hint)
     })
