@@ -93,7 +93,7 @@ impl From<AuthError> for Problem {
             AuthError::SetupRequired => say(
                 ErrorCode::SetupRequired,
                 "Setup is not complete. Open Gatehouse in a browser and enter the setup code \
-                 from the server's output.",
+                 from the gateway's output.",
             ),
             AuthError::InvalidCredentials => {
                 say(ErrorCode::InvalidCredentials, "Incorrect credentials.")
@@ -122,7 +122,7 @@ impl From<AuthError> for Problem {
             }
             AuthError::SetupFirst => forbidden(
                 "Nothing can be stored before setup is complete. Complete setup with the setup \
-                 code from the server's output.",
+                 code from the gateway's output.",
             ),
             AuthError::SetupCode => forbidden(
                 "The setup code is wrong or missing. The server prints it to its standard output.",

@@ -7,8 +7,8 @@ use gatehouse_domain::id::{DeliveryId, WebhookId};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// The key in `extra` of an [`Outgoing`] for the ID of the received message that is answered, as the receiver returned it. The
-/// first part of the text is sent as a reply to it where the vendor has replies.
+/// The key in `extra` of an [`Outgoing`] for the ID of the received message that is answered, as the receiver returned
+/// it. The first part of the text is sent as a reply to it where the vendor has replies.
 pub const REPLY_TO: &str = "reply_to";
 
 /// A message and its target.

@@ -376,7 +376,7 @@ mod tests {
             json!({ "auth": { "secret": "hunter2-hunter2" } }),
         ] {
             let error = refuse_secret(input.as_object().unwrap()).unwrap_err();
-            assert!(error.message.contains("do not belong in a conversation"));
+            assert!(error.message.contains("is not accepted here"));
             assert!(!error.message.contains("hunter2"));
         }
         let fine = json!({ "name": "n", "auth": { "header": "X-Mine" } });

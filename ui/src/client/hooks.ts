@@ -9,7 +9,7 @@ interface Hooks {
   vaultSealed: () => void;
   /** Whether the vault is known to be sealed. The gateway then refuses calls over HTTP that it accepts over the socket. */
   isSealed: () => boolean;
-  /** Resolves after the gateway has identified the user; throws if it does not admit them. */
+  /** Resolves after the gateway has identified the user; throws if the user is not authenticated. */
   admitted: () => Promise<void>;
 }
 

@@ -1,5 +1,6 @@
-// The gateway's sentences about why a delivery failed or waits, in the language of the page. They are sentences with parts,
-// like those of the health checks. The gateway has no list of them: a text without a translation stays in English.
+// The gateway's sentences about why a delivery failed or waits, and why a channel receives no messages or not all of them, in
+// the language of the page. They are sentences with parts, like those of the health checks. The gateway has no list of them:
+// a text without a translation stays in English.
 import { getLocale, type Locale } from '../paraglide/runtime.js';
 import { translator, type Sentences } from './sentences';
 

@@ -12,6 +12,11 @@ test('a failure is translated with the number of attempts after it', async () =>
   expect(toldFailure(`${answers} It was tried 1 times.`)).toBe(
     'Slack hat nicht rechtzeitig geantwortet. Es gab 1 Versuch.',
   );
+  expect(
+    toldFailure(
+      'Someone wrote in an encrypted Matrix group. Its messages cannot be read. Invite the bot to a room without encryption.',
+    ),
+  ).toContain('verschlüsselten Matrix-Gruppe');
   expect(toldFailure('Something else. It was tried 2 times.')).toBe('Something else. Es gab 2 Versuche.');
   expect(toldFailure('Calling the HTTP receiver failed: the connection was interrupted.')).toBe(
     'Der Aufruf bei dem HTTP-Empfänger ist fehlgeschlagen: die Verbindung wurde unterbrochen.',

@@ -8,6 +8,7 @@ mod buttons;
 mod events;
 mod files;
 mod gap;
+mod invitations;
 mod quotes;
 mod rooms;
 
@@ -22,17 +23,16 @@ use buttons::MatrixButtons;
 use events::{Joined, Synced};
 use futures_util::future::BoxFuture;
 use gatehouse_outbound::AddressSource;
+use invitations::Invitations;
 use reqwest::{Method, RequestBuilder};
 use rooms::{Lookups, Meant};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 const NOUN: &str = "Matrix";
-/// How long the server holds a request without events, in milliseconds.
-const POLL_MS: &str = "30000";
 /// An event has at most 64 KiB.
 const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(45),
@@ -101,12 +101,7 @@ struct Syncing {
     is_too_large: bool,
     /// Number of failures in a row to read the members of a room.
     failures: u32,
-    /// Rooms that could not be joined. The server reports an invitation only once.
-    unjoined: Vec<String>,
-    /// The encrypted groups that the last answer invites the bot to.
-    encrypted_groups: BTreeSet<String>,
-    /// The encrypted groups that have not got their notice.
-    unnoted: Vec<String>,
+    invitations: Invitations,
     /// When a member of an encrypted group last wrote in it.
     unread_at: Option<u64>,
 }
@@ -125,29 +120,8 @@ impl Receiving for Syncing {
         source: Source<'a>,
         accepted: &'a [String],
     ) -> BoxFuture<'a, Result<(), Failure>> {
-        Box::pin(async move {
-            let mut joined = Ok(());
-            for room in accepted {
-                if let Err(error) = join_room(source, room).await {
-                    self.unjoined.push(room.clone());
-                    joined = Err(error);
-                } else if self.encrypted_groups.contains(room)
-                    && let Err(error) = buttons::send_notice(source, room, rooms::ENCRYPTED).await
-                {
-                    tracing::warn!(?error, "an encrypted Matrix group got no notice");
-                    self.unnoted.push(room.clone());
-                }
-            }
-            joined
-        })
+        Box::pin(self.invitations.accept(source, accepted))
     }
-}
-
-async fn join_room(source: Source<'_>, room: &str) -> Result<(), Failure> {
-    let request = request(source, Method::POST, &["rooms", room, "join"])?;
-    let answer = send(source, request.json(&json!({}))).await?;
-    let after = answer.response_json().milliseconds("/retry_after_ms");
-    answer.check(NOUN, after)
 }
 
 impl Syncing {
@@ -166,18 +140,19 @@ impl Syncing {
             .and_then(|position| position.split_once(' '))
             .filter(|(user, _)| *user == me)
             .map(|(_, since)| since);
-        self.retry_refused(source).await;
+        self.invitations.retry(source).await;
         let events = if self.is_too_large {
             EVENTS.1
         } else {
             EVENTS.0
         };
         let mut since = since;
-        let mut answer = ask(source, since, events).await?;
+        let poll_ms = self.invitations.poll_ms();
+        let mut answer = ask(source, since, (events, poll_ms)).await?;
         if answer.status == 400 && since.is_some() {
             // The server no longer accepts the token.
             since = None;
-            answer = ask(source, since, events).await?;
+            answer = ask(source, since, (events, poll_ms)).await?;
         }
         check(&answer)?;
         let synced: Option<Synced> = answer.parse();
@@ -190,9 +165,7 @@ impl Syncing {
             messages: synced.invitations(&me),
             ..Meant::default()
         };
-        let invited = all.messages.iter();
-        let encrypted = invited.filter(|it| it.is_group && it.code_note.is_some());
-        self.encrypted_groups = encrypted.map(|it| it.chat.clone()).collect();
+        self.invitations.receive(&all.messages);
         // Without a token, the response contains messages from before the start of receiving.
         if let Some(since) = since {
             let mut lookups = Lookups::default();
@@ -226,20 +199,6 @@ impl Syncing {
             warning: self.warning(all.is_encrypted, source.inner.clock.monotonic_ms()),
             ..Received::default()
         })
-    }
-
-    /// Joins the rooms and sends the notices that were refused before, once.
-    async fn retry_refused(&mut self, source: Source<'_>) {
-        for room in std::mem::take(&mut self.unjoined) {
-            if let Err(error) = join_room(source, &room).await {
-                tracing::warn!(?error, "an invitation to a Matrix room was not accepted");
-            }
-        }
-        for room in std::mem::take(&mut self.unnoted) {
-            if let Err(error) = buttons::send_notice(source, &room, rooms::ENCRYPTED).await {
-                tracing::warn!(?error, "an encrypted Matrix group got no notice");
-            }
-        }
     }
 
     /// Returns the problem that the account shows. `is_unread` is whether encrypted messages have arrived now.
@@ -425,7 +384,11 @@ async fn own_id(source: Source<'_>) -> Result<String, ReceiveError> {
     }
 }
 
-async fn ask(source: Source<'_>, since: Option<&str>, events: u32) -> Result<Answer, Failure> {
+async fn ask(
+    source: Source<'_>,
+    since: Option<&str>,
+    (events, poll_ms): (u32, &str),
+) -> Result<Answer, Failure> {
     let filter = json!({
         "presence": { "not_types": ["*"] },
         "account_data": { "not_types": ["*"] },
@@ -439,7 +402,7 @@ async fn ask(source: Source<'_>, since: Option<&str>, events: u32) -> Result<Ans
     let filter = filter.to_string();
     let mut query = vec![("filter", filter.as_str()), ("set_presence", "offline")];
     match since {
-        Some(since) => query.extend([("since", since), ("timeout", POLL_MS)]),
+        Some(since) => query.extend([("since", since), ("timeout", poll_ms)]),
         None => query.push(("timeout", "0")),
     }
     let request = request(source, Method::GET, &["sync"])?.query(&query);

@@ -30,7 +30,7 @@ static ABOUT: About = About {
             "secret",
             "Signing secret",
             FieldKind::SigningSecret,
-            "Begins with whsec_, followed by base64. Signs each message as in Standard Webhooks.",
+            "A Standard Webhooks secret: whsec_ followed by Base64. Each message is signed with it.",
         )
         .secret(),
         FieldSpec::new(

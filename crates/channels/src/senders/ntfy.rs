@@ -33,8 +33,8 @@ static ABOUT: About = About {
             "topic",
             "Topic",
             FieldKind::Text,
-            "The topic's name; if empty, only messages that set a topic can be sent. On a public server, anyone who \
-             knows it can read the messages.",
+            "The topic's name. If you leave this empty, only webhooks that set a topic can send messages. On a public \
+             server, anyone who knows the topic can read the messages.",
         ),
         FieldSpec::new(
             "token",

@@ -59,13 +59,13 @@ fn a_vendor_is_named_as_the_sentence_needs_it() {
     for (vendor, refused, late, status) in [
         (
             "the mail server",
-            "The address of the mail server is one that must not be called.",
+            "Requests to the address of the mail server are not allowed.",
             "The mail server did not respond in time.",
             "The mail server refused the message (400).",
         ),
         (
             "ntfy",
-            "The address of ntfy is one that must not be called.",
+            "Requests to the address of ntfy are not allowed.",
             "ntfy did not respond in time.",
             "ntfy refused the message (400).",
         ),

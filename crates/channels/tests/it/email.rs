@@ -192,7 +192,7 @@ async fn nobody_there_may_pass_and_metadata_never_is_a_mail_server() {
     });
     let stored: Result<_, gatehouse_store::StoreError> = write.await;
     stored.unwrap();
-    assert!(give_up(harness.send("email:metadata", "x").await).contains("must not be called"));
+    assert!(give_up(harness.send("email:metadata", "x").await).contains("are not allowed"));
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ pub(super) fn config(warnings: &[String], shadowed: &[String]) -> Check {
                 "{} stored setting(s) are ignored; first: {warning}.",
                 warnings.len()
             ),
-            "Set them again, or reset them with config.set and null.",
+            "Correct these settings, or reset them in the web UI.",
         ),
         None if shadowed.is_empty() => Check::fine("config", "All settings are valid."),
         None => Check::fine(
@@ -187,8 +187,7 @@ pub(super) fn setup(complete: bool) -> Check {
     Check::bad(
         "setup",
         "No password or passkey is set.",
-        "Open Gatehouse in a browser. From another machine you need the setup code from the \
-         server's output.",
+        "Open Gatehouse in a browser. From another machine you need the setup code from the gateway's output.",
     )
 }
 

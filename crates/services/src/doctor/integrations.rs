@@ -12,7 +12,7 @@ pub(super) async fn approval_channels(services: &Services, settings: &Settings) 
     for target in targets {
         if services.channels.check_target(target).await.is_err() {
             let message = format!("approvals.notify names {target}, and there is no such channel.");
-            let hint = "Use `type` or `type:account` of a channel in channels.list.";
+            let hint = "Enter an existing channel as `type` or `type:account`. `channels.list` shows them.";
             return Some(Check::bad("approval_channels", message, hint));
         }
     }

@@ -104,7 +104,7 @@ fn backups_finding(free: u64, newest: u64) -> Option<Check> {
             binary_size(free),
             binary_size(newest)
         );
-        let hint = "Free some space there, or keep fewer backups with backup.keep. When the disk is full, backups \
+        let hint = "Free some space there, or keep fewer backups with backup.keep. If the disk is full, backups \
                     fail.";
         Check::bad("disk", message, hint)
     })
@@ -150,7 +150,8 @@ fn channels_finding(silent: &[(String, String)]) -> Check {
     Check::bad(
         "channels",
         format!("Channels that do not respond: {}.", labels.join(", ")),
-        "Their deliveries wait and are sent as soon as the channel responds. Test the channel on its page.",
+        "Deliveries to these channels wait and are sent as soon as the channel responds. Test the channel on its \
+         page.",
     )
     .about(
         silent

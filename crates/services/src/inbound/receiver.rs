@@ -25,9 +25,9 @@ const BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mi
 const STOPPED: Duration = Duration::from_mins(15);
 /// Maximum number of checks whether the bot has joined a conversation, before it sends a code.
 const CODE_TRIES: u32 = 6;
-/// How often a code is sent if the vendor asks to wait, and the longest wait.
+/// How often a code is sent if the vendor asks to wait, and the longest wait. A code is valid for one hour.
 const CODE_SENDS: u32 = 5;
-const CODE_WAIT: Duration = Duration::from_mins(1);
+const CODE_WAIT: Duration = Duration::from_mins(5);
 /// The sender's name in messages.
 const SOURCE: &str = "Gatehouse";
 
@@ -255,14 +255,21 @@ async fn send_code(
         let SendError::Retry { after, .. } = &error else {
             return Err(error);
         };
-        if sends == CODE_SENDS || inbound.shutdown.is_cancelled() {
+        let Some(wait) = code_wait(*after, sends) else {
+            return Err(error);
+        };
+        inbound.pause(wait).await;
+        if inbound.shutdown.is_cancelled() {
             return Err(error);
         }
-        inbound
-            .pause(after.unwrap_or(BACKOFF.0).min(CODE_WAIT))
-            .await;
         sends += 1;
     }
+}
+
+/// Returns how long to wait before a code is sent again, after this many sends; `None` if it is not sent again.
+fn code_wait(after: Option<Duration>, sends: u32) -> Option<Duration> {
+    let wait = after.unwrap_or(BACKOFF.0);
+    (sends < CODE_SENDS && wait <= CODE_WAIT).then_some(wait)
 }
 
 async fn try_send_code(
@@ -306,4 +313,18 @@ async fn try_send_code(
         links: &[],
     };
     channels.send(message).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_waits_as_long_as_the_vendor_asks_up_to_a_limit() {
+        assert_eq!(code_wait(None, 1), Some(BACKOFF.0));
+        assert_eq!(code_wait(Some(CODE_WAIT), CODE_SENDS - 1), Some(CODE_WAIT));
+        assert_eq!(code_wait(Some(CODE_WAIT), CODE_SENDS), None);
+        let longer = CODE_WAIT + Duration::from_millis(1);
+        assert_eq!(code_wait(Some(longer), 1), None);
+    }
 }

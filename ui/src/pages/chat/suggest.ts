@@ -2,7 +2,7 @@
 
 export interface Wanted {
   sign: '/' | '@';
-  /** The text after the sign. */
+  /** The text after `/` or `@`. */
   q: string;
   /** The index of the sign in the text. */
   from: number;

@@ -89,7 +89,7 @@ export function barsOf(buckets: readonly Bucket[], size: number, bucket: 'hour' 
   return bars;
 }
 
-/** The first digits of a scale's top. The highest bar fills at least three quarters of the chart. */
+/** Leading digits for the top of the scale. The highest bar fills at least three quarters of the chart. */
 const TOPS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 
 /** The top of the scale: the smallest round number that is at least `highest` and `least`. */
@@ -143,7 +143,7 @@ export interface Tick {
   left: number;
 }
 
-/** From which length on, the axis has weekdays and dates instead of hours. */
+/** From this length on, the axis shows weekdays and dates instead of hours. */
 export const LONG_MS = 2 * DAY_MS;
 export const VERY_LONG_MS = 10 * DAY_MS;
 

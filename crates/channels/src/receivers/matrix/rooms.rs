@@ -24,11 +24,13 @@ const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 8 * 1024 * 1024,
 };
-/// Maximum number of reactions and of replies in groups that are looked up per response of `sync`: in one room, and in
-/// all. A person whose reaction is skipped can react again, and can mention the bot in place of a reply.
+/// Maximum number of reactions, and also of replies in groups, that are looked up per response of `sync`: in one room,
+/// and in all. A person whose reaction is skipped can react again, and can mention the bot in place of a reply.
 const LOOKUPS: (usize, usize) = (5, 10);
-/// How long these look-ups may take together.
-const LOOKUP_TIME: Duration = Duration::from_secs(10);
+/// How long the look-ups of reactions may take together.
+const REACTION_TIME: Duration = Duration::from_secs(10);
+/// How long those of replies may take together.
+const REPLY_TIME: Duration = Duration::from_secs(5);
 pub(super) const ENCRYPTED: &str = "Messages of encrypted rooms cannot be read here. Create a room without encryption, \
                                     and invite the bot to it.";
 
@@ -96,23 +98,34 @@ impl Meant {
     }
 }
 
-/// The remaining look-ups of reactions and replies for one response of `sync`.
+/// The remaining look-ups for one response of `sync`. Replies have their own, because each member of a group can send
+/// many, and the reactions of people to questions must not be skipped for them.
 #[derive(Debug)]
 pub(super) struct Lookups {
-    count: usize,
-    time: Duration,
+    reactions: Remaining,
+    replies: Remaining,
 }
 
 impl Default for Lookups {
     fn default() -> Self {
-        Self {
+        let within = |time| Remaining {
             count: LOOKUPS.1,
-            time: LOOKUP_TIME,
+            time,
+        };
+        Self {
+            reactions: within(REACTION_TIME),
+            replies: within(REPLY_TIME),
         }
     }
 }
 
-impl Lookups {
+#[derive(Debug)]
+struct Remaining {
+    count: usize,
+    time: Duration,
+}
+
+impl Remaining {
     /// Looks up a reaction or a reply. A failure loses this one only: everyone can send them, and the messages of others
     /// must not wait for them.
     async fn find<T>(&mut self, looking: impl Future<Output = Result<T, Failure>>) -> Option<T> {
@@ -172,7 +185,8 @@ pub(super) async fn meant(
                 target,
                 key,
             };
-            let press = lookups.find(press_of(source, room, reaction, me)).await;
+            let looking = press_of(source, room, reaction, me);
+            let press = lookups.reactions.find(looking).await;
             meant.presses.extend(press.flatten());
             continue;
         }
@@ -182,7 +196,7 @@ pub(super) async fn meant(
             && looked < LOOKUPS.0
         {
             looked += 1;
-            let is_reply = lookups.find(is_own(source, room, event, me)).await;
+            let is_reply = lookups.replies.find(is_own(source, room, event, me)).await;
             *names_bot = is_reply == Some(true);
         }
         let member: Member = serde_json::from_str(member.get()).unwrap_or_default();
@@ -237,5 +251,20 @@ fn message(
             code_note: Some(ENCRYPTED),
             ..message
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn look_ups_of_replies_leave_those_of_reactions() {
+        let mut lookups = Lookups::default();
+        for _ in 0..LOOKUPS.1 {
+            assert_eq!(lookups.replies.find(async { Ok(1) }).await, Some(1));
+        }
+        assert_eq!(lookups.replies.find(async { Ok(1) }).await, None);
+        assert_eq!(lookups.reactions.find(async { Ok(1) }).await, Some(1));
     }
 }

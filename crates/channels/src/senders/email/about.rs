@@ -103,7 +103,7 @@ pub(super) static ABOUT: About = About {
             "authserv_id",
             "Authentication server ID",
             FieldKind::Text,
-            "The first word of the field Authentication-Results that your mail server adds. Without it, no mail is read.",
+            "The first word of the Authentication-Results header that your mail server adds. Without it, no mail is read.",
         )
         .decides_senders(),
     ],
@@ -114,7 +114,7 @@ pub(super) static ABOUT: About = About {
         },
         Extra {
             name: "subject",
-            help: "The subject; the source's name when absent.",
+            help: "The subject. If it is not set, the source's name is used.",
         },
     ],
     takes_json: false,

@@ -195,6 +195,15 @@ async fn a_code_is_sent_once_the_bot_could_join_the_room() {
 }
 
 #[tokio::test]
+async fn a_room_is_joined_once_the_server_no_longer_limits_the_bot() {
+    let matrix = Matrix::start().await;
+    let (_server, owner) = receiving(&matrix).await;
+    // The first request, and the one that follows at once.
+    matrix.limit_joins(2);
+    pair(&owner, &matrix, "!direct:a").await;
+}
+
+#[tokio::test]
 async fn the_bots_user_id_is_asked_for_once_for_all_that_it_types() {
     let matrix = Matrix::start().await;
     let (_server, owner) = receiving(&matrix).await;
@@ -277,6 +286,17 @@ async fn a_person_in_an_encrypted_room_learns_what_to_do() {
     matrix.event("!group:a", PERSON, "m.room.encrypted", &content);
     inbound_error(&owner, "matrix", "encrypted").await;
     assert_eq!(matrix.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn an_encrypted_group_whose_join_was_refused_gets_its_notice_later() {
+    let matrix = Matrix::start().await;
+    let (_server, owner) = receiving(&matrix).await;
+    pair(&owner, &matrix, "!direct:a").await;
+    matrix.refuse_joins(1);
+    matrix.invite_encrypted("!group:a", PERSON, false);
+    let notices = matrix.notices(1).await;
+    assert!(notices[0].contains("without encryption"), "{notices:?}");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 //! refuses. It keeps all events, so a bot that asks with an earlier token gets them again.
 
 mod encryption;
+mod joins;
 mod reactions;
 mod uploads;
 
@@ -42,6 +43,8 @@ struct Home {
     encrypted: BTreeSet<String>,
     /// How many of the next requests to join are refused.
     refused_joins: usize,
+    /// How many of the next requests to join are too many.
+    limited_joins: usize,
     /// How many of the next events of the bot are too many.
     limited: usize,
     /// The members of a room as of the next check.
@@ -104,7 +107,7 @@ impl Matrix {
             .route("/_matrix/media/v3/upload", post(uploads::upload))
             .route(&format!("{rooms}/joined_members"), get(joined_members))
             .route(&format!("{rooms}/messages"), get(messages))
-            .route(&format!("{rooms}/join"), post(join))
+            .route(&format!("{rooms}/join"), post(joins::join))
             .route(&format!("{rooms}/typing/{{user}}"), put(typing))
             .route(
                 &format!("{rooms}/send/{{kind}}/{{transaction}}"),
@@ -169,11 +172,6 @@ impl Matrix {
             by,
             is_direct,
         })
-    }
-
-    /// Refuses the next requests to join a room.
-    pub fn refuse_joins(&self, count: usize) {
-        self.shared.home.lock().unwrap().refused_joins = count;
     }
 
     /// A person says something in a room. Returns the number of the entry.
@@ -260,6 +258,13 @@ impl Matrix {
 fn refuse(status: u16, code: &str) -> Response {
     let body = json!({ "errcode": code, "error": "refused" });
     (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
+}
+
+/// Refuses a request of a bot that makes too many.
+fn too_many() -> Response {
+    let body = json!({ "errcode": "M_LIMIT_EXCEEDED", "error": "Too Many Requests",
+        "retry_after_ms": 1 });
+    (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response()
 }
 
 async fn media(
@@ -360,27 +365,6 @@ async fn messages(
     Json(json!({ "start": start, "end": format!("s{end}"), "chunk": chunk })).into_response()
 }
 
-async fn join(
-    State(shared): State<Shared>,
-    Path(room): Path<String>,
-    headers: HeaderMap,
-) -> Response {
-    assert!(is_bot(&headers));
-    let mut home = shared.home.lock().unwrap();
-    if home.refused_joins > 0 {
-        home.refused_joins -= 1;
-        return refuse(500, "M_UNKNOWN");
-    }
-    if !home.invited.remove(&room) {
-        return refuse(403, "M_FORBIDDEN");
-    }
-    home.members
-        .entry(room.clone())
-        .or_default()
-        .insert(BOT.to_owned());
-    Json(json!({ "room_id": room })).into_response()
-}
-
 async fn typing(
     State(shared): State<Shared>,
     Path((room, user)): Path<(String, String)>,
@@ -433,8 +417,9 @@ async fn sync(
         if !is_empty || since.is_none() {
             return ([("content-type", "application/json")], answer).into_response();
         }
-        assert_eq!(query["timeout"], "30000");
-        let waited = tokio::time::timeout(Duration::from_secs(30), changed.changed());
+        let timeout: u64 = query["timeout"].parse().unwrap();
+        assert!([5000, 30_000].contains(&timeout), "{timeout}");
+        let waited = tokio::time::timeout(Duration::from_millis(timeout), changed.changed());
         if waited.await.is_err() {
             return ([("content-type", "application/json")], answer).into_response();
         }

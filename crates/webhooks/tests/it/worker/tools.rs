@@ -186,11 +186,11 @@ async fn invalid_arguments_are_reported_and_change_nothing() {
             (json!({ "action": "list", "name": "x" }), "name"),
             (
                 json!({ "action": "create", "name": "x", "secret": "mine-mine-mine-16" }),
-                "do not belong in a conversation",
+                "is not accepted here",
             ),
             (
                 json!({ "action": "rotate_secret", "id": "x", "secret": "mine-mine-mine-16" }),
-                "do not belong in a conversation",
+                "is not accepted here",
             ),
         ] {
             let error = call(&harness, "webhook", input.clone()).await.unwrap_err();

@@ -48,7 +48,7 @@ export class LiveSpeech {
     if (before) this.#order = before.over;
   }
 
-  /** Takes a part. The last event may repeat one that is known. */
+  /** Adds a part. The last event may repeat a part that was already added. */
   add({ audio_id, part, last }: Part): void {
     if (this.state === 'ended') return;
     if (audio_id && part > this.#announced) {

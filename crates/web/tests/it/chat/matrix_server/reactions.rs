@@ -1,11 +1,11 @@
 //! The events of the bot, with reactions and edits
 //! (<https://spec.matrix.org/latest/client-server-api/#event-annotations-and-reactions>).
 
-use super::{BOT, Entry, Home, Matrix, Shared, TOKEN, is_bot, refuse};
+use super::{BOT, Entry, Home, Matrix, Shared, TOKEN, is_bot, refuse, too_many};
 use crate::chat::button_vendors::{ButtonVendor, Seen};
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -109,11 +109,9 @@ pub(super) async fn send(
     }
     if let Some(left) = home.limited.checked_sub(1) {
         home.limited = left;
-        let body = json!({ "errcode": "M_LIMIT_EXCEEDED", "error": "Too Many Requests",
-            "retry_after_ms": 1 });
         drop(home);
         shared.changed.send_replace(());
-        return (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response();
+        return too_many();
     }
     if let Err((status, code)) = home.check(&kind, &body) {
         return refuse(status, code);
