@@ -117,7 +117,7 @@ test('the palette finds deliveries by their sentence, inbox messages and what is
   const field = page.getByRole('combobox', { name: 'Page, action or name' });
   const option = (name: RegExp) => page.getByRole('listbox').getByRole('option', { name });
   await page.keyboard.press('Control+k');
-  await field.fill('ada');
+  await field.fill('ada pushed');
   await option(/ada.*Delivery$/).click();
   await expect(page).toHaveURL(/\/deliveries\/del_/);
   for (const [typed, found, url] of [
