@@ -34,7 +34,7 @@ const SETTINGS =
   /\/src\/pages\/(settings\/(Group|Switch|setting)|vault\/(RecoveryKeyDialog|VaultParts|environment\/(StoredHow|WhereSecretsGo)))\./;
 /** The chart of the overview, the deliveries and a webhook. */
 const TIMELINE =
-  /\/src\/pages\/deliveries\/(Ticks|Timeline|TimelineTable|timeline|latency)\.\w+$|\/paraglide\/messages\/deliveries_timeline/;
+  /\/src\/pages\/deliveries\/(Ticks|Timeline|timeline|latency)\.\w+$|\/paraglide\/messages\/deliveries_timeline/;
 /** Styles of the frame's components go with it: each file is a request. */
 const STYLES = /\/src\/shell\/(?!Overlay|Palette)\w+\.svelte\?.*type=style/;
 /** What most pages after the first ones share. */

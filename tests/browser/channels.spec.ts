@@ -229,7 +229,8 @@ test('the inbox deletes all read messages at once, and several that are selected
   await expect(messages.getByRole('listitem')).toHaveCount(4);
   await expect(page.getByRole('button', { name: 'Delete all read' })).toHaveCount(0);
 
-  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await page.getByRole('button', { name: 'Select', exact: true }).press('Enter');
+  await expect(page.getByRole('main').getByRole('button', { name: 'Cancel' })).toBeFocused();
   const remove = page.getByRole('button', { name: 'Delete selected' });
   await expect(remove).toBeDisabled();
   for (const text of ['Message 1', 'Message 2', 'Message 3']) await row(text).getByRole('checkbox').check();
@@ -251,6 +252,12 @@ test('the inbox deletes all read messages at once, and several that are selected
   await expect(page.getByRole('button', { name: 'Select', exact: true })).toBeVisible();
   await expect(row('Message 2')).toBeVisible();
   await expect(row('Message 4')).toBeVisible();
+
+  // A message that another window deletes is no longer selected.
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  for (const text of ['Message 2', 'Message 4']) await row(text).getByRole('checkbox').check();
+  await home.rpc('inbox.delete', { id: sent[4]?.id });
+  await expect(page.getByText('1 selected')).toBeVisible();
 });
 
 test('a message of the inbox leads to its delivery', async ({ home, page }) => {

@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { heading, isSound } from './fixtures/entering';
+import { holdFirst } from './fixtures/hold';
 import { expect, test } from './fixtures/test';
 import { make, PUSH, send } from './fixtures/webhook';
 
@@ -116,7 +117,7 @@ test('the palette finds deliveries by their sentence, inbox messages and what is
   const field = page.getByRole('combobox', { name: 'Page, action or name' });
   const option = (name: RegExp) => page.getByRole('listbox').getByRole('option', { name });
   await page.keyboard.press('Control+k');
-  await field.fill('ada');
+  await field.fill('ada pushed');
   await option(/ada.*Delivery$/).click();
   await expect(page).toHaveURL(/\/deliveries\/del_/);
   for (const [typed, found, url] of [
@@ -131,6 +132,29 @@ test('the palette finds deliveries by their sentence, inbox messages and what is
     await expect(page).toHaveURL(url);
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   }
+});
+
+test('an entry of the palette stays selected when a late answer adds others before it', async ({ home, page }) => {
+  await make(home, { name: 'Shop orders', source_profile: 'generic' });
+  await home.rpc('env.set', { key: 'SHOP_TOKEN', value: 'not-a-real-token' });
+  await home.rpc('ssh_keys.generate', { name: 'shop-deploys' });
+  // The socket is silent, so calls use HTTP and can be held.
+  await page.routeWebSocket(/\/ws\/chat$/, () => undefined);
+  await page.goto('/chat');
+  await expect(page.getByRole('textbox', { name: 'Message', exact: true })).toBeVisible();
+  const release = await holdFirst(page, 'webhooks.list');
+  await page.keyboard.press('Control+k');
+  const option = (name: RegExp) => page.getByRole('listbox').getByRole('option', { name });
+  await page.getByRole('combobox', { name: 'Page, action or name' }).fill('shop');
+  await expect(option(/^SHOP_TOKEN/)).toHaveAttribute('aria-selected', 'true');
+  await expect(option(/^shop-deploys/)).toBeVisible();
+  await page.keyboard.press('ArrowDown');
+  await expect(option(/^shop-deploys/)).toHaveAttribute('aria-selected', 'true');
+  await release();
+  await expect(option(/^Shop orders/)).toBeVisible();
+  await expect(option(/^shop-deploys/)).toHaveAttribute('aria-selected', 'true');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/vault\/ssh-keys$/);
 });
 
 test('single keys search, walk through rows, open and go back, but not while typing', async ({ home, page }) => {

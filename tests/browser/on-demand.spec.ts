@@ -130,3 +130,27 @@ test('the search loads although the network blocks the socket', async ({ home: _
   await page.keyboard.press('Control+k');
   await expect(page.getByRole('combobox')).toBeFocused();
 });
+
+test('the question for the vault password opens with what happened, and asks when the gateway is back', async ({ home, page }) => {
+  await home.call('POST', '/api/auth/vault/seal');
+  await cutOff(home, page, '/overview');
+  await page.getByRole('button', { name: 'Unlock', exact: true }).first().click();
+  const unlock = page.getByRole('dialog', { name: 'Unlock the vault' });
+  await expect(unlock.getByRole('alert')).toContainText(SILENT);
+  await home.run();
+  await expect(unlock.getByRole('textbox', { name: 'Password', exact: true })).toBeFocused();
+});
+
+test('a dialog of a conversation opens with what happened, and becomes the dialog when the gateway is back', async ({ home, page }) => {
+  const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'About bread' });
+  await cutOff(home, page, `/chat/${session}`);
+  await page.getByRole('button', { name: 'Rename, share or delete' }).click();
+  await page.getByRole('menuitem', { name: 'Rename' }).click();
+  const note = page.getByRole('dialog', { name: 'Actions for About bread' });
+  await expect(note.getByRole('alert')).toContainText(SILENT);
+  await home.run();
+  const name = page.getByRole('dialog', { name: 'Rename conversation' }).getByLabel('Name', { exact: true });
+  await expect(name).toBeFocused();
+  await expect(name).toHaveValue('About bread');
+  await expect(note).toHaveCount(0);
+});

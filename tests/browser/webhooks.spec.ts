@@ -315,6 +315,13 @@ test('a webhook’s page in tabs: its deliveries and their latency, and settings
   await expect(latest).toContainText('Completed');
   await expect(page.getByText(/^Average .+, 95% within/)).toBeVisible();
   expect(await violations(page)).toEqual([]);
+  const asTable = page.getByRole('button', { name: 'Show as a table' });
+  await asTable.press('Enter');
+  const table = page.getByRole('dialog', { name: 'Deliveries over time' });
+  await expect(table.getByRole('row')).toHaveCount(2);
+  await page.keyboard.press('Escape');
+  await expect(table).toHaveCount(0);
+  await expect(asTable).toBeFocused();
   await tab('Deliveries').press('ArrowRight');
   await expect(tab('Settings')).toBeFocused();
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Half typed');

@@ -16,7 +16,7 @@ pub struct DeliveryFilter {
     pub statuses: Vec<DeliveryStatus>,
     /// The event type; with `*` at the end, all types that start with the text before it. Case matters.
     pub event: Option<String>,
-    /// Text in the event type, entity, error or preview. Letters match in either case.
+    /// Text in the event type, entity, summary, outcome, error or preview. Letters match in either case.
     pub text: Option<String>,
     /// An ID; only older deliveries are listed.
     pub before: Option<String>,

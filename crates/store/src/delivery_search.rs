@@ -28,9 +28,11 @@ impl Budget {
 }
 
 /// The searched columns. A preview that equals the payload is not stored.
-const SEARCHED: [&str; 4] = [
+const SEARCHED: [&str; 6] = [
     "event_type",
     "entity_key",
+    "summary",
+    "outcome",
     "error",
     "CASE WHEN body_preview = '' THEN payload ELSE body_preview END",
 ];
@@ -176,6 +178,24 @@ mod tests {
                 assert_eq!(all(&store, &format!(" {number};"), 1).await, [number]);
             }
             assert_eq!(all(&store, "nothing contains this", 100).await, [0; 0]);
+            store.close().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_search_finds_the_summary_and_the_outcome_of_a_delivery() {
+        for database in databases().await {
+            let store = database.open().await;
+            fill(&database, 1..=3).await;
+            for set in [
+                "summary = 'Ada pushed to main.' WHERE id = 'del_0000001'",
+                "outcome = 'The build is green.' WHERE id = 'del_0000002'",
+            ] {
+                let sql = format!("UPDATE webhook_deliveries SET {set}");
+                run_sql(&database.location, &sql).await;
+            }
+            assert_eq!(all(&store, "ada PUSHED", 10).await, [1]);
+            assert_eq!(all(&store, "is green", 10).await, [2]);
             store.close().await;
         }
     }

@@ -23,7 +23,7 @@ pub struct DeliveryQuery {
     /// Any status if empty.
     pub statuses: Vec<DeliveryStatus>,
     pub event: Option<String>,
-    /// Text to find in the event type, entity, error or body preview.
+    /// Text to find in the event type, entity, summary, outcome, error or body preview.
     pub text: Option<String>,
     /// Earliest time of receipt, inclusive.
     pub from: Option<Timestamp>,

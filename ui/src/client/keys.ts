@@ -29,8 +29,8 @@ export const keys = {
   templatePreview: ['webhooks', 'template preview'],
   deliveries: ['deliveries', 'list'],
   heldBack: ['deliveries', 'held back'],
-  /** What a row of the list of webhooks shows of its deliveries. */
-  webhookRow: (id: string) => ['deliveries', 'list', 'row', id],
+  /** What the list of webhooks and the page of a webhook show of its deliveries. */
+  deliveriesOf: (webhook: string) => ['deliveries', 'list', 'of', webhook],
   delivery: (id: string) => ['deliveries', 'one', id],
   stats: ['deliveries', 'stats'],
   voice: ['voice'],

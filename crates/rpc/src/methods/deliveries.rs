@@ -180,7 +180,7 @@ pub struct DeliveriesParams {
     /// Only deliveries with this event type; with `*` at the end, all types that start with the text before
     /// it, such as `issues.*`.
     event: Option<String>,
-    /// Only deliveries whose event type, entity, error or preview contains this text.
+    /// Only deliveries whose event type, entity, summary, outcome, error or preview contains this text.
     q: Option<String>,
     /// Only deliveries received at this time or later.
     from: Option<Timestamp>,

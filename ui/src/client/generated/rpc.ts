@@ -2326,7 +2326,7 @@ export interface Interface {
          */
         event?: string | null;
         /**
-         * Only deliveries whose event type, entity, error or preview contains this text.
+         * Only deliveries whose event type, entity, summary, outcome, error or preview contains this text.
          */
         q?: string | null;
         /**

@@ -1,4 +1,4 @@
-// The deliveries or conversations that are selected for a bulk action.
+// The deliveries, conversations or messages that are selected for a bulk action.
 import { SvelteSet } from 'svelte/reactivity';
 
 export class Selection {
