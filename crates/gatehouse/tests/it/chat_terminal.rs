@@ -105,7 +105,7 @@ async fn ctrl_c_works_while_the_server_hangs() {
 fn asked(terminal: &mut Terminal, expression: &str) {
     terminal.expect("The agent asks to call calc with ");
     terminal.expect(expression);
-    terminal.expect("Without an answer, it is denied at ");
+    terminal.expect("Without an answer, it expires at ");
     terminal.expect("[a] always with this input: ");
 }
 
@@ -145,7 +145,7 @@ async fn a_question_ends_when_the_call_expires() {
     let mut terminal = chat(&installation, &server);
     terminal.enter("1 + 1");
     asked(&mut terminal, "1 + 1");
-    terminal.expect("Expired. The call was denied.");
+    terminal.expect("Expired. The call did not run.");
     terminal.expect("Result: ");
     terminal.expect("> ");
     terminal.press(CTRL_D);

@@ -90,7 +90,7 @@ fn show(approval: &Value) {
         ));
     }
     note(format!(
-        "Without an answer, it is denied at {}.",
+        "Without an answer, it expires at {}.",
         field(approval, "expires_at")
     ));
 }
@@ -123,7 +123,7 @@ fn sentence(refusal: &Refusal) -> &'static str {
     match refusal.details.get("ended").and_then(Value::as_str) {
         Some("allowed") => "Allowed elsewhere.",
         Some("denied") => "Denied elsewhere.",
-        Some("expired") => "Expired. The call was denied.",
+        Some("expired") => "Expired. The call did not run.",
         _ => UNKNOWN_END,
     }
 }
