@@ -57,18 +57,23 @@ impl Input {
     }
 
     /// Like [`Self::ask`], until the future `end` completes. Returns its output then; a line that is entered later
-    /// answers the next question. What was typed before the question is discarded.
+    /// answers the next question. Discards what was typed before the question, and a part of a line that was typed
+    /// before `end` completed.
     pub async fn ask_until<T>(
         &mut self,
         question: &str,
         end: impl Future<Output = T>,
     ) -> Result<Line, T> {
         self.discard();
-        tokio::select! {
+        let asked = tokio::select! {
             biased;
             line = self.ask(question) => Ok(line),
             end = end => Err(end),
+        };
+        if asked.is_err() {
+            self.discard();
         }
+        asked
     }
 
     /// Discards what was typed on the terminal and not read yet.

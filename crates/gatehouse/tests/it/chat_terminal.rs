@@ -119,7 +119,7 @@ async fn a_question_ends_when_the_call_is_answered_elsewhere() {
     ] {
         terminal.enter(expression);
         asked(&mut terminal, expression);
-        // This part of a line answers neither this question nor the next one.
+        // This part of a line answers no question and does not begin the next message.
         terminal.press("y");
         terminal.expect("y");
         let waiting = server.rpc("", "approval.list", json!({})).await;
@@ -129,8 +129,6 @@ async fn a_question_ends_when_the_call_is_answered_elsewhere() {
         terminal.expect(end);
         terminal.expect("Result: ");
         terminal.expect("> ");
-        // Ctrl-U deletes it.
-        terminal.press("\u{15}");
     }
     terminal.enter("Hello");
     terminal.expect("You said: Hello");
