@@ -55,6 +55,7 @@ impl Chat {
             Ok(Line::End) => String::new(),
             Err(end) => {
                 note(format!("\n{end}"));
+                self.input.discard_late().await;
                 return Ok(());
             }
         };
