@@ -189,7 +189,7 @@ pub struct Approval {
     /// Where the call comes from. Absent if the session was deleted, and in calls of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<AskingConversation>,
-    /// The call counts as denied after this time.
+    /// The call expires after this time, and then does not run.
     pub expires_at: Timestamp,
 }
 

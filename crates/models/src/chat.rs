@@ -33,7 +33,8 @@ pub struct ChatRequest {
     pub openai: OpenaiOptions,
 }
 
-/// Options of `OpenAI`'s chat completions. When absent, the provider's default applies. Other families ignore them.
+/// Options of `OpenAI`'s chat completions. When absent, the provider's default applies. `OpenAI`'s default is not sent,
+/// because some compatible servers refuse these fields whatever their value. Other families ignore them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OpenaiOptions {
     /// Whether the model may call several tools at once.

@@ -64,8 +64,8 @@ impl Family for Openai {
             if let Some(choice) = &request.tool_choice {
                 body.insert("tool_choice".to_owned(), tool_choice(choice));
             }
-            if let Some(is_parallel) = request.openai.parallel_tool_calls {
-                body.insert("parallel_tool_calls".to_owned(), is_parallel.into());
+            if request.openai.parallel_tool_calls == Some(false) {
+                body.insert("parallel_tool_calls".to_owned(), false.into());
             }
         }
         if let Some(seed) = request.openai.seed {
@@ -75,7 +75,7 @@ impl Family for Openai {
             ("frequency_penalty", request.openai.frequency_penalty),
             ("presence_penalty", request.openai.presence_penalty),
         ] {
-            if let Some(penalty) = penalty {
+            if let Some(penalty) = penalty.filter(|penalty| *penalty != 0.0) {
                 body.insert(name.to_owned(), penalty.into());
             }
         }
@@ -241,8 +241,8 @@ fn tool(tool: &ToolSpec, dialect: Dialect) -> Value {
         "description": tool.description,
         "parameters": normalized(&tool.parameters, dialect),
     });
-    if let (Some(strict), Some(function)) = (tool.strict, function.as_object_mut()) {
-        function.insert("strict".to_owned(), strict.into());
+    if let (Some(true), Some(function)) = (tool.strict, function.as_object_mut()) {
+        function.insert("strict".to_owned(), true.into());
     }
     json!({ "type": "function", "function": function })
 }

@@ -1,7 +1,7 @@
 //! Messages to channels about tool calls that wait for approval.
 
 use crate::Services;
-use crate::chat_approvals::{Asker, Chat, DENIED, asked_in, notes, second};
+use crate::chat_approvals::{Asker, Chat, UNANSWERED, asked_in, notes, second};
 use crate::live_config::settings::base_url;
 use crate::own_messages::OwnMessage;
 use crate::sent_links::{Decision, StoredEnd};
@@ -221,8 +221,8 @@ pub(crate) fn message_text(
         asked_in(it.source, &markup.escape(&label.text))
     });
     format!(
-        "The agent {} asks for approval of the tool {}:\n\n{}{cut}{}{}\n\nAnswer until {}, {} after the call. {DENIED}\n\
-         {answer}",
+        "The agent {} asks for approval of the tool {}:\n\n{}{cut}{}{}\n\nAnswer until {}, {} after the call. \
+         {UNANSWERED}\n{answer}",
         markup.escape(&asked.agent),
         markup.escape(&tool.text),
         markup.escape(&arguments.text),
@@ -291,8 +291,8 @@ mod tests {
         let text = |reason, markup| message_text(&asked(reason), markup, (at, link));
         let head = "The agent default asks for approval of the tool speak:\n\n{\n  \"text\": ";
         let from = "The conversation, started by a webhook: @here\n\n";
-        let until = "Answer until 2026-11-18 11:11:40 UTC, 5 minutes after the call. Without an answer the call is \
-                     denied.\nRead and answer it: https://a/approve/b";
+        let until = "Answer until 2026-11-18 11:11:40 UTC, 5 minutes after the call. Without an answer the call does \
+                     not run.\nRead and answer it: https://a/approve/b";
         let plain = format!("{head}\"@here\"\n}}\n\n{from}{until}");
         assert_eq!(text(AskReason::Required, Markup::None), plain);
         let tainted = format!(
@@ -307,7 +307,7 @@ mod tests {
         );
         assert_eq!(text(AskReason::Required, Markup::Discord), discord);
         let unlinked = message_text(&asked(AskReason::Required), Markup::None, (at, None));
-        let end = "Without an answer the call is denied.\nRead and answer it in the web UI.";
+        let end = "Without an answer the call does not run.\nRead and answer it in the web UI.";
         assert!(unlinked.ends_with(end), "{unlinked}");
     }
 

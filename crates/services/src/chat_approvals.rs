@@ -9,7 +9,7 @@ mod text;
 
 pub(crate) use asker::Asker;
 pub(crate) use presses::Presses;
-pub(crate) use text::{DENIED, asked_in, notes, second};
+pub(crate) use text::{UNANSWERED, asked_in, notes, second};
 
 use self::presses::{Choice, MessageAt};
 use self::text::{CallText, Closed, Outcome, answered_through};

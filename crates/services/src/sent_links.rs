@@ -127,6 +127,20 @@ impl SentLink {
     }
 }
 
+/// What identifies a link.
+#[derive(Debug)]
+enum LinkName {
+    /// The result of [`WaitingApprovalRow::token_key_of`] for its token.
+    TokenKey(String),
+    Call(ApprovalId),
+}
+
+impl LinkName {
+    fn of_token(token: &str) -> Self {
+        Self::TokenKey(WaitingApprovalRow::token_key_of(token))
+    }
+}
+
 /// The links that this process sent.
 #[derive(Debug, Default)]
 pub(crate) struct SentLinks(Mutex<VecDeque<SentLink>>);
@@ -182,17 +196,13 @@ impl SentLinks {
     }
 
     /// How the call of a link ended, if it no longer waits; `None` for an unknown link.
-    pub(crate) fn end_of(&self, token: &str, now: Timestamp) -> Option<LinkEnd> {
-        let key = WaitingApprovalRow::token_key_of(token);
+    fn end_of(&self, name: &LinkName, now: Timestamp) -> Option<LinkEnd> {
         let links = self.lock();
-        let link = links.iter().find(|link| link.token_key == key)?;
-        Some(link.end(now))
-    }
-
-    /// Like [`Self::end_of`], for the ID of a call.
-    pub(crate) fn end_of_call(&self, id: &ApprovalId, now: Timestamp) -> Option<LinkEnd> {
-        let links = self.lock();
-        let link = links.iter().find(|link| link.id == *id)?;
+        let mut links = links.iter();
+        let link = links.find(|link| match name {
+            LinkName::TokenKey(key) => link.token_key == *key,
+            LinkName::Call(id) => link.id == *id,
+        })?;
         Some(link.end(now))
     }
 }
@@ -265,30 +275,28 @@ impl Services {
     /// How the call of a link ended; `None` for an unknown link, or a day after the call would have expired. Only for
     /// links whose call no longer waits.
     pub async fn approval_link_end(&self, token: &str) -> Result<Option<LinkEnd>, StoreError> {
-        let now = self.store.shared_now(&self.clock).await;
-        let here = self.sent_links.end_of(token, now);
-        if here.is_some_and(LinkEnd::is_complete) {
-            return Ok(here);
-        }
-        let key = WaitingApprovalRow::token_key_of(token);
-        let find = self
-            .store
-            .read(move |conn| Box::pin(async move { conn.find_approval_link(&key).await }));
-        let row: Option<ApprovalLinkRow> = find.await?;
-        Ok(LinkEnd::known(here, row.map(|row| LinkEnd::of(&row, now))))
+        self.link_end(LinkName::of_token(token)).await
     }
 
     /// Like [`Self::approval_link_end`], for the ID of a call.
     pub async fn approval_end(&self, id: &ApprovalId) -> Result<Option<LinkEnd>, StoreError> {
+        self.link_end(LinkName::Call(id.clone())).await
+    }
+
+    async fn link_end(&self, name: LinkName) -> Result<Option<LinkEnd>, StoreError> {
         let now = self.store.shared_now(&self.clock).await;
-        let here = self.sent_links.end_of_call(id, now);
+        let here = self.sent_links.end_of(&name, now);
         if here.is_some_and(LinkEnd::is_complete) {
             return Ok(here);
         }
-        let id = id.clone();
-        let find = self
-            .store
-            .read(move |conn| Box::pin(async move { conn.find_approval_link_of(&id).await }));
+        let find = self.store.read(move |conn| {
+            Box::pin(async move {
+                match &name {
+                    LinkName::TokenKey(key) => conn.find_approval_link(key).await,
+                    LinkName::Call(id) => conn.find_approval_link_of(id).await,
+                }
+            })
+        });
         let row: Option<ApprovalLinkRow> = find.await?;
         Ok(LinkEnd::known(here, row.map(|row| LinkEnd::of(&row, now))))
     }
@@ -326,15 +334,19 @@ mod tests {
         }
     }
 
+    fn end_of(links: &SentLinks, token: &str, now: Timestamp) -> Option<LinkEnd> {
+        links.end_of(&LinkName::of_token(token), now)
+    }
+
     #[test]
     fn a_link_without_an_answer_expires_at_its_time() {
         let links = SentLinks::default();
         links.note_sent(&asked("apr_1"), "one");
-        let at = |ms: i64| links.end_of("one", Timestamp::from_millis(ms));
+        let at = |ms: i64| end_of(&links, "one", Timestamp::from_millis(ms));
         assert_eq!(at(999), Some(LinkEnd::Stopped));
         assert_eq!(at(1_000), Some(LinkEnd::Expired(EXPIRES_AT)));
         assert_eq!(at(1_001), Some(LinkEnd::Expired(EXPIRES_AT)));
-        assert_eq!(links.end_of("two", EXPIRES_AT), None);
+        assert_eq!(end_of(&links, "two", EXPIRES_AT), None);
     }
 
     #[test]
@@ -349,7 +361,7 @@ mod tests {
             let early = i64::try_from(early.as_millis()).unwrap();
             let at = Timestamp::from_millis(EXPIRES_AT.as_millis() - early);
             links.note_unanswered(&asked.id, at);
-            assert_eq!(links.end_of("one", EXPIRES_AT), Some(end));
+            assert_eq!(end_of(&links, "one", EXPIRES_AT), Some(end));
         }
     }
 
@@ -363,13 +375,14 @@ mod tests {
         links.note_decision(&id, answer(false, 6, Some(AnsweredThrough::Chat)));
         links.note_decision(&id, answer(false, 7, Some(AnsweredThrough::Api)));
         let expected = answer(true, 5, Some(AnsweredThrough::Chat));
-        let end = links.end_of("one", EXPIRES_AT);
+        let end = end_of(&links, "one", EXPIRES_AT);
         assert_eq!(end, Some(LinkEnd::Answered(expected)));
-        assert_eq!(links.end_of_call(&id, EXPIRES_AT), end);
+        let call = LinkName::Call(id.clone());
+        assert_eq!(links.end_of(&call, EXPIRES_AT), end);
         assert_eq!(links.through_of(&id), Some(AnsweredThrough::Chat));
         let unanswered = ApprovalId::from_text("apr_2");
         assert_eq!(links.through_of(&unanswered), None);
-        let other = links.end_of("two", EXPIRES_AT);
+        let other = end_of(&links, "two", EXPIRES_AT);
         assert_eq!(other, Some(LinkEnd::Expired(EXPIRES_AT)));
     }
 
@@ -409,14 +422,34 @@ mod tests {
     }
 
     #[test]
+    fn a_stored_answer_counts_where_this_process_has_none() {
+        let stopped = Some(LinkEnd::Stopped);
+        let expired = Some(LinkEnd::Expired(EXPIRES_AT));
+        let answered = Some(LinkEnd::Answered(answer(true, 5, None)));
+        let complete = answer(true, 5, Some(AnsweredThrough::Api));
+        let complete = Some(LinkEnd::Answered(complete));
+        for (here, stored, known) in [
+            (None, None, None),
+            (None, expired, expired),
+            (stopped, None, stopped),
+            (stopped, expired, stopped),
+            (expired, answered, answered),
+            (answered, stopped, answered),
+            (answered, complete, complete),
+        ] {
+            assert_eq!(LinkEnd::known(here, stored), known, "{here:?} {stored:?}");
+        }
+    }
+
+    #[test]
     fn links_are_kept_within_a_limit() {
         let links = SentLinks::default();
         for number in 0..MAX_LINKS {
             links.note_sent(&asked(&format!("apr_{number}")), &number.to_string());
         }
-        assert!(links.end_of("0", EXPIRES_AT).is_some());
+        assert!(end_of(&links, "0", EXPIRES_AT).is_some());
         links.note_sent(&asked("apr_more"), "more");
-        assert!(links.end_of("0", EXPIRES_AT).is_none());
-        assert!(links.end_of("1", EXPIRES_AT).is_some());
+        assert!(end_of(&links, "0", EXPIRES_AT).is_none());
+        assert!(end_of(&links, "1", EXPIRES_AT).is_some());
     }
 }

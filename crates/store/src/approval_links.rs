@@ -15,7 +15,7 @@ pub struct ApprovalLinkRow {
     /// The result of [`crate::WaitingApprovalRow::token_key_of`] for the token in the link.
     pub token_key: String,
     pub approval_id: ApprovalId,
-    /// The call counts as denied after this time.
+    /// The call expires after this time, and then does not run.
     pub expires_at: Timestamp,
     /// The answer.
     pub allowed: Option<bool>,

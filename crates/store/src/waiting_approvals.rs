@@ -17,7 +17,7 @@ pub struct WaitingApprovalRow {
     pub token_key: String,
     /// The call as JSON text.
     pub approval: String,
-    /// The call counts as denied after this time.
+    /// The call expires after this time, and then does not run.
     pub expires_at: Timestamp,
     /// The answer.
     pub allowed: Option<bool>,

@@ -2,8 +2,12 @@
 
 use rustix::termios::{QueueSelector, tcflush};
 use std::io::{BufRead, IsTerminal, Write};
+use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
+
+/// How long what is typed after a question has ended counts as typed for that question.
+const LATE: Duration = Duration::from_secs(1);
 
 /// A line of input.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,8 +60,8 @@ impl Input {
         }
     }
 
-    /// Like [`Self::ask`], until the future `end` completes. Returns its output then; a line that is entered later
-    /// answers the next question. What was typed before the question is discarded.
+    /// Like [`Self::ask`], until the future `end` completes. Returns its output then; print it and call
+    /// [`Self::discard_late`]. What was typed before the question is discarded.
     pub async fn ask_until<T>(
         &mut self,
         question: &str,
@@ -69,6 +73,13 @@ impl Input {
             line = self.ask(question) => Ok(line),
             end = end => Err(end),
         }
+    }
+
+    /// Waits a moment and discards what was typed for a question that has ended, so that it does not answer the next
+    /// one.
+    pub async fn discard_late(&mut self) {
+        tokio::time::sleep(LATE).await;
+        self.discard();
     }
 
     /// Discards what was typed on the terminal and not read yet.

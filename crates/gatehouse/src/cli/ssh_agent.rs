@@ -140,7 +140,8 @@ impl Agent {
             () = socket::closed(stream) => bail!("it closed its connection before it was asked about"),
         };
         let Ok(reply) = input.ask_until(&question, socket::closed(stream)).await else {
-            note("");
+            note("\nThe program has closed its connection.");
+            input.discard_late().await;
             bail!("it closed its connection before an answer");
         };
         let is_yes = matches!(&reply, Line::Text(reply) if prompt::is_yes(reply));

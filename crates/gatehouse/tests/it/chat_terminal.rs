@@ -105,7 +105,7 @@ async fn ctrl_c_works_while_the_server_hangs() {
 fn asked(terminal: &mut Terminal, expression: &str) {
     terminal.expect("The agent asks to call calc with ");
     terminal.expect(expression);
-    terminal.expect("Without an answer, it is denied at ");
+    terminal.expect("Without an answer, it expires at ");
     terminal.expect("[a] always with this input: ");
 }
 
@@ -119,7 +119,7 @@ async fn a_question_ends_when_the_call_is_answered_elsewhere() {
     ] {
         terminal.enter(expression);
         asked(&mut terminal, expression);
-        // This part of a line answers neither this question nor the next one.
+        // This line is entered too late: it answers no question and is not the next message.
         terminal.press("y");
         terminal.expect("y");
         let waiting = server.rpc("", "approval.list", json!({})).await;
@@ -127,13 +127,19 @@ async fn a_question_ends_when_the_call_is_answered_elsewhere() {
         let answer = json!({ "id": id, "allow": allow });
         server.rpc("", "approval.resolve", answer).await;
         terminal.expect(end);
+        terminal.enter("");
         terminal.expect("Result: ");
         terminal.expect("> ");
-        // Ctrl-U deletes it.
-        terminal.press("\u{15}");
     }
     terminal.enter("Hello");
     terminal.expect("You said: Hello");
+    let list = server.rpc("", "sessions.list", json!({})).await;
+    let session = json!({ "session": list["result"]["sessions"][0]["id"], "limit": 100 });
+    let history = server.rpc("", "chat.history", session).await;
+    let messages = history["result"]["messages"].as_array().unwrap();
+    let own = messages.iter().filter(|message| message["role"] == "user");
+    let texts: Vec<Value> = own.map(|message| message["content"].clone()).collect();
+    assert_eq!(texts, ["1 + 1", "2 + 1", "Hello"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -145,7 +151,7 @@ async fn a_question_ends_when_the_call_expires() {
     let mut terminal = chat(&installation, &server);
     terminal.enter("1 + 1");
     asked(&mut terminal, "1 + 1");
-    terminal.expect("Expired. The call was denied.");
+    terminal.expect("Expired. The call did not run.");
     terminal.expect("Result: ");
     terminal.expect("> ");
     terminal.press(CTRL_D);

@@ -1,7 +1,7 @@
 //! The trusted person whose turn needs an approval, and the message to a person who cannot be asked with buttons.
 
 use super::text::UNSHOWN;
-use super::{Chat, retry_wait};
+use super::{Chat, RETRY_AFTER, retry_wait};
 use crate::Services;
 use crate::approval_messages::message_text;
 use crate::inbound::message_id;
@@ -41,11 +41,7 @@ impl Services {
             let Some(message) = waiting.into_iter().find(|it| message_id(it) == *id) else {
                 continue;
             };
-            let place = ButtonPlace {
-                account: account.id.clone(),
-                chat: message.chat.clone(),
-                person: message.person.clone(),
-            };
+            let place = place_of(&account, &message);
             if !self.is_trusted(&place).await? {
                 return Ok(None);
             }
@@ -73,7 +69,9 @@ impl Services {
         let Some(token) = self.agents.approval_token(&asked.id) else {
             return;
         };
-        let (at, target) = (self.clock.now(), format!("{}:{}", account.kind, account.id));
+        // By the clock that the expiry is compared with.
+        let at = self.store.shared_now(&self.clock).await;
+        let target = format!("{}:{}", account.kind, account.id);
         let resolved = self.config.resolved();
         let needs_login = resolved.settings.approvals.links == ApprovalLinks::SignIn;
         let link = format!("{}/approve/{token}", base_url(&resolved.settings));
@@ -83,7 +81,18 @@ impl Services {
         } else {
             UNSHOWN.to_owned()
         };
+        let person = place_of(account, message);
         while self.agents.approval_token(&asked.id).is_some() {
+            // The person's trust may have ended while the request was repeated.
+            match self.is_trusted(&person).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "the person of a channel could not be read");
+                    tokio::time::sleep(RETRY_AFTER).await;
+                    continue;
+                }
+            }
             let sending = async {
                 let thread = message.thread.as_deref();
                 let place = self.channels.address(&account.id, &message.chat, thread);
@@ -112,5 +121,14 @@ impl Services {
             };
             tokio::time::sleep(wait).await;
         }
+    }
+}
+
+/// The chat that a message came from.
+fn place_of(account: &InboundAccount, message: &ReceivedMessageRow) -> ButtonPlace {
+    ButtonPlace {
+        account: account.id.clone(),
+        chat: message.chat.clone(),
+        person: message.person.clone(),
     }
 }

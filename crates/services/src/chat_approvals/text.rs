@@ -12,7 +12,7 @@ const MAX_CUT_CHARS: usize = 1_500;
 pub(super) const GONE: &str = "This call no longer waits for an answer.";
 
 /// What happens to a call that nobody answers.
-pub(crate) const DENIED: &str = "Without an answer the call is denied.";
+pub(crate) const UNANSWERED: &str = "Without an answer the call does not run.";
 
 /// The text about a call that waits, for a chat that others read.
 pub(super) const UNSHOWN: &str = "A tool call waits for approval in the web UI.";
@@ -65,7 +65,7 @@ impl CallText {
             Some(it) => note + &asked_in(it.source, &form.escape(&it.label).text),
             None => note,
         };
-        let until = format!("Answer until {}. {DENIED}", second(asked.expires_at));
+        let until = format!("Answer until {}. {UNANSWERED}", second(asked.expires_at));
         let linked = || format!("{until}\nThe call in the web UI: {link}");
         let mut question = QuestionText {
             call: format!("{head}{}{note}", arguments.text),

@@ -3,6 +3,8 @@
 use super::conversation::Conversation;
 use super::wire::ServerMessage;
 use gatehouse_agents::{AgentEvent, Approval, Resolved};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
 
 impl Conversation {
     /// Reports the calls in the session of the answer that wait, and their end.
@@ -40,5 +42,31 @@ impl Conversation {
             id: &resolved.id,
             allowed: resolved.allowed,
         });
+    }
+}
+
+/// The next event. Events that were missed because there were too many are left out.
+pub(super) async fn next_event<T: Clone>(events: &mut Receiver<T>) -> T {
+    loop {
+        match events.recv().await {
+            Ok(event) => return event,
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::broadcast;
+
+    #[tokio::test]
+    async fn the_next_event_follows_those_that_were_missed() {
+        let (send, mut events) = broadcast::channel(1);
+        for event in 0..3 {
+            send.send(event).unwrap();
+        }
+        assert_eq!(next_event(&mut events).await, 2);
     }
 }

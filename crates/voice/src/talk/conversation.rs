@@ -2,6 +2,7 @@
 //! person who interrupts is heard at once.
 
 use super::answers::Answer;
+use super::approvals::next_event;
 use super::listener::{Listener, Noticed, RATE};
 use super::output::{SpeechSettings, Spoken};
 use super::utterances::{Understood, Utterance};
@@ -118,8 +119,7 @@ impl Conversation {
                     Some(taken) => if self.take(taken).is_err() { break },
                 },
                 Some(step) = self.works.next(), if !self.works.is_empty() => self.step(step),
-                // Events that were missed because there were too many are left out.
-                Ok(event) = self.events.recv() => self.agent_event(&event),
+                event = next_event(&mut self.events) => self.agent_event(&event),
                 place = output.reserve(), if !self.queue.is_empty() => {
                     let (Ok(place), Some(next)) = (place, self.queue.pop_front()) else { break };
                     place.send(next);

@@ -55,6 +55,7 @@ impl Chat {
             Ok(Line::End) => String::new(),
             Err(end) => {
                 note(format!("\n{end}"));
+                self.input.discard_late().await;
                 return Ok(());
             }
         };
@@ -90,7 +91,7 @@ fn show(approval: &Value) {
         ));
     }
     note(format!(
-        "Without an answer, it is denied at {}.",
+        "Without an answer, it expires at {}.",
         field(approval, "expires_at")
     ));
 }
@@ -123,7 +124,7 @@ fn sentence(refusal: &Refusal) -> &'static str {
     match refusal.details.get("ended").and_then(Value::as_str) {
         Some("allowed") => "Allowed elsewhere.",
         Some("denied") => "Denied elsewhere.",
-        Some("expired") => "Expired. The call was denied.",
+        Some("expired") => "Expired. The call did not run.",
         _ => UNKNOWN_END,
     }
 }

@@ -47,8 +47,8 @@ pub(super) fn question(language: Language, asked: &Approval, denies: bool) -> St
     page.push_str(&buttons(language, denies));
     let until = time(language, asked.expires_at);
     let (before, after) = match language {
-        Language::English => ("Without an answer by", "the call is denied."),
-        Language::German => ("Ohne Antwort bis", "wird der Aufruf abgelehnt."),
+        Language::English => ("Without an answer by", "the call does not run."),
+        Language::German => ("Ohne Antwort bis", "wird der Aufruf nicht ausgeführt."),
     };
     let always = language.say(
         "This link answers only this call. To allow more calls with one answer, log in to the \
@@ -138,10 +138,12 @@ pub(super) fn gone(language: Language, end: Option<LinkEnd>) -> Response {
             let at = time(language, at);
             let text = match language {
                 Language::English => {
-                    format!("Nobody answered this call by {at}, so it was denied.")
+                    format!("Nobody answered this call by {at}, so it did not run.")
                 }
                 Language::German => {
-                    format!("Bis {at} hat niemand geantwortet, daher wurde der Aufruf abgelehnt.")
+                    format!(
+                        "Bis {at} hat niemand geantwortet, daher wurde der Aufruf nicht ausgeführt."
+                    )
                 }
             };
             (language.say("Expired", "Abgelaufen"), text)
@@ -158,9 +160,9 @@ pub(super) fn gone(language: Language, end: Option<LinkEnd>) -> Response {
         }
         None => {
             let text = language.say(
-                "This call no longer waits for approval: it was answered, or it expired and counts as denied.",
+                "This call no longer waits for approval: it was answered, or it expired and did not run.",
                 "Dieser Aufruf wartet nicht mehr auf eine Freigabe: Er wurde beantwortet, oder er ist abgelaufen und \
-                 gilt als abgelehnt.",
+                 wurde nicht ausgeführt.",
             );
             (
                 language.say("Nothing to approve", "Nichts freizugeben"),

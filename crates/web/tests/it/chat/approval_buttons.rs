@@ -103,7 +103,7 @@ async fn a_trusted_person_answers_each_call_once() {
     assert_eq!(shown.chat, 42);
     let call = "The agent default asks for approval of the tool calc:\n\n{\n  \"expression\": \"6*7\"\n}\n\nAnswer until 20";
     assert!(shown.text.starts_with(call), "{}", shown.text);
-    ends_with(&shown, " UTC. Without an answer the call is denied.");
+    ends_with(&shown, " UTC. Without an answer the call does not run.");
     let sent = &telegram.sent()[question - 1];
     assert_eq!(sent["link_preview_options"]["is_disabled"], true);
 

@@ -214,8 +214,8 @@ async fn every_channel_shows_the_call_its_deadline_and_its_link() {
     let expires_at = asked["expires_at"].as_str().unwrap();
     let (before, after) = ("calculate 1\\u{202E}\\u{200B}\\u{E0041}", "<b>&`*_~");
     let deadline = format!(
-        "\n\nAnswer until {} UTC, 5 minutes after the call. Without an answer the call is denied.\nRead and answer it: \
-         {LINK}",
+        "\n\nAnswer until {} UTC, 5 minutes after the call. Without an answer the call does not run.\nRead and answer \
+         it: {LINK}",
         expires_at[..19].replace('T', " ")
     );
     let types = notified.owner.rpc("channels.types", json!({})).await;

@@ -92,6 +92,29 @@ async fn a_notified_chat_has_buttons_only_if_its_person_is_trusted() {
 }
 
 #[tokio::test]
+async fn always_in_this_session_counts_for_the_session_that_the_question_shows() {
+    let (_server, owner, telegram) = trusted().await;
+    notify(&owner, "42").await;
+    send(&owner).await;
+    let shown = telegram.offered(2, &ANSWERS).await;
+    let from = "\n\nThe conversation, started in the web UI or through the API: calculate 6*7\n\nAnswer until 20";
+    assert!(shown.text.contains(from), "{}", shown.text);
+    let session = waiting(&owner).await[0]["session"].clone();
+    let press = telegram.press(42, 2, "Always in this session");
+    assert_eq!(telegram.told(press).await, "Allowed.");
+    telegram.closed_question(2).await;
+
+    let again = json!({ "session": session, "text": "calculate 6*8" });
+    let again = owner.rpc("chat.send_sync", again).await.unwrap();
+    assert_eq!(again["stop"], "end", "{again}");
+    send(&owner).await;
+    telegram.offered(3, &ANSWERS).await;
+    let asked = waiting(&owner).await;
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_ne!(asked[0]["session"], session);
+}
+
+#[tokio::test]
 async fn a_garbled_question_to_a_notified_chat_names_its_link_once() {
     let (_server, owner, telegram) = trusted().await;
     notify(&owner, "42").await;

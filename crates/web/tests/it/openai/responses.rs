@@ -259,19 +259,46 @@ async fn how_tools_are_called_is_passed_on() {
     let tool = json!({ "type": "function", "function": function });
     let chat = json!({
         "model": "fake/m1", "messages": [{ "role": "user", "content": "Hi." }], "tools": [tool],
-        "parallel_tool_calls": true, "seed": 7, "frequency_penalty": 2, "presence_penalty": -2,
+        "parallel_tool_calls": false, "seed": 7, "frequency_penalty": 2, "presence_penalty": -2,
     });
     harness.client.post(super::CHAT, chat).await.expect(200);
     let asked = harness.model.last();
     assert_eq!(asked["tools"][0]["function"]["strict"], true);
     assert_eq!(
         (&asked["parallel_tool_calls"], &asked["seed"]),
-        (&json!(true), &json!(7))
+        (&json!(false), &json!(7))
     );
     assert_eq!(
         (&asked["frequency_penalty"], &asked["presence_penalty"]),
         (&json!(2.0), &json!(-2.0))
     );
+}
+
+#[tokio::test]
+async fn options_that_state_the_default_are_not_passed_on() {
+    let harness = Harness::new().await;
+    let function =
+        json!({ "name": "weather", "parameters": { "type": "object" }, "strict": false });
+    let chat = json!({
+        "model": "fake/m1", "messages": [{ "role": "user", "content": "Hi." }],
+        "tools": [{ "type": "function", "function": function }],
+        "parallel_tool_calls": true, "frequency_penalty": 0, "presence_penalty": 0,
+    });
+    harness.client.post(super::CHAT, chat).await.expect(200);
+    let asked = harness.model.last();
+    assert_eq!(asked["tools"][0]["function"]["name"], "weather");
+    assert!(
+        asked["tools"][0]["function"].get("strict").is_none(),
+        "{asked}"
+    );
+    for option in [
+        "parallel_tool_calls",
+        "seed",
+        "frequency_penalty",
+        "presence_penalty",
+    ] {
+        assert!(asked.get(option).is_none(), "{option}: {asked}");
+    }
 }
 
 #[tokio::test]

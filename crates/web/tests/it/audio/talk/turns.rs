@@ -208,7 +208,17 @@ async fn a_call_that_waits_for_approval_is_reported_with_its_end() {
     let harness = Harness::with(options).await;
     let owner = &harness.owner;
     let writer = harness.server.api_key(owner, &["operator.write"]).await;
-    for (caller, kind, allow) in [(owner, "approval", true), (&writer, "waiting", false)] {
+    let limited = json!({
+        "label": "satellite", "scopes": ["operator.write", "operator.approvals"], "only": ["/ws/talk"],
+    });
+    let limited = owner.post("/api/auth/api-keys", limited).await.expect(200);
+    let limited = limited["key"].as_str().unwrap();
+    let limited = harness.server.local().bearer(limited);
+    for (caller, kind, allow) in [
+        (owner, "approval", true),
+        (&writer, "waiting", false),
+        (&limited, "waiting", true),
+    ] {
         let calculate = call("calc", &json!({ "expression": "6*7" }));
         harness.model.fake.will([calculate, say(FIRST)]);
         let socket = harness.server.socket(caller, "/ws/talk").await;
