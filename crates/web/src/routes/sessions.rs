@@ -90,10 +90,13 @@ pub(super) async fn list(
 
 pub(super) async fn get(
     State(app): State<App>,
+    requester: Requester,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
     let session = app.services().agents.get_session(&named(id)?).await;
-    Ok(json(&session.map_err(to_problem)?))
+    let session = session.map_err(to_problem)?;
+    let identity = requester.context.identity()?;
+    Ok(json(&sessions::visible(identity, session)))
 }
 
 pub(super) async fn messages(
