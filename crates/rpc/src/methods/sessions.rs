@@ -5,6 +5,7 @@ use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_agents::{Session, SessionChanges, SessionPage, SessionQuery, TagCount};
 use gatehouse_auth::AuthIdentity;
 use gatehouse_domain::{Problem, Scope, Timestamp};
+use gatehouse_services::session_access::{may_read_messages, visible};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -238,21 +239,6 @@ fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
             "give `id` or `key`, not both",
         )),
     }
-}
-
-/// Whether `only` of the caller permits one of the ways to read messages.
-fn may_read_messages(identity: &AuthIdentity) -> bool {
-    let ways = ["chat.history", "/api/sessions/{id}/messages"];
-    ways.iter().any(|way| identity.may_call(way))
-}
-
-/// Omits the share's ID if `only` of the caller permits neither reading messages nor sharing: anyone with the ID can
-/// read the messages, also after the caller's key was revoked.
-pub fn visible(identity: &AuthIdentity, mut session: Session) -> Session {
-    if !may_read_messages(identity) && !identity.may_call("sessions.share") {
-        session.share_id = None;
-    }
-    session
 }
 
 /// Returns a page of sessions. `GET /api/sessions` uses the same code.

@@ -10,6 +10,7 @@ use axum::response::Response;
 use gatehouse_agents::HistoryRange;
 use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_rpc::methods::{chat, sessions};
+use gatehouse_services::session_access::visible;
 use gatehouse_services::to_problem;
 
 type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
@@ -96,7 +97,7 @@ pub(super) async fn get(
     let session = app.services().agents.get_session(&named(id)?).await;
     let session = session.map_err(to_problem)?;
     let identity = requester.context.identity()?;
-    Ok(json(&sessions::visible(identity, session)))
+    Ok(json(&visible(identity, session)))
 }
 
 pub(super) async fn messages(

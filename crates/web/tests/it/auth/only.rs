@@ -275,6 +275,7 @@ async fn the_link_of_a_session_is_shown_only_to_a_key_that_may_read_or_share() {
         [
             list["sessions"][0].clone(),
             actor.get("/api/sessions").await.expect(200)["sessions"][0].clone(),
+            actor.get("/api/bootstrap").await.expect(200)["sessions"][0].clone(),
             actor.rpc("sessions.get", named.clone()).await.unwrap(),
             actor.get(&path).await.expect(200),
             actor.rpc("sessions.update", changed).await.unwrap(),
@@ -288,6 +289,7 @@ async fn the_link_of_a_session_is_shown_only_to_a_key_that_may_read_or_share() {
         "sessions.list",
         "sessions.get",
         "sessions.update",
+        "/api/bootstrap",
         "/api/sessions",
         "/api/sessions/{id}",
     ];
