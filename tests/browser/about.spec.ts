@@ -209,4 +209,14 @@ test('backups are scheduled, what is wrong is said at its field, and the schedul
   await save.click();
   await expect(card.getByText('Backups are made only on request.')).toBeVisible();
   expect(await stored()).toMatchObject({ 'backup.schedule': null, 'backup.to': 'copies' });
+
+  // The field of a stored pattern stays while the user clears it.
+  await home.rpc('config.set', { key: 'backup.schedule', value: '0 4 * * *' });
+  await expect(pattern).toHaveValue('0 4 * * *');
+  await pattern.fill('');
+  await save.click();
+  await expect(pattern).toHaveAccessibleDescription('Enter a cron pattern.');
+  await pattern.fill('30 3 * * *');
+  await save.click();
+  await expect(schedule).toHaveValue('daily');
 });

@@ -356,9 +356,12 @@ test('the audit log of each session and key is found, also after its end', async
   await page.goto('/settings/security/audit-log');
   const rows = page.getByRole('list', { name: 'Audit log' }).locator('> li');
   const row = (name: string) => rows.filter({ hasText: name });
-  await row('FIRST').getByRole('link', { name: /^Session Chrome on Linux, / }).click();
+  const link = row('FIRST').getByRole('link', { name: /^Session Chrome on Linux, / });
+  await link.focus();
+  await page.keyboard.press('Enter');
   await expect(row('SECOND')).toHaveCount(0);
   await expect(row('FIRST')).toBeVisible();
+  await expect(link).toBeFocused();
   await expect(page).toHaveURL(/actor=session\+as_/);
   await page.goBack();
   await expect(row('SECOND')).toBeVisible();

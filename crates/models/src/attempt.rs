@@ -173,7 +173,7 @@ impl Inner {
         if !response.status().is_success() {
             return Err(self.refused(prepared, response).await);
         }
-        self.note_accepted(prepared.provider);
+        self.note_accepted(prepared.endpoint, prepared.key);
         progress.set(Some(Arrived::default()));
         let mut reply = Reply::new(
             response,
@@ -198,7 +198,7 @@ impl Inner {
         let (body, _) = body.ok().and_then(Result::ok).unwrap_or_default();
         let wait = header_wait.or_else(|| refusal::asked_wait(&body));
         let refusal = refusal::with_status(status, &body);
-        self.note_refused(prepared.provider, prepared.key, refusal.reason);
+        self.note_refused(prepared.endpoint, prepared.key, refusal.reason);
         let mut error = refused(prepared.provider, refusal, prepared.key, wait);
         // Vendors repeat the key when they reject it.
         if let ModelError::Failed { vendor_message, .. } = &mut error

@@ -72,7 +72,6 @@ impl Models {
         self.inner.catalogue.forget();
         self.inner.learned_facts.forget();
         self.inner.shown.forget();
-        self.inner.rejected_keys.forget();
     }
 }
 

@@ -55,10 +55,10 @@ impl Inner {
             .map_err(failed)?;
         if status != StatusCode::OK {
             let refusal = refusal::with_status(status.as_u16(), &body);
-            self.note_refused(&endpoint.id, key, refusal.reason);
+            self.note_refused(endpoint, key, refusal.reason);
             return Err(refused(&endpoint.id, refusal, key, None));
         }
-        self.note_accepted(&endpoint.id);
+        self.note_accepted(endpoint, key);
         let body = (!cut).then(|| serde_json::from_slice::<Value>(&body).ok());
         let body = body.flatten().ok_or_else(garbage)?;
         // Most providers put the list under `data`; some send a bare array.

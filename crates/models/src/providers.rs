@@ -21,7 +21,7 @@ pub struct ProviderInfo {
     /// The base URL that the stored key was entered for, if the key is not used because the provider's kind or
     /// origin changed since.
     pub key_for: Option<String>,
-    /// Whether the provider rejected its key in the last request from this process.
+    /// Whether the provider rejected this key in the last request with it from this process.
     pub key_rejected: bool,
 }
 
@@ -49,6 +49,7 @@ impl Models {
         let stored = self.inner.secrets.list_provider_keys().await?;
         let mut all = Vec::new();
         for endpoint in candidates.all() {
+            let key_rejected = self.inner.is_key_rejected(&endpoint).await;
             let base_url = endpoint.base_url.as_str().trim_end_matches('/').to_owned();
             let service = endpoint.service();
             let own = stored.iter().find(|key| key.id == endpoint.id);
@@ -69,7 +70,7 @@ impl Models {
                 detected: !in_settings && endpoint.environment_key.is_some(),
                 key_hint: hint.map(|key| key.key_hint.clone()),
                 key_for: unused.map(|key| key.base_url.clone()),
-                key_rejected: self.inner.rejected_keys.contains(&endpoint.id),
+                key_rejected,
                 kind: endpoint.kind,
                 id: endpoint.id.into_owned(),
                 base_url,

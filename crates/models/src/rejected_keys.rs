@@ -1,55 +1,68 @@
-//! The providers that rejected their key in the last request to them. Kept in memory, so a restart clears it.
+//! The keys that providers rejected in the last request with them. Kept in memory, so a restart clears it.
 
-use crate::handle::{Inner, Models};
+use crate::candidates::Endpoint;
+use crate::handle::Inner;
 use crate::keys::Key;
 use crate::refusal::Reason;
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The IDs of the providers. Only configured providers are called, so the set needs no limit.
+/// A fingerprint of the rejected key and its address, by the ID of the provider. Only configured providers are called,
+/// so the map needs no limit.
 #[derive(Debug, Default)]
-pub(crate) struct RejectedKeys(Mutex<HashSet<String>>);
-
-impl RejectedKeys {
-    pub(crate) fn contains(&self, provider: &str) -> bool {
-        let rejected = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        rejected.contains(provider)
-    }
-
-    fn insert(&self, provider: &str) {
-        let mut rejected = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        rejected.insert(provider.to_owned());
-    }
-
-    fn remove(&self, provider: &str) {
-        let mut rejected = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        rejected.remove(provider);
-    }
-
-    pub(crate) fn forget(&self) {
-        let mut rejected = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        rejected.clear();
-    }
+pub(crate) struct RejectedKeys {
+    fingerprints: Mutex<HashMap<String, u64>>,
+    /// Hashes with a random secret of this process, so that a fingerprint reveals nothing about the key.
+    hasher: RandomState,
 }
 
-impl Models {
-    /// Deletes the record that a provider rejected its key. Call this when the key changes.
-    pub fn forget_rejected_key(&self, provider: &str) {
-        self.inner.rejected_keys.remove(provider);
+impl RejectedKeys {
+    fn fingerprint(&self, endpoint: &Endpoint<'_>, key: &str) -> u64 {
+        self.hasher.hash_one((endpoint.base_url.as_str(), key))
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.fingerprints
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Inner {
-    /// Records that a provider answered a request.
-    pub(crate) fn note_accepted(&self, provider: &str) {
-        self.rejected_keys.remove(provider);
+    /// Whether the provider rejected the key that is in use. A key that was entered since is not the rejected one,
+    /// also if it was entered on another node.
+    pub(crate) async fn is_key_rejected(&self, endpoint: &Endpoint<'_>) -> bool {
+        let rejected = self.rejected_keys.all().get(&*endpoint.id).copied();
+        if rejected.is_none() {
+            return false;
+        }
+        let Ok(key) = self.key(endpoint).await else {
+            return false;
+        };
+        key.text()
+            .map(|text| self.rejected_keys.fingerprint(endpoint, text))
+            == rejected
+    }
+
+    /// Records that a provider answered a request with this key.
+    pub(crate) fn note_accepted(&self, endpoint: &Endpoint<'_>, key: &Key<'_>) {
+        let Some(text) = key.text() else { return };
+        let accepted = self.rejected_keys.fingerprint(endpoint, text);
+        let mut all = self.rejected_keys.all();
+        if all.get(&*endpoint.id) == Some(&accepted) {
+            all.remove(&*endpoint.id);
+        }
     }
 
     /// Records why a provider refused a request. A refusal for another reason changes nothing.
-    pub(crate) fn note_refused(&self, provider: &str, key: &Key<'_>, reason: Reason) {
+    pub(crate) fn note_refused(&self, endpoint: &Endpoint<'_>, key: &Key<'_>, reason: Reason) {
         // A local server may require a key although none was entered.
-        if reason == Reason::KeyRejected && key.text().is_some() {
-            self.rejected_keys.insert(provider);
+        let Some(text) = key.text() else { return };
+        if reason == Reason::KeyRejected {
+            let rejected = self.rejected_keys.fingerprint(endpoint, text);
+            let id = endpoint.id.to_string();
+            self.rejected_keys.all().insert(id, rejected);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The initial data for the page, shared by `GET /api/gon` and `GET /api/bootstrap`.
 
+use crate::session_access::visible;
 use crate::{Services, VaultStatus, to_problem};
 use gatehouse_agents::{Agent, Session, SessionQuery};
 use gatehouse_auth::{AuthIdentity, AuthMethod, Only};
@@ -96,11 +97,11 @@ pub async fn bootstrap(services: &Services, identity: &AuthIdentity) -> Result<B
         ..SessionQuery::default()
     };
     let first = services.agents.list_sessions(&query).await;
-    let first = first.map_err(to_problem)?;
+    let sessions = first.map_err(to_problem)?.sessions.into_iter();
     Ok(Bootstrap {
         gon: gon(services, identity),
         agents,
-        sessions: first.sessions,
+        sessions: sessions.map(|session| visible(identity, session)).collect(),
         active_persona: active_persona(services).await?,
     })
 }

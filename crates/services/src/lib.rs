@@ -22,6 +22,7 @@ mod reach;
 mod retry_after;
 mod sent_links;
 mod services;
+pub mod session_access;
 mod shared_clock;
 mod telemetry;
 mod vault_status;

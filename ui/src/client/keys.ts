@@ -6,6 +6,8 @@ export const keys = {
   apiKeys: ['auth', 'api_keys'],
   passkeys: ['auth', 'passkeys'],
   devices: ['auth', 'devices'],
+  /** Labels of revoked keys and devices. */
+  revoked: ['auth', 'revoked'],
   pushes: ['auth', 'pushes'],
   audit: ['audit'],
   backups: ['backups'],

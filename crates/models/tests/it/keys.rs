@@ -151,10 +151,20 @@ async fn a_rejected_key_is_reported_until_a_request_succeeds_or_the_key_changes(
     assert!(!is_rejected().await);
     assert!(models.test("p").await.is_err());
     assert!(is_rejected().await);
-    models.forget_rejected_key("p");
+    // Neither another key nor the same key at another address was rejected.
+    models.update_settings(settings("p", &vendor.url, Some("sk-other")));
+    assert!(!is_rejected().await);
+    let far = Url::parse("https://models.example.com/v1").unwrap();
+    models.update_settings(settings("p", &far, Some("sk")));
+    assert!(!is_rejected().await);
+    models.update_settings(settings("p", &vendor.url, Some("sk")));
+    assert!(is_rejected().await);
+    // A stored key is used in place of the one in the settings.
+    let address = vendor.url.as_str();
+    harness.store_key("p", "sk-stored", address).await;
     assert!(!is_rejected().await);
     ask().await;
     assert!(is_rejected().await);
-    models.update_settings(settings("p", &vendor.url, Some("sk-other")));
+    harness.store_key("p", "sk-stored-later", address).await;
     assert!(!is_rejected().await);
 }

@@ -135,7 +135,6 @@ async fn set_key(call: Call, SetKeyParams { id, key }: SetKeyParams) -> Result<P
         )
         .await
         .map_err(to_problem)?;
-    call.services.models.forget_rejected_key(&provider.id);
     let found = find(&call.services, &provider.id).await?;
     if let Some(found) = found {
         return Ok(found);
@@ -236,7 +235,6 @@ async fn remove_key(call: Call, IdParams { id }: IdParams) -> Result<Done, Probl
         .remove_provider_key(&call.actor(), &id)
         .await
         .map_err(to_problem)?;
-    call.services.models.forget_rejected_key(&id);
     Ok(DONE)
 }
 

@@ -5,6 +5,7 @@ use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_agents::{Session, SessionChanges, SessionPage, SessionQuery, TagCount};
 use gatehouse_auth::AuthIdentity;
 use gatehouse_domain::{Problem, Scope, Timestamp};
+use gatehouse_services::session_access::{may_read_messages, visible};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -240,12 +241,6 @@ fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
     }
 }
 
-/// Whether `only` of the caller permits one of the ways to read messages.
-fn may_read_messages(identity: &AuthIdentity) -> bool {
-    let ways = ["chat.history", "/api/sessions/{id}/messages"];
-    ways.iter().any(|way| identity.may_call(way))
-}
-
 /// Returns a page of sessions. `GET /api/sessions` uses the same code.
 pub async fn page(
     services: &gatehouse_services::Services,
@@ -273,8 +268,9 @@ pub async fn page(
         .list_sessions(&query)
         .await
         .map_err(to_problem)?;
+    let sessions = sessions.into_iter();
     Ok(ListResult {
-        sessions,
+        sessions: sessions.map(|session| visible(identity, session)).collect(),
         next_cursor,
     })
 }
@@ -285,11 +281,8 @@ async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
 
 async fn get(call: Call, params: NameParams) -> Result<Session, Problem> {
     let name = name(params.id, params.key)?;
-    call.services
-        .agents
-        .get_session(&name)
-        .await
-        .map_err(to_problem)
+    let found = call.services.agents.get_session(&name).await;
+    Ok(visible(&call.identity, found.map_err(to_problem)?))
 }
 
 async fn create(call: Call, params: CreateParams) -> Result<Session, Problem> {
@@ -314,10 +307,8 @@ async fn branch(call: Call, params: BranchParams) -> Result<Session, Problem> {
 async fn rename(call: Call, params: RenameParams) -> Result<Session, Problem> {
     let name = name(params.id, params.key)?;
     let agents = &call.services.agents;
-    agents
-        .rename_session(&name, &params.label)
-        .await
-        .map_err(to_problem)
+    let renamed = agents.rename_session(&name, &params.label).await;
+    Ok(visible(&call.identity, renamed.map_err(to_problem)?))
 }
 
 async fn update(call: Call, params: UpdateParams) -> Result<Session, Problem> {
@@ -334,8 +325,8 @@ async fn update(call: Call, params: UpdateParams) -> Result<Session, Problem> {
         archived,
         tags,
     };
-    let updated = call.services.agents.update_session(&name, changes);
-    updated.await.map_err(to_problem)
+    let updated = call.services.agents.update_session(&name, changes).await;
+    Ok(visible(&call.identity, updated.map_err(to_problem)?))
 }
 
 async fn tags(call: Call, _: NoParams) -> Result<TagsResult, Problem> {
@@ -346,10 +337,8 @@ async fn tags(call: Call, _: NoParams) -> Result<TagsResult, Problem> {
 async fn clear_taint(call: Call, params: NameParams) -> Result<Session, Problem> {
     let name = name(params.id, params.key)?;
     let agents = &call.services.agents;
-    agents
-        .clear_taint(&call.actor(), &name)
-        .await
-        .map_err(to_problem)
+    let cleared = agents.clear_taint(&call.actor(), &name).await;
+    Ok(visible(&call.identity, cleared.map_err(to_problem)?))
 }
 
 async fn delete(call: Call, params: NameParams) -> Result<Done, Problem> {

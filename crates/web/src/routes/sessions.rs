@@ -10,6 +10,7 @@ use axum::response::Response;
 use gatehouse_agents::HistoryRange;
 use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_rpc::methods::{chat, sessions};
+use gatehouse_services::session_access::visible;
 use gatehouse_services::to_problem;
 
 type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
@@ -90,10 +91,13 @@ pub(super) async fn list(
 
 pub(super) async fn get(
     State(app): State<App>,
+    requester: Requester,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
     let session = app.services().agents.get_session(&named(id)?).await;
-    Ok(json(&session.map_err(to_problem)?))
+    let session = session.map_err(to_problem)?;
+    let identity = requester.context.identity()?;
+    Ok(json(&visible(identity, session)))
 }
 
 pub(super) async fn messages(

@@ -260,3 +260,48 @@ async fn a_search_shows_messages_only_to_a_key_that_may_read_them() {
     assert!(found(&lists, "ärger", "%C3%A4rger").await.is_empty());
     assert_eq!(found(&lists, "plans", "plans").await.len(), 1);
 }
+
+#[tokio::test]
+async fn the_link_of_a_session_is_shown_only_to_a_key_that_may_read_or_share() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let made = owner.rpc("sessions.create", json!({})).await.unwrap();
+    let named = json!({ "id": made["id"] });
+    let shared = owner.rpc("sessions.share", named.clone()).await.unwrap();
+    let path = format!("/api/sessions/{}", made["id"].as_str().unwrap());
+    let links = async |actor: &Actor| {
+        let wanted = json!({ "shared": true });
+        let list = actor.rpc("sessions.list", wanted).await.unwrap();
+        let changed = json!({ "id": made["id"], "pinned": true });
+        [
+            list["sessions"][0].clone(),
+            actor.get("/api/sessions").await.expect(200)["sessions"][0].clone(),
+            actor.get("/api/bootstrap").await.expect(200)["sessions"][0].clone(),
+            actor.rpc("sessions.get", named.clone()).await.unwrap(),
+            actor.get(&path).await.expect(200),
+            actor.rpc("sessions.update", changed).await.unwrap(),
+        ]
+        .map(|session| {
+            assert_eq!(session["id"], made["id"]);
+            session["share_id"].clone()
+        })
+    };
+    let lists = [
+        "sessions.list",
+        "sessions.get",
+        "sessions.update",
+        "/api/bootstrap",
+        "/api/sessions",
+        "/api/sessions/{id}",
+    ];
+    let limited = key(&server, &owner, json!(lists)).await;
+    assert!(links(&limited).await.iter().all(Value::is_null));
+    for more in ["chat.history", "sessions.share"] {
+        let only: Vec<&str> = lists.into_iter().chain([more]).collect();
+        let reader = key(&server, &owner, json!(only)).await;
+        let seen = links(&reader).await;
+        assert!(
+            seen.iter().all(|link| *link == shared["share_id"]),
+            "{more}"
+        );
+    }
+}

@@ -1,5 +1,5 @@
 // The settings of scheduled backups, as the fields of a form.
-import type { Setting, SettingDescription } from '../../../client/generated/rpc';
+import type { Setting } from '../../../client/generated/rpc';
 import { keys } from '../../../client/keys';
 import { rpc } from '../../../client/rpc';
 import { textsOf } from '../../../phrases/texts';
@@ -48,11 +48,9 @@ export const backupSettings = () => ({
       rpc('config.describe', asked),
       textsOf('settings'),
     ]);
-    // A hint is plain text.
-    const hint = (one: SettingDescription) => text(one.doc).replace(/`([^`]+)`/g, '“$1”');
     return {
       values: new Map(values.map((one) => [one.key, one])),
-      described: new Map(settings.map((one) => [one.key, { ...one, hint: hint(one) }])),
+      described: new Map(settings.map((one) => [one.key, { ...one, doc: text(one.doc) }])),
     };
   },
 });
