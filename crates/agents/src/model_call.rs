@@ -93,7 +93,6 @@ impl Agents {
         {
             let reason = match option {
                 "response_format" => "this provider has no such format; ask for it in the prompt",
-                "tools" => "this provider has no strict tools; send them without `strict`",
                 _ => "this provider has no such option",
             };
             return Err(AgentsError::invalid(option, reason).into());

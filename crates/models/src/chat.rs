@@ -48,7 +48,8 @@ pub struct OpenaiOptions {
 }
 
 impl ChatRequest {
-    /// The first option that has an effect only in the OpenAI-compatible family, by its name in `OpenAI`'s API.
+    /// The first option that has an effect only in the OpenAI-compatible family, by its name in `OpenAI`'s API. `strict`
+    /// of tools is not one of them: some clients set it for every tool, and others tolerate that it has no effect.
     pub fn openai_option(&self) -> Option<&'static str> {
         let OpenaiOptions {
             parallel_tool_calls,
@@ -59,10 +60,6 @@ impl ChatRequest {
         let is_penalty = |penalty: Option<f64>| penalty.is_some_and(|penalty| penalty != 0.0);
         let used = [
             ("response_format", self.response_format.is_some()),
-            (
-                "tools",
-                self.tools.iter().any(|tool| tool.strict == Some(true)),
-            ),
             ("parallel_tool_calls", parallel_tool_calls == Some(false)),
             ("seed", seed.is_some()),
             ("frequency_penalty", is_penalty(frequency_penalty)),
@@ -266,9 +263,9 @@ mod tests {
             frequency_penalty: Some(0.0),
             presence_penalty: Some(0.0),
         };
-        let strict = request(defaults, Some(true));
-        assert_eq!(strict.openai_option(), Some("tools"));
-        assert_eq!(request(defaults, Some(false)).openai_option(), None);
+        for strict in [Some(true), Some(false), None] {
+            assert_eq!(request(defaults, strict).openai_option(), None);
+        }
         for (options, name) in [
             (
                 OpenaiOptions {
