@@ -4836,7 +4836,7 @@ export interface Approval {
    */
   conversation?: AskingConversation | null;
   /**
-   * The call counts as denied after this time.
+   * The call expires after this time, and then does not run.
    */
   expires_at: Timestamp;
 }
