@@ -79,7 +79,9 @@ async fn has_run(owner: &Actor) -> bool {
             let history = owner.rpc("chat.history", history).await.unwrap();
             let messages = history["messages"].as_array().unwrap();
             let output = messages.iter().find(|message| message["role"] == "tool");
-            return output.unwrap()["tool_status"] == "ok";
+            let status = &output.unwrap()["tool_status"];
+            // A call that was made may have failed.
+            return status == "ok" || status == "error";
         }
         tokio::task::yield_now().await;
     }

@@ -2,9 +2,9 @@
 //! names a Python interpreter that has the SDK (`cargo xtask test` creates one).
 
 use super::{add, call_tool, connect, shown, test, until};
-use crate::steps::{light_owner, stopped_clock};
+use crate::steps::{by_clock, stopped_clock};
 use gatehouse_doubles::prepared_if;
-use gatehouse_testkit::Options;
+use gatehouse_testkit::PASSWORD;
 use serde_json::json;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -63,7 +63,8 @@ async fn a_server_of_the_sdk_is_connected_refreshed_and_disconnected() {
         return;
     };
     let clock = stopped_clock();
-    let (server, owner) = light_owner(Options::default().clock(clock.clone())).await;
+    let server = by_clock(&clock).await;
+    let owner = server.set_up().await;
     let added = add(&owner, &url).await;
     assert_eq!(added["auth"]["state"], "needed", "{added}");
     connect(&owner).await;
@@ -86,7 +87,9 @@ async fn a_server_of_the_sdk_is_connected_refreshed_and_disconnected() {
     assert_eq!(gone, Ok(json!({ "revoked": true })));
     let now = until(&owner, "failed").await;
     assert_eq!(now["auth"]["state"], "needed", "{now}");
-    // It can be connected again.
+    // It can be connected again, after a confirmation, because hours have passed.
+    let confirmed = json!({ "password": PASSWORD });
+    owner.post("/api/auth/confirm", confirmed).await.expect(200);
     connect(&owner).await;
     let answer = call_tool(&server).await.unwrap();
     assert!(answer.contains("tokens 1"), "{answer}");
