@@ -225,7 +225,7 @@ test('the inbox deletes all read messages at once, and several that are selected
   const sure = page.getByRole('dialog', { name: 'Delete all read' });
   await expect(sure).toContainText('2 read messages will be permanently deleted');
   await sure.getByRole('button', { name: 'Delete', exact: true }).click();
-  await expect(page.getByText('2 messages deleted')).toBeVisible();
+  await expect(page.getByRole('paragraph').filter({ hasText: '2 messages deleted' })).toBeVisible();
   await expect(messages.getByRole('listitem')).toHaveCount(4);
   await expect(page.getByRole('button', { name: 'Delete all read' })).toHaveCount(0);
 

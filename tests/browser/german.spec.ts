@@ -132,7 +132,7 @@ test.describe('every page in German', () => {
     await expect(question).toContainText('1 gelesene Nachricht wird endgültig gelöscht');
     await check(page, 'inbox-question');
     await question.getByRole('button', { name: 'Löschen', exact: true }).click();
-    await expect(page.getByText('1 Nachricht gelöscht')).toBeVisible();
+    await expect(page.getByRole('paragraph').filter({ hasText: '1 Nachricht gelöscht' })).toBeVisible();
     // The unread message stays selected.
     await expect(page.getByText('1 ausgewählt')).toBeVisible();
     await page.keyboard.press('Control+k');
