@@ -57,7 +57,14 @@ impl Services {
             .resolve_approval_by(&asked.id, allow, remember, by)
             .await
             .map_err(to_problem);
-        let now = self.clock.now();
+        let decision = Decision {
+            allowed: allow,
+            at: self.clock.now(),
+            through: Some(through),
+        };
+        if answered.is_ok() {
+            self.sent_links.note_decision(&asked.id, decision);
+        }
         let ended = match &answered {
             Ok(()) => Concluded::Done(Map::new()),
             // The rule for later calls may be stored although this call no longer waits.
@@ -67,12 +74,6 @@ impl Services {
         self.auth.conclude(intent, ended).await;
         // After the record, whose time is that of the answer.
         if answered.is_ok() {
-            let decision = Decision {
-                allowed: allow,
-                at: now,
-                through: Some(through),
-            };
-            self.sent_links.note_decision(&asked.id, decision);
             self.store_link_end(&asked.id, StoredEnd::Answered(decision))
                 .await;
         }
