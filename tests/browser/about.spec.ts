@@ -178,7 +178,7 @@ test('backups are scheduled, what is wrong is said at its field, and the schedul
   const schedule = card.getByLabel('Schedule', { exact: true });
   const save = card.getByRole('button', { name: 'Save' });
   await expect(card.getByText('Backups are made only on request.')).toBeVisible();
-  await schedule.selectOption('Own cron pattern');
+  await schedule.selectOption('Custom cron pattern');
   await save.click();
   const pattern = card.getByLabel('Cron pattern');
   await expect(pattern).toHaveAccessibleDescription('Enter a cron pattern.');

@@ -301,7 +301,7 @@ test('deliveries that a restored backup holds are named, shown and released', as
   await bulk.getByRole('button', { name: 'Select all waiting' }).click();
   await bulk.getByRole('button', { name: 'Retry now' }).click();
   const retry = page.getByRole('dialog', { name: 'Retry waiting deliveries' });
-  await expect(retry).toContainText('2 of them are held, of a restored backup.');
+  await expect(retry).toContainText('2 of them are held, from a restored backup.');
   await retry.getByRole('button', { name: 'Cancel' }).click();
   await bulk.getByRole('button', { name: 'Cancel' }).click();
 

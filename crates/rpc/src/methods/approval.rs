@@ -130,7 +130,7 @@ async fn find(call: Call, params: FindParams) -> Result<Approval, Problem> {
     }
 }
 
-/// `NOT_FOUND`, with how the call of a link ended if that is known.
+/// `NOT_FOUND`, with how the call ended if a link to it was sent and that is known.
 fn gone(end: Option<LinkEnd>) -> Problem {
     let problem = Problem::not_found("approval");
     match end {

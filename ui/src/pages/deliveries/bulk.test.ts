@@ -67,7 +67,7 @@ test('a search with empty pages ends', async () => {
 test('the questions say how many', () => {
   expect(questionOf('retry', 1)).toMatch(/^1 waiting delivery is attempted now/);
   expect(questionOf('retry', 3)).not.toContain('restored backup');
-  expect(questionOf('retry', 3, 1)).toMatch(/^3 waiting deliveries .+ 1 of them is held, of a restored backup\./);
+  expect(questionOf('retry', 3, 1)).toMatch(/^3 waiting deliveries .+ 1 of them is held, from a restored backup\./);
   expect(questionOf('cancel', 3, 1)).not.toContain('restored backup');
   expect(questionOf('cancel', 1200)).toMatch(/^1,200 deliveries/);
 });
