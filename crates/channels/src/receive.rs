@@ -38,6 +38,13 @@ pub struct InboundAccount {
     pub forgets_after: Option<Duration>,
 }
 
+impl InboundAccount {
+    /// The target of messages through this account.
+    pub fn target(&self) -> String {
+        format!("{}:{}", self.kind, self.id)
+    }
+}
+
 /// Messages from the vendor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Received {

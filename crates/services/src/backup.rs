@@ -263,7 +263,7 @@ impl Services {
     }
 
     /// Waits until no backup is made in the directory for backups, and prevents others until the returned value is
-    /// dropped. Tests call it to stand for another backup.
+    /// dropped. Tests call it in place of another backup.
     #[doc(hidden)]
     pub async fn hold_backups(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.backup_turn).lock_owned().await

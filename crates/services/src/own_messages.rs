@@ -6,8 +6,8 @@ use gatehouse_domain::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The sender's name in the messages.
-const SOURCE: &str = "Gatehouse";
+/// The sender's name in the gateway's own messages.
+pub(crate) const SOURCE: &str = "Gatehouse";
 
 /// A message to a channel.
 pub(crate) struct OwnMessage<'a> {

@@ -133,13 +133,10 @@ impl Conn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{hold_write_lock, number, postgres, sqlite};
+    use crate::testing::{hold_write_lock, postgres, sqlite, until_waits_for};
     use gatehouse_domain::ManualClock;
 
     const LEASE: Duration = Duration::from_mins(5);
-    /// Counts the transactions that wait for their turn.
-    const WAITING: &str = "SELECT COUNT(*) FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event = 'advisory'";
 
     fn manual_at(now: Timestamp) -> (Arc<ManualClock>, Arc<dyn Clock>) {
         let manual = Arc::new(ManualClock::at(now));
@@ -228,9 +225,7 @@ mod tests {
             let duty = Duty::new("sweep", LEASE);
             let held = hold_write_lock(&database.location).await;
             let suspended = async {
-                while number(&database.location, WAITING).await == 0 {
-                    tokio::task::yield_now().await;
-                }
+                until_waits_for(&database.location, "advisory").await;
                 manual.advance(wait);
                 drop(held);
             };

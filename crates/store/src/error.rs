@@ -220,9 +220,7 @@ impl StoreError {
                 | Self::FileReplaced
         )
     }
-}
 
-impl StoreError {
     /// The problem for a database that is unavailable and unchanged.
     pub fn unavailable_problem() -> Problem {
         Problem::new(

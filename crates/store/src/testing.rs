@@ -233,6 +233,18 @@ pub async fn number(location: &Location, sql: &str) -> i64 {
     }
 }
 
+/// Waits until a connection to this PostgreSQL database waits for an event of `pg_stat_activity`, such as `advisory`
+/// for the turn to write, or `PgSleep`.
+pub async fn until_waits_for(location: &Location, event: &str) {
+    let sql = format!(
+        "SELECT COUNT(*) FROM pg_stat_activity
+             WHERE datname = current_database() AND wait_event = '{event}'"
+    );
+    while number(location, &sql).await == 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Holds the lock for migrations, on SQLite that for writes, until the returned value is dropped, like a process that
 /// hangs.
 pub async fn hold_write_lock(location: &Location) -> impl Sized + use<> {

@@ -68,9 +68,8 @@ type Condition = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// The channels for changes of deliveries.
 pub(crate) struct Changes {
-    events: broadcast::Sender<Arc<DeliveryChange>>,
     /// Changes for receivers that need them only while the condition is true.
-    conditional: broadcast::Sender<Arc<DeliveryChange>>,
+    events: broadcast::Sender<Arc<DeliveryChange>>,
     condition: OnceLock<Condition>,
     /// The last delivery that failed and was not canceled.
     failed: watch::Sender<Option<Arc<DeliveryChange>>>,
@@ -83,7 +82,6 @@ impl Default for Changes {
     fn default() -> Self {
         Self {
             events: broadcast::Sender::new(EVENTS),
-            conditional: broadcast::Sender::new(EVENTS),
             condition: OnceLock::new(),
             failed: watch::Sender::new(None),
             waiting: Mutex::default(),
@@ -121,24 +119,20 @@ impl Changes {
             add(&mut self.waiting(), one);
             self.noted.notify_one();
         }
-        let is_followed = self.events.receiver_count() > 0;
         let is_wanted = self.is_wanted();
         let has_failed = is_failure
             && changed.status == DeliveryStatus::Failed
             && self.failed.receiver_count() > 0;
-        if !is_followed && !is_wanted && !has_failed {
+        if !is_wanted && !has_failed {
             return;
         }
         let event = Arc::new(event());
         if has_failed {
             self.failed.send_replace(Some(Arc::clone(&event)));
         }
-        // The last receiver may have been dropped since.
-        if is_followed {
-            drop(self.events.send(Arc::clone(&event)));
-        }
         if is_wanted {
-            drop(self.conditional.send(event));
+            // The last receiver may have been dropped since.
+            drop(self.events.send(event));
         }
     }
 
@@ -155,32 +149,26 @@ impl Changes {
 
     fn is_wanted(&self) -> bool {
         self.condition.get().is_some_and(|condition| condition())
-            && self.conditional.receiver_count() > 0
+            && self.events.receiver_count() > 0
     }
 }
 
 impl Webhooks {
-    /// Subscribes to delivery status changes. A subscriber that falls behind misses some.
-    pub fn subscribe(&self) -> broadcast::Receiver<Arc<DeliveryChange>> {
-        self.0.changes.events.subscribe()
-    }
-
-    /// Like [`Self::subscribe`], for changes during which `is_wanted` returns true. All such subscribers share the
-    /// condition of the first. It is evaluated for each change.
-    pub fn subscribe_while(
+    /// Subscribes to delivery status changes that happen while `is_wanted` returns true. It is evaluated for each
+    /// change, and all subscribers share that of the first. A subscriber that falls behind misses some changes.
+    pub fn subscribe(
         &self,
         is_wanted: impl Fn() -> bool + Send + Sync + 'static,
     ) -> broadcast::Receiver<Arc<DeliveryChange>> {
         let changes = &self.0.changes;
         changes.condition.get_or_init(|| Box::new(is_wanted));
-        changes.conditional.subscribe()
+        changes.events.subscribe()
     }
 
     /// Whether changes that are neither failures nor refusals are published.
     #[doc(hidden)]
     pub fn publishes_changes(&self) -> bool {
-        let changes = &self.0.changes;
-        changes.events.receiver_count() > 0 || changes.is_wanted()
+        self.0.changes.is_wanted()
     }
 
     /// Follows the last delivery that failed. Each failure replaces the previous one. Canceled deliveries are not

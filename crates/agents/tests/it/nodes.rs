@@ -12,10 +12,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Counts the connections that hold a lock for a while.
-const RENEWING: &str = "SELECT COUNT(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event = 'PgSleep'";
-
 /// Why each answer of a session that ended did so, as a node reports it.
 async fn stops_of(node: &Harness, session: &str) -> Vec<&'static str> {
     let page = node.agents.history(session, 50, None).await.unwrap();
@@ -251,9 +247,7 @@ async fn a_turn_that_its_node_renews_after_it_was_read_is_not_ended() {
         SELECT pg_sleep(1); COMMIT";
     let ending = async {
         // Its read sees the state before the renewal, and its write waits for it.
-        while testing::number(&here.database.location, RENEWING).await == 0 {
-            tokio::task::yield_now().await;
-        }
+        testing::until_waits_for(&here.database.location, "PgSleep").await;
         there.agents.background().await;
     };
     tokio::join!(testing::run_sql(&here.database.location, renew), ending);

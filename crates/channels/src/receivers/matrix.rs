@@ -102,8 +102,8 @@ struct Syncing {
     /// Number of failures in a row to read the members of a room.
     failures: u32,
     invitations: Invitations,
-    /// When a member of an encrypted group last wrote in it.
-    unread_at: Option<u64>,
+    /// When a member of an encrypted group last wrote in it, by the monotonic clock.
+    unread_at_ms: Option<u64>,
 }
 
 impl Receiving for Syncing {
@@ -204,14 +204,14 @@ impl Syncing {
     /// Returns the problem that the account shows. `is_unread` is whether encrypted messages have arrived now.
     fn warning(&mut self, is_unread: bool, now_ms: u64) -> Option<&'static str> {
         let is_recent = |at: &u64| now_ms.saturating_sub(*at) < UNREAD_MS;
-        self.unread_at = self.unread_at.filter(is_recent);
+        self.unread_at_ms = self.unread_at_ms.filter(is_recent);
         if is_unread {
-            if self.unread_at.is_none() {
+            if self.unread_at_ms.is_none() {
                 tracing::warn!("messages of an encrypted Matrix group cannot be read");
             }
-            self.unread_at = Some(now_ms);
+            self.unread_at_ms = Some(now_ms);
         }
-        self.unread_at.map(|_| UNREAD)
+        self.unread_at_ms.map(|_| UNREAD)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::invalid_value::InvalidValue;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{InvalidSetting, Reader};
-use crate::section::tls::Tls;
+use crate::section::tls::{DOMAINS, Tls};
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
@@ -121,7 +121,7 @@ impl Server {
 /// The URL with the first name of the certificate. Its port is 443, where the certificate authority verifies the name,
 /// whatever port that is forwarded to.
 fn certified_url(reader: &Reader<'_>) -> Result<Option<Url>, InvalidSetting> {
-    let domains: Vec<String> = reader.list("server.tls.acme.domains")?;
+    let domains: Vec<String> = reader.list(DOMAINS)?;
     let first = domains.first();
     Ok(first.and_then(|name| Url::parse(&format!("https://{name}")).ok()))
 }

@@ -8,7 +8,7 @@ use url::{Host, Url};
 
 const TLS_FILES: Change =
     Change::Never("set the certificate and the key together, in the file or the environment");
-const DOMAINS: &str = "server.tls.acme.domains";
+pub(super) const DOMAINS: &str = "server.tls.acme.domains";
 const EMAIL: &str = "server.tls.acme.email";
 const DIRECTORY: &str = "server.tls.acme.directory";
 /// The maximum number of names in a certificate of Let's Encrypt (letsencrypt.org/docs/rate-limits).

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// How long what is typed after a question has ended counts as typed for that question.
+/// After a question has ended, input within this time still counts as typed for it.
 const LATE: Duration = Duration::from_secs(1);
 
 /// A line of input.
@@ -60,8 +60,8 @@ impl Input {
         }
     }
 
-    /// Like [`Self::ask`], until the future `end` completes. Returns its output then; print it and call
-    /// [`Self::discard_late`]. What was typed before the question is discarded.
+    /// Like [`Self::ask`], but if the future `end` completes first, returns its output as the error. The caller then
+    /// prints why the question ended, and calls [`Self::discard_late`]. Input from before the question is discarded.
     pub async fn ask_until<T>(
         &mut self,
         question: &str,

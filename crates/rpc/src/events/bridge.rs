@@ -51,7 +51,7 @@ pub async fn bridge(rpc: &Rpc, shutdown: &CancellationToken, tasks: &TaskTracker
     let listeners = bus.clone();
     let deliveries = services
         .webhooks
-        .subscribe_while(move || listeners.has_listeners());
+        .subscribe(move || listeners.has_listeners());
     forward.run(deliveries::follow(bus.clone(), deliveries));
     forward.each(services.auth.changes_events(), |bus, what| {
         bus.publish_kind(&AUTH_CHANGED, &AuthChangedParams { what });

@@ -109,25 +109,27 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 
 async fn find(call: Call, params: FindParams) -> Result<Approval, Problem> {
     let (services, agents) = (&call.services, &call.services.agents);
-    let (found, end) = match (params.token, params.id) {
+    let end = match (params.token, params.id) {
         (Some(token), None) => {
             let found = agents.find_approval_by_token(&token).await;
-            (found, services.approval_link_end(&token).await)
+            if let Some(approval) = found.map_err(to_problem)? {
+                return Ok(approval);
+            }
+            services.approval_link_end(&token).await
         }
         (None, Some(id)) => {
-            let waiting = agents.list_approvals().await;
-            let found = waiting.map(|all| all.into_iter().find(|asked| asked.id == id));
-            (found, services.approval_end(&id).await)
+            let waiting = agents.list_approvals().await.map_err(to_problem)?;
+            if let Some(approval) = waiting.into_iter().find(|asked| asked.id == id) {
+                return Ok(approval);
+            }
+            services.approval_end(&id).await
         }
         _ => {
             let reason = "expected either a token or an ID";
             return Err(Problem::invalid_params("token", reason));
         }
     };
-    match found.map_err(to_problem)? {
-        Some(approval) => Ok(approval),
-        None => Err(gone(end.map_err(to_problem)?)),
-    }
+    Err(gone(end.map_err(to_problem)?))
 }
 
 /// `NOT_FOUND`, with how the call ended if a link to it was sent and that is known.

@@ -183,16 +183,24 @@ impl Services {
         &self,
         place: BackupDirectory,
     ) -> Result<Vec<Entry>, PlaceError> {
-        let list = examine(&self.backup_place_turn, place, BackupDirectory::list);
-        within(LONGEST_WAIT, list).await
+        self.list_within(LONGEST_WAIT, place).await
     }
 
-    /// Lists the backups in the directory, newest first, for `doctor`. Returns `None` if the directory is missing or does not answer.
+    /// Lists the backups in the directory for `doctor`, newest first. Returns `None` if the directory cannot be read
+    /// or does not answer.
     pub(crate) async fn list_for_check(&self) -> Option<Vec<Entry>> {
         // The check of the database reports an error.
         let place = self.backup_place().await.ok()?;
+        self.list_within(LONGEST_READ, place).await.ok()
+    }
+
+    async fn list_within(
+        &self,
+        limit: Duration,
+        place: BackupDirectory,
+    ) -> Result<Vec<Entry>, PlaceError> {
         let list = examine(&self.backup_place_turn, place, BackupDirectory::list);
-        within(LONGEST_READ, list).await.ok()
+        within(limit, list).await
     }
 
     /// Examines the directory, after other examinations.

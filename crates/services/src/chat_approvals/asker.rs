@@ -6,14 +6,12 @@ use crate::Services;
 use crate::approval_messages::message_text;
 use crate::inbound::message_id;
 use crate::live_config::settings::base_url;
+use crate::own_messages::SOURCE;
 use gatehouse_agents::{Approval, ButtonPlace};
 use gatehouse_channels::{Channels, InboundAccount, Outgoing};
 use gatehouse_config::ApprovalLinks;
 use gatehouse_domain::id::DeliveryId;
 use gatehouse_store::{ReceivedMessageRow, StoreError};
-
-/// The sender's name in messages.
-const SOURCE: &str = "Gatehouse";
 
 /// The trusted person whose turn asks.
 #[derive(Debug)]
@@ -71,7 +69,7 @@ impl Services {
         };
         // By the clock that the expiry is compared with.
         let at = self.store.shared_now(&self.clock).await;
-        let target = format!("{}:{}", account.kind, account.id);
+        let target = account.target();
         let resolved = self.config.resolved();
         let needs_login = resolved.settings.approvals.links == ApprovalLinks::SignIn;
         let link = format!("{}/approve/{token}", base_url(&resolved.settings));

@@ -2,6 +2,7 @@
 
 use super::Inbound;
 use super::pictures::Pictures;
+use crate::own_messages::SOURCE;
 use gatehouse_agents::{AgentsError, MessageOrigin, Origin, SendRequest, Target, TurnReport};
 use gatehouse_channels::{
     Channels, InboundAccount, Outgoing, Pairing, REPLY_TO, SendError, files_of, session_key,
@@ -21,8 +22,6 @@ const TYPING: Duration = Duration::from_secs(4);
 const MAX_AGE: Duration = Duration::from_hours(24);
 /// The answer of a turn that failed. The reason is for the owner, who finds it in the conversation.
 pub(super) const FAILED: &str = "This cannot be answered right now.";
-/// The sender's name in messages.
-const SOURCE: &str = "Gatehouse";
 
 /// The outcome of handling a message.
 enum Outcome {
@@ -308,7 +307,7 @@ impl Inbound {
         if message.is_group {
             extra.insert(REPLY_TO.to_owned(), message.message_id.clone());
         }
-        let target = format!("{}:{}", account.kind, account.id);
+        let target = account.target();
         // An agent's text must neither notify people nor hide a link's destination.
         let markup = Channels::markup(&target);
         let text = pictures.with_note(text);

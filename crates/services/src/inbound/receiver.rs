@@ -2,6 +2,7 @@
 
 use super::Inbound;
 use crate::Services;
+use crate::own_messages::SOURCE;
 use gatehouse_channels::{
     InboundAccount, Outgoing, PairingRequest, Poll, PollHolder, ReceiveError, Received,
     ReceiverState, SendError,
@@ -28,8 +29,6 @@ const CODE_TRIES: u32 = 6;
 /// How often a code is sent if the vendor asks to wait, and the longest wait. A code is valid for one hour.
 const CODE_SENDS: u32 = 5;
 const CODE_WAIT: Duration = Duration::from_mins(5);
-/// The sender's name in messages.
-const SOURCE: &str = "Gatehouse";
 
 /// The receiver of an account.
 struct Receiver {
@@ -302,7 +301,7 @@ async fn try_send_code(
     let thread = request.thread.as_deref();
     let extra = channels.address(&account.id, &request.chat, thread).await?;
     let message = Outgoing {
-        target: &format!("{}:{}", account.kind, account.id),
+        target: &account.target(),
         text: &text,
         is_json: false,
         extra: &extra,

@@ -144,7 +144,7 @@ pub async fn rows(harness: &Harness) -> Vec<DeliveryRow> {
 
 /// Waits until this many deliveries are stored. Refusals are recorded after the response.
 pub async fn until_rows(harness: &Harness, count: usize) -> Vec<DeliveryRow> {
-    let mut changes = harness.webhooks.subscribe();
+    let mut changes = harness.webhooks.subscribe(|| true);
     loop {
         let rows = rows(harness).await;
         if rows.len() >= count {

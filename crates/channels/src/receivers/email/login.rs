@@ -121,7 +121,7 @@ impl Session {
         let validity = validity.ok_or_else(|| {
             ImapError::stopped(
                 "The mail server reports no UIDVALIDITY for this mailbox, so new mail cannot be \
-                                recognized.",
+                 recognized.",
             )
         })?;
         self.mailbox = Mailbox { validity, next };

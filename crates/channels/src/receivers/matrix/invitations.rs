@@ -41,8 +41,8 @@ impl RefusedRoom {
         }
     }
 
-    /// Returns the room for another retry after one that failed; `None` if there is none. A request that timed out is
-    /// not repeated, because messages would wait for it each time.
+    /// Returns the room if it is retried again after this failure, and `None` if it is given up. Only a failure that
+    /// asks to wait is repeated: messages would be delayed by each request that times out.
     fn after(self, failure: &Failure) -> Option<Self> {
         let is_limited = matches!(failure, Failure::Later { after: Some(_), .. });
         let retries = self.retries.saturating_sub(1);

@@ -4,7 +4,7 @@ use crate::incidents::logs::Log;
 use crate::steps::stopped_clock;
 use gatehouse_auth::audit::verify;
 use gatehouse_domain::ManualClock;
-use gatehouse_store::testing::{hold_write_lock, number, postgres, run_sql, sqlite};
+use gatehouse_store::testing::{hold_write_lock, postgres, run_sql, sqlite, until_waits_for};
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -299,10 +299,6 @@ async fn what_a_node_claimed_before_it_was_killed_is_taken_over_after_a_minute()
     assert_eq!(seqs(&records(&path).await), expected);
 }
 
-/// Counts the transactions that wait for their turn.
-const WAITING: &str = "SELECT COUNT(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event = 'advisory'";
-
 #[tokio::test]
 async fn a_claim_that_changed_while_the_database_stood_still_is_respected() {
     let Some(database) = postgres().await else {
@@ -323,9 +319,7 @@ async fn a_claim_that_changed_while_the_database_stood_still_is_respected() {
     export(&server).await;
     let lock = hold_write_lock(&location).await;
     let outage = async {
-        while number(&location, WAITING).await == 0 {
-            tokio::task::yield_now().await;
-        }
+        until_waits_for(&location, "advisory").await;
         run_sql(
             &location,
             r#"UPDATE settings SET value = '{"seq":0,"claim":"the second"}'

@@ -168,7 +168,7 @@ impl Harness {
         };
         let webhooks = Webhooks::open(parts, settings).await.unwrap();
         Self {
-            events: tokio::sync::Mutex::new(webhooks.subscribe()),
+            events: tokio::sync::Mutex::new(webhooks.subscribe(|| true)),
             store,
             secrets,
             channels,

@@ -5,7 +5,7 @@ use super::model::{self, FakeModel};
 use gatehouse_agents::{AgentEvent, Agents, Stop};
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_doubles::openai::{call, say};
-use gatehouse_store::testing::{TestDatabase, number, postgres, run_sql};
+use gatehouse_store::testing::{TestDatabase, number, postgres, run_sql, until_waits_for};
 use gatehouse_store::{Store, StoreError};
 use gatehouse_webhooks::{Delivery, WebhooksSettings};
 use serde_json::json;
@@ -127,9 +127,6 @@ async fn what_was_stored_before_the_clock_was_set_back_runs_now() {
 const READING: &str = "SELECT COUNT(*) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'
         AND query LIKE 'SELECT id, lease_owner, lease_until%'";
-/// Counts the connections that hold a lock for a while.
-const LOCKING: &str = "SELECT COUNT(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event = 'PgSleep'";
 
 async fn until_some(database: &TestDatabase, sql: &str) {
     while number(&database.location, sql).await == 0 {
@@ -154,7 +151,7 @@ async fn a_lease_that_is_renewed_during_a_slow_read_holds() {
         UPDATE webhook_deliveries SET lease_until = 7; SELECT pg_sleep(3); COMMIT";
     let lease = Duration::from_mins(1);
     let reading = async {
-        until_some(&database, LOCKING).await;
+        until_waits_for(&database.location, "PgSleep").await;
         harness.webhooks.wake();
         until_some(&database, READING).await;
         harness.clock.advance(lease);
