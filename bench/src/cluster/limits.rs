@@ -30,11 +30,11 @@ pub struct Offered {
     stop: CancellationToken,
 }
 
-/// Creates the webhook.
+/// Creates the webhook. Its deliveries go to the log: the inbox, which is read at the end, keeps a limited number.
 pub async fn make(node: &Node) -> Result<Lane> {
     let params = json!({
         "name": "limited", "source_profile": "codehost_a", "rate_limit_per_minute": PER_MINUTE,
-        "deliver_only": true, "prompt_template": "limited",
+        "deliver_only": true, "deliver_to": "log", "prompt_template": "limited",
     });
     make_lane(&node.installation, node.server()?, "limited", params).await
 }

@@ -68,6 +68,9 @@ pub async fn tell(
     Ok(())
 }
 
+/// How many messages the inbox keeps. With more, this run cannot tell which are missing.
+const INBOX_KEEPS: usize = 10_000;
+
 /// Reads the whole inbox and counts each message.
 pub async fn read_inbox(installation: &Installation, server: &Server, lane: &Lane) -> Result<()> {
     let mut params = json!({ "limit": 500 });
@@ -88,6 +91,13 @@ pub async fn read_inbox(installation: &Installation, server: &Server, lane: &Lan
 pub fn tell_inbox(lanes: &[Lane], accepted: &[Accepted], report: &mut Report) {
     for lane in lanes.iter().filter(|lane| lane.name == super::INBOX) {
         let mine = accepted.iter().filter(|one| one.lane == lane.name);
+        let all = mine.clone().count();
+        report.fact(
+            "inbox: messages that it must still have",
+            &format!("≤ {INBOX_KEEPS}"),
+            all <= INBOX_KEEPS,
+            all,
+        );
         let twice = mine
             .filter(|one| lane.recorder.count(&one.mark) > 1)
             .count();
