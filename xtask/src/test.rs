@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::{self, ScopedJoinHandle};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::check::Metadata;
 use crate::gauntlet::Gauntlet;
@@ -97,6 +97,25 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
 const JUNIT: &str = "nextest/all/junit.xml";
 /// The profile `all` of `.config/nextest.toml` counts on it.
 const THREADS_PER_CORE: usize = 8;
+
+/// Bytes that must be free for temporary files: a gateway reports a nearly full disk below 5 GiB, which many tests do
+/// not expect, and the tests write some files themselves.
+const LEAST_FREE: u64 = 8 << 30;
+
+/// Fails with the cause of the failures that would follow.
+fn free_disk_space() -> Result<()> {
+    let folder = std::env::temp_dir();
+    let found = rustix::fs::statvfs(&folder)?;
+    let free = found.f_bavail.saturating_mul(found.f_frsize);
+    ensure!(
+        free >= LEAST_FREE,
+        "{} GiB are free in {}; the tests need {} GiB",
+        free >> 30,
+        folder.display(),
+        LEAST_FREE >> 30
+    );
+    Ok(())
+}
 
 struct Session<'a> {
     root: &'a Path,
@@ -187,6 +206,7 @@ impl<'a> Session<'a> {
             self.compile();
         }
         self.join(engines)?;
+        self.report.step("free disk space", free_disk_space);
         if affected.has_any_crate() {
             self.rust(target, &binary, affected)?;
         }

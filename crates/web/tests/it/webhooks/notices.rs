@@ -157,7 +157,9 @@ async fn each_sender_that_stopped_is_reported_once_and_so_is_its_return() {
     (server, owner) = restart(server, owner).await;
     told(&owner, "The health check senders passes again.\n").await;
     let all = texts(&owner).await;
-    let messages = all.iter().filter(|text| text.contains("health check"));
+    let messages = all
+        .iter()
+        .filter(|text| text.contains("The health check senders"));
     assert_eq!(messages.count(), 4, "{all:?}");
     drop(server);
 }
