@@ -13,6 +13,8 @@ export default defineConfig({
   forbidOnly: true,
   reporter: [['list'], ['json', { outputFile: 'test-results/results.json' }]],
   use: {
+    // An action that waits longer fails with what it waits for, and not with the timeout of its test.
+    actionTimeout: 30_000,
     viewport: { width: 1280, height: 900 },
     locale: 'en-US',
     launchOptions: {
