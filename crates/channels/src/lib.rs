@@ -50,6 +50,7 @@ mod split;
 mod store_received;
 mod target;
 mod vendor;
+mod vendor_apis;
 
 pub use account::{Account, AccountChange, ChannelField, ChannelType, ExtraKey, NewAccount};
 pub use error::{ChannelsError, SendError};

@@ -9,13 +9,10 @@ use crate::markup::Markup;
 use crate::receivers::{Receiver, discord::DiscordReceiver};
 use crate::split::Limit;
 use crate::vendor::{address, join_default};
+use crate::vendor_apis::discord::{AGENT, BASE_URL};
 use futures_util::future::BoxFuture;
 use reqwest::header::USER_AGENT;
 use serde::Serialize;
-
-pub(crate) const BASE_URL: &str = "https://discord.com/api/v10";
-/// The format that Discord requires of bots: `DiscordBot` (URL, version).
-pub(crate) const AGENT: &str = concat!("DiscordBot (Gatehouse, ", env!("CARGO_PKG_VERSION"), ")");
 
 #[derive(Debug)]
 pub(crate) struct Discord;
