@@ -26,7 +26,7 @@ static ABOUT: About = About {
             "webhook_url",
             "Webhook URL",
             FieldKind::Url,
-            "From the channel's settings, Integrations. Either this or a bot token.",
+            "From the channel’s settings, Integrations. Either this or a bot token.",
         )
         .secret(),
         FieldSpec::new(
@@ -38,15 +38,15 @@ static ABOUT: About = About {
         .secret(),
         FieldSpec::new(
             "channel_id",
-            "Channel id",
+            "Channel ID",
             FieldKind::Text,
-            "The channel's numeric ID. Needed with a bot token.",
+            "The channel’s numeric ID. Needed with a bot token.",
         ),
         FieldSpec::new(
             "base_url",
             "Server",
             FieldKind::Url,
-            "Only if you use a server other than Discord's.",
+            "Only if you use a server other than Discord’s.",
         ),
         receiving_switch(),
         receiving_agent(),
@@ -59,7 +59,7 @@ static ABOUT: About = About {
         },
         Extra {
             name: "thread_id",
-            help: "A thread of the webhook's channel.",
+            help: "A thread of the webhook’s channel.",
         },
     ],
     takes_json: false,

@@ -33,9 +33,10 @@ static ABOUT: About = About {
         .required(),
         FieldSpec::new(
             "chat_id",
-            "Chat id",
+            "Chat ID",
             FieldKind::Text,
-            "The chat's number, or @name of a public channel.",
+            "The chat’s number, or @name of a public channel. Not needed if the channel only receives messages, or if \
+             each webhook sets a chat.",
         ),
         FieldSpec::new(
             "base_url",
