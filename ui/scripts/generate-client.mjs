@@ -1,11 +1,13 @@
 // Writes src/client/generated from the gateway's generated documents: rpc.ts and limits.ts from
-// docs/generated/openrpc.json, http.ts from docs/generated/openapi.json, texts.ts from docs/generated/texts.json; and the
-// senders' marks. `--check` writes nothing and fails if a file would change.
+// docs/generated/openrpc.json, http.ts from docs/generated/openapi.json, texts.ts and names.ts from
+// docs/generated/texts.json; and from the vendors' folders, the senders' marks and German texts. `--check` writes nothing
+// and fails if a file would change.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { limitTable } from './limits.mjs';
+import { senderGerman } from './sender-german.mjs';
 import { senderTable } from './sender-marks.mjs';
 
 const DOCUMENTS = new URL('../../docs/generated/', import.meta.url);
@@ -71,16 +73,27 @@ async function http() {
   return HEAD + astToString(types);
 }
 
+const { names, ...english } = read('texts.json');
+
 /** What the gateway describes in English. Only tests read it. */
-const texts = () => `${HEAD}export const TEXTS = ${JSON.stringify(read('texts.json'), null, 2)};\n`;
+const texts = () => `${HEAD}export const TEXTS = ${JSON.stringify(english, null, 2)};\n`;
+
+/** The products that have neutral IDs. */
+const productNames = () =>
+  `${HEAD}export const NAMES: Readonly<Record<string, string>> = ${JSON.stringify(names, null, 2)};\n`;
+
+const german = senderGerman();
 
 let stale = false;
 for (const [name, text] of [
   ['rpc.ts', await rpc()],
   ['http.ts', await http()],
   ['limits.ts', `${HEAD}${limitTable(read('openrpc.json'))}`],
+  ['names.ts', productNames()],
   ['texts.ts', texts()],
   ['../../design/marks/senders.ts', senderTable()],
+  ['../../phrases/de/senders.json', german.texts],
+  ['../../phrases/de/sentences.json', german.sentences],
 ]) {
   const file = new URL(name, GENERATED);
   if (!process.argv.includes('--check')) {

@@ -4,7 +4,6 @@
 mod answers;
 mod requests;
 
-pub use crate::audit::AuditFilter;
 pub use answers::{
     ApiKeyCreated, ApiKeyItem, ApiKeyList, AuditEvent, AuditList, AuthStatus, ConfirmAnswer,
     Device, DeviceList, DevicePaired, Done, EndedAnswer, KeyPreset, ResetAnswer, SessionItem,
@@ -16,3 +15,18 @@ pub use requests::{
     LoginRequest, PairDeviceRequest, PasswordChangeRequest, RevokeApiKeyRequest, SetupRequest,
     VaultOptionalPassword, VaultPassword, VaultRecovery,
 };
+
+use gatehouse_domain::Timestamp;
+
+/// Which events to list.
+#[derive(Clone, Debug, Default)]
+pub struct AuditFilter {
+    /// Only events of this kind.
+    pub kind: Option<String>,
+    /// Only events by this actor, as in the field `actor` of an event.
+    pub actor: Option<String>,
+    /// Start of the period, inclusive.
+    pub from: Option<Timestamp>,
+    /// End of the period, exclusive.
+    pub until: Option<Timestamp>,
+}

@@ -13,7 +13,7 @@ pub use intents::Concluded;
 pub use retention::BrokenChain;
 pub use verify::{Verified, VerifyError, verify};
 
-use crate::api::{AuditEvent, AuditList};
+use crate::api::{AuditEvent, AuditFilter, AuditList};
 use crate::error::AuthError;
 use crate::identity::STRANGER;
 use crate::state::Auth;
@@ -22,19 +22,6 @@ use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::{AuditEntry, AuditPage, AuditRow, unguarded};
 use serde_json::{Value, json};
 use std::sync::Arc;
-
-/// Which events to list.
-#[derive(Clone, Debug, Default)]
-pub struct AuditFilter {
-    /// Only events of this kind.
-    pub kind: Option<String>,
-    /// Only events by this actor, as in the field `actor` of an event.
-    pub actor: Option<String>,
-    /// Start of the period, inclusive.
-    pub from: Option<Timestamp>,
-    /// End of the period, exclusive.
-    pub until: Option<Timestamp>,
-}
 
 /// The maximum number of rows per page.
 const MAX_LIMIT: i64 = 500;

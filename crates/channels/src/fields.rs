@@ -111,7 +111,7 @@ pub(crate) const fn receiving_switch() -> FieldSpec {
         INBOUND,
         "Receive messages",
         FieldKind::Switch,
-        "Lets people write to an agent (`true`). Each of them must be paired first.",
+        "Lets people write to an agent. Each of them must be paired first.",
     )
 }
 
@@ -121,7 +121,7 @@ pub(crate) const fn receiving_agent() -> FieldSpec {
         AGENT,
         "Agent",
         FieldKind::Text,
-        "The agent that answers received messages, if not the default one.",
+        "The agent that answers received messages.",
     )
 }
 
@@ -131,7 +131,7 @@ pub(crate) const fn speaking_switch() -> FieldSpec {
         VOICE_ANSWERS,
         "Answer voice messages with voice",
         FieldKind::Switch,
-        "Answers a voice message with the text and a voice message (`true`). Needs text-to-speech.",
+        "Answers a voice message with the text and a voice message. Needs text-to-speech.",
     )
 }
 

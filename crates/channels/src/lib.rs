@@ -50,6 +50,7 @@ mod split;
 mod store_received;
 mod target;
 mod vendor;
+mod vendor_apis;
 
 pub use account::{Account, AccountChange, ChannelField, ChannelType, ExtraKey, NewAccount};
 pub use error::{ChannelsError, SendError};
@@ -71,5 +72,5 @@ pub use receivers::ReceiverState;
 pub use receivers::buttons::{Button, Note, Press, Question, QuestionText, SentQuestion};
 pub use response::{REDACTED, SendResponse};
 pub use send::SendReport;
-pub use senders::{TypeNames, takes_json, type_names};
+pub use senders::{takes_json, texts};
 pub use session_keys::{person_key, session_key};

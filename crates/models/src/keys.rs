@@ -3,6 +3,7 @@
 use crate::ModelError;
 use crate::candidates::Endpoint;
 use crate::handle::Inner;
+use crate::refusal::Reason;
 use gatehouse_secrets::{SecretKind, SecretsError};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -105,5 +106,32 @@ impl Inner {
         } else {
             WhyAbsent::NeverEntered
         }))
+    }
+    /// Whether the provider rejected the key that is in use. A key that was entered since is not the rejected one,
+    /// also if it was entered on another node.
+    pub(crate) async fn is_key_rejected(&self, endpoint: &Endpoint<'_>) -> bool {
+        if !self.rejected_keys.has(endpoint) {
+            return false;
+        }
+        let Ok(key) = self.key(endpoint).await else {
+            return false;
+        };
+        key.text()
+            .is_some_and(|text| self.rejected_keys.is(endpoint, text))
+    }
+
+    /// Records that a provider answered a request with this key.
+    pub(crate) fn note_accepted(&self, endpoint: &Endpoint<'_>, key: &Key<'_>) {
+        if let Some(text) = key.text() {
+            self.rejected_keys.note_accepted(endpoint, text);
+        }
+    }
+
+    /// Records why a provider refused a request. A refusal for another reason than the key changes nothing.
+    pub(crate) fn note_refused(&self, endpoint: &Endpoint<'_>, key: &Key<'_>, reason: Reason) {
+        // A local server may require a key although none was entered.
+        if let Some(text) = key.text().filter(|_| reason == Reason::KeyRejected) {
+            self.rejected_keys.note_rejected(endpoint, text);
+        }
     }
 }

@@ -11,11 +11,10 @@ mod quotes;
 mod receiver;
 mod voice;
 
-pub(crate) use answers::message_id;
-
 use crate::Services;
 use gatehouse_channels::InboundAccount;
-use gatehouse_domain::Timestamp;
+use gatehouse_domain::{DeliveryId, Timestamp};
+use gatehouse_store::ReceivedMessageRow;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -32,6 +31,14 @@ const POLL: Duration = Duration::from_secs(15);
 const FETCHES: usize = 3;
 /// Maximum size in MiB of the pictures that are in memory to be sent. An answer has at most four of at most 25 MiB.
 const PICTURES_MIB: u32 = 100;
+
+/// Identifies the message. If it is retried, its turn continues.
+pub(crate) fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
+    DeliveryId::from_text(format!(
+        "inbound:{}:{}",
+        message.account_id, message.message_id
+    ))
+}
 
 /// The shared state of receivers and answers.
 struct Inbound {

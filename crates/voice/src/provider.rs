@@ -128,6 +128,19 @@ pub(crate) const ENDPOINT: ProviderSetting =
 pub(crate) const BINARY_PATH: ProviderSetting =
     setting("binary_path", "Program").hint("If empty, it is looked up in the gateway’s PATH.");
 
+impl About {
+    /// The English texts that the web UI translates. The display name is one if it is not a product's name.
+    pub fn texts(&self) -> impl Iterator<Item = &'static str> {
+        let name = matches!(self.service, Service::SelfHosted).then_some(self.label);
+        let settings = self.settings.iter();
+        let settings = settings.flat_map(|it| [Some(it.label), it.hint]);
+        [name, Some(self.about)]
+            .into_iter()
+            .chain(settings)
+            .flatten()
+    }
+}
+
 /// The ID of a provider of one kind.
 pub trait ProviderId: Copy + Ord + Send + Sync + 'static {
     /// The section of the settings, and the prefix of the methods: `tts` or `stt`.

@@ -25,6 +25,7 @@ pub(crate) use runs::serve;
 use caught_up::ON_TIME;
 use croner::Cron;
 use gatehouse_domain::{Timestamp, Zone};
+use gatehouse_store::StoreError;
 use jiff::Zoned;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,17 @@ enum When {
 #[derive(Debug, thiserror::Error)]
 #[error("the runs of the schedule cannot be calculated: {0}")]
 pub(crate) struct NoRuns(String);
+
+/// Why a due run was not started, or its next run not corrected.
+#[derive(Debug, thiserror::Error)]
+enum RunError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    NoRuns(#[from] NoRuns),
+    #[error("the calculation did not complete")]
+    BrokenOff,
+}
 
 impl Schedule {
     fn new(when: When, zone: &Zone) -> Self {

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { TEXTS } from '../client/generated/texts';
+import channels from './de/channels.json';
 import checks from './de/checks.json';
 import failures from './de/failures.json';
 import senders from './de/senders.json';
 import sentences from './de/sentences.json';
 import settings from './de/settings.json';
+import voice from './de/voice.json';
 import { setLocale } from '../paraglide/runtime.js';
 import { translator } from './sentences';
 import { textsOf } from './texts';
@@ -40,8 +42,9 @@ test('every text that stands for a missing value has a translation', () => {
 const lines = (guide: string) =>
   guide.split('\n').flatMap((line) => (line.includes('curl ') ? [] : (/^(?:\d+\.\s+)?(.+)$/.exec(line)?.[1] ?? [])));
 
-test('every event, guide and note of the senders has a translation, and nothing else has', () => {
-  const expected = TEXTS.senders.flatMap(({ id, events, guide, replay_note }) => [
+test('every description, event, guide and note of the senders has a translation, and nothing else has', () => {
+  const expected = TEXTS.senders.flatMap(({ id, about, events, guide, replay_note }) => [
+    about,
     ...events,
     // The page has steps of its own for any sender.
     ...(id === 'generic' ? [] : lines(guide)),
@@ -51,8 +54,12 @@ test('every event, guide and note of the senders has a translation, and nothing 
   expect(Object.entries(senders).filter(([a, b]) => partsIn(a).join() !== partsIn(b).join())).toEqual([]);
 });
 
-test('every setting has a translation, and nothing else has', () => {
-  expect(Object.keys(settings).toSorted()).toEqual(TEXTS.settings.toSorted());
+test.each([
+  ['channels', channels, TEXTS.channels],
+  ['settings', settings, TEXTS.settings],
+  ['voice', voice, TEXTS.voice],
+])('every text about %s has a translation, and nothing else has', (_, translated, english) => {
+  expect(Object.keys(translated).toSorted()).toEqual(english.toSorted());
 });
 
 const german = translator(sentences);

@@ -4,12 +4,14 @@ import { getLocale, type Locale } from '../paraglide/runtime.js';
 import { entryOf } from './sentences';
 
 type Texts = Record<string, string>;
-type Subject = 'senders' | 'settings';
+type Subject = 'channels' | 'senders' | 'settings' | 'voice';
 
 const LOADERS: Partial<Record<Locale, Record<Subject, () => Promise<{ default: Texts }>>>> = {
   de: {
+    channels: () => import('./de/channels.json'),
     senders: () => import('./de/senders.json'),
     settings: () => import('./de/settings.json'),
+    voice: () => import('./de/voice.json'),
   },
 };
 

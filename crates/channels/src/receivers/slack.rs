@@ -11,8 +11,8 @@ use super::{MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat, disp
 use crate::error::Failure;
 use crate::media::Media;
 use crate::receive::{ReceiveError, Received};
-use crate::senders::slack::BASE_URL;
 use crate::vendor::{Answer, Limits, ResponseJson, call_within, join_default};
+use crate::vendor_apis::slack::BASE_URL;
 use buttons::{SlackButtons, press_of};
 use events::{Envelope, message_of};
 use futures_util::future::BoxFuture;

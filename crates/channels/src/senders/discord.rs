@@ -9,13 +9,10 @@ use crate::markup::Markup;
 use crate::receivers::{Receiver, discord::DiscordReceiver};
 use crate::split::Limit;
 use crate::vendor::{address, join_default};
+use crate::vendor_apis::discord::{AGENT, BASE_URL};
 use futures_util::future::BoxFuture;
 use reqwest::header::USER_AGENT;
 use serde::Serialize;
-
-pub(crate) const BASE_URL: &str = "https://discord.com/api/v10";
-/// The format that Discord requires of bots: `DiscordBot` (URL, version).
-pub(crate) const AGENT: &str = concat!("DiscordBot (Gatehouse, ", env!("CARGO_PKG_VERSION"), ")");
 
 #[derive(Debug)]
 pub(crate) struct Discord;
@@ -29,7 +26,7 @@ static ABOUT: About = About {
             "webhook_url",
             "Webhook URL",
             FieldKind::Url,
-            "From the channel's settings, Integrations. Either this or a bot token.",
+            "From the channel’s settings, Integrations. Either this or a bot token.",
         )
         .secret(),
         FieldSpec::new(
@@ -41,15 +38,15 @@ static ABOUT: About = About {
         .secret(),
         FieldSpec::new(
             "channel_id",
-            "Channel id",
+            "Channel ID",
             FieldKind::Text,
-            "The channel's numeric ID. Needed with a bot token.",
+            "The channel’s numeric ID. Needed with a bot token.",
         ),
         FieldSpec::new(
             "base_url",
             "Server",
             FieldKind::Url,
-            "Only if you use a server other than Discord's.",
+            "Only if you use a server other than Discord’s.",
         ),
         receiving_switch(),
         receiving_agent(),
@@ -62,7 +59,7 @@ static ABOUT: About = About {
         },
         Extra {
             name: "thread_id",
-            help: "A thread of the webhook's channel.",
+            help: "A thread of the webhook’s channel.",
         },
     ],
     takes_json: false,

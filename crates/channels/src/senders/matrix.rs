@@ -38,7 +38,7 @@ static ABOUT: About = About {
         .required(),
         FieldSpec::new(
             "room_id",
-            "Room id",
+            "Room ID",
             FieldKind::Text,
             "Begins with an exclamation mark, such as !abc:example.com.",
         ),

@@ -26,6 +26,7 @@ use reqwest::{Client, RequestBuilder};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Describes a channel type for users and for account validation.
@@ -105,25 +106,15 @@ pub(crate) static ALL: [&dyn Sender; 9] = [
     &http::Http,
 ];
 
-/// The names of a type, of its fields and of the options of one message, for the texts of the web UI.
-#[derive(Debug)]
-pub struct TypeNames {
-    pub kind: &'static str,
-    pub fields: Vec<&'static str>,
-    pub options: Vec<&'static str>,
-}
-
-/// The names of every type, in display order.
-pub fn type_names() -> Vec<TypeNames> {
-    let names = |sender: &dyn Sender| {
+/// The English texts about the fields and options of all types, which the web UI translates.
+pub fn texts() -> BTreeSet<&'static str> {
+    let of = |sender: &'static dyn Sender| {
         let about = sender.about();
-        TypeNames {
-            kind: about.kind,
-            fields: about.fields.iter().map(|field| field.name).collect(),
-            options: about.extra.iter().map(|extra| extra.name).collect(),
-        }
+        let fields = about.fields.iter();
+        let fields = fields.flat_map(|field| [field.label, field.help]);
+        fields.chain(about.extra.iter().map(|extra| extra.help))
     };
-    ALL.into_iter().map(names).collect()
+    ALL.into_iter().flat_map(of).collect()
 }
 
 /// Finds a type by its identifier.

@@ -33,7 +33,7 @@ static ABOUT: About = About {
             "topic",
             "Topic",
             FieldKind::Text,
-            "The topic's name. If you leave this empty, only webhooks that set a topic can send messages. On a public \
+            "The topic’s name. If you leave this empty, only webhooks that set a topic can send messages. On a public \
              server, anyone who knows the topic can read the messages.",
         ),
         FieldSpec::new(
@@ -47,7 +47,7 @@ static ABOUT: About = About {
     extra: &[
         Extra {
             name: "topic",
-            help: "Another topic.",
+            help: "The topic, instead of the channel’s.",
         },
         Extra {
             name: "title",

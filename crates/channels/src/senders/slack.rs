@@ -10,10 +10,9 @@ use crate::markup::Markup;
 use crate::receivers::{Receiver, slack::SlackReceiver};
 use crate::split::Limit;
 use crate::vendor::{Answer, address, join_default};
+use crate::vendor_apis::slack::BASE_URL;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
-
-pub(crate) const BASE_URL: &str = "https://slack.com/api";
 
 /// Transient errors, from the method's documentation.
 const PASSING: [&str; 8] = [
@@ -53,13 +52,13 @@ static ABOUT: About = About {
             "channel",
             "Channel",
             FieldKind::Text,
-            "The channel's ID or name. Needed with a bot token.",
+            "The channel’s ID or name. Needed with a bot token.",
         ),
         FieldSpec::new(
             "base_url",
             "Server",
             FieldKind::Url,
-            "Only if you use a server other than Slack's.",
+            "Only if you use a server other than Slack’s.",
         ),
         receiving_switch(),
         receiving_agent(),

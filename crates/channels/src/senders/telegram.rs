@@ -7,12 +7,11 @@ use crate::fields::{FieldKind, FieldSpec, receiving_agent, receiving_switch, spe
 use crate::receivers::{Receiver, telegram::TelegramReceiver};
 use crate::split::Limit;
 use crate::vendor::{Answer, join};
+use crate::vendor_apis::telegram::{BASE_URL, NOT_THE_API, number_or_text};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-pub(crate) const BASE_URL: &str = "https://api.telegram.org";
-pub(crate) const NOT_THE_API: &str = "The server at Telegram's address is not the Bot API.";
 /// The limit of a text is 4,096 characters, counted as UTF-16 code units.
 pub(crate) const LIMIT: Limit = Limit::Utf16(4096);
 
@@ -34,9 +33,10 @@ static ABOUT: About = About {
         .required(),
         FieldSpec::new(
             "chat_id",
-            "Chat id",
+            "Chat ID",
             FieldKind::Text,
-            "The chat's number, or @name of a public channel.",
+            "The chat’s number, or @name of a public channel. Not needed if the channel only receives messages, or if \
+             each webhook sets a chat.",
         ),
         FieldSpec::new(
             "base_url",
@@ -107,13 +107,6 @@ fn replied(part: &Part<'_>) -> Option<ReplyParameters> {
 /// one that a payload made an agent write, could send data to a stranger before anyone has read it.
 pub(crate) fn without_preview() -> Value {
     json!({ "is_disabled": true })
-}
-
-/// Returns a JSON number if the value is one; otherwise a string, such as a channel's `@name`.
-pub(crate) fn number_or_text(value: String) -> Value {
-    value
-        .parse::<i64>()
-        .map_or_else(|_| Value::from(value), Value::from)
 }
 
 impl Sender for Telegram {

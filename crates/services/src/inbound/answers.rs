@@ -1,14 +1,14 @@
 //! Answers stored messages: one turn per message, one message of a session at a time.
 
-use super::Inbound;
 use super::pictures::Pictures;
+use super::{Inbound, message_id};
 use crate::own_messages::SOURCE;
 use gatehouse_agents::{AgentsError, MessageOrigin, Origin, SendRequest, Target, TurnReport};
 use gatehouse_channels::{
     Channels, InboundAccount, Outgoing, Pairing, REPLY_TO, SendError, files_of, session_key,
 };
+use gatehouse_domain::Actor;
 use gatehouse_domain::trace::{ActiveSpan, SpanContext, SpanId, SpanKind};
-use gatehouse_domain::{Actor, DeliveryId};
 use gatehouse_store::{ReceivedMessageRow, StoreError};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -376,12 +376,4 @@ pub(super) enum Turn {
     /// There is nothing to send.
     Ended,
     Later,
-}
-
-/// Identifies the message. If it is retried, its turn continues.
-pub(crate) fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
-    DeliveryId::from_text(format!(
-        "inbound:{}:{}",
-        message.account_id, message.message_id
-    ))
 }

@@ -1,7 +1,6 @@
 //! The pictures that tools returned, which are sent after the agent's answer.
 
-use super::answers::message_id;
-use super::{Inbound, PICTURES_MIB};
+use super::{Inbound, PICTURES_MIB, message_id};
 use futures_util::TryStreamExt;
 use gatehouse_agents::Attachment;
 use gatehouse_channels::{Picture, session_key};

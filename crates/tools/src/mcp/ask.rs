@@ -33,6 +33,8 @@ impl Peers {
 
 /// How long a request may take.
 pub(super) const TIME: Duration = Duration::from_mins(3);
+/// How long a list may take.
+pub(super) const LIST_TIME: Duration = Duration::from_secs(30);
 
 /// Waits for the response to a request. If the future is dropped, the server gets a notification that the request is
 /// cancelled.

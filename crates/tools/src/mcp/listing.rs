@@ -1,8 +1,9 @@
 //! Lists a server's tools and keeps the usable ones.
 
+use super::known_resources::KnownResources;
 use super::names::{former_name, full_name};
 use super::pages::entries;
-use super::resources::{self, Known};
+use super::resources;
 use super::schema;
 use super::tool::{Hints, Kind, McpTool};
 use crate::files::FileReader;
@@ -16,10 +17,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// How long a list may take.
-pub(super) const LIST_TIME: Duration = Duration::from_secs(30);
 /// Limit on the tools of a server.
 const MAX_TOOLS: usize = 200;
 /// The longest description, in characters.
@@ -42,7 +40,7 @@ struct RawTool {
 pub(super) async fn tools(
     server: &str,
     (peer, reader): (&Peer<RoleClient>, &Arc<FileReader>),
-    (capabilities, known): (&ServerCapabilities, Option<&Arc<Known>>),
+    (capabilities, known): (&ServerCapabilities, Option<&Arc<KnownResources>>),
 ) -> Result<Vec<McpTool>, ()> {
     let request = |params| {
         ClientRequest::ListToolsRequest(ListToolsRequest {

@@ -21,6 +21,8 @@ mod handle;
 #[cfg(feature = "mcp")]
 mod http_client;
 #[cfg(feature = "mcp")]
+mod known_resources;
+#[cfg(feature = "mcp")]
 mod listener;
 #[cfg(feature = "mcp")]
 mod listing;

@@ -1,55 +1,30 @@
 //! The tools with which agents list and read a server's resources.
 
-use super::ask::{ask, failed};
+use super::ask::{LIST_TIME, ask, failed};
 use super::catalogue::{self, MAX_URI};
 use super::content::Content;
-use super::listing::LIST_TIME;
+use super::known_resources::KnownResources;
 use super::names::{former_name, full_name};
 use super::offers::McpResource;
 use super::tool::{Hints, Kind, McpTool};
 use crate::files::FileReader;
-use gatehouse_agents::{Effect, MAX_OUTPUT_BYTES, ReturnedFiles, ToolError};
+use gatehouse_agents::{MAX_OUTPUT_BYTES, ReturnedFiles, ToolError};
 use rmcp::RoleClient;
 use rmcp::model::{ReadResourceRequestParams, ReadResourceResponse};
 use rmcp::service::Peer;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use tokio::time::timeout;
 
 /// Space in a list for the note that there are more.
 const NOTE_BYTES: usize = 100;
 
-/// The URIs that a server listed last.
-#[derive(Debug, Default)]
-pub(super) struct Known(RwLock<BTreeSet<String>>);
-
-impl Known {
-    pub(super) fn replace(&self, resources: &[McpResource]) {
-        let plain = resources.iter().filter(|resource| !resource.is_template);
-        let uris = plain.map(|resource| resource.uri.clone()).collect();
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = uris;
-    }
-
-    /// The effect of reading a URI. A URI that the server listed reveals nothing to it; any other URI was written by a
-    /// model and may contain private data.
-    pub(super) fn effect_of_read(&self, input: &Value, has_private: bool) -> Effect {
-        let uri = input.get("uri").and_then(Value::as_str).unwrap_or_default();
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if has_private && !known.contains(uri) {
-            Effect::Reveal
-        } else {
-            Effect::None
-        }
-    }
-}
-
 /// The two tools. Approvals store their descriptions and schemas: after a change, each server needs a new approval.
 pub(super) fn tools(
     server: &str,
     (peer, reader): (&Peer<RoleClient>, &Arc<FileReader>),
-    known: &Arc<Known>,
+    known: &Arc<KnownResources>,
 ) -> [McpTool; 2] {
     let tool = |name: &str, description: &str, properties: Value, required: &[&str], kind: Kind| {
         let open_world = matches!(kind, Kind::ReadResource(_)).then_some(true);
@@ -104,22 +79,47 @@ pub(super) fn tools(
     ]
 }
 
-/// Lists the resources that contain the searched text.
-pub(super) async fn list(
-    tool: &McpTool,
-    known: &Known,
-    arguments: &Map<String, Value>,
-) -> Result<String, ToolError> {
-    if tool.peer.is_transport_closed() {
-        return Err(failed(&tool.server, "is restarting; try again in a moment"));
+impl McpTool {
+    /// Lists the resources that contain the searched text.
+    pub(super) async fn list_resources(
+        &self,
+        known: &KnownResources,
+        arguments: &Map<String, Value>,
+    ) -> Result<String, ToolError> {
+        if self.peer.is_transport_closed() {
+            return Err(failed(&self.server, "is restarting; try again in a moment"));
+        }
+        let listing = timeout(LIST_TIME, catalogue::resources(&self.server, &self.peer));
+        let Ok(Ok(all)) = listing.await else {
+            return Err(failed(&self.server, "did not list its resources"));
+        };
+        known.replace(&all);
+        let search = arguments.get("search").and_then(Value::as_str);
+        Ok(lines(&all, search.unwrap_or_default()))
     }
-    let listing = timeout(LIST_TIME, catalogue::resources(&tool.server, &tool.peer));
-    let Ok(Ok(all)) = listing.await else {
-        return Err(failed(&tool.server, "did not list its resources"));
-    };
-    known.replace(&all);
-    let search = arguments.get("search").and_then(Value::as_str);
-    Ok(lines(&all, search.unwrap_or_default()))
+
+    /// Reads one resource.
+    pub(super) async fn read_resource(
+        &self,
+        files: &ReturnedFiles,
+        arguments: &Map<String, Value>,
+    ) -> Result<String, ToolError> {
+        let uri = arguments.get("uri").and_then(Value::as_str);
+        let params = ReadResourceRequestParams::new(uri.unwrap_or_default());
+        let reading = self.peer.read_resource_once(params);
+        match ask(&self.server, &self.peer, reading).await? {
+            ReadResourceResponse::Complete(result) => {
+                let mut content = Content::new(&self.reader, &self.remote_name);
+                let text = content.resources(&result.contents).await;
+                content.keep(files);
+                Ok(text)
+            }
+            _ => Err(failed(
+                &self.server,
+                "requested further input, which is not supported",
+            )),
+        }
+    }
 }
 
 fn lines(all: &[McpResource], search: &str) -> String {
@@ -146,29 +146,6 @@ fn lines(all: &[McpResource], search: &str) -> String {
         text.push('\n');
     }
     text
-}
-
-/// Reads one resource.
-pub(super) async fn read(
-    tool: &McpTool,
-    files: &ReturnedFiles,
-    arguments: &Map<String, Value>,
-) -> Result<String, ToolError> {
-    let uri = arguments.get("uri").and_then(Value::as_str);
-    let params = ReadResourceRequestParams::new(uri.unwrap_or_default());
-    let reading = tool.peer.read_resource_once(params);
-    match ask(&tool.server, &tool.peer, reading).await? {
-        ReadResourceResponse::Complete(result) => {
-            let mut content = Content::new(&tool.reader, &tool.remote_name);
-            let text = content.resources(&result.contents).await;
-            content.keep(files);
-            Ok(text)
-        }
-        _ => Err(failed(
-            &tool.server,
-            "requested further input, which is not supported",
-        )),
-    }
 }
 
 #[cfg(test)]
@@ -207,19 +184,5 @@ mod tests {
         let shown = text.lines().count() - 1;
         let note = format!("[{} more: use `search`]", 1000 - shown);
         assert_eq!(text.lines().last(), Some(note.as_str()));
-    }
-
-    #[test]
-    fn a_uri_that_the_server_did_not_list_can_reveal_private_data() {
-        let known = Known::default();
-        known.replace(&[resource("file:///a", None), resource("file:///{b}", None)]);
-        let effect =
-            |uri: &str, has_private| known.effect_of_read(&json!({ "uri": uri }), has_private);
-        assert_eq!(effect("file:///a", true), Effect::None);
-        assert_eq!(effect("file:///secret", false), Effect::None);
-        assert_eq!(effect("file:///secret", true), Effect::Reveal);
-        assert_eq!(effect("file:///{b}", true), Effect::Reveal);
-        known.replace(&[]);
-        assert_eq!(effect("file:///a", true), Effect::Reveal);
     }
 }

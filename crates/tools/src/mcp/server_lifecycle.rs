@@ -1,12 +1,13 @@
 //! The life cycle of one server: start, list its tools, watch for changes, and restart after a failure.
 
+use super::ask::LIST_TIME;
 use super::catalogue;
 use super::connect::connect;
 use super::connect_error::ConnectError;
+use super::known_resources::KnownResources;
 use super::listener::Listener;
-use super::listing::{self, LIST_TIME};
+use super::listing;
 use super::offers::McpOffers;
-use super::resources::Known;
 use super::review;
 use super::server::{Server, group};
 use super::status::{McpState, McpStatus};
@@ -112,7 +113,7 @@ impl Server {
         self.dependencies.peers.insert(&self.name, peer.clone());
         let mut ended = pin!(end_of(service));
         let mut refresh = self.dependencies.refresh.subscribe();
-        let known = Arc::new(Known::default());
+        let known = Arc::new(KnownResources::default());
         let served = async {
             // One audit row, however often the server changes its tools.
             let mut is_noted = false;
@@ -142,7 +143,7 @@ impl Server {
     async fn publish(
         &self,
         peer: &Peer<RoleClient>,
-        known: &Arc<Known>,
+        known: &Arc<KnownResources>,
         is_noted: bool,
     ) -> Result<bool, ServerError> {
         let info = peer.peer_info();

@@ -2,7 +2,7 @@
 
 use super::ask::{TIME, ask, failed};
 use super::content::Content;
-use super::resources::{self, Known};
+use super::known_resources::KnownResources;
 use super::status::ToolForm;
 use crate::files::FileReader;
 use futures_util::future::BoxFuture;
@@ -21,9 +21,9 @@ pub(super) enum Kind {
     /// Calls the server's tool.
     Own,
     /// Lists the server's resources.
-    ListResources(Arc<Known>),
+    ListResources(Arc<KnownResources>),
     /// Reads a resource of the server.
-    ReadResource(Arc<Known>),
+    ReadResource(Arc<KnownResources>),
 }
 
 /// A tool of an MCP server.
@@ -77,8 +77,8 @@ impl McpTool {
         };
         match &self.kind {
             Kind::Own => self.call_own(context, arguments).await,
-            Kind::ListResources(known) => resources::list(self, known, &arguments).await,
-            Kind::ReadResource(_) => resources::read(self, &context.files, &arguments).await,
+            Kind::ListResources(known) => self.list_resources(known, &arguments).await,
+            Kind::ReadResource(_) => self.read_resource(&context.files, &arguments).await,
         }
     }
 

@@ -4,7 +4,7 @@ use super::departure::{Writing, departure};
 use super::event::Event;
 use super::incoming::{Incoming, Patience};
 use super::sample_format::SampleFormat;
-use super::speaking::Stream;
+use super::text_stream::TextStream;
 use crate::listening::{Hearing, MICROPHONE_RATES, Transcript};
 use crate::stt::{TranscriptPiece, TranscriptStream, pieces_of};
 use crate::{TranscribeRequest, Voice, VoiceError};
@@ -47,7 +47,7 @@ pub(super) struct Answering {
     wanted: TranscribeRequest,
     recording: Option<Recording>,
     /// A text that is spoken while it arrives.
-    pub(super) text: Option<Stream>,
+    pub(super) text: Option<TextStream>,
     /// Whether the latest request failed, unless it is a text that arrives.
     has_failed: bool,
 }
@@ -134,7 +134,7 @@ impl Answering {
             "audio-stop" => self.transcribe().await,
             "synthesize" => self.synthesize(&event).await,
             "synthesize-start" => {
-                self.text = Some(Stream::new(&event));
+                self.text = Some(TextStream::new(&event));
                 Ok(())
             }
             "synthesize-chunk" => self.more_text(&event).await,

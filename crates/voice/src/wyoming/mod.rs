@@ -12,6 +12,7 @@ mod places;
 mod program;
 mod sample_format;
 mod speaking;
+mod text_stream;
 
 pub(crate) use program::{check, is_at, listen, speak, transcribe_stream, voices};
 

@@ -3,58 +3,15 @@
 use super::connection::{Answering, Failed};
 use super::event::Event;
 use super::sample_format::SampleFormat;
-use crate::auto_speak::{Script, Step};
-use crate::{SpeechRequest, VoiceError};
+use super::text_stream::request;
+use crate::SpeechRequest;
+use crate::auto_speak::Step;
 use futures_util::StreamExt;
 use gatehouse_audio::Format;
 use serde_json::Value;
 
 /// Bytes of an audio event: 200 ms of speech.
 const CHUNK: usize = 9_600;
-/// The longest text that may arrive piece by piece, in bytes. Each sentence is a request of its own.
-const MAX_TEXT_BYTES: usize = 256 << 10;
-
-/// A text that arrives.
-pub(super) struct Stream {
-    /// The voice. Its text is empty.
-    request: SpeechRequest,
-    script: Script,
-    /// Bytes of text so far.
-    arrived: usize,
-    /// Whether audio was sent.
-    has_begun: bool,
-    /// After a failure, the rest is not spoken.
-    has_failed: bool,
-}
-
-impl Stream {
-    /// Reads the client's options from the event that begins the text.
-    pub(super) fn new(event: &Event) -> Self {
-        let mut script = Script::default();
-        script.take(Step::Begin(None));
-        Self {
-            request: request(event),
-            script,
-            arrived: 0,
-            has_begun: false,
-            has_failed: false,
-        }
-    }
-
-    pub(super) const fn fail(&mut self) {
-        self.has_failed = true;
-    }
-
-    fn add(&mut self, text: &str) -> Result<(), VoiceError> {
-        if text.len() > MAX_TEXT_BYTES - self.arrived {
-            let reason = format!("has more than {MAX_TEXT_BYTES} bytes");
-            return Err(VoiceError::invalid("text", reason));
-        }
-        self.arrived += text.len();
-        self.script.take(Step::Text(text.to_owned()));
-        Ok(())
-    }
-}
 
 impl Answering {
     /// Speaks a whole text. While a text arrives, the same text is also sent as a whole, for servers that take no
@@ -154,22 +111,5 @@ impl Answering {
             self.send(&format.event("audio-chunk", waiting)).await?;
         }
         Ok(())
-    }
-}
-
-/// Returns the request for the voice of the event.
-fn request(event: &Event) -> SpeechRequest {
-    let voice = event.data.get("voice");
-    let of_voice = |name: &str| {
-        let text = voice
-            .and_then(|voice| voice.get(name))
-            .and_then(Value::as_str);
-        text.filter(|text| !text.is_empty()).map(str::to_owned)
-    };
-    SpeechRequest {
-        provider: of_voice("name"),
-        voice: of_voice("speaker"),
-        format: Some(Format::Pcm.as_str().to_owned()),
-        ..SpeechRequest::new("")
     }
 }

@@ -2,7 +2,7 @@
 //! run is neither lost nor started twice when a process dies or several nodes share the database.
 
 use super::set_back::ClockWatch;
-use super::{CaughtUp, NoRuns, Schedule};
+use super::{CaughtUp, NoRuns, RunError, Schedule};
 use crate::handle::{Inner, Webhooks};
 use crate::ingest::preview;
 use crate::metrics;
@@ -33,16 +33,6 @@ struct Due {
     run: ScheduleRow,
     webhook: WebhookRow,
     config: StoredConfig,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub(super) enum RunError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    NoRuns(#[from] NoRuns),
-    #[error("the calculation did not complete")]
-    BrokenOff,
 }
 
 /// Starts due runs until `stop`.

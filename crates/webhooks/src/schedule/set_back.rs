@@ -1,8 +1,7 @@
 //! Corrects the times of next runs that were calculated while a clock was ahead. Otherwise a schedule would not run
 //! until that time.
 
-use super::ON_TIME;
-use super::runs::RunError;
+use super::{ON_TIME, RunError};
 use crate::handle::Inner;
 use crate::webhook::StoredConfig;
 use gatehouse_domain::{Clock, Timestamp};

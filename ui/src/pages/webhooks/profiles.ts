@@ -15,6 +15,7 @@ export async function loadProfiles(): Promise<Result<'webhooks.profiles'>> {
     ...found,
     profiles: found.profiles.map((profile) => ({
       ...profile,
+      about: text(profile.about),
       events: profile.events.map(described),
       more_events: profile.more_events.map(described),
       guide: lines(profile.guide),

@@ -14,7 +14,6 @@ import Webhook from '@lucide/svelte/icons/webhook';
 import type { AuthMode, ProfileInfo } from '../../client/generated/rpc';
 import { m } from '../../paraglide/messages.js';
 import { senderName } from './product';
-import { aboutOf } from './senders';
 import type { LucideIcon } from '../../parts/icon';
 
 export interface Source {
@@ -55,7 +54,7 @@ export function sources(profiles: readonly ProfileInfo[]): Sources {
   const of = (profile: ProfileInfo): Source => ({
     id: profile.id,
     name: senderName(profile),
-    text: aboutOf(profile),
+    text: profile.about,
     icon: sourceIcon(profile.id),
     profile: profile.id,
     mode: profile.default_auth_mode,

@@ -9,9 +9,10 @@ use crate::receivers::Source;
 use crate::receivers::buttons::{
     Button, Buttons, Note, Press, Question, QuestionText, SentQuestion, unescaped,
 };
-use crate::senders::slack::{BASE_URL, verdict};
+use crate::senders::slack::verdict;
 use crate::split::Limit;
 use crate::vendor::{Answer, call, join_default};
+use crate::vendor_apis::slack::BASE_URL;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::visible::Visible;
 use gatehouse_outbound::AddressSource;

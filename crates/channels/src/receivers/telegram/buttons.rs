@@ -7,8 +7,9 @@ use crate::receivers::Source;
 use crate::receivers::buttons::{
     Button, Buttons, Note, Press, Question, QuestionText, SentQuestion,
 };
-use crate::senders::telegram::{LIMIT, number_or_text, verdict, without_preview};
+use crate::senders::telegram::{LIMIT, verdict, without_preview};
 use crate::vendor::Answer;
+use crate::vendor_apis::telegram::number_or_text;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::visible::{self, Visible};
 use serde::Deserialize;

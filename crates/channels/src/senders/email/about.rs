@@ -49,7 +49,8 @@ pub(super) static ABOUT: About = About {
             "to",
             "To",
             FieldKind::Mailboxes,
-            "The recipients, separated by commas.",
+            "The recipients, separated by commas. Not needed if the channel only receives messages, or if each webhook \
+             sets recipients.",
         ),
         receiving_switch(),
         receiving_agent(),
@@ -69,7 +70,7 @@ pub(super) static ABOUT: About = About {
             "imap_security",
             "IMAP security",
             FieldKind::OneOf(&["tls", "starttls", "none"]),
-            "`tls` if empty, or `starttls`; `none` only for a server on this machine.",
+            "Choose no encryption only for a server on this machine.",
         ),
         FieldSpec::new(
             "imap_user",
@@ -114,7 +115,7 @@ pub(super) static ABOUT: About = About {
         },
         Extra {
             name: "subject",
-            help: "The subject. If it is not set, the source's name is used.",
+            help: "The subject. If it is not set, the source’s name is used.",
         },
     ],
     takes_json: false,

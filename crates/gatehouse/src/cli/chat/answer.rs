@@ -1,9 +1,17 @@
 //! Prints an answer while it grows.
 
-use super::history::News;
 use crate::cli::output::{field, line, note, piece, warn};
 use gatehouse_domain::visible;
 use serde_json::Value;
+
+/// What a turn has produced since it was read last.
+#[derive(Debug, Default)]
+pub struct News {
+    /// Its new messages, in order.
+    pub messages: Vec<Value>,
+    /// The turn that runs in the conversation, with the text that is not among the messages yet.
+    pub running: Value,
+}
 
 /// The answer to one message.
 pub struct Answer {

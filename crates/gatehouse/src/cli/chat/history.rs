@@ -1,7 +1,7 @@
 //! Reads the messages of a turn, each once.
 
 use super::Chat;
-use super::answer::Answer;
+use super::answer::{Answer, News};
 use crate::cli::client::ClientError;
 use crate::cli::output::field;
 use serde_json::{Value, json};
@@ -10,15 +10,6 @@ use serde_json::{Value, json};
 const FIRST: u32 = 10;
 /// Number of messages per request after that.
 const PAGE: u32 = 100;
-
-/// What a turn has produced since it was read last.
-#[derive(Debug, Default)]
-pub struct News {
-    /// Its new messages, in order.
-    pub messages: Vec<Value>,
-    /// The turn that runs in the conversation, with the text that is not among the messages yet.
-    pub running: Value,
-}
 
 impl Chat {
     /// Reads the messages of the turn after the newest known one. `None` after Ctrl-C.

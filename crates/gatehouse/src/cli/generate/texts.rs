@@ -1,21 +1,20 @@
-//! `texts.json`: texts that the gateway has in English and the web UI has in other languages, by ID or by the English
-//! text. The tests of the web UI compare their texts with it.
+//! `texts.json`: the English texts of the gateway that the web UI has in other languages. The tests of the web UI compare
+//! their translations with it.
 
 use gatehouse_sources::profile::{self, Profile};
+#[cfg(feature = "voice")]
+use gatehouse_voice::About;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn texts() -> Value {
-    let channels: Vec<Value> = gatehouse_channels::type_names()
-        .into_iter()
-        .map(|it| json!({ "type": it.kind, "fields": it.fields, "options": it.options }))
-        .collect();
     let settings = gatehouse_config::describe().iter();
     let settings: BTreeSet<&str> = settings.map(|it| it.doc).collect();
     let senders: Vec<Value> = profile::all().iter().map(|it| sender(it)).collect();
     json!({
         "checks": gatehouse_services::doctor::IDS,
-        "channels": channels,
+        "channels": gatehouse_channels::texts(),
+        "names": names(),
         "senders": senders,
         "settings": settings,
         "voice": voice(),
@@ -29,6 +28,7 @@ fn sender(profile: &Profile) -> Value {
     let sentences: Vec<&str> = groups.flatten().map(|(_, sentence)| *sentence).collect();
     json!({
         "id": profile.id,
+        "about": profile.about,
         "events": events,
         "guide": profile.guide,
         "replay_note": profile.replay.note,
@@ -36,16 +36,39 @@ fn sender(profile: &Profile) -> Value {
     })
 }
 
+/// The products that have neutral IDs, by ID.
+fn names() -> BTreeMap<&'static str, &'static str> {
+    let product = |it: &'static Profile| {
+        let (_, product) = it.name.rsplit_once(" (")?;
+        Some((it.id, product.strip_suffix(')')?))
+    };
+    let senders = profile::all().iter().filter_map(|it| product(it));
+    senders.chain(voice_names()).collect()
+}
+
 #[cfg(feature = "voice")]
-fn voice() -> Vec<Value> {
-    use gatehouse_voice::{About, ProviderId, SttId, TtsId};
-    let provider = |about: &'static About| json!({ "id": about.id, "settings": about.settings });
+fn voice_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    providers().map(|about| (about.id, about.label))
+}
+
+#[cfg(feature = "voice")]
+fn voice() -> BTreeSet<&'static str> {
+    providers().flat_map(About::texts).collect()
+}
+
+#[cfg(feature = "voice")]
+fn providers() -> impl Iterator<Item = &'static About> {
+    use gatehouse_voice::{ProviderId, SttId, TtsId};
     let tts = TtsId::ALL.iter().map(|id| id.about());
-    let stt = SttId::ALL.iter().map(|id| id.about());
-    tts.chain(stt).map(provider).collect()
+    tts.chain(SttId::ALL.iter().map(|id| id.about()))
 }
 
 #[cfg(not(feature = "voice"))]
-const fn voice() -> Vec<Value> {
-    Vec::new()
+fn voice_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    std::iter::empty()
+}
+
+#[cfg(not(feature = "voice"))]
+const fn voice() -> BTreeSet<&'static str> {
+    BTreeSet::new()
 }

@@ -3,19 +3,34 @@ import type { ProviderDetails, ProviderStatus } from '../../../client/generated/
 import { keys } from '../../../client/keys';
 import { rpc } from '../../../client/rpc';
 import { m } from '../../../paraglide/messages.js';
-import { inWords } from './provider-texts';
+import { textsOf } from '../../../phrases/texts';
 
 export type Role = 'tts' | 'stt';
 export type Provider = Omit<ProviderStatus, 'details'> & ProviderDetails;
 export type Providers = readonly Provider[] | undefined;
+
+/** A provider in the language of the page. */
+const described = (provider: Provider, text: (english: string) => string): Provider => ({
+  ...provider,
+  name: text(provider.name),
+  about: text(provider.about),
+  settings: provider.settings.map((setting) => ({
+    ...setting,
+    label: text(setting.label),
+    hint: setting.hint ? text(setting.hint) : null,
+  })),
+});
 
 /** All providers, including hidden ones. */
 export const providersQuery = (role: Role) => ({
   queryKey: [...keys.voice, role, 'providers'],
   queryFn: async (): Promise<Provider[]> => {
     const details = { details: true };
-    const all = await (role === 'tts' ? rpc('tts.providers', details) : rpc('stt.providers', details));
-    return all.flatMap(({ details, ...status }) => (details ? inWords({ ...status, ...details }) : []));
+    const [all, text] = await Promise.all([
+      role === 'tts' ? rpc('tts.providers', details) : rpc('stt.providers', details),
+      textsOf('voice'),
+    ]);
+    return all.flatMap(({ details, ...status }) => (details ? described({ ...status, ...details }, text) : []));
   },
 });
 
