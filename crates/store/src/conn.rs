@@ -70,16 +70,11 @@ impl Conn {
 
     /// Returns whether the connection can be reused.
     pub(crate) fn is_usable(&self) -> bool {
-        !self.pipeline.is_silent
+        !self.pipeline.may_be_silent()
             && match &self.raw {
                 Raw::Sqlite(_) => true,
                 Raw::Postgres(client) => !client.is_closed(),
             }
-    }
-
-    /// Returns whether the server has left a statement unanswered.
-    pub(crate) const fn is_silent(&self) -> bool {
-        self.pipeline.is_silent
     }
 
     pub(crate) const fn mark_unusable(&mut self) {

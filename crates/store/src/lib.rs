@@ -76,6 +76,7 @@ mod plan;
 mod postgres;
 mod postgres_answers;
 mod postgres_link;
+mod postgres_silence;
 mod postgres_tls;
 mod postgres_watch;
 mod protected;

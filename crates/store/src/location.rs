@@ -4,6 +4,7 @@ use crate::conn::Raw;
 use crate::dialect::{Engine, Role};
 use crate::postgres::{CONNECT, PostgresServer};
 use crate::postgres_answers::Answer;
+use crate::postgres_silence::Silence;
 use crate::postgres_watch::StatementWatch;
 use crate::sqlite::SqliteFile;
 use crate::{Conn, OpenError, StoreError};
@@ -84,7 +85,8 @@ impl Location {
                 // Statements of the other roles have timeouts.
                 let is_watched = role == Role::Migrator;
                 let watched = is_watched.then(|| Arc::new(PostgresServer::clone(server)));
-                Source::Postgres(server.pool(role, connections)?, watched)
+                let silence = Arc::clone(&server.silence);
+                Source::Postgres(server.pool(role, connections)?, silence, watched)
             }
         })
     }
@@ -95,12 +97,13 @@ impl Location {
 pub(crate) enum Source {
     Sqlite(SqliteFile, Role),
     /// The server is given if statements of the connections may take long.
-    Postgres(Pool, Option<Arc<PostgresServer>>),
+    Postgres(Pool, Arc<Silence>, Option<Arc<PostgresServer>>),
 }
 
 /// Takes a connection from the pool.
 async fn open_session(
     pool: &Pool,
+    silence: &Arc<Silence>,
     watched: Option<&Arc<PostgresServer>>,
 ) -> Result<Conn, StoreError> {
     let client = pool.get().await?;
@@ -110,6 +113,7 @@ async fn open_session(
     };
     let mut conn = Conn::new(Raw::Postgres(client));
     conn.pipeline.watch = watch;
+    conn.pipeline.silence = Some(Arc::clone(silence));
     Ok(conn)
 }
 
@@ -118,8 +122,9 @@ impl Source {
         Box::pin(async move {
             match self {
                 Self::Sqlite(..) => self.connect_sqlite(),
-                Self::Postgres(pool, watched) => {
-                    let opened = timeout(CONNECT, open_session(pool, watched.as_ref())).await;
+                Self::Postgres(pool, silence, watched) => {
+                    let opened = open_session(pool, silence, watched.as_ref());
+                    let opened = timeout(CONNECT, opened).await;
                     opened.unwrap_or_else(|_| Err(StoreError::unavailable(NO_CONNECTION)))
                 }
             }

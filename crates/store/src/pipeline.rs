@@ -12,11 +12,12 @@ mod waiting;
 
 use crate::StoreError;
 use crate::postgres::TransactionId;
+use crate::postgres_silence::Silence;
 use crate::postgres_watch::StatementWatch;
 use crate::sql::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 pub(crate) use waiting::SAVEPOINT;
 use waiting::Waiting;
 
@@ -45,6 +46,10 @@ pub(crate) struct Pipeline {
     pub(crate) limit: Duration,
     /// Ends the wait for a response if the server no longer works on the statement.
     pub(crate) watch: Option<Arc<StatementWatch>>,
+    /// Shared by the connections to a server, and absent for SQLite.
+    pub(crate) silence: Option<Arc<Silence>>,
+    /// When the latest answered statement was sent, or the connection was taken from its pool.
+    answered: Instant,
     /// Number of awaited responses, without responses to the preparation of new statements.
     pub(crate) round_trips: u64,
     waiting: Vec<Waiting>,
@@ -61,6 +66,8 @@ impl Default for Pipeline {
             is_silent: false,
             limit: ANSWER,
             watch: None,
+            silence: None,
+            answered: Instant::now(),
             round_trips: 0,
             waiting: Vec::new(),
             prepared: HashSet::new(),
@@ -116,6 +123,12 @@ impl Pipeline {
     /// Whether a transaction was started in which no statement was run.
     pub(crate) fn is_untouched(&self) -> bool {
         self.is_open && !self.is_sent() && !self.has_statements()
+    }
+
+    /// Whether this connection or, after its latest answer, another one to the server left a statement unanswered.
+    pub(crate) fn may_be_silent(&self) -> bool {
+        let silence = self.silence.as_ref();
+        self.is_silent || silence.is_some_and(|silence| silence.concerns(self.answered))
     }
 
     /// Whether a transaction was started here.

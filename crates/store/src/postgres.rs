@@ -2,11 +2,14 @@
 
 use crate::dialect::{Engine, Role};
 use crate::postgres_answers::{Answer, answers, send, send_each};
+use crate::postgres_silence::Silence;
 use crate::postgres_tls::TlsPolicy;
 use crate::sql::{Query, Row, Value};
 use crate::take::{FoundTwo, TakeRow};
 use crate::{OpenError, StoreError};
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
+use deadpool_postgres::{
+    Hook, HookError, Manager, ManagerConfig, Metrics, Object, Pool, RecyclingMethod,
+};
 use futures_util::{FutureExt, TryStreamExt};
 use std::pin::pin;
 use std::sync::Arc;
@@ -34,6 +37,8 @@ const READ_COMMITTED: &str =
 pub(crate) struct PostgresServer {
     pub(crate) config: Config,
     pub(crate) tls: TlsPolicy,
+    /// Shared by all connections of the process.
+    pub(crate) silence: Arc<Silence>,
     #[cfg(feature = "testing")]
     url: String,
 }
@@ -64,6 +69,7 @@ impl PostgresServer {
         Ok(Self {
             config,
             tls,
+            silence: Arc::default(),
             #[cfg(feature = "testing")]
             url: url.to_owned(),
         })
@@ -88,9 +94,17 @@ impl PostgresServer {
             let server = Arc::clone(&server);
             Box::pin(async move { server.prepare_session(client, role).await })
         });
+        let silence = Arc::clone(&self.silence);
+        let check = Hook::sync_fn(move |_, metrics: &Metrics| {
+            if silence.concerns(metrics.recycled.unwrap_or(metrics.created)) {
+                return Err(HookError::message("the connection may be silent"));
+            }
+            Ok(())
+        });
         Pool::builder(manager)
             .max_size(size)
             .post_create(prepare)
+            .pre_recycle(check)
             .build()
             .map_err(|error| OpenError::postgres(StoreError::unavailable(error)))
     }

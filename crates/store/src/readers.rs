@@ -6,7 +6,6 @@ use crate::location::Source;
 use crate::postgres::CONNECT;
 use crate::sql::query;
 use crate::{Location, OpenError, StoreError};
-use deadpool_postgres::Pool;
 use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,8 +51,7 @@ impl Connections {
                 }
                 Ok(Self::Sqlite(Threads::start(conns)))
             }
-            Source::Postgres(pool, _) => Ok(Self::Postgres(Sessions {
-                pool: pool.clone(),
+            Source::Postgres(..) => Ok(Self::Postgres(Sessions {
                 source,
                 running: TaskTracker::new(),
             })),
@@ -141,7 +139,6 @@ fn not_finished() -> StoreError {
 #[derive(Clone, Debug)]
 pub(crate) struct Sessions {
     source: Source,
-    pool: Pool,
     running: TaskTracker,
 }
 
@@ -150,13 +147,8 @@ impl Sessions {
     /// longer answers would return to the pool whenever a caller gives up before the connection's timeout.
     async fn start_reading(&self, job: Job) -> Result<(), StoreError> {
         let mut conn = self.source.connect().await?;
-        let pool = self.pool.clone();
         self.running.spawn(async move {
             let reply = job(&mut conn).await;
-            if conn.is_silent() {
-                // The other connections were probably lost too. Each would cost a caller its whole timeout.
-                drop(pool.retain(|_, _| false));
-            }
             conn.give_back();
             reply();
         });

@@ -7,6 +7,7 @@ use crate::postgres_answers::{Answer, send};
 use crate::postgres_watch::watched;
 use deadpool_postgres::Object;
 use futures_util::future::ready;
+use std::time::Instant;
 use tokio::time::timeout;
 
 impl Pipeline {
@@ -21,7 +22,7 @@ impl Pipeline {
     ) -> Result<T, StoreError> {
         self.check()?;
         self.round_trips = self.round_trips.wrapping_add(1);
-        let (limit, watch) = (self.limit, self.watch.clone());
+        let (limit, watch, sent) = (self.limit, self.watch.clone(), Instant::now());
         let answer: Answer<'_, T> = if self.waiting.is_empty() {
             last
         } else {
@@ -32,9 +33,13 @@ impl Pipeline {
                 client.statement_cache.clear();
                 self.prepared.clear();
             }
+            self.answered = sent;
             return answered;
         }
         self.is_silent = true;
+        if let Some(silence) = &self.silence {
+            silence.note(sent);
+        }
         Err(StoreError::silent_server())
     }
 

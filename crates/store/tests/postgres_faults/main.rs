@@ -215,6 +215,31 @@ async fn a_node_whose_connections_are_all_silent_recovers() {
 }
 
 #[tokio::test]
+async fn after_one_silent_connection_no_write_or_read_waits_for_another() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let store = Store::open(&proxy.location).await.unwrap();
+    let others = async || {
+        tokio::try_join!(
+            store.ping(),
+            store.write(look),
+            store.write_queue(look),
+            store.write_arrivals(look),
+        )
+        .map(drop)
+    };
+    others().await.unwrap();
+    store.write_limits(look).await.unwrap();
+    proxy.silence_all();
+    assert_eq!(failures(async || store.write_limits(look).await).await, 1);
+    let at_once = tokio::time::timeout(Duration::from_secs(5), others()).await;
+    at_once.unwrap().unwrap();
+    store.close().await;
+}
+
+#[tokio::test]
 async fn reads_whose_callers_give_up_early_do_not_keep_silent_connections() {
     let Some(database) = postgres().await else {
         return;
