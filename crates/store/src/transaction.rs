@@ -71,6 +71,13 @@ impl Conn {
         }
     }
 
+    /// Undoes everything in the transaction and begins it again.
+    pub(crate) async fn begin_again(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        let undone = self.roll_back().await;
+        undone.map_err(StoreError::unavailable)?;
+        self.begin(sql)
+    }
+
     /// Begins a job of a group, which can be rolled back alone.
     pub(crate) fn begin_job(&mut self) -> Result<(), StoreError> {
         self.frame(SAVEPOINT)

@@ -53,12 +53,21 @@ enum Statements {
     Run,
 }
 
-fn job(log: &Log, number: u32, statements: Statements) -> Order {
+/// A group of three writes.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    group_time: Duration,
+    statements: Statements,
+    /// The write that fails after its statements.
+    failing: Option<u32>,
+}
+
+fn job(log: &Log, number: u32, case: Case) -> Order {
     let log = Arc::clone(log);
     let job: Job = Box::new(move |conn| {
         Box::pin(async move {
             let (key, value) = (format!("test.{number}"), number.to_string());
-            match statements {
+            match case.statements {
                 Statements::Wait => {
                     let insert =
                         "INSERT INTO settings (key, value, updated_at) VALUES ($1, $2, $3)";
@@ -71,6 +80,9 @@ fn job(log: &Log, number: u32, statements: Statements) -> Order {
                 }
             }
             note(&log, format!("{number} ran"));
+            if case.failing == Some(number) {
+                return Ran::Undo(Box::new(drop));
+            }
             Ran::Keep(Box::new(move |commit| {
                 assert!(commit.is_ok(), "{number}: {commit:?}");
                 note(&log, format!("{number} committed"));
@@ -81,7 +93,7 @@ fn job(log: &Log, number: u32, statements: Statements) -> Order {
 }
 
 /// Runs three writes that wait together, on each engine. Returns what happened, in order.
-async fn three_writes(group_time: Duration, statements: Statements) -> Vec<Vec<String>> {
+async fn three_writes(case: Case) -> Vec<Vec<String>> {
     let mut logs = Vec::new();
     for database in databases().await {
         let store = database.open().await;
@@ -94,11 +106,11 @@ async fn three_writes(group_time: Duration, statements: Statements) -> Vec<Vec<S
         };
         let source = database.location.source(Role::Writer, 2).unwrap();
         let mut writer = GroupWriter::new(engine, Lane::Rules, source, shared);
-        writer.group_time = group_time;
+        writer.group_time = case.group_time;
         let (orders, inbox) = mpsc::channel(4);
         let log = Log::default();
         for number in 1..=3 {
-            assert!(orders.send(job(&log, number, statements)).await.is_ok());
+            assert!(orders.send(job(&log, number, case)).await.is_ok());
         }
         assert!(orders.send(Order::Stop).await.is_ok());
         let sizes = Sizes(Arc::clone(&log));
@@ -111,7 +123,8 @@ async fn three_writes(group_time: Duration, statements: Statements) -> Vec<Vec<S
             let found =
                 store.read(move |conn| Box::pin(async move { conn.find_setting(&key).await }));
             let found: Result<_, StoreError> = found.await;
-            assert_eq!(found.unwrap(), Some(json!(number)));
+            let expected = (case.failing != Some(number)).then(|| json!(number));
+            assert_eq!(found.unwrap(), expected, "{number}: {case:?}");
         }
         store.close().await;
         logs.push(std::mem::take(&mut *log.lock().unwrap()));
@@ -131,8 +144,32 @@ async fn writes_that_wait_together_share_a_transaction() {
         "3 committed",
     ];
     for statements in [Statements::Wait, Statements::Run] {
-        for log in three_writes(Duration::from_mins(1), statements).await {
-            assert_eq!(log, expected, "{statements:?}");
+        let case = Case {
+            group_time: Duration::from_mins(1),
+            statements,
+            failing: None,
+        };
+        for log in three_writes(case).await {
+            assert_eq!(log, expected, "{case:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_write_that_fails_is_undone_alone_wherever_it_is_in_its_group() {
+    for statements in [Statements::Wait, Statements::Run] {
+        for failing in 1..=3 {
+            let case = Case {
+                group_time: Duration::from_mins(1),
+                statements,
+                failing: Some(failing),
+            };
+            let others = (1..=3).filter(|number| *number != failing);
+            let committed: Vec<String> = others.map(|n| format!("{n} committed")).collect();
+            for log in three_writes(case).await {
+                assert_eq!(log[..4], ["1 ran", "2 ran", "3 ran", "size 3"], "{case:?}");
+                assert_eq!(log[4..], committed, "{case:?}");
+            }
         }
     }
 }
@@ -151,8 +188,13 @@ async fn writes_that_do_not_begin_in_time_run_in_further_transactions_in_order()
         "3 committed",
     ];
     for statements in [Statements::Wait, Statements::Run] {
-        for log in three_writes(Duration::ZERO, statements).await {
-            assert_eq!(log, expected, "{statements:?}");
+        let case = Case {
+            group_time: Duration::ZERO,
+            statements,
+            failing: None,
+        };
+        for log in three_writes(case).await {
+            assert_eq!(log, expected, "{case:?}");
         }
     }
 }
