@@ -6,7 +6,7 @@ use crate::postgres::{CONNECT, PostgresServer};
 use crate::postgres_answers::Answer;
 use crate::postgres_watch::StatementWatch;
 use crate::sqlite::SqliteFile;
-use crate::{Conn, OpenError, StoreError};
+use crate::{Conn, OpenError, StoreError, sqlite};
 use deadpool_postgres::Pool;
 use std::path::Path;
 use std::sync::Arc;
@@ -55,6 +55,16 @@ impl Location {
             _ => return Err(OpenError::UnknownUrl),
         };
         Ok(Self(place))
+    }
+
+    /// Sets the size of the page cache of the connection that writes to SQLite, in KiB. For measurements.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_writer_cache_kib(mut self, kib: u32) -> Self {
+        if let LocationKind::Sqlite(file) = &mut self.0 {
+            file.writer_cache_kib = Some(kib);
+        }
+        self
     }
 
     pub const fn engine(&self) -> Engine {
@@ -130,6 +140,9 @@ impl Source {
         match self {
             Self::Sqlite(file, role) => {
                 let db = file.open(Engine::Sqlite.on_connect(*role))?;
+                if let (Role::Writer, Some(kib)) = (role, file.writer_cache_kib) {
+                    sqlite::plain(&db, &format!("PRAGMA cache_size = -{kib}"))?;
+                }
                 Ok(Conn::new(Raw::Sqlite(db)))
             }
             Self::Postgres(..) => Err(StoreError::unavailable("PostgreSQL has no file to open")),
