@@ -116,15 +116,16 @@ impl Queue {
         let mut text = Vec::new();
         loop {
             let dropped = self.take(&mut text);
-            // There is no other place to report a failure.
-            drop(out.write_all(&text));
-            text.clear();
-            text.shrink_to(KEPT_BYTES);
             if dropped > 0 {
+                // Written after `text`. The queue has room now.
                 tracing::warn!(
                     "{dropped} log lines were dropped, because standard error was not read fast enough"
                 );
             }
+            // There is no other place to report a failure.
+            drop(out.write_all(&text));
+            text.clear();
+            text.shrink_to(KEPT_BYTES);
             let waiting = self.lock();
             drop(
                 self.wake
