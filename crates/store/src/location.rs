@@ -192,4 +192,15 @@ mod tests {
             assert_eq!(stored, 2, "{role:?}");
         }
     }
+    #[tokio::test]
+    async fn a_measurement_sets_the_cache_of_the_writer_alone() {
+        let database = crate::testing::empty_sqlite();
+        let location = database.location.clone().with_writer_cache_kib(16_384);
+        for (role, kib) in [(Role::Writer, 16_384), (Role::Reader, 2_000)] {
+            let source = location.source(role, 1).unwrap();
+            let mut conn = source.connect().await.unwrap();
+            let size = conn.number(query("PRAGMA cache_size")).await.unwrap();
+            assert_eq!(size, -kib, "{role:?}");
+        }
+    }
 }
