@@ -192,6 +192,7 @@ mod tests {
             assert_eq!(stored, 2, "{role:?}");
         }
     }
+
     #[tokio::test]
     async fn a_measurement_sets_the_cache_of_the_writer_alone() {
         let database = crate::testing::empty_sqlite();
