@@ -1,6 +1,7 @@
-//! Group commit. Waiting jobs run one after another in one transaction and are acknowledged after the commit. A job that
-//! fails is undone alone: by its savepoint, or with its transaction if it runs before all others. Up to [`GROUP_LIMIT`] writes share one fsync. If they take longer than
-//! [`GROUP_TIME`], the remaining ones run in further transactions.
+//! Group commit. Waiting jobs run one after another in one transaction and are acknowledged after the commit. A job
+//! that fails is undone alone: by its savepoint, or with its transaction if it runs before all others. Up to
+//! [`GROUP_LIMIT`] writes share one fsync. If they take longer than [`GROUP_TIME`], the remaining ones run in
+//! further transactions.
 
 use crate::dialect::{BUSY_TIMEOUT, Engine, Lane};
 use crate::location::Source;
@@ -417,8 +418,8 @@ async fn run_jobs(
     Ok(End::Commit(jobs.collect()))
 }
 
-/// Runs a job of a group, with a savepoint unless it is bare. Returns its acknowledgement, or `None` if its changes must
-/// be undone.
+/// Runs a job of a group, with a savepoint unless it is bare. Returns its acknowledgement, or `None` if its changes
+/// must be undone.
 async fn run_job(
     conn: &mut Conn,
     job: Job,
