@@ -184,9 +184,12 @@ impl<'a> MakeWriter<'a> for LogOutput {
 
 #[cfg(test)]
 mod tests {
+    use super::super::log_panics;
     use super::*;
     use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
     use std::time::Instant;
+    use tracing::subscriber::with_default;
+    use tracing_subscriber::layer::SubscriberExt as _;
 
     /// Longer than any thread takes to run.
     const LONG: Duration = Duration::from_secs(30);
@@ -272,5 +275,26 @@ mod tests {
         assert!(begun.elapsed() >= Duration::from_millis(50));
         assert!(!output.0.lock().is_idle);
         assert!(output.0.push(b"2\n", true), "other threads do not wait");
+    }
+
+    #[test]
+    fn a_panic_is_logged_as_an_error_and_flushed() {
+        let (output, reader) = started();
+        let reading = thread::spawn(move || reader.recv_timeout(LONG).unwrap());
+        let layer = tracing_subscriber::fmt::layer()
+            .with_ansi(false)
+            .with_writer(output.clone());
+        let subscriber = tracing_subscriber::registry().with(layer);
+        log_panics(output.clone());
+        let outcome = with_default(subscriber, || {
+            std::panic::catch_unwind(|| -> u8 { panic!("it broke") })
+        });
+        drop(std::panic::take_hook());
+        assert!(outcome.is_err());
+        assert!(output.0.lock().is_idle, "all is written");
+        let text = String::from_utf8(reading.join().unwrap()).unwrap();
+        for part in ["ERROR", "panicked: it broke", "output.rs:"] {
+            assert!(text.contains(part), "{text}");
+        }
     }
 }
