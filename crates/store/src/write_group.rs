@@ -384,8 +384,7 @@ async fn run_jobs(
     acknowledgements: &mut Vec<Acknowledge>,
 ) -> Result<End, StoreError> {
     let is_alone = group.len() == 1;
-    // Under a savepoint, SQLite copies each page before its first change.
-    let is_sqlite = conn.engine() == Engine::Sqlite;
+    let first_is_bare = is_alone || conn.engine().runs_first_write_bare();
     let mut jobs = group.into_iter();
     let mut time = BeginTime { limit, until: None };
     while !time.is_over(Instant::now()) {
@@ -393,9 +392,12 @@ async fn run_jobs(
             break;
         };
         let before = (conn.changed.len(), conn.ended.len());
-        let is_bare = is_alone || (is_sqlite && acknowledgements.is_empty());
+        // Those that failed before it have left nothing.
+        let is_bare = first_is_bare && acknowledgements.is_empty();
         if let Some(acknowledge) = run_job(conn, job, is_bare).await? {
             acknowledgements.push(acknowledge);
+            // The savepoint of the next job would begin a transaction of its own.
+            conn.check_begun()?;
         } else {
             conn.changed.truncate(before.0);
             conn.ended.truncate(before.1);

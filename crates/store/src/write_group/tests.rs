@@ -1,13 +1,14 @@
 //! How the writes of a group are divided among transactions.
 
 use super::*;
+use crate::Store;
 use crate::dialect::Role;
-use crate::testing::databases;
+use crate::testing::{TestDatabase, databases};
 use gatehouse_domain::Timestamp;
 use metrics::{
     Counter, Gauge, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Mutex;
 
 type Log = Arc<Mutex<Vec<String>>>;
@@ -62,9 +63,9 @@ struct Case {
     failing: Option<u32>,
 }
 
-fn job(log: &Log, number: u32, case: Case) -> Order {
+fn job(log: &Log, number: u32, case: Case) -> Job {
     let log = Arc::clone(log);
-    let job: Job = Box::new(move |conn| {
+    Box::new(move |conn| {
         Box::pin(async move {
             let (key, value) = (format!("test.{number}"), number.to_string());
             match case.statements {
@@ -88,8 +89,28 @@ fn job(log: &Log, number: u32, case: Case) -> Order {
                 note(&log, format!("{number} committed"));
             }))
         })
-    });
-    Order::Run(job)
+    })
+}
+
+fn writer_of(database: &TestDatabase, group_time: Duration) -> GroupWriter {
+    let shared = Shared {
+        changed: broadcast::Sender::new(1),
+        busy: Busy::default(),
+        health: WriteHealth::default(),
+        file: None,
+    };
+    let source = database.location.source(Role::Writer, 2).unwrap();
+    let mut writer = GroupWriter::new(database.engine(), Lane::Rules, source, shared);
+    writer.group_time = group_time;
+    writer
+}
+
+/// The value that a write has stored.
+async fn stored(store: &Store, number: u32) -> Option<Value> {
+    let key = format!("test.{number}");
+    let found = store.read(move |conn| Box::pin(async move { conn.find_setting(&key).await }));
+    let found: Result<_, StoreError> = found.await;
+    found.unwrap()
 }
 
 /// Runs three writes that wait together, on each engine. Returns what happened, in order.
@@ -97,20 +118,12 @@ async fn three_writes(case: Case) -> Vec<Vec<String>> {
     let mut logs = Vec::new();
     for database in databases().await {
         let store = database.open().await;
-        let engine = database.engine();
-        let shared = Shared {
-            changed: broadcast::Sender::new(1),
-            busy: Busy::default(),
-            health: WriteHealth::default(),
-            file: None,
-        };
-        let source = database.location.source(Role::Writer, 2).unwrap();
-        let mut writer = GroupWriter::new(engine, Lane::Rules, source, shared);
-        writer.group_time = case.group_time;
+        let writer = writer_of(&database, case.group_time);
         let (orders, inbox) = mpsc::channel(4);
         let log = Log::default();
         for number in 1..=3 {
-            assert!(orders.send(job(&log, number, case)).await.is_ok());
+            let order = Order::Run(job(&log, number, case));
+            assert!(orders.send(order).await.is_ok());
         }
         assert!(orders.send(Order::Stop).await.is_ok());
         let sizes = Sizes(Arc::clone(&log));
@@ -119,12 +132,9 @@ async fn three_writes(case: Case) -> Vec<Vec<String>> {
         writer.serve(inbox).await;
         drop(local);
         for number in 1..=3 {
-            let key = format!("test.{number}");
-            let found =
-                store.read(move |conn| Box::pin(async move { conn.find_setting(&key).await }));
-            let found: Result<_, StoreError> = found.await;
             let expected = (case.failing != Some(number)).then(|| json!(number));
-            assert_eq!(found.unwrap(), expected, "{number}: {case:?}");
+            let found = stored(&store, number).await;
+            assert_eq!(found, expected, "{number}: {case:?}");
         }
         store.close().await;
         logs.push(std::mem::take(&mut *log.lock().unwrap()));
@@ -172,6 +182,42 @@ async fn a_write_that_fails_is_undone_alone_wherever_it_is_in_its_group() {
             }
         }
     }
+}
+
+/// A write that does not report an error after which SQLite has rolled back the transaction.
+fn job_that_hides_a_rollback(log: &Log) -> Job {
+    let log = Arc::clone(log);
+    Box::new(move |conn| {
+        Box::pin(async move {
+            conn.plain("ROLLBACK").await.unwrap();
+            Ran::Keep(Box::new(move |commit| {
+                assert!(commit.is_err(), "{commit:?}");
+                note(&log, "1 refused".to_owned());
+            }))
+        })
+    })
+}
+
+#[tokio::test]
+async fn nothing_of_a_group_is_written_if_sqlite_has_rolled_it_back() {
+    let database = crate::testing::sqlite();
+    let mut writer = writer_of(&database, GROUP_TIME);
+    let case = Case {
+        group_time: GROUP_TIME,
+        statements: Statements::Run,
+        failing: None,
+    };
+    let log = Log::default();
+    let group = vec![job_that_hides_a_rollback(&log), job(&log, 2, case)];
+    assert!(writer.run_group(group).await.is_empty());
+    // The next group has a connection of its own.
+    assert!(writer.run_group(vec![job(&log, 3, case)]).await.is_empty());
+    let happened = std::mem::take(&mut *log.lock().unwrap());
+    assert_eq!(happened, ["1 refused", "3 ran", "3 committed"]);
+    let store = database.open().await;
+    assert_eq!(stored(&store, 2).await, None);
+    assert_eq!(stored(&store, 3).await, Some(json!(3)));
+    store.close().await;
 }
 
 #[tokio::test]
