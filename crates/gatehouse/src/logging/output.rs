@@ -1,7 +1,11 @@
 //! Writes log lines to standard error on a thread of its own. If nothing reads standard error, lines are dropped and
 //! counted, and no other thread waits.
+//!
+//! `tracing-appender` limits the number of lines and not their bytes, keeps no room for warnings, allocates and writes
+//! each line separately, and flushes only when its guard is dropped.
 
 use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -32,7 +36,7 @@ struct Queue {
     waiting: Mutex<Waiting>,
     /// Wakes the thread that writes.
     wake: Condvar,
-    /// Wakes the flushes when all lines are written.
+    /// Wakes the flushes after a write.
     written: Condvar,
 }
 
@@ -41,10 +45,14 @@ struct Waiting {
     text: Vec<u8>,
     /// How many lines were dropped since `text` was taken.
     dropped: u64,
-    /// All lines are written, and the thread sleeps.
+    /// The thread sleeps until it is woken.
     is_idle: bool,
     /// `text` is written without waiting for more lines.
     is_urgent: bool,
+    /// How often `text` was taken.
+    taken: u64,
+    /// How many of these texts are written.
+    written: u64,
 }
 
 impl LogOutput {
@@ -56,11 +64,11 @@ impl LogOutput {
         let output = Self::default();
         let queue = Arc::clone(&output.0);
         let thread = thread::Builder::new().name("log".to_owned());
-        thread.spawn(move || queue.write_to(io::stderr()))?;
+        thread.spawn(move || queue.run(io::stderr()))?;
         Ok(output)
     }
 
-    /// Waits until all lines are written, for at most a second.
+    /// Waits until the lines so far are written, for at most a second.
     pub fn flush(&self) {
         self.0.flush(FLUSH_TIMEOUT);
     }
@@ -100,7 +108,6 @@ impl Queue {
         let mut waiting = self.lock();
         while waiting.text.is_empty() {
             waiting.is_idle = true;
-            self.written.notify_all();
             waiting = self
                 .wake
                 .wait(waiting)
@@ -108,11 +115,19 @@ impl Queue {
         }
         waiting.is_idle = false;
         waiting.is_urgent = false;
+        waiting.taken += 1;
         std::mem::swap(&mut waiting.text, text);
         std::mem::take(&mut waiting.dropped)
     }
 
-    fn write_to(&self, mut out: impl Write) {
+    /// Writes until the process ends. A panic loses the lines that were taken, but no later ones.
+    fn run(&self, mut out: impl Write) {
+        loop {
+            drop(catch_unwind(AssertUnwindSafe(|| self.write_to(&mut out))));
+        }
+    }
+
+    fn write_to(&self, out: &mut impl Write) {
         let mut text = Vec::new();
         loop {
             let dropped = self.take(&mut text);
@@ -126,7 +141,12 @@ impl Queue {
             drop(out.write_all(&text));
             text.clear();
             text.shrink_to(KEPT_BYTES);
-            let waiting = self.lock();
+            let mut waiting = self.lock();
+            // A flush also waits for the line about dropped ones.
+            if dropped == 0 || waiting.text.is_empty() {
+                waiting.written = waiting.taken;
+                self.written.notify_all();
+            }
             drop(
                 self.wake
                     .wait_timeout_while(waiting, GATHER, |waiting| !waiting.is_urgent),
@@ -136,11 +156,12 @@ impl Queue {
 
     fn flush(&self, timeout: Duration) {
         let mut waiting = self.lock();
+        let last = waiting.taken + u64::from(!waiting.text.is_empty());
         waiting.is_urgent = true;
         self.wake.notify_one();
         drop(
             self.written
-                .wait_timeout_while(waiting, timeout, |waiting| !waiting.is_idle),
+                .wait_timeout_while(waiting, timeout, |waiting| waiting.written < last),
         );
     }
 }
@@ -211,10 +232,19 @@ mod tests {
     /// The lines of a thread that writes, and the reader.
     fn started() -> (LogOutput, Receiver<Vec<u8>>) {
         let (writer, reader) = sync_channel(0);
+        (started_with(Pipe(writer)), reader)
+    }
+
+    fn started_with(out: impl Write + Send + 'static) -> LogOutput {
         let output = LogOutput::default();
         let queue = Arc::clone(&output.0);
-        thread::spawn(move || queue.write_to(Pipe(writer)));
-        (output, reader)
+        thread::spawn(move || queue.run(out));
+        output
+    }
+
+    fn is_written(output: &LogOutput) -> bool {
+        let waiting = output.0.lock();
+        waiting.text.is_empty() && waiting.written == waiting.taken
     }
 
     #[test]
@@ -262,8 +292,63 @@ mod tests {
             assert!(output.0.push(line, false));
         }
         output.0.flush(LONG);
-        assert!(output.0.lock().is_idle);
+        assert!(is_written(&output));
         assert_eq!(reading.join().unwrap(), b"1\n2\n3\n");
+    }
+
+    #[test]
+    fn a_flush_does_not_wait_for_later_lines() {
+        let (output, reader) = started();
+        assert!(output.0.push(b"1\n", true));
+        let flushed = output.clone();
+        let flushing = thread::spawn(move || {
+            let begun = Instant::now();
+            flushed.0.flush(LONG);
+            begun.elapsed()
+        });
+        let end = Instant::now() + LONG;
+        while !flushing.is_finished() && Instant::now() < end {
+            output.0.push(b"later\n", false);
+            drop(reader.recv_timeout(Duration::from_millis(1)));
+        }
+        assert!(flushing.join().unwrap() < LONG);
+    }
+
+    /// Panics at its first write.
+    struct BreaksOnce {
+        pipe: Pipe,
+        is_used: bool,
+    }
+
+    impl Write for BreaksOnce {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            assert!(
+                std::mem::replace(&mut self.is_used, true),
+                "the first write"
+            );
+            self.pipe.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_panic_of_the_thread_loses_no_later_lines() {
+        let (writer, reader) = sync_channel(0);
+        let pipe = Pipe(writer);
+        let output = started_with(BreaksOnce {
+            pipe,
+            is_used: false,
+        });
+        let (mut text, end) = (Vec::new(), Instant::now() + LONG);
+        while text.is_empty() && Instant::now() < end {
+            output.0.push(b"line\n", true);
+            let read = reader.recv_timeout(Duration::from_millis(10));
+            text = read.unwrap_or_default();
+        }
+        assert!(text.starts_with(b"line\n"));
     }
 
     #[test]
@@ -273,7 +358,7 @@ mod tests {
         let begun = Instant::now();
         output.0.flush(Duration::from_millis(50));
         assert!(begun.elapsed() >= Duration::from_millis(50));
-        assert!(!output.0.lock().is_idle);
+        assert!(!is_written(&output));
         assert!(output.0.push(b"2\n", true), "other threads do not wait");
     }
 
@@ -285,13 +370,14 @@ mod tests {
             .with_ansi(false)
             .with_writer(output.clone());
         let subscriber = tracing_subscriber::registry().with(layer);
+        let previous = std::panic::take_hook();
         log_panics(output.clone());
         let outcome = with_default(subscriber, || {
             std::panic::catch_unwind(|| -> u8 { panic!("it broke") })
         });
-        drop(std::panic::take_hook());
+        std::panic::set_hook(previous);
         assert!(outcome.is_err());
-        assert!(output.0.lock().is_idle, "all is written");
+        assert!(is_written(&output));
         let text = String::from_utf8(reading.join().unwrap()).unwrap();
         for part in ["ERROR", "panicked: it broke", "output.rs:"] {
             assert!(text.contains(part), "{text}");
