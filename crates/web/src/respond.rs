@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json as value};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// JSON loads nothing. This is a fifth of the policy for pages.
+/// A JSON response loads nothing. The policy has a fifth of the length of the one for pages.
 const LOADS_NOTHING: HeaderValue =
     HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
