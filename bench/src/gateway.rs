@@ -4,6 +4,7 @@
 use crate::http1::{Client, request};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -141,18 +142,7 @@ impl Server {
 
     /// Returns processor time used so far.
     pub fn processor_time(&self) -> Result<Duration> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The name is in parentheses; the fields from the third on follow it.
-        let fields = stat.rsplit_once(')').context("no name")?.1;
-        let ticks: Vec<f64> = fields
-            .split_whitespace()
-            .skip(11)
-            .take(2)
-            .filter_map(|t| t.parse().ok())
-            .collect();
-        Ok(Duration::from_secs_f64(
-            ticks.iter().sum::<f64>() / TICKS_PER_SECOND,
-        ))
+        processor_time_of(self.child.id())
     }
 
     pub fn signal(&self, signal: Signal) -> Result<()> {
@@ -183,6 +173,22 @@ impl Server {
     pub async fn connect(&self) -> Result<Client> {
         Client::connect(self.address).await
     }
+}
+
+/// Returns the processor time that a process has used so far: its ID, or `self`.
+pub fn processor_time_of(process: impl Display) -> Result<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // The name is in parentheses; the fields from the third on follow it.
+    let fields = stat.rsplit_once(')').context("no name")?.1;
+    let ticks: Vec<f64> = fields
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|t| t.parse().ok())
+        .collect();
+    Ok(Duration::from_secs_f64(
+        ticks.iter().sum::<f64>() / TICKS_PER_SECOND,
+    ))
 }
 
 impl Drop for Server {

@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use crate::check::Metadata;
 use crate::page;
 use crate::process::{cargo, run as run_command};
+use crate::release::PACK_RELOCATIONS;
 use crate::test::browser;
 
 /// The arguments of `bench`.
@@ -31,7 +32,13 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     }
     page::build_or_leave_out(root)?;
     let profile = if args.dist { "dist" } else { "release" };
-    run_command(cargo(root).args(["build", "--profile", profile, "--package", "gatehouse"]))?;
+    let mut build = cargo(root);
+    build.args(["rustc", "--profile", profile, "--package", "gatehouse"]);
+    build.args(["--bin", "gatehouse", "--"]);
+    if args.dist {
+        build.arg(PACK_RELOCATIONS);
+    }
+    run_command(&mut build)?;
     let target = Metadata::load(root)?.target_directory;
     let binary = target.join(profile).join("gatehouse");
     if args.name == "ui" {

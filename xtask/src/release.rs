@@ -16,6 +16,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::page;
 use crate::process::{capture, run as run_command};
+pub use binary::PACK_RELOCATIONS;
 use binary::Target;
 use tools::Tools;
 

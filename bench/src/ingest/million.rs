@@ -156,7 +156,12 @@ async fn fill(store: &Store, webhook_id: &str, rows: usize) -> Result<()> {
 }
 
 /// Builds a row. Nearly all rows are completed; the last ones wait.
-fn row(clock: &ManualClock, webhook_id: &str, number: usize, rows: usize) -> NewDelivery {
+pub(super) fn row(
+    clock: &ManualClock,
+    webhook_id: &str,
+    number: usize,
+    rows: usize,
+) -> NewDelivery {
     let now = clock.now();
     let waits = number + WAITING >= rows;
     let status = match number % 1000 {

@@ -2,6 +2,7 @@
 //! are completed on SQLite and PostgreSQL, with and without hanging receivers. Each ingest figure is shown
 //! with a baseline from the same run: a handler that stores nothing, or an fsync.
 
+mod cache;
 mod completion;
 mod fairness;
 mod latency;
@@ -27,7 +28,7 @@ use tokio::net::TcpListener;
 #[derive(clap::Args)]
 pub struct Args {
     /// Run only these: throughput, latency, memory, million, completion, sustained, fairness, written,
-    /// postgres, or its parts nodes, far, idle, frozen, silent
+    /// postgres, or its parts nodes, far, idle, frozen, silent; or cache, which runs only if named
     only: Vec<String>,
     /// Length of a load round in milliseconds
     #[arg(long, default_value_t = 3000)]
@@ -35,7 +36,7 @@ pub struct Args {
     /// Number of deliveries for the memory measurement
     #[arg(long, default_value_t = 100_000)]
     deliveries: usize,
-    /// Rows in the table for the `million` measurement
+    /// Rows in the table for the measurements `million` and `cache`
     #[arg(long, default_value_t = 1_000_000)]
     rows: usize,
 }
@@ -110,6 +111,9 @@ pub async fn run(args: &Args) -> Result<()> {
     }
     if wanted("million") {
         million::measure(&Site::set_up().await?, args.rows, &mut report).await?;
+    }
+    if args.only.iter().any(|only| only == "cache") {
+        cache::measure(&Site::set_up().await?, args.rows, &mut report).await?;
     }
     if wanted("completion") {
         completion::measure(&mut report).await?;

@@ -76,7 +76,6 @@ impl Auth {
             headers,
             ..
         } = *facts;
-        let settings = self.0.settings.load();
         // Most requests are neither; skip parsing their credentials again.
         if context.is_upgrade || !method.is_safe() {
             let request = CrossSiteRequest {
@@ -88,14 +87,14 @@ impl Auth {
                 has_bearer: bearer_token(headers).is_some(),
                 has_session_cookie: has_session_cookie(headers),
             };
-            check(&request, &settings.origins)?;
+            check(&request, &self.0.settings.load().origins)?;
         }
         let subject = context
             .decision
             .identity()
             .map(|identity| &identity.subject);
         if matches!(subject, Some(Subject::LoopbackDisabled { .. })) {
-            loopback_or_known_origin(headers, &settings.origins)?;
+            loopback_or_known_origin(headers, &self.0.settings.load().origins)?;
         }
         Ok(())
     }

@@ -2,35 +2,49 @@
 //! and environment, because the database is not open yet; [`Logging::apply`] adds those changed at run time.
 
 mod line;
+mod output;
+
+pub(crate) use output::LINES_DROPPED;
+pub use output::LogOutput;
 
 use gatehouse_config::{Log, LogFormat};
 use line::{Milliseconds, TextLine};
-use std::io::IsTerminal;
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::io::{self, IsTerminal};
+use tracing::field::display;
 use tracing_subscriber::filter::EnvFilter;
 use tracing_subscriber::layer::{Layered, SubscriberExt};
-use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry, reload};
 
 type Lines = Box<dyn Layer<Registry> + Send + Sync>;
 type WithLines = Layered<reload::Layer<Lines, Registry>, Registry>;
 
-/// The log output, whose settings can change at run time.
+/// The log output, whose settings can change at run time. Dropping it flushes the lines.
 pub struct Logging {
+    output: LogOutput,
     lines: reload::Handle<Lines, Registry>,
     filter: reload::Handle<EnvFilter, WithLines>,
     no_color: bool,
 }
 
 impl Logging {
-    /// Starts logging. Call it once per process.
-    pub fn start(log: &Log, no_color: bool) -> Result<Self, TryInitError> {
-        let (lines, lines_handle) = reload::Layer::new(lines(log.format, no_color));
+    /// Starts logging, also of panics. Call it once per process.
+    ///
+    /// # Errors
+    /// If the thread that writes cannot be started, or on a second call.
+    pub fn start(log: &Log, no_color: bool) -> io::Result<Self> {
+        let output = LogOutput::start()?;
+        let (lines, lines_handle) = reload::Layer::new(lines(output.clone(), log.format, no_color));
         let (filter, filter_handle) = reload::Layer::new(filter(&log.level));
         tracing_subscriber::registry()
             .with(lines)
             .with(filter)
-            .try_init()?;
+            .try_init()
+            .map_err(io::Error::other)?;
+        log_panics(output.clone());
         Ok(Self {
+            output,
             lines: lines_handle,
             filter: filter_handle,
             no_color,
@@ -39,11 +53,39 @@ impl Logging {
 
     /// Applies new settings.
     pub fn apply(&self, log: &Log) {
-        let lines = self.lines.reload(lines(log.format, self.no_color));
+        let lines = lines(self.output.clone(), log.format, self.no_color);
+        let lines = self.lines.reload(lines);
         if let Err(error) = lines.and_then(|()| self.filter.reload(filter(&log.level))) {
             tracing::warn!(%error, "the log settings could not be changed");
         }
     }
+
+    /// Returns the lines that wait for their write.
+    pub const fn output(&self) -> &LogOutput {
+        &self.output
+    }
+}
+
+impl Drop for Logging {
+    fn drop(&mut self) {
+        self.output.flush();
+    }
+}
+
+/// Logs panics as errors. The standard hook writes to standard error itself, and waits if nothing reads that.
+fn log_panics(output: LogOutput) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let (thread, backtrace) = (std::thread::current(), Backtrace::capture());
+        let is_captured = backtrace.status() == BacktraceStatus::Captured;
+        tracing::error!(
+            thread = thread.name(),
+            location = panic.location().map(display),
+            backtrace = is_captured.then(|| display(&backtrace)),
+            "panicked: {}",
+            panic.payload_as_str().unwrap_or("without a message")
+        );
+        output.flush();
+    }));
 }
 
 /// Builds the filter. The configuration has already validated the directives; invalid ones are ignored here.
@@ -66,9 +108,9 @@ fn filter(directives: &str) -> EnvFilter {
     }
 }
 
-fn lines(format: LogFormat, no_color: bool) -> Lines {
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    let is_colored = !no_color && std::io::stderr().is_terminal();
+fn lines(output: LogOutput, format: LogFormat, no_color: bool) -> Lines {
+    let layer = tracing_subscriber::fmt::layer().with_writer(output);
+    let is_colored = !no_color && io::stderr().is_terminal();
     match format {
         LogFormat::Text => layer
             .with_ansi(is_colored)

@@ -3,6 +3,7 @@
 use crate::compose::App;
 use crate::drill;
 use crate::limits::open_files;
+use crate::logging::LINES_DROPPED;
 use crate::service_manager::ServiceManager;
 use gatehouse_auth::MetricsToken;
 use gatehouse_services::{RenderMetrics, Services};
@@ -126,6 +127,8 @@ impl App {
                 .ok()
         });
         if let Some(recorder) = metrics.clone() {
+            // A rate over a counter misses the increment with which the counter appears.
+            metrics::counter!(LINES_DROPPED).increment(0);
             upkeep(move || recorder.run_upkeep(), &shutdown, &tasks);
         }
         let render = metrics.map(|recorder| services.measured(move || recorder.render()));

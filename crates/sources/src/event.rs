@@ -83,12 +83,11 @@ pub fn safe_headers(
     let content_type = header::CONTENT_TYPE;
     own_header(&profile.event, event_header)
         .into_iter()
-        .map(str::to_ascii_lowercase)
-        .chain(profile.headers.iter().map(|name| (*name).to_owned()))
-        .chain([content_type.as_str().to_owned()])
+        .chain(profile.headers.iter().copied())
+        .chain([content_type.as_str()])
         .filter_map(|name| {
-            let value = header_text(headers, &name)?;
-            Some((name, value))
+            let value = header_text(headers, name)?;
+            Some((name.to_ascii_lowercase(), value))
         })
         .collect()
 }
@@ -217,9 +216,9 @@ fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
 }
 
 /// The first value of a header, with invalid UTF-8 replaced.
-fn raw_header(headers: &HeaderMap, name: &str) -> Option<String> {
+fn raw_header<'h>(headers: &'h HeaderMap, name: &str) -> Option<Cow<'h, str>> {
     let value = headers.get(name)?;
-    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+    Some(String::from_utf8_lossy(value.as_bytes()))
 }
 
 #[cfg(test)]

@@ -154,6 +154,12 @@ impl Engine {
         }
     }
 
+    /// Whether the first write of a group runs without a savepoint. Under a savepoint, SQLite copies each page before
+    /// its first change. If the write fails, its transaction begins again, which takes PostgreSQL two round trips.
+    pub(crate) const fn runs_first_write_bare(self) -> bool {
+        matches!(self, Self::Sqlite)
+    }
+
     /// Returns the statements that commit. PostgreSQL turns the `COMMIT` of a failed transaction into a
     /// `ROLLBACK` without an error. The `SELECT` before it returns an error in this case.
     pub(crate) const fn commit(self) -> &'static str {

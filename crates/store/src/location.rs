@@ -7,7 +7,7 @@ use crate::postgres_answers::Answer;
 use crate::postgres_silence::Silence;
 use crate::postgres_watch::StatementWatch;
 use crate::sqlite::SqliteFile;
-use crate::{Conn, OpenError, StoreError};
+use crate::{Conn, OpenError, StoreError, sqlite};
 use deadpool_postgres::Pool;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,6 +56,16 @@ impl Location {
             _ => return Err(OpenError::UnknownUrl),
         };
         Ok(Self(place))
+    }
+
+    /// Sets the size of the page cache of the connection that writes to SQLite, in KiB. For measurements.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_writer_cache_kib(mut self, kib: u32) -> Self {
+        if let LocationKind::Sqlite(file) = &mut self.0 {
+            file.writer_cache_kib = Some(kib);
+        }
+        self
     }
 
     pub const fn engine(&self) -> Engine {
@@ -135,6 +145,9 @@ impl Source {
         match self {
             Self::Sqlite(file, role) => {
                 let db = file.open(Engine::Sqlite.on_connect(*role))?;
+                if let (Role::Writer, Some(kib)) = (role, file.writer_cache_kib) {
+                    sqlite::plain(&db, &format!("PRAGMA cache_size = -{kib}"))?;
+                }
                 Ok(Conn::new(Raw::Sqlite(db)))
             }
             Self::Postgres(..) => Err(StoreError::unavailable("PostgreSQL has no file to open")),
@@ -182,6 +195,18 @@ mod tests {
             let mut conn = source.connect().await.unwrap();
             let stored = conn.number(query("PRAGMA temp_store")).await.unwrap();
             assert_eq!(stored, 2, "{role:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_measurement_sets_the_cache_of_the_writer_alone() {
+        let database = crate::testing::empty_sqlite();
+        let location = database.location.clone().with_writer_cache_kib(16_384);
+        for (role, kib) in [(Role::Writer, 16_384), (Role::Reader, 2_000)] {
+            let source = location.source(role, 1).unwrap();
+            let mut conn = source.connect().await.unwrap();
+            let size = conn.number(query("PRAGMA cache_size")).await.unwrap();
+            assert_eq!(size, -kib, "{role:?}");
         }
     }
 }

@@ -18,6 +18,8 @@ const STATEMENTS: usize = 512;
 pub(crate) struct SqliteFile {
     path: PathBuf,
     flags: OpenFlags,
+    /// The page cache of the writer in KiB. `None` is the default of SQLite, 2,000 KiB.
+    pub(crate) writer_cache_kib: Option<u32>,
 }
 
 impl SqliteFile {
@@ -26,6 +28,7 @@ impl SqliteFile {
         Self {
             path: path.to_path_buf(),
             flags: OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+            writer_cache_kib: None,
         }
     }
 

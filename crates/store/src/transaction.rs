@@ -71,6 +71,23 @@ impl Conn {
         }
     }
 
+    /// Fails if SQLite has rolled the transaction back, which it does after some errors, such as a full disk.
+    pub(crate) fn check_begun(&self) -> Result<(), StoreError> {
+        match &self.raw {
+            Raw::Sqlite(db) if db.is_autocommit() => Err(StoreError::unavailable(
+                "the database has rolled back the transaction",
+            )),
+            Raw::Sqlite(_) | Raw::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// Undoes everything in the transaction and begins it again.
+    pub(crate) async fn begin_again(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        let undone = self.roll_back().await;
+        undone.map_err(StoreError::unavailable)?;
+        self.begin(sql)
+    }
+
     /// Begins a job of a group, which can be rolled back alone.
     pub(crate) fn begin_job(&mut self) -> Result<(), StoreError> {
         self.frame(SAVEPOINT)

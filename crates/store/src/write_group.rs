@@ -1,6 +1,7 @@
-//! Group commit. Waiting jobs run one after another in one transaction, each with its own savepoint, and are
-//! acknowledged after the commit. Up to [`GROUP_LIMIT`] writes share one fsync. If they take longer than
-//! [`GROUP_TIME`], the remaining ones run in further transactions.
+//! Group commit. Waiting jobs run one after another in one transaction and are acknowledged after the commit. A job
+//! that fails is undone alone: by its savepoint, or with its transaction if it runs before all others. Up to
+//! [`GROUP_LIMIT`] writes share one fsync. If they take longer than [`GROUP_TIME`], the remaining ones run in
+//! further transactions.
 
 use crate::dialect::{BUSY_TIMEOUT, Engine, Lane};
 use crate::location::Source;
@@ -143,8 +144,9 @@ impl GroupWriter {
         };
         let mut acknowledgements = Vec::with_capacity(count);
         let mut left = Vec::new();
+        let begin = self.engine.begin(self.lane);
         let work = (group, self.group_time);
-        let outcome = match run_jobs(&mut conn, work, &mut acknowledgements).await {
+        let outcome = match run_jobs(&mut conn, begin, work, &mut acknowledgements).await {
             Ok(End::Commit(remaining)) => {
                 left = remaining;
                 // The next start would not find what is written to another file.
@@ -374,13 +376,15 @@ impl BeginTime {
 }
 
 /// Runs the jobs of a group, and begins none if `limit` has passed since the first. A failed job is undone alone. An
-/// error returned here concerns the transaction and fails the whole group.
+/// error returned here concerns the transaction and fails the whole group. `begin` is the statement that began it.
 async fn run_jobs(
     conn: &mut Conn,
+    begin: &'static str,
     (group, limit): (Vec<Job>, Duration),
     acknowledgements: &mut Vec<Acknowledge>,
 ) -> Result<End, StoreError> {
     let is_alone = group.len() == 1;
+    let first_is_bare = is_alone || conn.engine().runs_first_write_bare();
     let mut jobs = group.into_iter();
     let mut time = BeginTime { limit, until: None };
     while !time.is_over(Instant::now()) {
@@ -388,8 +392,12 @@ async fn run_jobs(
             break;
         };
         let before = (conn.changed.len(), conn.ended.len());
-        if let Some(acknowledge) = run_job(conn, job, is_alone).await? {
+        // Those that failed before it have left nothing.
+        let is_bare = first_is_bare && acknowledgements.is_empty();
+        if let Some(acknowledge) = run_job(conn, job, is_bare).await? {
             acknowledgements.push(acknowledge);
+            // The savepoint of the next job would begin a transaction of its own.
+            conn.check_begun()?;
         } else {
             conn.changed.truncate(before.0);
             conn.ended.truncate(before.1);
@@ -397,7 +405,11 @@ async fn run_jobs(
             if is_alone {
                 return Ok(End::RollBack);
             }
-            conn.roll_back_job().await?;
+            if is_bare {
+                conn.begin_again(begin).await?;
+            } else {
+                conn.roll_back_job().await?;
+            }
         }
         // The first job also waits for the lock, which other nodes may hold for long.
         if conn.has_begun() {
@@ -408,18 +420,19 @@ async fn run_jobs(
     Ok(End::Commit(jobs.collect()))
 }
 
-/// Runs a job of a group. Returns its acknowledgement, or `None` if its changes must be undone.
+/// Runs a job of a group, with a savepoint unless it is bare. Returns its acknowledgement, or `None` if its changes
+/// must be undone.
 async fn run_job(
     conn: &mut Conn,
     job: Job,
-    is_alone: bool,
+    is_bare: bool,
 ) -> Result<Option<Acknowledge>, StoreError> {
-    if !is_alone {
+    if !is_bare {
         conn.begin_job()?;
     }
     // A panic in a job must not end the writer. Its caller's channel closes, which reports "not committed".
     match AssertUnwindSafe(job(conn)).catch_unwind().await {
-        Ok(Ran::Keep(acknowledge)) if is_alone => Ok(Some(acknowledge)),
+        Ok(Ran::Keep(acknowledge)) if is_bare => Ok(Some(acknowledge)),
         // Statements whose results the job did not need are sent here.
         Ok(Ran::Keep(acknowledge)) => match conn.end_job().await {
             Ok(()) => Ok(Some(acknowledge)),

@@ -1,5 +1,6 @@
 //! Passes the gate's findings about a request to its handler, and the matched route back to the gate.
 
+use crate::connection_slots::ConnectionSlot;
 use crate::route::Route;
 use gatehouse_auth::RequestContext;
 use gatehouse_domain::RequestId;
@@ -20,6 +21,8 @@ pub(crate) struct Arrival {
     pub id: RequestId,
     pub context: RequestContext,
     pub route: Arc<MatchedRoute>,
+    /// The slot of the connection.
+    pub slot: ConnectionSlot,
 }
 
 /// The row of the route table that matched the request, if any.

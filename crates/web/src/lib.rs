@@ -35,7 +35,6 @@ pub use app::App;
 pub use arrival::Peer;
 pub use connection_slots::ConnectionLimits;
 pub use early::{EarlyOptions, answer_early};
-pub use gate::enter;
 pub use observe::install_metrics;
 pub use openapi::openapi;
 pub use route::{Access, Route, StepUp, Verb};

@@ -1,8 +1,7 @@
 //! One endpoint as data. The router, the access checks and the OpenAPI document derive from the table of these, and a
 //! test checks that the decision table covers every route.
 
-use crate::app::App;
-use axum::routing::MethodRouter;
+use crate::routes::endpoint::Endpoint;
 use gatehouse_domain::Scope;
 use schemars::{Schema, SchemaGenerator};
 
@@ -83,7 +82,7 @@ pub struct Route {
     pub answer: Option<SchemaOf>,
     /// The media type of the response; any type but JSON means bytes.
     pub answer_type: &'static str,
-    pub(crate) handler: fn() -> MethodRouter<App>,
+    pub(crate) handler: fn() -> Endpoint,
 }
 
 impl std::fmt::Debug for Route {

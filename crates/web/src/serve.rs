@@ -233,9 +233,7 @@ impl Connection {
             let (app, slot) = (app.clone(), slot.clone());
             async move {
                 let in_work = slot.begin_request();
-                let mut request = request.map(Body::new);
-                request.extensions_mut().insert(slot);
-                let answer = enter(&app, peer, request).await;
+                let answer = enter(&app, peer, slot, request.map(Body::new)).await;
                 Ok::<_, Infallible>(in_work::until_sent(answer, in_work))
             }
         });

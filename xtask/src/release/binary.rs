@@ -10,6 +10,9 @@ use crate::process::{capture, cargo, find_program};
 
 /// The targets whose binaries run on every Linux of their architecture.
 const PREFERRED: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
+/// Stores the relocations of addresses in the binary as a bitmap: 2 MB less to read at each start, and in memory. Needs
+/// glibc 2.36 or musl 1.2.4, and GNU ld 2.38 or LLD 15. `zig cc` refuses the option.
+pub const PACK_RELOCATIONS: &str = "-Clink-arg=-Wl,-z,pack-relative-relocs";
 /// The names in place of this machine's paths.
 const SOURCES: &str = "/build/gatehouse";
 const REGISTRY: &str = "/build/cargo";
@@ -105,6 +108,9 @@ pub fn build(job: &Job<'_>, target: &Target) -> Result<PathBuf> {
         format!("--remap-path-prefix={home}={REGISTRY}"),
     ];
     flags.push("-Ctarget-feature=+crt-static".to_owned());
+    if !needs_zig {
+        flags.push(PACK_RELOCATIONS.to_owned());
+    }
     let c_flags = format!("-ffile-prefix-map={root}={SOURCES} -ffile-prefix-map={home}={REGISTRY}");
     let mut command = cargo(job.root);
     command

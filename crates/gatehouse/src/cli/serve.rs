@@ -2,7 +2,7 @@
 
 use super::globals::Globals;
 use anyhow::{Context, Result};
-use gatehouse::logging::Logging;
+use gatehouse::logging::{LogOutput, Logging};
 use gatehouse::{App, Parts, limits, own_environment};
 use gatehouse_config::{Layers, Tls, Vault};
 use gatehouse_domain::{SystemClock, SystemRandom};
@@ -26,7 +26,8 @@ const MAX_BLOCKING: usize = 16;
 pub fn run(globals: &Globals) -> Result<ExitCode> {
     let layers = globals.layers_of(&own_environment::without_secrets()?)?;
     let settings = layers.resolve(&BTreeMap::new())?.settings;
-    let logging = Logging::start(&settings.log, layers.process().no_color)?;
+    let logging =
+        Logging::start(&settings.log, layers.process().no_color).context("cannot start logging")?;
     limits::raise_open_files();
     limits::forbid_core_files();
     let workers =
@@ -44,7 +45,7 @@ pub fn run(globals: &Globals) -> Result<ExitCode> {
 
 async fn serve(layers: Layers, logging: &Logging) -> Result<()> {
     let (shutdown, tasks) = (CancellationToken::new(), TaskTracker::new());
-    stop_on_signals(&shutdown, &tasks)?;
+    stop_on_signals(&shutdown, &tasks, logging.output().clone())?;
     let parts = Parts {
         clock: Arc::new(SystemClock::new()),
         random: Arc::new(SystemRandom),
@@ -124,7 +125,11 @@ impl Early {
 }
 
 /// The first signal starts a graceful shutdown, the second exits immediately.
-fn stop_on_signals(shutdown: &CancellationToken, tasks: &TaskTracker) -> Result<()> {
+fn stop_on_signals(
+    shutdown: &CancellationToken,
+    tasks: &TaskTracker,
+    log: LogOutput,
+) -> Result<()> {
     let listen = |kind| signal(kind).context("cannot listen for signals");
     let mut terminate = listen(SignalKind::terminate())?;
     let mut interrupt = listen(SignalKind::interrupt())?;
@@ -135,6 +140,7 @@ fn stop_on_signals(shutdown: &CancellationToken, tasks: &TaskTracker) -> Result<
         shutdown.cancel();
         either(&mut terminate, &mut interrupt).await;
         tracing::warn!("exiting immediately");
+        log.flush();
         std::process::exit(1);
     });
     Ok(())

@@ -26,6 +26,7 @@ mod handshakes;
 mod import;
 mod interrupted_copies;
 mod life;
+mod log_pipe;
 mod matrix;
 mod mcp_clients;
 mod memory;

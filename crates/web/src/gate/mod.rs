@@ -38,7 +38,12 @@ use std::sync::Arc;
 use tower::ServiceExt;
 
 /// Passes a request through the gate and, if permitted, to its route.
-pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
+pub(crate) async fn enter(
+    app: &App,
+    peer: Peer,
+    slot: ConnectionSlot,
+    request: Request,
+) -> Response {
     let id = app.new_request_id();
     let (mut parts, body) = request.into_parts();
     let (body, rest) = Rest::watch(&parts, body);
@@ -53,12 +58,13 @@ pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
     }
     let mut answer = match admit(app, peer, &parts, &mut record).await {
         Ok(context) => {
-            keep_place(&parts, &context);
+            keep_place(&slot, &context);
             let matched_route = Arc::clone(&record.route);
             parts.extensions.insert(Arrival {
                 id: id.clone(),
                 context,
                 route: matched_route,
+                slot,
             });
             route(app, Request::from_parts(parts, body)).await
         }
@@ -80,7 +86,7 @@ pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
 
 /// Exempts an authenticated caller's connection from eviction. A remote caller who is only allowed because
 /// auth is disabled may be anyone, so its connection is not exempt.
-fn keep_place(request: &Parts, context: &RequestContext) {
+fn keep_place(slot: &ConnectionSlot, context: &RequestContext) {
     let is_known = match &context.decision {
         Decision::Allowed(identity) => !matches!(
             identity.subject,
@@ -88,7 +94,7 @@ fn keep_place(request: &Parts, context: &RequestContext) {
         ),
         _ => false,
     };
-    if is_known && let Some(slot) = request.extensions.get::<ConnectionSlot>() {
+    if is_known {
         slot.keep();
     }
 }

@@ -4,12 +4,13 @@
 mod body;
 
 use crate::app::App;
+use crate::arrival::Arrival;
 use crate::body::Requester;
 use crate::respond::{Refusal, json};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::response::{IntoResponse, Response};
-use gatehouse_domain::DeliveryId;
+use gatehouse_domain::{DeliveryId, Problem};
 use gatehouse_rpc::memory_budget::Share;
 use gatehouse_webhooks::{HandshakeReply, HubRequest, IngestError, Ingested, Intake};
 use http::request::Parts;
@@ -32,20 +33,22 @@ pub(super) struct Answer {
 
 pub(super) async fn ingest(
     State(app): State<App>,
-    requester: Requester,
     Path(public_id): Path<String>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
+    // The gate inserts this. A handler must not run without it.
+    let arrival: &Arrival = parts.extensions.get().ok_or_else(Problem::internal)?;
+    let context = &arrival.context;
     let webhooks = &app.services().webhooks;
-    let from = requester.context.vouched_actor();
+    let from = context.vouched_actor();
     let intake = webhooks
         .begin_ingest(&public_id, &from, &parts.headers)
         .await
         .map_err(refusal)?;
-    let body = read(&intake, &parts, body, app.share(&requester.context)).await?;
+    let body = read(&intake, &parts, body, app.share(context)).await?;
     let url = if intake.needs_url() {
-        called(&app, &requester, &parts)
+        called(&app, context.https, &parts)
     } else {
         String::new()
     };
@@ -108,17 +111,13 @@ async fn read(intake: &Intake, parts: &Parts, body: Body, share: Share) -> Resul
 
 /// The URL as the sender called it, which some senders sign. Uses `server.external_url` if configured,
 /// because the URL differs behind a proxy.
-fn called(app: &App, requester: &Requester, parts: &Parts) -> String {
+fn called(app: &App, is_https: bool, parts: &Parts) -> String {
     let path = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
     let resolved = app.services().config.resolved();
     if let Some(base) = resolved.configured_external_url() {
         return format!("{}{path}", base.as_str().trim_end_matches('/'));
     }
-    let scheme = if requester.context.https {
-        "https"
-    } else {
-        "http"
-    };
+    let scheme = if is_https { "https" } else { "http" };
     let named = parts.headers.get(header::HOST);
     let named = named.and_then(|host| host.to_str().ok());
     let host = named.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str));

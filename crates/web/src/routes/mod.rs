@@ -5,6 +5,7 @@ mod attachments;
 mod auth;
 mod backup;
 mod documents;
+pub(crate) mod endpoint;
 pub(crate) mod health;
 mod ingest;
 mod mcp;
@@ -45,7 +46,7 @@ pub(crate) fn router(app: &App) -> Router {
     let mut router = Router::new();
     for (place, route) in ROUTES.iter().enumerate() {
         let app = app.clone();
-        let guarded = (route.handler)().route_layer(Authorise { app, place, route });
+        let guarded = (route.handler)().guarded(Authorise { app, place, route });
         router = router.route(route.path, guarded);
     }
     router

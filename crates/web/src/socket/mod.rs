@@ -57,9 +57,8 @@ pub(crate) async fn chat(State(app): State<App>, request: Request) -> Result<Res
 fn open(app: &App, mut request: Request, kind: PathKind) -> Result<Response, Refusal> {
     let response = handshake::answer(request.method(), request.headers())?;
     let arrival: Option<&Arrival> = request.extensions().get();
-    let context = arrival.ok_or_else(Problem::internal)?.context.clone();
+    let Arrival { context, slot, .. } = arrival.ok_or_else(Problem::internal)?.clone();
     let connection = Connection::open(app.rpc().clone(), context, kind)?;
-    let slot = request.extensions().get::<ConnectionSlot>().cloned();
     let upgrade = hyper::upgrade::on(&mut request);
     let app = app.clone();
     app.clone().sockets().spawn(async move {
@@ -84,7 +83,7 @@ struct Loop {
     /// Incremented when any credential ends.
     credentials: watch::Receiver<u64>,
     /// The slot among the server's connections.
-    slot: Option<ConnectionSlot>,
+    slot: ConnectionSlot,
 }
 
 /// Whether the loop continues.
@@ -93,7 +92,7 @@ enum Next {
     Stop,
 }
 
-async fn run(app: &App, upgraded: Upgraded, connection: Connection, slot: Option<ConnectionSlot>) {
+async fn run(app: &App, upgraded: Upgraded, connection: Connection, slot: ConnectionSlot) {
     let _open = OpenSocket::count();
     let mut looped = Loop {
         stream: TokioIo::new(upgraded),
@@ -113,11 +112,7 @@ impl Loop {
         let mut events = app.rpc().events().subscribe();
         let mut tick = tokio::time::interval(TICK);
         let evicted = self.connection.evicted();
-        let ended = self
-            .slot
-            .as_ref()
-            .map(ConnectionSlot::ended)
-            .unwrap_or_default();
+        let ended = self.slot.ended();
         let mut buffer = vec![0; READ_BYTES];
         loop {
             let input = tokio::select! {
@@ -208,10 +203,8 @@ impl Loop {
 
     /// Exempts the connection from eviction once the client is authenticated.
     fn note_authenticated(&self) {
-        if self.connection.is_authenticated()
-            && let Some(slot) = &self.slot
-        {
-            slot.keep();
+        if self.connection.is_authenticated() {
+            self.slot.keep();
         }
     }
 

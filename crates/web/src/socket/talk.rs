@@ -8,7 +8,6 @@ use super::frames::{Broken, Decoder, Incoming, Kind};
 use super::{OpenSocket, READ_BYTES, SEND_TIMEOUT, TICK, farewell, handshake, write};
 use crate::app::App;
 use crate::arrival::Arrival;
-use crate::connection_slots::ConnectionSlot;
 use crate::respond::Refusal;
 use allowance::Allowance;
 use axum::extract::{Request, State};
@@ -54,7 +53,7 @@ pub(crate) async fn open(
 ) -> Result<Response, Refusal> {
     let response = handshake::answer(request.method(), request.headers())?;
     let arrival: Option<&Arrival> = request.extensions().get();
-    let context = arrival.ok_or_else(Problem::internal)?.context.clone();
+    let Arrival { context, slot, .. } = arrival.ok_or_else(Problem::internal)?.clone();
     let Decision::Allowed(identity) = context.decision.clone() else {
         return Err(Problem::internal().into());
     };
@@ -62,10 +61,7 @@ pub(crate) async fn open(
     let holder = Holder::of(&context);
     let place = app.talks().admit(holder.clone());
     let place = place.ok_or_else(|| Problem::rate_limited(1000))?;
-    if let Some(slot) = request.extensions().get::<ConnectionSlot>() {
-        slot.keep();
-    }
-    let slot = request.extensions().get::<ConnectionSlot>().cloned();
+    slot.keep();
     let upgrade = hyper::upgrade::on(&mut request);
     app.clone().sockets().spawn(async move {
         let _slot = slot;

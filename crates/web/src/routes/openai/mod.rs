@@ -12,15 +12,19 @@ use crate::app::App;
 use crate::arrival::Arrival;
 use crate::respond::{OpenAiFormat, Refusal};
 use axum::extract::Request;
+use axum::handler::Handler;
 use axum::middleware::map_response;
 use axum::response::Response;
-use axum::routing::MethodRouter;
 use gatehouse_auth::AuthIdentity;
 use gatehouse_domain::{Actor, Problem};
 
 /// Gives the errors of a handler the format of `OpenAI`'s API. Refusals before the handler keep the usual format.
-pub(in crate::routes) fn formatted(handler: MethodRouter<App>) -> MethodRouter<App> {
-    handler.route_layer(map_response(async |mut response: Response| {
+pub(in crate::routes) fn formatted<H, T>(handler: H) -> impl Handler<T, App>
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    handler.layer(map_response(async |mut response: Response| {
         if response.extensions().get::<Refusal>().is_some() {
             response.extensions_mut().insert(OpenAiFormat);
         }

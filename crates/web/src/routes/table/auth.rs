@@ -3,7 +3,7 @@
 use super::{ADMIN, PUBLIC, READ, row};
 use crate::route::{Access, Route, StepUp, Verb};
 use crate::routes::auth;
-use axum::routing::{delete, get, post};
+use crate::routes::endpoint::{delete, get, post};
 use gatehouse_auth::api;
 
 use Access::Identity;

@@ -10,9 +10,8 @@ mod vault;
 mod voice;
 mod webhooks;
 
-use crate::app::App;
 use crate::route::{Access, Route, StepUp, Verb};
-use axum::routing::MethodRouter;
+use crate::routes::endpoint::Endpoint;
 use gatehouse_domain::Scope::{Admin, Read, Write};
 use schemars::{JsonSchema, SchemaGenerator};
 use std::sync::LazyLock;
@@ -23,7 +22,7 @@ const fn row(
     id: &'static str,
     (verb, path): (Verb, &'static str),
     access: Access,
-    handler: fn() -> MethodRouter<App>,
+    handler: fn() -> Endpoint,
     summary: &'static str,
 ) -> Route {
     Route {

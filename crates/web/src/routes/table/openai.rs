@@ -2,8 +2,8 @@
 
 use super::{READ, WRITE, row};
 use crate::route::{Route, Verb};
+use crate::routes::endpoint::{get, post};
 use crate::routes::openai::{chat, formatted, models, responses};
-use axum::routing::{get, post};
 
 use Verb::{Get, Post};
 
@@ -12,7 +12,7 @@ pub(super) const ROWS: &[Route] = &[
         "openai.chat",
         (Post, "/v1/chat/completions"),
         WRITE,
-        || formatted(post(chat::post)),
+        || post(formatted(chat::post)),
         "Answers a conversation with an agent or a model, for clients of OpenAI's API; with `stream`, \
          the answer is server-sent events",
     )
@@ -22,7 +22,7 @@ pub(super) const ROWS: &[Route] = &[
         "openai.models.list",
         (Get, "/v1/models"),
         READ,
-        || formatted(get(models::list)),
+        || get(formatted(models::list)),
         "Lists agents, language models and speech providers as models, for clients of OpenAI's API",
     )
     .gives::<models::ModelList>(),
@@ -30,7 +30,7 @@ pub(super) const ROWS: &[Route] = &[
         "openai.models.get",
         (Get, "/v1/models/{*id}"),
         READ,
-        || formatted(get(models::get)),
+        || get(formatted(models::get)),
         "One agent, language model or speech provider as a model, for clients of OpenAI's API",
     )
     .gives::<models::Model>(),
@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Route] = &[
         "openai.responses",
         (Post, "/v1/responses"),
         WRITE,
-        || formatted(post(responses::post)),
+        || post(formatted(responses::post)),
         "Answers a conversation with an agent or a model, for clients of OpenAI's API; with `stream`, \
          the answer is server-sent events",
     )

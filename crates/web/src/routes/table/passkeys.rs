@@ -2,8 +2,8 @@
 
 use super::{ADMIN, PUBLIC, READ, row};
 use crate::route::{Access, Route, StepUp, Verb};
+use crate::routes::endpoint::{delete, get, patch, post};
 use crate::routes::passkeys;
-use axum::routing::{delete, get, patch, post};
 use gatehouse_auth::api;
 use gatehouse_auth::passkeys::api as passkey_api;
 

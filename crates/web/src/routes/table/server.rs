@@ -2,12 +2,12 @@
 
 use super::{ADMIN, PUBLIC, READ, WRITE, row};
 use crate::route::{Access, Route, StepUp, Verb};
+use crate::routes::endpoint::{delete, get, post};
 use crate::routes::{
     approve, attachments, backup, documents, health, mcp, mcp_callback, rpc, sessions, share,
     status,
 };
 use crate::{manual, pages, socket};
-use axum::routing::{delete, get, post};
 
 use Access::Identity;
 use Verb::{Delete, Get, Post};

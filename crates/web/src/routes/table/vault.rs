@@ -2,8 +2,8 @@
 
 use super::{ADMIN, PUBLIC, row};
 use crate::route::{Access, Route, StepUp, Verb};
+use crate::routes::endpoint::{get, post};
 use crate::routes::vault;
-use axum::routing::{get, post};
 use gatehouse_auth::api;
 use gatehouse_domain::Scope::Write;
 

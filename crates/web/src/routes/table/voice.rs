@@ -2,10 +2,10 @@
 
 use super::{READ, WRITE, row};
 use crate::route::{Route, Verb};
+use crate::routes::endpoint::{get, post};
 use crate::routes::openai::formatted;
 use crate::routes::voice::{openai, session_audio, speech};
 use crate::socket::talk;
-use axum::routing::{get, post};
 
 use Verb::{Get, Post};
 
@@ -48,7 +48,7 @@ pub(super) const ROWS: &[Route] = &[
         "openai.speech",
         (Post, "/v1/audio/speech"),
         WRITE,
-        || formatted(post(openai::speech::post)),
+        || post(formatted(openai::speech::post)),
         "Converts text to speech, for clients of OpenAI's API; with the `stream_format` sse, the answer is \
          server-sent events",
     )
@@ -58,7 +58,7 @@ pub(super) const ROWS: &[Route] = &[
         "openai.voices",
         (Get, "/v1/audio/voices"),
         READ,
-        || formatted(get(openai::voices::get)),
+        || get(formatted(openai::voices::get)),
         "Lists the voices of the speech provider, or of the one that `model` in the query names",
     )
     .gives::<openai::voices::VoiceList>(),
@@ -66,7 +66,7 @@ pub(super) const ROWS: &[Route] = &[
         "openai.transcriptions",
         (Post, "/v1/audio/transcriptions"),
         WRITE,
-        || formatted(post(openai::transcriptions::post)),
+        || post(formatted(openai::transcriptions::post)),
         "Transcribes a recording, for clients of OpenAI's API; with `stream`, the answer is server-sent \
          events",
     )
@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Route] = &[
         "openai.translations",
         (Post, "/v1/audio/translations"),
         WRITE,
-        || formatted(post(openai::translations::post)),
+        || post(formatted(openai::translations::post)),
         "Translates a recording to English, for clients of OpenAI's API",
     )
     .takes_form::<openai::translations::TranslationForm>()

@@ -2,8 +2,8 @@
 
 use super::{PUBLIC, row};
 use crate::route::{Route, Verb};
+use crate::routes::endpoint::{get, post};
 use crate::routes::ingest;
-use axum::routing::{get, post};
 
 pub(super) const ROWS: &[Route] = &[
     row(

@@ -1,0 +1,386 @@
+//! Writes log lines to standard error on a thread of its own. If nothing reads standard error, lines are dropped and
+//! counted, and no other thread waits.
+//!
+//! `tracing-appender` limits the number of lines and not their bytes, keeps no room for warnings, allocates and writes
+//! each line separately, and flushes only when its guard is dropped.
+
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+use tracing::{Level, Metadata};
+use tracing_subscriber::fmt::MakeWriter;
+
+/// The lines that were dropped because standard error was not read fast enough.
+pub(crate) const LINES_DROPPED: &str = "log_lines_dropped_total";
+
+/// How many bytes of lines wait at most.
+const LIMIT_BYTES: usize = 1024 * 1024;
+/// How many more bytes wait if a line is a warning or an error.
+const RESERVED_BYTES: usize = 256 * 1024;
+/// How long lines are gathered after a write, unless one is a warning or an error. A busy server thus does not write
+/// each line separately.
+const GATHER: Duration = Duration::from_millis(5);
+/// A buffer that became larger than this is released after its write.
+const KEPT_BYTES: usize = 64 * 1024;
+/// How long a flush waits if standard error is not read.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The lines that wait for their write. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct LogOutput(Arc<Queue>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    /// Wakes the thread that writes.
+    wake: Condvar,
+    /// Wakes the flushes after a write.
+    written: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    text: Vec<u8>,
+    /// How many lines were dropped since `text` was taken.
+    dropped: u64,
+    /// The thread sleeps until it is woken.
+    is_idle: bool,
+    /// `text` is written without waiting for more lines.
+    is_urgent: bool,
+    /// How often `text` was taken.
+    taken: u64,
+    /// How many of these texts are written.
+    written: u64,
+}
+
+impl LogOutput {
+    /// Starts the thread, which runs until the process ends.
+    ///
+    /// # Errors
+    /// If the system permits no further thread.
+    pub(super) fn start() -> io::Result<Self> {
+        let output = Self::default();
+        let queue = Arc::clone(&output.0);
+        let thread = thread::Builder::new().name("log".to_owned());
+        thread.spawn(move || queue.run(io::stderr()))?;
+        Ok(output)
+    }
+
+    /// Waits until the lines so far are written, for at most a second.
+    pub fn flush(&self) {
+        self.0.flush(FLUSH_TIMEOUT);
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // The lines stay usable even if a thread panicked while it held the lock.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a line, or drops it if too much waits. Returns whether it was added.
+    fn push(&self, line: &[u8], is_urgent: bool) -> bool {
+        let limit = if is_urgent {
+            LIMIT_BYTES + RESERVED_BYTES
+        } else {
+            LIMIT_BYTES
+        };
+        let mut waiting = self.lock();
+        if waiting.text.len() + line.len() > limit {
+            waiting.dropped += 1;
+            return false;
+        }
+        waiting.text.extend_from_slice(line);
+        let wakes = waiting.is_idle || (is_urgent && !waiting.is_urgent);
+        waiting.is_idle = false;
+        waiting.is_urgent |= is_urgent;
+        drop(waiting);
+        if wakes {
+            self.wake.notify_one();
+        }
+        true
+    }
+
+    /// Waits for lines and moves them to `text`, which must be empty. Returns how many were dropped after them.
+    fn take(&self, text: &mut Vec<u8>) -> u64 {
+        let mut waiting = self.lock();
+        while waiting.text.is_empty() {
+            waiting.is_idle = true;
+            waiting = self
+                .wake
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        waiting.is_idle = false;
+        waiting.is_urgent = false;
+        waiting.taken += 1;
+        std::mem::swap(&mut waiting.text, text);
+        std::mem::take(&mut waiting.dropped)
+    }
+
+    /// Writes until the process ends. A panic loses the lines that were taken, but no later ones.
+    fn run(&self, mut out: impl Write) {
+        loop {
+            drop(catch_unwind(AssertUnwindSafe(|| self.write_to(&mut out))));
+        }
+    }
+
+    fn write_to(&self, out: &mut impl Write) {
+        let mut text = Vec::new();
+        loop {
+            let dropped = self.take(&mut text);
+            if dropped > 0 {
+                // Written after `text`. The queue has room now.
+                tracing::warn!(
+                    "{dropped} log lines were dropped, because standard error was not read fast enough"
+                );
+            }
+            // There is no other place to report a failure.
+            drop(out.write_all(&text));
+            text.clear();
+            text.shrink_to(KEPT_BYTES);
+            let mut waiting = self.lock();
+            // A flush also waits for the line about dropped ones.
+            if dropped == 0 || waiting.text.is_empty() {
+                waiting.written = waiting.taken;
+                self.written.notify_all();
+            }
+            drop(
+                self.wake
+                    .wait_timeout_while(waiting, GATHER, |waiting| !waiting.is_urgent),
+            );
+        }
+    }
+
+    fn flush(&self, timeout: Duration) {
+        let mut waiting = self.lock();
+        let last = waiting.taken + u64::from(!waiting.text.is_empty());
+        waiting.is_urgent = true;
+        self.wake.notify_one();
+        drop(
+            self.written
+                .wait_timeout_while(waiting, timeout, |waiting| waiting.written < last),
+        );
+    }
+}
+
+/// Takes one line. The subscriber writes each event with one call.
+pub struct Line<'a> {
+    queue: &'a Queue,
+    is_urgent: bool,
+}
+
+impl Write for Line<'_> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if !self.queue.push(line, self.is_urgent) {
+            metrics::counter!(LINES_DROPPED).increment(1);
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for LogOutput {
+    type Writer = Line<'a>;
+
+    fn make_writer(&'a self) -> Line<'a> {
+        Line {
+            queue: &self.0,
+            is_urgent: false,
+        }
+    }
+
+    fn make_writer_for(&'a self, event: &Metadata<'_>) -> Line<'a> {
+        Line {
+            queue: &self.0,
+            is_urgent: *event.level() <= Level::WARN,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::log_panics;
+    use super::*;
+    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+    use std::time::Instant;
+    use tracing::subscriber::with_default;
+    use tracing_subscriber::layer::SubscriberExt as _;
+
+    /// Longer than any thread takes to run.
+    const LONG: Duration = Duration::from_secs(30);
+
+    /// A pipe. Each write waits for its reader.
+    struct Pipe(SyncSender<Vec<u8>>);
+
+    impl Write for Pipe {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.send(bytes.to_vec()).map_err(io::Error::other)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The lines of a thread that writes, and the reader.
+    fn started() -> (LogOutput, Receiver<Vec<u8>>) {
+        let (writer, reader) = sync_channel(0);
+        (started_with(Pipe(writer)), reader)
+    }
+
+    fn started_with(out: impl Write + Send + 'static) -> LogOutput {
+        let output = LogOutput::default();
+        let queue = Arc::clone(&output.0);
+        thread::spawn(move || queue.run(out));
+        output
+    }
+
+    fn is_written(output: &LogOutput) -> bool {
+        let waiting = output.0.lock();
+        waiting.text.is_empty() && waiting.written == waiting.taken
+    }
+
+    #[test]
+    fn lines_past_the_limit_are_dropped_and_counted() {
+        let queue = Queue::default();
+        let half = vec![b'x'; LIMIT_BYTES / 2];
+        assert!(queue.push(&half, false));
+        assert!(queue.push(&half, false), "at the limit");
+        assert!(!queue.push(b"x", false), "one byte past the limit");
+        let mut text = Vec::new();
+        assert_eq!(queue.take(&mut text), 1);
+        assert_eq!(text.len(), LIMIT_BYTES);
+        text.clear();
+        assert!(queue.push(b"x", false));
+        assert_eq!(queue.take(&mut text), 0);
+        assert_eq!(text, b"x");
+    }
+
+    #[test]
+    fn warnings_have_room_when_other_lines_do_not() {
+        let queue = Queue::default();
+        assert!(queue.push(&vec![b'x'; LIMIT_BYTES], false));
+        assert!(!queue.push(b"x", false));
+        assert!(
+            queue.push(&vec![b'w'; RESERVED_BYTES], true),
+            "at the limit"
+        );
+        assert!(!queue.push(b"w", true), "one byte past the limit");
+        let mut text = Vec::new();
+        assert_eq!(queue.take(&mut text), 2);
+        assert_eq!(text.len(), LIMIT_BYTES + RESERVED_BYTES);
+    }
+
+    #[test]
+    fn a_flush_returns_after_the_last_line_is_written() {
+        let (output, reader) = started();
+        let reading = thread::spawn(move || {
+            let mut text = Vec::new();
+            while !text.ends_with(b"3\n") {
+                text.extend(reader.recv_timeout(LONG).unwrap());
+            }
+            text
+        });
+        for line in [b"1\n", b"2\n", b"3\n"] {
+            assert!(output.0.push(line, false));
+        }
+        output.0.flush(LONG);
+        assert!(is_written(&output));
+        assert_eq!(reading.join().unwrap(), b"1\n2\n3\n");
+    }
+
+    #[test]
+    fn a_flush_does_not_wait_for_later_lines() {
+        let (output, reader) = started();
+        assert!(output.0.push(b"1\n", true));
+        let flushed = output.clone();
+        let flushing = thread::spawn(move || {
+            let begun = Instant::now();
+            flushed.0.flush(LONG);
+            begun.elapsed()
+        });
+        let end = Instant::now() + LONG;
+        while !flushing.is_finished() && Instant::now() < end {
+            output.0.push(b"later\n", false);
+            drop(reader.recv_timeout(Duration::from_millis(1)));
+        }
+        assert!(flushing.join().unwrap() < LONG);
+    }
+
+    /// Panics at its first write.
+    struct BreaksOnce {
+        pipe: Pipe,
+        is_used: bool,
+    }
+
+    impl Write for BreaksOnce {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            assert!(
+                std::mem::replace(&mut self.is_used, true),
+                "the first write"
+            );
+            self.pipe.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_panic_of_the_thread_loses_no_later_lines() {
+        let (writer, reader) = sync_channel(0);
+        let pipe = Pipe(writer);
+        let output = started_with(BreaksOnce {
+            pipe,
+            is_used: false,
+        });
+        let (mut text, end) = (Vec::new(), Instant::now() + LONG);
+        while text.is_empty() && Instant::now() < end {
+            output.0.push(b"line\n", true);
+            let read = reader.recv_timeout(Duration::from_millis(10));
+            text = read.unwrap_or_default();
+        }
+        assert!(text.starts_with(b"line\n"));
+    }
+
+    #[test]
+    fn a_flush_ends_although_nothing_reads() {
+        let (output, _reader) = started();
+        assert!(output.0.push(b"1\n", false));
+        let begun = Instant::now();
+        output.0.flush(Duration::from_millis(50));
+        assert!(begun.elapsed() >= Duration::from_millis(50));
+        assert!(!is_written(&output));
+        assert!(output.0.push(b"2\n", true), "other threads do not wait");
+    }
+
+    #[test]
+    fn a_panic_is_logged_as_an_error_and_flushed() {
+        let (output, reader) = started();
+        let reading = thread::spawn(move || reader.recv_timeout(LONG).unwrap());
+        let layer = tracing_subscriber::fmt::layer()
+            .with_ansi(false)
+            .with_writer(output.clone());
+        let subscriber = tracing_subscriber::registry().with(layer);
+        let previous = std::panic::take_hook();
+        log_panics(output.clone());
+        let outcome = with_default(subscriber, || {
+            std::panic::catch_unwind(|| -> u8 { panic!("it broke") })
+        });
+        std::panic::set_hook(previous);
+        assert!(outcome.is_err());
+        assert!(is_written(&output));
+        let text = String::from_utf8(reading.join().unwrap()).unwrap();
+        for part in ["ERROR", "panicked: it broke", "output.rs:"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}
