@@ -1,7 +1,8 @@
-//! Recipients and identities: the keys and passphrases that files are encrypted for, and that decrypt them.
+//! Recipients and identities: the keys and passphrases that files are encrypted for, and that decrypt them. The key of
+//! a file, which they wrap.
 
 use super::header::Stanza;
-use super::{AgeError, FILE_KEY_BYTES, FileKey, Key, derive};
+use super::{AgeError, FILE_KEY_BYTES, Key, derive};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bech32::primitives::decode::CheckedHrpstring;
@@ -9,6 +10,7 @@ use bech32::{Bech32, Hrp};
 use chacha20poly1305::aead::Aead;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit, Nonce};
 use curve25519_dalek::MontgomeryPoint;
+use data_encoding::HEXLOWER;
 use gatehouse_domain::Random;
 use scrypt::Params;
 use secrecy::{ExposeSecret, SecretString};
@@ -26,6 +28,9 @@ pub(super) const MAX_LOG_N: u8 = 20;
 /// The maximum number of keys of a new file. Each adds about 100 bytes to its header.
 pub(super) const MAX_RECIPIENTS: usize = 20;
 
+/// The key of one file, which each recipient wraps. It decrypts this file and no other.
+pub struct FileKey(Zeroizing<[u8; FILE_KEY_BYTES]>);
+
 /// Who can decrypt a new file.
 pub enum Recipient {
     /// Each holder of one of these X25519 keys.
@@ -38,6 +43,36 @@ pub enum Identity {
     /// X25519 keys.
     SecretKeys(Vec<Key>),
     Passphrase(SecretString),
+    /// The key of the file itself. The header is verified with it, and its recipients are not needed.
+    FileKey(FileKey),
+}
+
+impl FileKey {
+    /// Returns the key of a new file.
+    pub fn generate(random: &dyn Random) -> Self {
+        Self(Zeroizing::new(random.bytes()))
+    }
+
+    /// Parses the text of [`Self::to_hex`].
+    pub fn parse_hex(text: &str) -> Result<Self, AgeError> {
+        let bytes = HEXLOWER.decode(text.as_bytes()).map(Zeroizing::new);
+        let key = bytes.ok().and_then(|bytes| Self::of(&bytes));
+        key.ok_or(AgeError::FileKey)
+    }
+
+    /// Returns the key in hexadecimal.
+    pub fn to_hex(&self) -> Zeroizing<String> {
+        Zeroizing::new(HEXLOWER.encode(self.as_slice()))
+    }
+
+    /// `None` if the length is wrong.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        Some(Self(Zeroizing::new(bytes.try_into().ok()?)))
+    }
+
+    pub(super) fn as_slice(&self) -> &[u8] {
+        self.0.as_slice()
+    }
 }
 
 impl Recipient {
@@ -129,7 +164,14 @@ impl Identity {
                 [stanza] => open_scrypt(passphrase, stanza)?.ok_or(AgeError::WrongKey),
                 _ => Err(AgeError::WrongKey),
             },
+            Self::FileKey(key) => Ok(FileKey(key.0.clone())),
         }
+    }
+}
+
+impl std::fmt::Debug for FileKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FileKey").finish_non_exhaustive()
     }
 }
 
@@ -237,5 +279,5 @@ fn open(key: &Key, body: &[u8]) -> Option<FileKey> {
     }
     let cipher = ChaCha20Poly1305::new((&**key).into());
     let opened = Zeroizing::new(cipher.decrypt(&Nonce::default(), body).ok()?);
-    Some(Zeroizing::new(opened.as_slice().try_into().ok()?))
+    FileKey::of(&opened)
 }

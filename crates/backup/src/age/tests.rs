@@ -23,7 +23,15 @@ fn read(file: &[u8], identity: &Identity) -> Result<Vec<u8>, AgeError> {
 }
 
 fn write(plain: &[u8], recipient: &Recipient) -> Vec<u8> {
-    let mut out = encrypt(Vec::new(), recipient, &SeededRandom::new(1)).unwrap();
+    write_with(&file_key(1), plain, recipient)
+}
+
+fn file_key(seed: u64) -> FileKey {
+    FileKey::generate(&SeededRandom::new(seed))
+}
+
+fn write_with(key: &FileKey, plain: &[u8], recipient: &Recipient) -> Vec<u8> {
+    let mut out = encrypt(Vec::new(), recipient, key, &SeededRandom::new(2)).unwrap();
     out.write_all(plain).unwrap();
     out.finish().unwrap()
 }
@@ -106,6 +114,35 @@ fn a_passphrase_opens_its_file_and_no_other_does() {
     assert!(matches!(read(&file, &wrong), Err(AgeError::WrongKey)));
     let key = Identity::parse(SECRET_KEY).unwrap();
     assert!(matches!(read(&file, &key), Err(AgeError::WrongKey)));
+}
+
+#[test]
+fn the_key_of_a_file_opens_this_file_whatever_its_recipients_are_and_no_other() {
+    let several = Recipient::parse(&format!("{PUBLIC_KEY} {}", pair(2).0)).unwrap();
+    for recipient in [several, Recipient::Passphrase(passphrase("one"))] {
+        let file = write(b"text", &recipient);
+        let kept = FileKey::parse_hex(&file_key(1).to_hex()).unwrap();
+        assert_eq!(read(&file, &Identity::FileKey(kept)).unwrap(), b"text");
+        let other = Identity::FileKey(file_key(3));
+        assert!(matches!(read(&file, &other), Err(AgeError::Header)));
+        // With the right key, a changed header or content is noticed.
+        for place in 0..file.len() {
+            let mut changed = file.clone();
+            changed[place] ^= 1;
+            let read = read(&changed, &Identity::FileKey(file_key(1)));
+            assert!(read.is_err(), "byte {place} changed");
+        }
+    }
+}
+
+#[test]
+fn the_key_of_a_file_has_sixteen_bytes_and_is_not_in_its_debug_text() {
+    for (bytes, is_key) in [(15, false), (16, true), (17, false)] {
+        let text = "0a".repeat(bytes);
+        assert_eq!(FileKey::parse_hex(&text).is_ok(), is_key, "{bytes}");
+    }
+    assert!(FileKey::parse_hex("a secret").is_err());
+    assert_eq!(format!("{:?}", file_key(1)), "FileKey { .. }");
 }
 
 #[test]
