@@ -1,16 +1,17 @@
 //! Verifies a backup in a process of its own, so that a damaged backup can neither crash the server nor use its memory.
 
 use gatehouse_services::Services;
-use gatehouse_services::backup::{DrillError, VerifyBackup};
+use gatehouse_services::backup::{DrillError, Trial, VerifyBackup};
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -52,13 +53,13 @@ pub(crate) async fn start(
 /// Verifies backups with `gatehouse backup verify` of this program.
 fn verifier(data_dir: &Path, variables: &[(String, OsString)]) -> VerifyBackup {
     let (data_dir, variables) = (data_dir.to_path_buf(), variables.to_vec());
-    Arc::new(move |backup| {
+    Arc::new(move |trial| {
         let (data_dir, variables) = (data_dir.clone(), variables.clone());
         Box::pin(async move {
             let program = std::env::current_exe().map_err(|error| {
                 DrillError::NotMade(format!("this program cannot be found: {error}"))
             })?;
-            verify(&program, &variables, &data_dir, &backup).await
+            verify(&program, &variables, &data_dir, trial).await
         })
     })
 }
@@ -68,7 +69,7 @@ pub async fn verify(
     program: &Path,
     variables: &[(String, OsString)],
     data_dir: &Path,
-    backup: &Path,
+    trial: Trial,
 ) -> Result<(), DrillError> {
     let place = data_dir.join(PLACE);
     let created = {
@@ -83,20 +84,42 @@ pub async fn verify(
     command
         .env_clear()
         .envs(variables.iter().map(|(name, value)| (name, value)));
-    let verified = verify_in(command, &place, backup).await;
+    let verified = verify_in(command, &place, trial).await;
     clean(data_dir).await;
     verified
 }
 
-async fn verify_in(mut command: Command, place: &Path, backup: &Path) -> Result<(), DrillError> {
+/// Runs the command to its end. The key is in neither its arguments nor its environment, which others can read.
+async fn run(mut command: Command, trial: Trial) -> io::Result<Output> {
+    let Trial {
+        backup,
+        key,
+        reads_only,
+    } = trial;
     command
-        .arg("--data-dir")
-        .arg(place)
         .args(["--json", "backup", "verify"])
         .arg(backup)
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .kill_on_drop(true);
-    let output = match tokio::time::timeout(LONGEST, command.output()).await {
+    if reads_only {
+        command.arg("--read-only");
+    }
+    if key.is_some() {
+        command.arg("--key-from-stdin").stdin(Stdio::piped());
+    }
+    let mut child = command.spawn()?;
+    if let (Some(key), Some(mut stdin)) = (key, child.stdin.take()) {
+        // A program that ended without reading it reports why.
+        drop(stdin.write_all(key.to_hex().as_bytes()).await);
+    }
+    child.wait_with_output().await
+}
+
+async fn verify_in(mut command: Command, place: &Path, trial: Trial) -> Result<(), DrillError> {
+    command.arg("--data-dir").arg(place);
+    let output = match tokio::time::timeout(LONGEST, run(command, trial)).await {
         Ok(Ok(output)) => output,
         Ok(Err(error)) => {
             let why = format!("the check could not be started: {error}");

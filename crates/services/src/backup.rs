@@ -5,8 +5,10 @@ mod place;
 mod schedule;
 mod stream;
 
-pub(crate) use drill::check as check_drill;
-pub use drill::{CheckResult, CheckedBackup, Checks, DrillError, KEY as DRILL_KEY, VerifyBackup};
+pub use drill::{
+    CheckResult, CheckedBackup, Checks, DrillError, KEY as DRILL_KEY, Trial, VerifyBackup,
+};
+pub(crate) use drill::{Drills, check as check_drill};
 pub use place::{BackupDirectory, KEY as PLACE_KEY, PlaceError};
 pub use schedule::KEY as STATE_KEY;
 pub(crate) use schedule::check;
@@ -252,11 +254,12 @@ impl Services {
             });
             Ok::<_, BackupError>((path, created, deleted))
         });
-        let (path, created, deleted) = work.await.map_err(failed)?.map_err(failed)?;
+        let (path, mut created, deleted) = work.await.map_err(failed)?.map_err(failed)?;
         let name = name_of(&path);
-        if folder::is_encrypted(&name) {
+        if let Some(key) = created.key.take() {
             let sha256 = created.sha256.clone();
             self.note_checksum(name.clone(), sha256).await;
+            self.keep_key(&name, key);
         }
         self.note_place(&place, found).await;
         Ok(described(name, &created, &deleted))

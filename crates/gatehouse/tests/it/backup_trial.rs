@@ -2,7 +2,7 @@
 
 use crate::backup::{path_of, text};
 use crate::process::{BINARY, Installation, PASSWORD, make_key};
-use gatehouse_services::backup::DrillError;
+use gatehouse_services::backup::{DrillError, Trial};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,7 +22,10 @@ async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damage
     // The files that a killed check left behind.
     let left = from.data_dir().join("verify-drill");
     std::fs::create_dir_all(left.join("verify-old")).unwrap();
-    let verify = async || gatehouse::drill::verify(program, &[], &from.data_dir(), &backup).await;
+    let verify = async || {
+        let trial = Trial::of(backup.clone());
+        gatehouse::drill::verify(program, &[], &from.data_dir(), trial).await
+    };
     verify().await.unwrap();
     assert!(!left.exists());
     std::fs::create_dir_all(&left).unwrap();
@@ -62,10 +65,12 @@ async fn a_backup_that_cannot_be_checked_for_lack_of_space_is_not_called_unusabl
         .await;
     let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     std::fs::set_permissions(&limited, runnable).unwrap();
-    let result = gatehouse::drill::verify(&limited, &[], &from.data_dir(), &backup).await;
+    let trial = Trial::of(backup.clone());
+    let result = gatehouse::drill::verify(&limited, &[], &from.data_dir(), trial).await;
     assert!(matches!(result, Err(DrillError::NotMade(_))), "{result:?}");
     let program = Path::new(BINARY);
-    let result = gatehouse::drill::verify(program, &[], &from.data_dir(), &backup).await;
+    let trial = Trial::of(backup);
+    let result = gatehouse::drill::verify(program, &[], &from.data_dir(), trial).await;
     assert_eq!(result, Ok(()));
 }
 
@@ -82,7 +87,8 @@ async fn a_drill_gets_only_the_variables_of_child_processes() {
     let written = from.data_dir().join("variables");
     let path = "/usr/bin:/bin";
     let variables = [("PATH".to_owned(), std::ffi::OsString::from(path))];
-    let result = gatehouse::drill::verify(&program, &variables, &from.data_dir(), &written).await;
+    let trial = Trial::of(written.clone());
+    let result = gatehouse::drill::verify(&program, &variables, &from.data_dir(), trial).await;
     assert!(result.is_err(), "the program reports nothing");
     let text = tokio::fs::read_to_string(&written).await.unwrap();
     let of_shell = ["PWD=", "OLDPWD=", "SHLVL=", "_="];
