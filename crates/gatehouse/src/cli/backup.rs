@@ -179,6 +179,7 @@ fn checked(backup: &Value) -> String {
     };
     let result = match field(checked, "result").as_str() {
         "restored" => "trial restore succeeded",
+        "decrypted" => "decrypted and compared, not restored",
         "file_unchanged" => "file unchanged, not restored",
         "header_only" => "header only, not restored",
         "unusable" => "DAMAGED",

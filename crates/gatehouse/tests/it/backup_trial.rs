@@ -2,10 +2,17 @@
 
 use crate::backup::{path_of, text};
 use crate::process::{BINARY, Installation, PASSWORD, make_key};
+use gatehouse_backup::age::{FileKey, Recipient};
+use gatehouse_backup::{Source, create};
+use gatehouse_domain::{Clock, SystemClock, SystemRandom};
 use gatehouse_services::backup::{DrillError, Trial};
+use gatehouse_store::Location;
+use secrecy::SecretString;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+const RECIPIENT: &str = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
 
 #[tokio::test]
 async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damaged_one() {
@@ -74,6 +81,122 @@ async fn a_backup_that_cannot_be_checked_for_lack_of_space_is_not_called_unusabl
     assert_eq!(result, Ok(()));
 }
 
+/// An encrypted backup of the installation, and the key of its file in hexadecimal.
+async fn encrypted(from: &Installation, recipient: Recipient) -> (PathBuf, String) {
+    let now = SystemClock::new().now();
+    let source = Source {
+        location: Location::sqlite_file(&from.data_dir().join("gatehouse.db")),
+        files: Vec::new(),
+        directories: Vec::new(),
+        version: "1.2.3".to_owned(),
+        now,
+    };
+    let mut file = Vec::new();
+    let created = create(
+        &mut file,
+        &source,
+        Some(&recipient),
+        &SystemRandom,
+        |_, _| {},
+    );
+    let key = created.await.unwrap().key.unwrap();
+    let path = from.data_dir().join("a.backup.age");
+    tokio::fs::write(&path, file).await.unwrap();
+    (path, key.to_hex().as_str().to_owned())
+}
+
+fn trial(backup: &Path, key: &str, reads_only: bool) -> Trial {
+    Trial {
+        backup: backup.to_path_buf(),
+        key: Some(FileKey::parse_hex(key).unwrap()),
+        reads_only,
+    }
+}
+
+#[tokio::test]
+async fn a_drill_decrypts_a_backup_with_the_key_of_its_file_and_finds_damage() {
+    let from = Installation::new();
+    from.start().stop();
+    let passphrase = Recipient::Passphrase(SecretString::from("a passphrase"));
+    for recipient in [Recipient::parse(RECIPIENT).unwrap(), passphrase] {
+        let (backup, key) = encrypted(&from, recipient).await;
+        let whole = tokio::fs::read(&backup).await.unwrap();
+        let mut changed = whole.clone();
+        let place = changed.len() / 2;
+        changed[place] ^= 1;
+        let half = whole[..whole.len() / 2].to_vec();
+        for reads_only in [false, true] {
+            let verify = async |key: &str| {
+                let trial = trial(&backup, key, reads_only);
+                let program = Path::new(BINARY);
+                gatehouse::drill::verify(program, &[], &from.data_dir(), trial).await
+            };
+            tokio::fs::write(&backup, &whole).await.unwrap();
+            assert_eq!(verify(&key).await, Ok(()));
+            let wrong = verify(&"0".repeat(32)).await;
+            assert!(matches!(wrong, Err(DrillError::Unusable(_))), "{wrong:?}");
+            for damaged in [&changed, &half] {
+                tokio::fs::write(&backup, damaged).await.unwrap();
+                let found = verify(&key).await;
+                assert!(matches!(found, Err(DrillError::Unusable(_))), "{found:?}");
+            }
+        }
+    }
+    assert!(!from.data_dir().join("verify-drill").exists());
+}
+
+/// Other users can read the arguments of a process.
+#[tokio::test]
+async fn the_key_of_a_drill_is_passed_on_standard_input_only() {
+    let from = Installation::new();
+    from.start().stop();
+    let (backup, key) = encrypted(&from, Recipient::parse(RECIPIENT).unwrap()).await;
+    // The sixth argument is the backup.
+    let script =
+        "#!/bin/sh\nprintf '%s ' \"$@\" > \"$6.seen\"\nenv >> \"$6.seen\"\ncat > \"$6.key\"\n";
+    let program = from.file("program", script).await;
+    let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(&program, runnable).unwrap();
+    let trial = trial(&backup, &key, false);
+    let result = gatehouse::drill::verify(&program, &[], &from.data_dir(), trial).await;
+    assert!(result.is_err(), "the program reports nothing");
+    let beside = async |ending: &str| {
+        let path = format!("{}.{ending}", text(&backup));
+        tokio::fs::read_to_string(path).await.unwrap()
+    };
+    assert_eq!(beside("key").await, key);
+    let seen = beside("seen").await;
+    assert!(seen.contains("--key-from-stdin"), "{seen}");
+    assert!(!seen.contains(&key), "{seen}");
+}
+
+/// The server tries a backup directly after it made it.
+#[tokio::test]
+async fn the_server_restores_the_encrypted_backup_that_it_made_on_trial() {
+    let from = Installation::new();
+    let server = from.start();
+    server.set_up().await;
+    server.stop();
+    let key = make_key(&from).await;
+    let server = from.start();
+    let password = json!({ "password": PASSWORD });
+    server.post("/api/auth/login", password).await;
+    let params = json!({ "passphrase": "a passphrase of the owner" });
+    let made = server.rpc(&key, "backup.create", params).await;
+    assert_eq!(made["result"]["encrypted"], true, "{made}");
+    let listed = || from.run(&["backup", "list", "--json"]).json()["backups"][0].clone();
+    for _ in 0..600 {
+        if !listed()["checked"].is_null() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(listed()["checked"]["result"], "restored");
+    let shown = from.run(&["backup", "list"]).ok();
+    assert!(shown.contains("trial restore succeeded ("), "{shown}");
+    server.stop();
+}
+
 /// The server's variables may contain secrets and settings.
 #[tokio::test]
 async fn a_drill_gets_only_the_variables_of_child_processes() {
@@ -110,13 +233,13 @@ fn backups_of_the_same_second_are_both_kept() {
     assert!(paths.windows(2).all(|pair| pair[0] != pair[1]), "{paths:?}");
 }
 
-/// The first drill is made when the server starts.
+/// The first drill is made when the server starts. The key of the backup was not kept.
 #[tokio::test]
 async fn the_list_of_backups_shows_that_an_encrypted_one_was_not_restored() {
     let mut from = Installation::new();
     from.env("SERVICE_BACKUP__SCHEDULE", "0 0 1 1 *");
-    let recipient = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
-    from.env("SERVICE_BACKUP__RECIPIENT", recipient);
+    from.env("SERVICE_BACKUP__RECIPIENT", RECIPIENT);
+    from.env("SERVICE_BACKUP__DRILL_DAYS", "0");
     let server = from.start();
     server.set_up().await;
     server.stop();
@@ -127,18 +250,20 @@ async fn the_list_of_backups_shows_that_an_encrypted_one_was_not_restored() {
     let made = server.rpc(&key, "backup.create", json!({})).await;
     assert_eq!(made["result"]["encrypted"], true, "{made}");
     server.stop();
-    let listed = || from.run(&["backup", "list", "--json"]).json()["backups"][0].clone();
-    let before = listed();
+    let list = ["backup", "list", "--json"];
+    let listed = |from: &Installation| from.run(&list).json()["backups"][0].clone();
+    let before = listed(&from);
     assert_eq!(before["encrypted"], true);
     assert!(before["checked"].is_null(), "{before}");
+    from.env("SERVICE_BACKUP__DRILL_DAYS", "7");
     let server = from.start();
     for _ in 0..600 {
-        if !listed()["checked"].is_null() {
+        if !listed(&from)["checked"].is_null() {
             break;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    assert_eq!(listed()["checked"]["result"], "file_unchanged");
+    assert_eq!(listed(&from)["checked"]["result"], "file_unchanged");
     let shown = from.run(&["backup", "list"]).ok();
     assert!(shown.contains("file unchanged, not restored ("), "{shown}");
     let of_server = ["--url", &server.url, "--api-key", &key, "backup", "list"];

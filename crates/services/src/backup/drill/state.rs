@@ -170,9 +170,9 @@ impl Last {
             "its file had the header of an encrypted backup, and the content was not compared"
         };
         let message = format!(
-            "The backup {name} is encrypted to a key that this server does not have. At {at}, {found}. It was neither \
-             decrypted nor restored: run `gatehouse backup verify FILE` with `--identity` or `--passphrase-file` \
-             where the key is."
+            "The backup {name} is encrypted to a key that this server does not have. At {at}, {found}. That check \
+             neither decrypted nor restored it: run `gatehouse backup verify FILE` with `--identity` or \
+             `--passphrase-file` where the key is."
         );
         Check::fine(ENCRYPTED, message)
     }
