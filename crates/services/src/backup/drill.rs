@@ -6,6 +6,7 @@
 
 mod file;
 mod kept_key;
+mod last;
 mod state;
 mod trial;
 
@@ -19,11 +20,12 @@ use gatehouse_backup::folder::Entry;
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::StoreError;
 use kept_key::{KeptKey, KeyOf};
+use last::{Extent, Last};
 use metrics::{counter, describe_counter, describe_gauge, gauge};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
-use state::{Access, Extent, Last, State};
+use state::{Access, State};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};

@@ -1,6 +1,7 @@
 //! The drill of an encrypted backup without its key: only the file is read.
 
-use super::state::{Extent, OwnBackup, State};
+use super::last::Extent;
+use super::state::{OwnBackup, State};
 use super::{DrillError, KEY};
 use crate::Services;
 use crate::backup::name_of;

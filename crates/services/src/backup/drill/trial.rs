@@ -1,7 +1,7 @@
 //! The trial of a backup whose content the server can read: a restore, or a reading.
 
 use super::DrillError;
-use super::state::Extent;
+use super::last::Extent;
 use crate::Services;
 use crate::binary_size::binary_size;
 use futures_util::future::BoxFuture;

@@ -1,5 +1,7 @@
 //! Tests of the parent module.
 
+use super::super::CheckResult;
+use super::super::last::NOT_YOUR_KEY;
 use super::*;
 
 fn at(text: &str) -> Timestamp {
