@@ -62,7 +62,16 @@ impl Services {
             key,
             reads_only,
         };
-        verify(trial).await
+        let verified = verify(trial).await;
+        // A newer backup replaces an older one, as `backup.keep` says.
+        let is_there = tokio::fs::try_exists(&backup.path).await;
+        match verified {
+            Err(DrillError::Unusable(_)) if matches!(is_there, Ok(false)) => {
+                let why = "it was deleted during the check".to_owned();
+                Err(DrillError::NotMade(why))
+            }
+            verified => verified,
+        }
     }
 
     /// Whether the database is a file on the file system of the data directory. Elsewhere, a restored copy would bring

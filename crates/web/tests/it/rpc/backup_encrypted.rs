@@ -3,7 +3,7 @@
 use super::backup_drill::{Verifier, WEEK, audit_count, drill, finding, listed, restart, unusable};
 use crate::steps::{doctor_check, stopped_clock};
 use gatehouse_domain::ManualClock;
-use gatehouse_services::backup::DrillError;
+use gatehouse_services::backup::{DrillError, VerifyBackup};
 use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
 use serde_json::{Value, json};
@@ -201,6 +201,24 @@ async fn a_backup_that_could_not_be_tried_is_not_blamed_and_the_one_of_the_next_
     make().await;
     assert!(drill(&server, &verifier).await);
     assert_eq!(listed(&owner).await, "restored");
+}
+
+#[tokio::test]
+async fn a_backup_that_is_deleted_during_its_trial_is_not_called_unusable() {
+    let server = TestServer::start(encrypted(&stopped_clock())).await;
+    let owner = server.set_up().await;
+    let services = server.app().services();
+    services.create_backup(None, None).await.unwrap();
+    let verify: VerifyBackup = Arc::new(|trial| {
+        Box::pin(async move {
+            tokio::fs::remove_file(&trial.backup).await.unwrap();
+            Err(unusable("No such file or directory"))
+        })
+    });
+    assert!(services.make_due_drill(&verify).await.unwrap());
+    let told = finding(&owner).await;
+    assert!(told.to_string().contains("deleted during"), "{told}");
+    assert_eq!(audit_count(&owner, "backup.unusable").await, 0);
 }
 
 #[tokio::test]
