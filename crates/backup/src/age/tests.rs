@@ -23,17 +23,14 @@ fn read(file: &[u8], identity: &Identity) -> Result<Vec<u8>, AgeError> {
 }
 
 fn write(plain: &[u8], recipient: &Recipient) -> Vec<u8> {
-    write_with(&file_key(1), plain, recipient)
+    let (key, random) = (file_key(1), SeededRandom::new(2));
+    let mut out = encrypt(Vec::new(), recipient, &key, &random).unwrap();
+    out.write_all(plain).unwrap();
+    out.finish().unwrap()
 }
 
 fn file_key(seed: u64) -> FileKey {
     FileKey::generate(&SeededRandom::new(seed))
-}
-
-fn write_with(key: &FileKey, plain: &[u8], recipient: &Recipient) -> Vec<u8> {
-    let mut out = encrypt(Vec::new(), recipient, key, &SeededRandom::new(2)).unwrap();
-    out.write_all(plain).unwrap();
-    out.finish().unwrap()
 }
 
 fn passphrase(text: &str) -> SecretString {

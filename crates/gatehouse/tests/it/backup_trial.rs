@@ -132,12 +132,12 @@ async fn a_drill_decrypts_a_backup_with_the_key_of_its_file_and_finds_damage() {
                 gatehouse::drill::verify(program, &[], &from.data_dir(), trial).await
             };
             tokio::fs::write(&backup, &whole).await.unwrap();
-            assert_eq!(verify(&key).await, Ok(()));
-            let wrong = verify(&"0".repeat(32)).await;
+            assert_eq!(verify(key.as_str()).await, Ok(()));
+            let wrong = verify("0".repeat(32).as_str()).await;
             assert!(matches!(wrong, Err(DrillError::Unusable(_))), "{wrong:?}");
             for damaged in [&changed, &half] {
                 tokio::fs::write(&backup, damaged).await.unwrap();
-                let found = verify(&key).await;
+                let found = verify(key.as_str()).await;
                 assert!(matches!(found, Err(DrillError::Unusable(_))), "{found:?}");
             }
         }
@@ -158,7 +158,8 @@ async fn the_key_of_a_drill_is_passed_on_standard_input_only() {
     let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     std::fs::set_permissions(&program, runnable).unwrap();
     let trial = trial(&backup, &key, false);
-    let result = gatehouse::drill::verify(&program, &[], &from.data_dir(), trial).await;
+    let variables = [("PATH".to_owned(), "/usr/bin:/bin".into())];
+    let result = gatehouse::drill::verify(&program, &variables, &from.data_dir(), trial).await;
     assert!(result.is_err(), "the program reports nothing");
     let beside = async |ending: &str| {
         let path = format!("{}.{ending}", text(&backup));
