@@ -132,7 +132,8 @@ impl State {
             };
             is_recent(last.at, pause - early, now)
         });
-        !is_running && !was_made
+        // A drill whose process ended is repeated, as far as the backup can be read now.
+        !is_running && (self.started.is_some() || !was_made)
     }
 
     /// Begins a drill that is due, on a database of a single node.

@@ -343,3 +343,16 @@ fn an_unchanged_file_does_not_hide_that_its_content_was_damaged() {
         assert!(state.finding(7, true, now).ok);
     }
 }
+
+#[test]
+fn a_trial_whose_process_ended_is_followed_by_a_check_of_the_file() {
+    let mut state = State::default();
+    state.end(with_key("2026-01-01", None, Extent::Restored));
+    state.begin(at("2026-01-02T00:00:00Z"));
+    let (last, due) = (at("2026-01-02T05:59:59.999Z"), at("2026-01-02T06:00:00Z"));
+    assert!(!state.is_due(7, Access::File, last));
+    assert!(state.is_due(7, Access::File, due));
+    state.end(of_file("2026-01-02", None, Extent::Unchanged));
+    assert!(!state.is_due(7, Access::File, due));
+    assert!(state.finding(7, true, due).ok);
+}
