@@ -145,6 +145,23 @@ async fn a_drill_decrypts_a_backup_with_the_key_of_its_file_and_finds_damage() {
     assert!(!from.data_dir().join("verify-drill").exists());
 }
 
+/// With this limit, no file can have content.
+#[tokio::test]
+async fn a_backup_that_is_only_read_is_not_written_to_the_disk() {
+    let from = Installation::new();
+    from.start().stop();
+    let (backup, key) = encrypted(&from, Recipient::parse(RECIPIENT).unwrap()).await;
+    let script = format!("#!/bin/sh\ntrap '' XFSZ\nulimit -f 0\nexec {BINARY} \"$@\"\n");
+    let program = from.file("limited", &script).await;
+    let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(&program, runnable).unwrap();
+    for (reads_only, is_possible) in [(true, true), (false, false)] {
+        let trial = trial(&backup, &key, reads_only);
+        let result = gatehouse::drill::verify(&program, &[], &from.data_dir(), trial).await;
+        assert_eq!(result.is_ok(), is_possible, "{result:?}");
+    }
+}
+
 /// Other users can read the arguments of a process.
 #[tokio::test]
 async fn the_key_of_a_drill_is_passed_on_standard_input_only() {
