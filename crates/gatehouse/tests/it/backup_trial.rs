@@ -7,6 +7,7 @@ use gatehouse_backup::{Source, create};
 use gatehouse_domain::{Clock, SystemClock, SystemRandom};
 use gatehouse_services::backup::{DrillError, Trial};
 use gatehouse_store::Location;
+use gatehouse_store::testing::run_sql;
 use secrecy::SecretString;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -238,6 +239,34 @@ async fn a_drill_gets_only_the_variables_of_child_processes() {
         .filter(|line| !of_shell.iter().any(|name| line.starts_with(name)));
     let passed: Vec<&str> = passed.collect();
     assert_eq!(passed, [format!("PATH={path}")]);
+}
+
+#[tokio::test]
+async fn a_command_verifies_the_encrypted_backup_that_it_made_before_it_deletes_older_ones() {
+    let from = Installation::new();
+    let server = from.start();
+    server.set_up().await;
+    server.stop();
+    let create = |more: &[&str]| {
+        let create = ["backup", "create", "--verify", "--recipient", RECIPIENT];
+        from.run(&[&create[..], more].concat())
+    };
+    let made = create(&["--keep", "1", "--json"]).json();
+    assert_eq!(
+        (&made["encrypted"], &made["verified"]),
+        (&json!(true), &json!(true))
+    );
+    let database = Location::sqlite_file(&from.data_dir().join("gatehouse.db"));
+    run_sql(&database, "UPDATE audit_log SET actor = 'x' WHERE seq = 1").await;
+    let failed = create(&["--keep", "1"]).failed(1);
+    assert!(failed.contains("The audit log is not intact"), "{failed}");
+    let folder = from.data_dir().join("backups");
+    assert_eq!(folder.read_dir().unwrap().count(), 2, "none was deleted");
+    let names = from.data_dir().read_dir().unwrap();
+    let mut names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(!names.any(|name| name.starts_with("verify-")));
+    create(&["--to", "-"]).failed(2);
+    create(&["--url", "http://127.0.0.1:9"]).failed(2);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::super::offline::parts;
 use super::super::output::{Output, bad, good, line, note, plain};
 use super::super::progress;
 use super::{KeyArgs, manifest_record, open_file};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use gatehouse::drill::{NOT_CHECKED, TEMPORARY};
 use gatehouse::{Gateway, Purpose, data_dir};
 use gatehouse_auth::audit::verify;
@@ -99,6 +99,16 @@ pub async fn run(
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// Restores a backup into a temporary directory. Fails if one of the checks does.
+pub async fn try_restore(globals: &Globals, archive: Archive<'_>) -> Result<()> {
+    let place = temporary(globals)?;
+    let found = check(archive, place.path()).await?;
+    let failed = found.checks.into_iter().filter(|check| !check.ok);
+    let failed: Vec<String> = failed.map(|check| check.message).collect();
+    ensure!(failed.is_empty(), "{}", failed.join("; "));
+    Ok(())
 }
 
 fn print(found: &Findings) {
