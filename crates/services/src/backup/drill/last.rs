@@ -106,11 +106,15 @@ impl Last {
         } else {
             "its file had the header of an encrypted backup, and the content was not compared"
         };
-        let message = format!(
+        let mut message = format!(
             "The backup {name} is encrypted to a key that this server does not have. At {at}, {found}. That check \
              neither decrypted nor restored it: run `gatehouse backup verify FILE` with `--identity` or \
              `--passphrase-file` where the key is."
         );
+        if let Some(Self { name, at, .. }) = tested.filter(|tested| tested.had_key) {
+            message +=
+                &format!(" The last encrypted backup that the server tested was {name} at {at}.");
+        }
         Check::fine(ENCRYPTED, message)
     }
 

@@ -318,6 +318,8 @@ fn what_is_reported_about_an_encrypted_backup_names_how_far_it_was_tested() {
             let other = later.finding(7, true, now);
             assert_eq!((other.id, other.ok), (ENCRYPTED, true));
             assert!(other.message.contains("neither decrypted"), "{other:?}");
+            let tested = "tested was 2026-01-02.backup.age at";
+            assert!(other.message.contains(tested), "{other:?}");
         }
     }
     let day = at("2026-01-02T00:00:00Z");
