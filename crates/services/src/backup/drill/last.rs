@@ -106,15 +106,16 @@ impl Last {
         } else {
             "its file had the header of an encrypted backup, and the content was not compared"
         };
-        let mut message = format!(
+        let before = tested.filter(|tested| tested.had_key);
+        let before = before.map(|Self { name, at, .. }| {
+            format!(" The last encrypted backup that the server tested was {name} at {at}.")
+        });
+        let before = before.unwrap_or_default();
+        let message = format!(
             "The backup {name} is encrypted to a key that this server does not have. At {at}, {found}. That check \
              neither decrypted nor restored it: run `gatehouse backup verify FILE` with `--identity` or \
-             `--passphrase-file` where the key is."
+             `--passphrase-file` where the key is.{before}"
         );
-        if let Some(Self { name, at, .. }) = tested.filter(|tested| tested.had_key) {
-            message +=
-                &format!(" The last encrypted backup that the server tested was {name} at {at}.");
-        }
         Check::fine(ENCRYPTED, message)
     }
 
