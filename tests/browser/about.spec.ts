@@ -1,5 +1,4 @@
 // Settings → About: version and health checks, local or remote, and all settings with their sources.
-import { readFileSync } from 'node:fs';
 import { violations } from './fixtures/axe';
 import { expect, secondWindow, test } from './fixtures/test';
 
@@ -174,22 +173,6 @@ test('a backup is made and listed, and restored on trial although it is encrypte
   await page.goto('/settings/system');
   const checks = page.getByRole('list', { name: 'Health checks' }).getByRole('listitem');
   await expect(checks.filter({ hasText: 'whether your identity or passphrase decrypts a backup' })).toBeVisible();
-});
-
-test('a backup is downloaded, and the server stores none', async ({ home, page }) => {
-  await page.goto('/settings/system/backups');
-  const backups = page.getByRole('region', { name: 'Backups' });
-  const passphrase = backups.getByLabel('Passphrase optional', { exact: true });
-  await passphrase.fill('a passphrase');
-  const downloading = page.waitForEvent('download');
-  await backups.getByRole('button', { name: 'Download a backup' }).click();
-  const file = await downloading;
-  expect(file.suggestedFilename()).toMatch(/^gatehouse-\w+\.backup\.age$/);
-  expect(readFileSync(await file.path(), 'latin1')).toMatch(/^age-encryption\.org\/v1\n-> scrypt /);
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText(`Backup ${file.suggestedFilename()} downloaded`)).toBeVisible();
-  await expect(passphrase).toHaveValue('');
-  const { backups: stored } = await home.rpc<{ backups: object[] }>('backup.list');
-  expect(stored).toEqual([]);
 });
 
 test('backups are scheduled, what is wrong is said at its field, and the schedule is the last to be saved', async ({ home, page }) => {

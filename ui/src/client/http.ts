@@ -46,18 +46,11 @@ async function body(response: Response): Promise<unknown> {
   }
 }
 
-/** Like `http`, for bodies and answers that are not JSON. `longest_ms` replaces the usual maximum time for the answer. */
+/** Like `http`, for bodies and answers that are not JSON. */
 export async function send(
   verb: Verb,
   url: string,
-  options: {
-    body?: unknown;
-    signal?: AbortSignal;
-    keep?: boolean;
-    raw?: BodyInit;
-    type?: string;
-    longest_ms?: number;
-  } = {},
+  options: { body?: unknown; signal?: AbortSignal; keep?: boolean; raw?: BodyInit; type?: string } = {},
 ): Promise<Response> {
   if (url !== WHO) await admitted();
   const isSame = sameSession();
@@ -70,11 +63,11 @@ export async function send(
     request.body = JSON.stringify(options.body ?? {});
     request.headers = { 'content-type': 'application/json', accept: 'application/json' };
   }
-  let response = await attempt(url, request, options.longest_ms);
+  let response = await attempt(url, request);
   if (response.ok) return response;
   let failure = await refusal(response);
   if (failure.code === 'CONFIRMATION_REQUIRED' && (await askConfirmation())) {
-    response = await attempt(url, request, options.longest_ms);
+    response = await attempt(url, request);
     if (response.ok) return response;
     failure = await refusal(response);
   }
@@ -95,8 +88,8 @@ function longest(url: string, request: RequestInit): number {
   return typeof request.body === 'object' ? LONGEST_RAW_MS : LONGEST_MS;
 }
 
-async function attempt(url: string, request: RequestInit, longest_ms?: number): Promise<Response> {
-  const late = AbortSignal.timeout(longest_ms ?? longest(url, request));
+async function attempt(url: string, request: RequestInit): Promise<Response> {
+  const late = AbortSignal.timeout(longest(url, request));
   const signal = request.signal ? AbortSignal.any([request.signal, late]) : late;
   try {
     return await fetch(url, { credentials: 'same-origin', cache: 'no-store', ...request, signal });
