@@ -2,13 +2,15 @@
 
 use gatehouse_services::Services;
 use gatehouse_services::backup::{DrillError, Trial, VerifyBackup};
+use rustix::process::Signal;
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -25,6 +27,8 @@ const PLACE: &str = "verify-drill";
 pub const NOT_CHECKED: u8 = 3;
 /// How long verifying may take.
 const LONGEST: Duration = Duration::from_hours(5);
+/// Signals that say nothing about the backup: the service stops, or there is too little memory.
+const STOPS: [Signal; 4] = [Signal::TERM, Signal::INT, Signal::HUP, Signal::KILL];
 
 #[derive(Deserialize)]
 struct Report {
@@ -137,6 +141,9 @@ async fn verify_in(mut command: Command, place: &Path, trial: Trial) -> Result<(
             let failed: Vec<String> = failed.map(|check| check.message).collect();
             Err(DrillError::Unusable(failed.join("; ")))
         }
+        Err(_) if was_stopped(output.status) => {
+            Err(DrillError::NotMade("the check was stopped".to_owned()))
+        }
         Err(_) => {
             let errors = String::from_utf8_lossy(&output.stderr);
             let last = errors.lines().rev().find(|line| !line.trim().is_empty());
@@ -149,6 +156,11 @@ async fn verify_in(mut command: Command, place: &Path, trial: Trial) -> Result<(
             }
         }
     }
+}
+
+fn was_stopped(status: ExitStatus) -> bool {
+    let signal = status.signal();
+    signal.is_some_and(|signal| STOPS.iter().any(|stop| stop.as_raw() == signal))
 }
 
 /// Deletes what a check of an earlier process left, which may include readable keys.

@@ -28,8 +28,9 @@ pub(super) const MAX_LOG_N: u8 = 20;
 /// The maximum number of keys of a new file. Each adds about 100 bytes to its header.
 pub(super) const MAX_RECIPIENTS: usize = 20;
 
-/// The key of one file, which each recipient wraps. It decrypts this file and no other.
-pub struct FileKey(Zeroizing<[u8; FILE_KEY_BYTES]>);
+/// The key of one file, which each recipient wraps. It decrypts this file and no other. It is on the heap, because each
+/// move of an array would leave a copy in memory.
+pub struct FileKey(Box<Zeroizing<[u8; FILE_KEY_BYTES]>>);
 
 /// Who can decrypt a new file.
 pub enum Recipient {
@@ -50,7 +51,7 @@ pub enum Identity {
 impl FileKey {
     /// Returns the key of a new file.
     pub fn generate(random: &dyn Random) -> Self {
-        Self(Zeroizing::new(random.bytes()))
+        Self(Box::new(Zeroizing::new(random.bytes())))
     }
 
     /// Parses the text of [`Self::to_hex`].
@@ -67,7 +68,7 @@ impl FileKey {
 
     /// `None` if the length is wrong.
     fn of(bytes: &[u8]) -> Option<Self> {
-        Some(Self(Zeroizing::new(bytes.try_into().ok()?)))
+        Some(Self(Box::new(Zeroizing::new(bytes.try_into().ok()?))))
     }
 
     pub(super) fn as_slice(&self) -> &[u8] {

@@ -216,6 +216,23 @@ async fn the_server_restores_the_encrypted_backup_that_it_made_on_trial() {
     server.stop();
 }
 
+/// When a service stops, systemd also sends the signal to the process that checks a backup.
+#[tokio::test]
+async fn a_check_that_was_stopped_does_not_blame_the_backup_and_one_that_crashed_does() {
+    let from = Installation::new();
+    std::fs::create_dir_all(from.data_dir()).unwrap();
+    for (signal, is_blamed) in [("TERM", false), ("KILL", false), ("ABRT", true)] {
+        let script = format!("#!/bin/sh\nulimit -c 0\nkill -s {signal} $$\n");
+        let program = from.file(signal, &script).await;
+        let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        std::fs::set_permissions(&program, runnable).unwrap();
+        let trial = Trial::of(from.data_dir().join("a.backup"));
+        let result = gatehouse::drill::verify(&program, &[], &from.data_dir(), trial).await;
+        let found = matches!(result, Err(DrillError::Unusable(_)));
+        assert_eq!((result.is_err(), found), (true, is_blamed), "{result:?}");
+    }
+}
+
 /// The server's variables may contain secrets and settings.
 #[tokio::test]
 async fn a_drill_gets_only_the_variables_of_child_processes() {

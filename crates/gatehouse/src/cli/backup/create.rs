@@ -125,7 +125,7 @@ async fn verify_made(globals: &Globals, path: &Path, key: Option<FileKey>) -> Re
     };
     verified.with_context(|| {
         format!(
-            "{} was written, and its trial restore failed; no older backup was deleted",
+            "{} was written, but its trial restore did not succeed; no older backup was deleted",
             path.display()
         )
     })

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 const WAITING_ENCRYPTED: &str = "Backups are encrypted. The server will test the next one that it makes, with the \
-    key of the file, which it has in memory until then. Of other encrypted backups, it will check only that the file \
-    is unchanged. Run `gatehouse backup verify FILE --identity KEY` where the key is.";
+    key of the file, which it keeps in memory for that. Of other encrypted backups, it will check only the file. Run \
+    `gatehouse backup verify FILE --identity KEY` where the key is.";
 
 const DAY_MS: i64 = 24 * 3_600_000;
 /// The longest wait before a failed drill is repeated.
