@@ -200,28 +200,25 @@ fn bech32_key(text: &str, prefix: &str) -> Option<Key> {
 
 /// `None` if the stanza is for another key or has another type.
 fn open_x25519(key: &Key, stanza: &Stanza) -> Result<Option<FileKey>, AgeError> {
-    let [kind, share] = stanza.arguments.as_slice() else {
-        return Ok(None);
-    };
-    if kind != X25519 {
+    if stanza.kind() != Some(X25519) {
         return Ok(None);
     }
+    let [_, share] = stanza.arguments.as_slice() else {
+        return Err(AgeError::Header);
+    };
     let share = bytes_of::<32>(share)?;
     let public = MontgomeryPoint::mul_base_clamped(**key).to_bytes();
-    Ok(open(
-        &shared_key(key, &share, &share, &public)?,
-        &stanza.body,
-    ))
+    open(&shared_key(key, &share, &share, &public)?, &stanza.body)
 }
 
 /// `None` if the passphrase is wrong or the stanza has another type.
 fn open_scrypt(passphrase: &SecretString, stanza: &Stanza) -> Result<Option<FileKey>, AgeError> {
-    let [kind, salt, log_n] = stanza.arguments.as_slice() else {
-        return Ok(None);
-    };
-    if kind != SCRYPT {
+    if stanza.kind() != Some(SCRYPT) {
         return Ok(None);
     }
+    let [_, salt, log_n] = stanza.arguments.as_slice() else {
+        return Err(AgeError::Header);
+    };
     if log_n.starts_with(['0', '+']) {
         return Err(AgeError::Header);
     }
@@ -230,7 +227,7 @@ fn open_scrypt(passphrase: &SecretString, stanza: &Stanza) -> Result<Option<File
         return Err(AgeError::TooMuchWork);
     }
     let key = stretch(passphrase, &bytes_of::<SALT_BYTES>(salt)?, log_n)?;
-    Ok(open(&key, &stanza.body))
+    open(&key, &stanza.body)
 }
 
 fn bytes_of<const N: usize>(text: &str) -> Result<[u8; N], AgeError> {
@@ -273,12 +270,14 @@ fn seal(key: &Key, file_key: &FileKey) -> Result<Vec<u8>, AgeError> {
     sealed.map_err(|_| AgeError::Header)
 }
 
-fn open(key: &Key, body: &[u8]) -> Option<FileKey> {
+/// `None` if the key is wrong.
+fn open(key: &Key, body: &[u8]) -> Result<Option<FileKey>, AgeError> {
     // The format requires this check: with another length, one ciphertext could open under several keys.
     if body.len() != FILE_KEY_BYTES + 16 {
-        return None;
+        return Err(AgeError::Header);
     }
     let cipher = ChaCha20Poly1305::new((&**key).into());
-    let opened = Zeroizing::new(cipher.decrypt(&Nonce::default(), body).ok()?);
-    FileKey::of(&opened)
+    let opened = cipher.decrypt(&Nonce::default(), body);
+    let opened = opened.ok().map(Zeroizing::new);
+    Ok(opened.and_then(|opened| FileKey::of(&opened)))
 }

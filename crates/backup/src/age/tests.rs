@@ -178,17 +178,33 @@ fn a_work_factor_is_accepted_up_to_its_limit() {
 fn headers_that_the_format_forbids_are_refused() {
     let identity = Identity::parse(SECRET_KEY).unwrap();
     let (salt, body) = ("A".repeat(22), "A".repeat(43));
-    for stanzas in [
-        format!("-> scrypt {salt} 10\n{body}\n-> X25519 {body}\n{body}\n"),
-        format!("-> X25519  {body}\n{body}\n"),
-        "-> \n\n".to_owned(),
-    ] {
+    // The base point, because zero is refused anyway.
+    let share = format!("CQ{}", "A".repeat(41));
+    let with = |stanzas: &str| {
         let file = format!("age-encryption.org/v1\n{stanzas}--- {body}\n");
-        let read = read(file.as_bytes(), &identity);
+        read(file.as_bytes(), &identity)
+    };
+    let allowed = format!("-> X25519 {share}\n{body}\n-> other ~!\n\n");
+    assert!(matches!(with(&allowed), Err(AgeError::WrongKey)));
+    for stanzas in [
+        format!("-> scrypt {salt} 10\n{body}\n-> X25519 {share}\n{body}\n"),
+        format!("-> X25519  {share}\n{body}\n"),
+        format!("-> X25519 {share} more\n{body}\n"),
+        format!("-> X25519\n{body}\n"),
+        // 31 and 33 bytes.
+        format!("-> X25519 {share}\n{}\n", "A".repeat(42)),
+        format!("-> X25519 {share}\n{}\n", "A".repeat(44)),
+        format!("-> X25519 {body}\n{body}\n"),
+        "-> \n\n".to_owned(),
+        "-> \u{e9}\n\n".to_owned(),
+        "-> a\tb\n\n".to_owned(),
+        String::new(),
+    ] {
+        let read = with(&stanzas);
         assert!(matches!(read, Err(AgeError::Header)), "{stanzas}");
     }
     let passphrase = Identity::Passphrase(passphrase("x"));
-    for log_n in ["010", "+10", "x"] {
+    for log_n in ["010", "+10", "x", "10 more"] {
         let file = format!("age-encryption.org/v1\n-> scrypt {salt} {log_n}\n{body}\n--- {body}\n");
         let read = read(file.as_bytes(), &passphrase);
         assert!(matches!(read, Err(AgeError::Header)), "{log_n}");
