@@ -54,7 +54,8 @@ pub struct BackupInfo {
     /// Size of the file.
     pub bytes: u64,
     pub encrypted: bool,
-    /// The result of its last check. Known for the backup that was checked last, and for the last unusable one.
+    /// The result of its last check. Known for the backup that was checked last, for the last one whose content was
+    /// read, and for the last unusable one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked: Option<CheckedBackup>,
 }
