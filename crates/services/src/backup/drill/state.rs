@@ -240,8 +240,8 @@ impl State {
         Check::bad(ENCRYPTED, message, ENCRYPTED_HINT)
     }
 
-    /// The result of a backup's last check, if it is the most recently checked backup, the most recent one whose content
-    /// was read, or the most recent unusable one.
+    /// The result of a backup's last check, if it is the last checked backup, the last one whose content
+    /// was read, or the last unusable one.
     pub(super) fn result_of(&self, name: &str) -> Option<CheckedBackup> {
         let of_this = |last: &&Last| last.name == name;
         let last = self.last.as_ref().filter(of_this);
