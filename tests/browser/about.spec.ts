@@ -149,7 +149,7 @@ test('settings are in groups, which open on request and when the list is narrowe
   await expect(page.getByText(/^[\d,]+ bytes$/).first()).toBeVisible();
 });
 
-test('a backup is made and listed', async ({ home, page }) => {
+test('a backup is made and listed, and restored on trial although it is encrypted', async ({ home, page }) => {
   await page.goto('/settings/system');
   await page.getByRole('navigation', { name: 'Sections of the system' }).getByRole('link', { name: 'Backups' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'System' })).toBeFocused();
@@ -163,9 +163,16 @@ test('a backup is made and listed', async ({ home, page }) => {
   await expect(backups.getByText('gatehouse backup verify FILE')).toBeVisible();
   await expect(entry).toContainText('Encrypted');
   await expect(backups.getByLabel('Passphrase optional', { exact: true })).toHaveValue('');
-  const listed = await home.rpc<{ backups: object[] }>('backup.list');
-  expect(listed.backups).toHaveLength(1);
+  const listed = async () => (await home.rpc<{ backups: { checked?: { result: string } }[] }>('backup.list')).backups;
+  expect(await listed()).toHaveLength(1);
+  await expect.poll(async () => (await listed())[0]?.checked?.result, { timeout: 40_000 }).toBe('restored');
+  await page.reload();
+  await backups.getByRole('button', { name: 'Show backups' }).click();
+  await expect(entry).toContainText('Trial restore succeeded:');
   expect(await violations(page)).toEqual([]);
+  await page.goto('/settings/system');
+  const checks = page.getByRole('list', { name: 'Health checks' }).getByRole('listitem');
+  await expect(checks.filter({ hasText: 'whether your identity or passphrase decrypts a backup' })).toBeVisible();
 });
 
 test('backups are scheduled, what is wrong is said at its field, and the schedule is the last to be saved', async ({ home, page }) => {

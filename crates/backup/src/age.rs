@@ -6,7 +6,7 @@ mod header;
 mod keys;
 mod stream;
 
-pub use keys::{Identity, Recipient};
+pub use keys::{FileKey, Identity, Recipient};
 pub use stream::{Decryptor, Encryptor};
 
 use gatehouse_domain::Random;
@@ -20,7 +20,6 @@ const FILE_KEY_BYTES: usize = 16;
 /// Length of the nonce before the payload.
 const NONCE_BYTES: usize = 16;
 
-type FileKey = Zeroizing<[u8; FILE_KEY_BYTES]>;
 type Key = Zeroizing<[u8; 32]>;
 
 /// Why a file could not be encrypted or decrypted.
@@ -32,6 +31,8 @@ pub enum AgeError {
     TooManyRecipients,
     #[error("no age identity found; a line must begin with AGE-SECRET-KEY-1")]
     Identity,
+    #[error("not the key of a file")]
+    FileKey,
     /// The header is not of version 1, or is damaged.
     #[error("the encryption header is damaged or of an unknown version")]
     Header,
@@ -55,18 +56,19 @@ pub(crate) fn check_header(mut from: impl BufRead) -> Result<(), AgeError> {
     header::read(&mut from).map(drop)
 }
 
-/// Writes the header. The returned writer encrypts; [`Encryptor::finish`] must be called.
+/// Writes the header of a file with this key, which must be new. The returned writer encrypts; [`Encryptor::finish`]
+/// must be called.
 pub fn encrypt<W: Write>(
     mut to: W,
     recipient: &Recipient,
+    file_key: &FileKey,
     random: &dyn Random,
 ) -> Result<Encryptor<W>, AgeError> {
-    let file_key: FileKey = Zeroizing::new(random.bytes());
-    let stanzas = recipient.wrap(&file_key, random)?;
-    to.write_all(header::encode(&stanzas, &file_key)?.as_bytes())?;
+    let stanzas = recipient.wrap(file_key, random)?;
+    to.write_all(header::encode(&stanzas, file_key)?.as_bytes())?;
     let nonce: [u8; NONCE_BYTES] = random.bytes();
     to.write_all(&nonce)?;
-    Ok(Encryptor::new(to, &payload_key(&file_key, &nonce)?))
+    Ok(Encryptor::new(to, &payload_key(file_key, &nonce)?))
 }
 
 /// Reads and verifies the header. The returned reader decrypts.

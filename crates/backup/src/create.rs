@@ -1,7 +1,7 @@
 //! Makes a backup.
 
 use crate::BackupError;
-use crate::age::{self, Encryptor, Recipient};
+use crate::age::{self, Encryptor, FileKey, Recipient};
 use crate::archive::{FORMAT, Manifest, Mark, TableEntry, encode_line, encode_row};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -33,13 +33,15 @@ pub struct Source {
 }
 
 /// A backup that was made.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Created {
     pub manifest: Manifest,
     /// Size of the file in bytes.
     pub bytes: u64,
     /// SHA-256 of the file, in hexadecimal.
     pub sha256: String,
+    /// The key of the file, if it is encrypted. It decrypts the file without the key of its recipient.
+    pub key: Option<FileKey>,
 }
 
 /// The destination of the compressed lines.
@@ -101,9 +103,10 @@ pub async fn create<W: Write>(
         bytes: 0,
         hash: Sha256::new(),
     };
-    let sink = match recipient {
+    let key = recipient.map(|_| FileKey::generate(random));
+    let sink = match recipient.zip(key.as_ref()) {
         None => Sink::Plain(to),
-        Some(recipient) => Sink::Encrypted(age::encrypt(to, recipient, random)?),
+        Some((recipient, key)) => Sink::Encrypted(age::encrypt(to, recipient, key, random)?),
     };
     let mut out = GzEncoder::new(sink, Compression::default());
     out.write_all(&encode_line(&manifest)?)?;
@@ -128,6 +131,7 @@ pub async fn create<W: Write>(
         manifest,
         bytes: to.bytes,
         sha256: HEXLOWER.encode(&to.hash.finalize()),
+        key,
     })
 }
 

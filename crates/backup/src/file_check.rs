@@ -56,7 +56,7 @@ pub fn check_file(path: &Path, sha256: Option<&str>) -> Result<FileCheck, Backup
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::age::{AgeError, Recipient, encrypt};
+    use crate::age::{AgeError, FileKey, Recipient, encrypt};
     use gatehouse_domain::SeededRandom;
     use std::io::Write;
 
@@ -72,7 +72,9 @@ mod tests {
     fn a_changed_byte_and_a_missing_one_are_found_only_with_the_checksum() {
         let mut bytes = Vec::new();
         let recipient = Recipient::parse(RECIPIENT).unwrap();
-        let mut to = encrypt(&mut bytes, &recipient, &SeededRandom::new(1)).unwrap();
+        let random = SeededRandom::new(1);
+        let key = FileKey::generate(&random);
+        let mut to = encrypt(&mut bytes, &recipient, &key, &random).unwrap();
         to.write_all(&vec![7; 2 * PIECE_BYTES]).unwrap();
         to.finish().unwrap();
         let sum = HEXLOWER.encode(&Sha256::digest(&bytes));

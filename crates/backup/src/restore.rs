@@ -1,4 +1,4 @@
-//! Reads a backup and writes it into an empty database.
+//! Reads a backup, and writes it into an empty database.
 
 use crate::BackupError;
 use crate::age::{self, Identity};
@@ -100,15 +100,33 @@ impl Archive<'_> {
     ///
     /// Blocks the thread: SQLite and the backup are read and written synchronously.
     pub async fn restore(
-        mut self,
+        self,
         location: &Location,
-        mut progress: impl FnMut(u64, u64),
+        progress: impl FnMut(u64, u64),
     ) -> Result<Restored, BackupError> {
         let mut import = Import::begin(location, self.manifest.schema).await?;
+        let files = self.read(Some(&mut import), progress).await?;
+        Ok(Restored { import, files })
+    }
+
+    /// Reads everything and compares every checksum. Writes nothing. `progress` gets the number of rows read and the
+    /// total.
+    ///
+    /// Blocks the thread.
+    pub async fn check(self, progress: impl FnMut(u64, u64)) -> Result<(), BackupError> {
+        self.read(None, progress).await.map(drop)
+    }
+
+    async fn read(
+        mut self,
+        mut import: Option<&mut Import>,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<Vec<RestoredFile>, BackupError> {
         let (mut done, total) = (0, self.manifest.rows());
         for table in std::mem::take(&mut self.manifest.tables) {
             let report = |rows| progress(done + rows, total);
-            done += self.restore_table(&mut import, &table, report).await?;
+            let import = import.as_deref_mut();
+            done += self.read_table(import, &table, report).await?;
         }
         let files = self.read_files()?;
         // Reading past the last line verifies the checksum of gzip and the last chunk of the encryption.
@@ -121,20 +139,22 @@ impl Archive<'_> {
         {
             return Err(damaged("there is data after its end"));
         }
-        Ok(Restored { import, files })
+        Ok(files)
     }
 
-    async fn restore_table(
+    /// Reads the rows of a table, and writes them with `import`, if any. Returns their number.
+    async fn read_table(
         &mut self,
-        import: &mut Import,
+        mut import: Option<&mut Import>,
         entry: &TableEntry,
         mut report: impl FnMut(u64),
     ) -> Result<u64, BackupError> {
         let columns = entry.columns();
-        let table = if Import::ignores(&entry.name) {
-            None
-        } else {
-            Some(import.table(&entry.name, &columns)?)
+        let table = match &import {
+            Some(import) if !Import::ignores(&entry.name) => {
+                Some(import.table(&entry.name, &columns)?)
+            }
+            _ => None,
         };
         let (mut rows, mut hash) = (0, Sha256::new());
         let (mut group, mut bytes): (Vec<Vec<Cell>>, usize) = (Vec::new(), 0);
@@ -149,7 +169,7 @@ impl Archive<'_> {
                 group.push(row);
             }
             if !is_row || bytes >= GROUP_BYTES || group.len() >= GROUP_ROWS {
-                if let Some(table) = &table {
+                if let (Some(import), Some(table)) = (import.as_deref_mut(), &table) {
                     import.insert(table, &group).await?;
                 }
                 group.clear();

@@ -129,6 +129,50 @@ async fn an_encrypted_backup_needs_its_passphrase() {
 }
 
 #[tokio::test]
+async fn the_key_of_a_file_is_enough_to_check_it_and_damage_is_noticed() {
+    const RECIPIENT: &str = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
+    let from = gatehouse_store::testing::empty_sqlite();
+    fill(&from, 50).await;
+    let passphrase = Recipient::Passphrase(SecretString::from("a passphrase"));
+    for recipient in [passphrase, Recipient::parse(RECIPIENT).unwrap()] {
+        let (file, created) = backup(&source(&from, &[]), Some(&recipient)).await;
+        let key = Identity::FileKey(created.key.unwrap());
+        let check = async |file: &[u8]| open(file, Some(&key))?.check(|_, _| {}).await;
+        check(file.as_slice()).await.unwrap();
+        for place in (0..file.len()).step_by(97) {
+            assert!(check(&file[..place]).await.is_err(), "cut at {place}");
+            let mut changed = file.clone();
+            changed[place] ^= 0x40;
+            let changed = check(changed.as_slice()).await;
+            assert!(changed.is_err(), "changed at {place}");
+        }
+        let to = gatehouse_store::testing::empty_sqlite();
+        restore(&file, Some(&key), &to).await.unwrap();
+        assert_eq!(sessions(&to).await.len(), 50);
+    }
+}
+
+#[tokio::test]
+async fn a_check_compares_the_checksums_of_the_rows() {
+    use std::io::Write;
+    let from = gatehouse_store::testing::empty_sqlite();
+    fill(&from, 2).await;
+    let (file, created) = backup(&source(&from, &[]), None).await;
+    assert!(created.key.is_none());
+    let content = String::from_utf8(unpacked(&file).unwrap()).unwrap();
+    let row = content.lines().find(|line| line.starts_with('['));
+    let row = format!("{}\n", row.unwrap());
+    let twice = content.replacen(&row, &row.repeat(2), 1);
+    for (content, is_good) in [(content, true), (twice, false)] {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        out.write_all(content.as_bytes()).unwrap();
+        let file = out.finish().unwrap();
+        let checked = open(&*file, None).unwrap().check(|_, _| {}).await;
+        assert_eq!(checked.is_ok(), is_good, "{checked:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_damaged_or_cut_backup_leaves_the_database_empty() {
     let from = gatehouse_store::testing::empty_sqlite();
     fill(&from, 50).await;

@@ -1,16 +1,19 @@
 //! Verifies a backup in a process of its own, so that a damaged backup can neither crash the server nor use its memory.
 
 use gatehouse_services::Services;
-use gatehouse_services::backup::{DrillError, VerifyBackup};
+use gatehouse_services::backup::{DrillError, Trial, VerifyBackup};
+use rustix::process::Signal;
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,6 +27,8 @@ const PLACE: &str = "verify-drill";
 pub const NOT_CHECKED: u8 = 3;
 /// How long verifying may take.
 const LONGEST: Duration = Duration::from_hours(5);
+/// Signals that say nothing about the backup: the service stops, or there is too little memory.
+const STOPS: [Signal; 4] = [Signal::TERM, Signal::INT, Signal::HUP, Signal::KILL];
 
 #[derive(Deserialize)]
 struct Report {
@@ -52,13 +57,13 @@ pub(crate) async fn start(
 /// Verifies backups with `gatehouse backup verify` of this program.
 fn verifier(data_dir: &Path, variables: &[(String, OsString)]) -> VerifyBackup {
     let (data_dir, variables) = (data_dir.to_path_buf(), variables.to_vec());
-    Arc::new(move |backup| {
+    Arc::new(move |trial| {
         let (data_dir, variables) = (data_dir.clone(), variables.clone());
         Box::pin(async move {
             let program = std::env::current_exe().map_err(|error| {
                 DrillError::NotMade(format!("this program cannot be found: {error}"))
             })?;
-            verify(&program, &variables, &data_dir, &backup).await
+            verify(&program, &variables, &data_dir, trial).await
         })
     })
 }
@@ -68,7 +73,7 @@ pub async fn verify(
     program: &Path,
     variables: &[(String, OsString)],
     data_dir: &Path,
-    backup: &Path,
+    trial: Trial,
 ) -> Result<(), DrillError> {
     let place = data_dir.join(PLACE);
     let created = {
@@ -83,20 +88,42 @@ pub async fn verify(
     command
         .env_clear()
         .envs(variables.iter().map(|(name, value)| (name, value)));
-    let verified = verify_in(command, &place, backup).await;
+    let verified = verify_in(command, &place, trial).await;
     clean(data_dir).await;
     verified
 }
 
-async fn verify_in(mut command: Command, place: &Path, backup: &Path) -> Result<(), DrillError> {
+/// Runs the command to its end. The key is in neither its arguments nor its environment, which others can read.
+async fn run(mut command: Command, trial: Trial) -> io::Result<Output> {
+    let Trial {
+        backup,
+        key,
+        reads_only,
+    } = trial;
     command
-        .arg("--data-dir")
-        .arg(place)
         .args(["--json", "backup", "verify"])
         .arg(backup)
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .kill_on_drop(true);
-    let output = match tokio::time::timeout(LONGEST, command.output()).await {
+    if reads_only {
+        command.arg("--read-only");
+    }
+    if key.is_some() {
+        command.arg("--key-from-stdin").stdin(Stdio::piped());
+    }
+    let mut child = command.spawn()?;
+    if let (Some(key), Some(mut stdin)) = (key, child.stdin.take()) {
+        // A program that ended without reading it reports why.
+        drop(stdin.write_all(key.to_hex().as_bytes()).await);
+    }
+    child.wait_with_output().await
+}
+
+async fn verify_in(mut command: Command, place: &Path, trial: Trial) -> Result<(), DrillError> {
+    command.arg("--data-dir").arg(place);
+    let output = match tokio::time::timeout(LONGEST, run(command, trial)).await {
         Ok(Ok(output)) => output,
         Ok(Err(error)) => {
             let why = format!("the check could not be started: {error}");
@@ -114,6 +141,9 @@ async fn verify_in(mut command: Command, place: &Path, backup: &Path) -> Result<
             let failed: Vec<String> = failed.map(|check| check.message).collect();
             Err(DrillError::Unusable(failed.join("; ")))
         }
+        Err(_) if was_stopped(output.status) => {
+            Err(DrillError::NotMade("the check was stopped".to_owned()))
+        }
         Err(_) => {
             let errors = String::from_utf8_lossy(&output.stderr);
             let last = errors.lines().rev().find(|line| !line.trim().is_empty());
@@ -126,6 +156,11 @@ async fn verify_in(mut command: Command, place: &Path, backup: &Path) -> Result<
             }
         }
     }
+}
+
+fn was_stopped(status: ExitStatus) -> bool {
+    let signal = status.signal();
+    signal.is_some_and(|signal| STOPS.iter().any(|stop| stop.as_raw() == signal))
 }
 
 /// Deletes what a check of an earlier process left, which may include readable keys.

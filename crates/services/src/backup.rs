@@ -5,8 +5,10 @@ mod place;
 mod schedule;
 mod stream;
 
-pub(crate) use drill::check as check_drill;
-pub use drill::{CheckResult, CheckedBackup, Checks, DrillError, KEY as DRILL_KEY, VerifyBackup};
+pub use drill::{
+    CheckResult, CheckedBackup, Checks, DrillError, KEY as DRILL_KEY, Trial, VerifyBackup,
+};
+pub(crate) use drill::{Drills, check as check_drill};
 pub use place::{BackupDirectory, KEY as PLACE_KEY, PlaceError};
 pub use schedule::KEY as STATE_KEY;
 pub(crate) use schedule::check;
@@ -52,7 +54,8 @@ pub struct BackupInfo {
     /// Size of the file.
     pub bytes: u64,
     pub encrypted: bool,
-    /// The result of its last check. Known for the backup that was checked last, and for the last unusable one.
+    /// The result of its last check. Known for the backup that was checked last, for the last one whose content was
+    /// read, and for the last unusable one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked: Option<CheckedBackup>,
 }
@@ -252,11 +255,12 @@ impl Services {
             });
             Ok::<_, BackupError>((path, created, deleted))
         });
-        let (path, created, deleted) = work.await.map_err(failed)?.map_err(failed)?;
+        let (path, mut created, deleted) = work.await.map_err(failed)?.map_err(failed)?;
         let name = name_of(&path);
-        if folder::is_encrypted(&name) {
+        if let Some(key) = created.key.take() {
             let sha256 = created.sha256.clone();
             self.note_checksum(name.clone(), sha256).await;
+            self.keep_key(&name, key);
         }
         self.note_place(&place, found).await;
         Ok(described(name, &created, &deleted))

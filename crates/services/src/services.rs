@@ -1,6 +1,7 @@
 //! Opens the services in order of their dependencies, and applies changed settings to them.
 
 use crate::audit_export::AuditExport;
+use crate::backup::Drills;
 use crate::certificates::CertificateState;
 use crate::chat_approvals::Presses;
 use crate::database_probe::{DatabaseProbe, WriteProbe};
@@ -119,6 +120,8 @@ pub struct Services {
     pub(crate) backup_place_turn: Arc<tokio::sync::Mutex<()>>,
     /// Held while a backup is sent to a client.
     pub(crate) backup_stream: Arc<tokio::sync::Mutex<()>>,
+    /// The drills of this process.
+    pub(crate) drills: Drills,
     /// Whether the server received the signal to stop.
     draining: AtomicBool,
 }
@@ -216,6 +219,7 @@ impl Services {
             backup_turn: Arc::default(),
             backup_place_turn: Arc::default(),
             backup_stream: Arc::default(),
+            drills: Drills::default(),
             draining: AtomicBool::new(false),
         })
     }

@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -74,6 +75,8 @@ pub struct TestServer {
     clock: Option<Arc<ManualClock>>,
     shutdown: CancellationToken,
     running: Option<JoinHandle<()>>,
+    /// The server would verify backups with the program of the test. Tests make the drills.
+    _drills: OwnedMutexGuard<()>,
 }
 
 impl TestServer {
@@ -116,6 +119,7 @@ impl TestServer {
         if clock.is_some() {
             app.services().store.ignore_database_clock(true);
         }
+        let drills = app.services().hold_drills().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = CancellationToken::new();
@@ -137,6 +141,7 @@ impl TestServer {
             clock,
             shutdown,
             running: Some(running),
+            _drills: drills,
         }
     }
 

@@ -78,6 +78,9 @@ pub(super) fn read(from: &mut impl BufRead) -> Result<Header, AgeError> {
         if let Some(mac) = line.strip_prefix("--- ") {
             let covered = lines.text.len() - line.len() - 1 + END.len();
             lines.text.truncate(covered);
+            if stanzas.is_empty() {
+                return Err(AgeError::Header);
+            }
             return Ok(Header {
                 stanzas,
                 mac: decode(mac)?,
@@ -85,7 +88,9 @@ pub(super) fn read(from: &mut impl BufRead) -> Result<Header, AgeError> {
             });
         }
         let arguments = line.strip_prefix("-> ").ok_or(AgeError::Header)?;
-        if arguments.split(' ').any(str::is_empty) {
+        let is_argument =
+            |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
+        if !arguments.split(' ').all(is_argument) {
             return Err(AgeError::Header);
         }
         stanzas.push(Stanza {

@@ -1,7 +1,8 @@
-//! Recipients and identities: the keys and passphrases that files are encrypted for, and that decrypt them.
+//! Recipients and identities: the keys and passphrases that files are encrypted for, and that decrypt them. The key of
+//! a file, which they wrap.
 
 use super::header::Stanza;
-use super::{AgeError, FILE_KEY_BYTES, FileKey, Key, derive};
+use super::{AgeError, FILE_KEY_BYTES, Key, derive};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bech32::primitives::decode::CheckedHrpstring;
@@ -9,6 +10,7 @@ use bech32::{Bech32, Hrp};
 use chacha20poly1305::aead::Aead;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit, Nonce};
 use curve25519_dalek::MontgomeryPoint;
+use data_encoding::HEXLOWER;
 use gatehouse_domain::Random;
 use scrypt::Params;
 use secrecy::{ExposeSecret, SecretString};
@@ -26,6 +28,10 @@ pub(super) const MAX_LOG_N: u8 = 20;
 /// The maximum number of keys of a new file. Each adds about 100 bytes to its header.
 pub(super) const MAX_RECIPIENTS: usize = 20;
 
+/// The key of one file, which each recipient wraps. It decrypts this file and no other. It is on the heap, because each
+/// move of an array would leave a copy in memory.
+pub struct FileKey(Box<Zeroizing<[u8; FILE_KEY_BYTES]>>);
+
 /// Who can decrypt a new file.
 pub enum Recipient {
     /// Each holder of one of these X25519 keys.
@@ -38,6 +44,36 @@ pub enum Identity {
     /// X25519 keys.
     SecretKeys(Vec<Key>),
     Passphrase(SecretString),
+    /// The key of the file itself. The header is verified with it, and its recipients are not needed.
+    FileKey(FileKey),
+}
+
+impl FileKey {
+    /// Returns the key of a new file.
+    pub fn generate(random: &dyn Random) -> Self {
+        Self(Box::new(Zeroizing::new(random.bytes())))
+    }
+
+    /// Parses the text of [`Self::to_hex`].
+    pub fn parse_hex(text: &str) -> Result<Self, AgeError> {
+        let bytes = HEXLOWER.decode(text.as_bytes()).map(Zeroizing::new);
+        let key = bytes.ok().and_then(|bytes| Self::of(&bytes));
+        key.ok_or(AgeError::FileKey)
+    }
+
+    /// Returns the key in hexadecimal.
+    pub fn to_hex(&self) -> Zeroizing<String> {
+        Zeroizing::new(HEXLOWER.encode(self.as_slice()))
+    }
+
+    /// `None` if the length is wrong.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        Some(Self(Box::new(Zeroizing::new(bytes.try_into().ok()?))))
+    }
+
+    pub(super) fn as_slice(&self) -> &[u8] {
+        self.0.as_slice()
+    }
 }
 
 impl Recipient {
@@ -129,7 +165,14 @@ impl Identity {
                 [stanza] => open_scrypt(passphrase, stanza)?.ok_or(AgeError::WrongKey),
                 _ => Err(AgeError::WrongKey),
             },
+            Self::FileKey(key) => Ok(FileKey(key.0.clone())),
         }
+    }
+}
+
+impl std::fmt::Debug for FileKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FileKey").finish_non_exhaustive()
     }
 }
 
@@ -157,28 +200,25 @@ fn bech32_key(text: &str, prefix: &str) -> Option<Key> {
 
 /// `None` if the stanza is for another key or has another type.
 fn open_x25519(key: &Key, stanza: &Stanza) -> Result<Option<FileKey>, AgeError> {
-    let [kind, share] = stanza.arguments.as_slice() else {
-        return Ok(None);
-    };
-    if kind != X25519 {
+    if stanza.kind() != Some(X25519) {
         return Ok(None);
     }
+    let [_, share] = stanza.arguments.as_slice() else {
+        return Err(AgeError::Header);
+    };
     let share = bytes_of::<32>(share)?;
     let public = MontgomeryPoint::mul_base_clamped(**key).to_bytes();
-    Ok(open(
-        &shared_key(key, &share, &share, &public)?,
-        &stanza.body,
-    ))
+    open(&shared_key(key, &share, &share, &public)?, &stanza.body)
 }
 
 /// `None` if the passphrase is wrong or the stanza has another type.
 fn open_scrypt(passphrase: &SecretString, stanza: &Stanza) -> Result<Option<FileKey>, AgeError> {
-    let [kind, salt, log_n] = stanza.arguments.as_slice() else {
-        return Ok(None);
-    };
-    if kind != SCRYPT {
+    if stanza.kind() != Some(SCRYPT) {
         return Ok(None);
     }
+    let [_, salt, log_n] = stanza.arguments.as_slice() else {
+        return Err(AgeError::Header);
+    };
     if log_n.starts_with(['0', '+']) {
         return Err(AgeError::Header);
     }
@@ -187,7 +227,7 @@ fn open_scrypt(passphrase: &SecretString, stanza: &Stanza) -> Result<Option<File
         return Err(AgeError::TooMuchWork);
     }
     let key = stretch(passphrase, &bytes_of::<SALT_BYTES>(salt)?, log_n)?;
-    Ok(open(&key, &stanza.body))
+    open(&key, &stanza.body)
 }
 
 fn bytes_of<const N: usize>(text: &str) -> Result<[u8; N], AgeError> {
@@ -230,12 +270,14 @@ fn seal(key: &Key, file_key: &FileKey) -> Result<Vec<u8>, AgeError> {
     sealed.map_err(|_| AgeError::Header)
 }
 
-fn open(key: &Key, body: &[u8]) -> Option<FileKey> {
+/// `None` if the key is wrong.
+fn open(key: &Key, body: &[u8]) -> Result<Option<FileKey>, AgeError> {
     // The format requires this check: with another length, one ciphertext could open under several keys.
     if body.len() != FILE_KEY_BYTES + 16 {
-        return None;
+        return Err(AgeError::Header);
     }
     let cipher = ChaCha20Poly1305::new((&**key).into());
-    let opened = Zeroizing::new(cipher.decrypt(&Nonce::default(), body).ok()?);
-    Some(Zeroizing::new(opened.as_slice().try_into().ok()?))
+    let opened = cipher.decrypt(&Nonce::default(), body);
+    let opened = opened.ok().map(Zeroizing::new);
+    Ok(opened.and_then(|opened| FileKey::of(&opened)))
 }

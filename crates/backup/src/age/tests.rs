@@ -23,9 +23,14 @@ fn read(file: &[u8], identity: &Identity) -> Result<Vec<u8>, AgeError> {
 }
 
 fn write(plain: &[u8], recipient: &Recipient) -> Vec<u8> {
-    let mut out = encrypt(Vec::new(), recipient, &SeededRandom::new(1)).unwrap();
+    let (key, random) = (file_key(1), SeededRandom::new(2));
+    let mut out = encrypt(Vec::new(), recipient, &key, &random).unwrap();
     out.write_all(plain).unwrap();
     out.finish().unwrap()
+}
+
+fn file_key(seed: u64) -> FileKey {
+    FileKey::generate(&SeededRandom::new(seed))
 }
 
 fn passphrase(text: &str) -> SecretString {
@@ -109,6 +114,35 @@ fn a_passphrase_opens_its_file_and_no_other_does() {
 }
 
 #[test]
+fn the_key_of_a_file_opens_this_file_whatever_its_recipients_are_and_no_other() {
+    let several = Recipient::parse(&format!("{PUBLIC_KEY} {}", pair(2).0)).unwrap();
+    for recipient in [several, Recipient::Passphrase(passphrase("one"))] {
+        let file = write(b"text", &recipient);
+        let kept = FileKey::parse_hex(&file_key(1).to_hex()).unwrap();
+        assert_eq!(read(&file, &Identity::FileKey(kept)).unwrap(), b"text");
+        let other = Identity::FileKey(file_key(3));
+        assert!(matches!(read(&file, &other), Err(AgeError::Header)));
+        // With the right key, a changed header or content is noticed.
+        for place in 0..file.len() {
+            let mut changed = file.clone();
+            changed[place] ^= 1;
+            let read = read(&changed, &Identity::FileKey(file_key(1)));
+            assert!(read.is_err(), "byte {place} changed");
+        }
+    }
+}
+
+#[test]
+fn the_key_of_a_file_has_sixteen_bytes_and_is_not_in_its_debug_text() {
+    for (bytes, is_key) in [(15, false), (16, true), (17, false)] {
+        let text = "0a".repeat(bytes);
+        assert_eq!(FileKey::parse_hex(&text).is_ok(), is_key, "{bytes}");
+    }
+    assert!(FileKey::parse_hex("a secret").is_err());
+    assert_eq!(format!("{:?}", file_key(1)), "FileKey { .. }");
+}
+
+#[test]
 fn every_changed_or_missing_byte_is_noticed() {
     let recipient = Recipient::parse(PUBLIC_KEY).unwrap();
     let identity = Identity::parse(SECRET_KEY).unwrap();
@@ -144,17 +178,33 @@ fn a_work_factor_is_accepted_up_to_its_limit() {
 fn headers_that_the_format_forbids_are_refused() {
     let identity = Identity::parse(SECRET_KEY).unwrap();
     let (salt, body) = ("A".repeat(22), "A".repeat(43));
-    for stanzas in [
-        format!("-> scrypt {salt} 10\n{body}\n-> X25519 {body}\n{body}\n"),
-        format!("-> X25519  {body}\n{body}\n"),
-        "-> \n\n".to_owned(),
-    ] {
+    // The base point, because zero is refused anyway.
+    let share = format!("CQ{}", "A".repeat(41));
+    let with = |stanzas: &str| {
         let file = format!("age-encryption.org/v1\n{stanzas}--- {body}\n");
-        let read = read(file.as_bytes(), &identity);
+        read(file.as_bytes(), &identity)
+    };
+    let allowed = format!("-> X25519 {share}\n{body}\n-> other ~!\n\n");
+    assert!(matches!(with(&allowed), Err(AgeError::WrongKey)));
+    for stanzas in [
+        format!("-> scrypt {salt} 10\n{body}\n-> X25519 {share}\n{body}\n"),
+        format!("-> X25519  {share}\n{body}\n"),
+        format!("-> X25519 {share} more\n{body}\n"),
+        format!("-> X25519\n{body}\n"),
+        // 31 and 33 bytes.
+        format!("-> X25519 {share}\n{}\n", "A".repeat(42)),
+        format!("-> X25519 {share}\n{}\n", "A".repeat(44)),
+        format!("-> X25519 {body}\n{body}\n"),
+        "-> \n\n".to_owned(),
+        "-> \u{e9}\n\n".to_owned(),
+        "-> a\tb\n\n".to_owned(),
+        String::new(),
+    ] {
+        let read = with(&stanzas);
         assert!(matches!(read, Err(AgeError::Header)), "{stanzas}");
     }
     let passphrase = Identity::Passphrase(passphrase("x"));
-    for log_n in ["010", "+10", "x"] {
+    for log_n in ["010", "+10", "x", "10 more"] {
         let file = format!("age-encryption.org/v1\n-> scrypt {salt} {log_n}\n{body}\n--- {body}\n");
         let read = read(file.as_bytes(), &passphrase);
         assert!(matches!(read, Err(AgeError::Header)), "{log_n}");

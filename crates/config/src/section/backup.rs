@@ -41,8 +41,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "backup.drill_days",
         kind: Kind::Whole { min: 0, max: 365 },
         default: Initial::Whole(7),
-        doc: "Days between two trial restores of the newest backup in the directory, if it is not encrypted. 0 turns \
-              them off.",
+        doc: "Days between two trial restores of the newest backup in the directory. An encrypted one is restored only \
+              directly after the server has made it; of others, only the file is checked. 0 turns trial restores off.",
         example: "",
         guard: Guard::StepUp,
         change: Change::Live,

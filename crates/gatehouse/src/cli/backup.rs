@@ -34,6 +34,8 @@ pub enum Command {
         file: PathBuf,
         #[command(flatten)]
         key: KeyArgs,
+        #[command(flatten)]
+        trial: verify::TrialArgs,
     },
     /// Restore a backup into an empty data directory or database
     Restore(restore::Args),
@@ -60,7 +62,9 @@ pub struct KeyArgs {
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     match command {
         Command::Create(args) => create::run(globals, out, args).await,
-        Command::Verify { file, key } => verify::run(globals, out, &file, &key).await,
+        Command::Verify { file, key, trial } => {
+            verify::run(globals, out, &file, &key, &trial).await
+        }
         Command::Restore(args) => restore::run(globals, out, &args).await,
         Command::List { to } => list(globals, out, to).await,
     }
@@ -175,6 +179,7 @@ fn checked(backup: &Value) -> String {
     };
     let result = match field(checked, "result").as_str() {
         "restored" => "trial restore succeeded",
+        "decrypted" => "decrypted and compared, not restored",
         "file_unchanged" => "file unchanged, not restored",
         "header_only" => "header only, not restored",
         "unusable" => "DAMAGED",
@@ -213,10 +218,9 @@ fn recipient(text: Option<&str>, passphrase_file: Option<&Path>) -> Result<Optio
 }
 
 /// Opens a backup and reads its manifest.
-fn open_file(path: &Path, key: &KeyArgs) -> Result<Archive<'static>> {
+fn open_file(path: &Path, identity: Option<&Identity>) -> Result<Archive<'static>> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    let identity = key.identity()?;
-    Ok(open(BufReader::new(file), identity.as_ref())?)
+    Ok(open(BufReader::new(file), identity)?)
 }
 
 /// The facts about a backup for the JSON output.

@@ -2,10 +2,18 @@
 
 use crate::backup::{path_of, text};
 use crate::process::{BINARY, Installation, PASSWORD, make_key};
-use gatehouse_services::backup::DrillError;
+use gatehouse_backup::age::{FileKey, Recipient};
+use gatehouse_backup::{Source, create};
+use gatehouse_domain::{Clock, SystemClock, SystemRandom};
+use gatehouse_services::backup::{DrillError, Trial};
+use gatehouse_store::Location;
+use gatehouse_store::testing::run_sql;
+use secrecy::SecretString;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+const RECIPIENT: &str = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
 
 #[tokio::test]
 async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damaged_one() {
@@ -22,7 +30,10 @@ async fn a_drill_restores_a_backup_on_trial_and_says_what_is_wrong_with_a_damage
     // The files that a killed check left behind.
     let left = from.data_dir().join("verify-drill");
     std::fs::create_dir_all(left.join("verify-old")).unwrap();
-    let verify = async || gatehouse::drill::verify(program, &[], &from.data_dir(), &backup).await;
+    let verify = async || {
+        let trial = Trial::of(backup.clone());
+        gatehouse::drill::verify(program, &[], &from.data_dir(), trial).await
+    };
     verify().await.unwrap();
     assert!(!left.exists());
     std::fs::create_dir_all(&left).unwrap();
@@ -62,11 +73,164 @@ async fn a_backup_that_cannot_be_checked_for_lack_of_space_is_not_called_unusabl
         .await;
     let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     std::fs::set_permissions(&limited, runnable).unwrap();
-    let result = gatehouse::drill::verify(&limited, &[], &from.data_dir(), &backup).await;
+    let trial = Trial::of(backup.clone());
+    let result = gatehouse::drill::verify(&limited, &[], &from.data_dir(), trial).await;
     assert!(matches!(result, Err(DrillError::NotMade(_))), "{result:?}");
     let program = Path::new(BINARY);
-    let result = gatehouse::drill::verify(program, &[], &from.data_dir(), &backup).await;
+    let trial = Trial::of(backup);
+    let result = gatehouse::drill::verify(program, &[], &from.data_dir(), trial).await;
     assert_eq!(result, Ok(()));
+}
+
+/// An encrypted backup of the installation, and the key of its file in hexadecimal.
+async fn encrypted(from: &Installation, recipient: Recipient) -> (PathBuf, String) {
+    let now = SystemClock::new().now();
+    let source = Source {
+        location: Location::sqlite_file(&from.data_dir().join("gatehouse.db")),
+        files: Vec::new(),
+        directories: Vec::new(),
+        version: "1.2.3".to_owned(),
+        now,
+    };
+    let mut file = Vec::new();
+    let created = create(
+        &mut file,
+        &source,
+        Some(&recipient),
+        &SystemRandom,
+        |_, _| {},
+    );
+    let key = created.await.unwrap().key.unwrap();
+    let path = from.data_dir().join("a.backup.age");
+    tokio::fs::write(&path, file).await.unwrap();
+    (path, key.to_hex().as_str().to_owned())
+}
+
+fn trial(backup: &Path, key: &str, reads_only: bool) -> Trial {
+    Trial {
+        backup: backup.to_path_buf(),
+        key: Some(FileKey::parse_hex(key).unwrap()),
+        reads_only,
+    }
+}
+
+#[tokio::test]
+async fn a_drill_decrypts_a_backup_with_the_key_of_its_file_and_finds_damage() {
+    let from = Installation::new();
+    from.start().stop();
+    let passphrase = Recipient::Passphrase(SecretString::from("a passphrase"));
+    for recipient in [Recipient::parse(RECIPIENT).unwrap(), passphrase] {
+        let (backup, key) = encrypted(&from, recipient).await;
+        let whole = tokio::fs::read(&backup).await.unwrap();
+        let mut changed = whole.clone();
+        let place = changed.len() / 2;
+        changed[place] ^= 1;
+        let half = whole[..whole.len() / 2].to_vec();
+        for reads_only in [false, true] {
+            let verify = async |key: &str| {
+                let trial = trial(&backup, key, reads_only);
+                let program = Path::new(BINARY);
+                gatehouse::drill::verify(program, &[], &from.data_dir(), trial).await
+            };
+            tokio::fs::write(&backup, &whole).await.unwrap();
+            assert_eq!(verify(key.as_str()).await, Ok(()));
+            let wrong = verify("0".repeat(32).as_str()).await;
+            assert!(matches!(wrong, Err(DrillError::Unusable(_))), "{wrong:?}");
+            for damaged in [&changed, &half] {
+                tokio::fs::write(&backup, damaged).await.unwrap();
+                let found = verify(key.as_str()).await;
+                assert!(matches!(found, Err(DrillError::Unusable(_))), "{found:?}");
+            }
+        }
+    }
+    assert!(!from.data_dir().join("verify-drill").exists());
+}
+
+/// With this limit, no file can have content.
+#[tokio::test]
+async fn a_backup_that_is_only_read_is_not_written_to_the_disk() {
+    let from = Installation::new();
+    from.start().stop();
+    let (backup, key) = encrypted(&from, Recipient::parse(RECIPIENT).unwrap()).await;
+    let script = format!("#!/bin/sh\ntrap '' XFSZ\nulimit -f 0\nexec {BINARY} \"$@\"\n");
+    let program = from.file("limited", &script).await;
+    let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(&program, runnable).unwrap();
+    for (reads_only, is_possible) in [(true, true), (false, false)] {
+        let trial = trial(&backup, &key, reads_only);
+        let result = gatehouse::drill::verify(&program, &[], &from.data_dir(), trial).await;
+        assert_eq!(result.is_ok(), is_possible, "{result:?}");
+    }
+}
+
+/// Other users can read the arguments of a process.
+#[tokio::test]
+async fn the_key_of_a_drill_is_passed_on_standard_input_only() {
+    let from = Installation::new();
+    from.start().stop();
+    let (backup, key) = encrypted(&from, Recipient::parse(RECIPIENT).unwrap()).await;
+    // The sixth argument is the backup.
+    let script =
+        "#!/bin/sh\nprintf '%s ' \"$@\" > \"$6.seen\"\nenv >> \"$6.seen\"\ncat > \"$6.key\"\n";
+    let program = from.file("program", script).await;
+    let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(&program, runnable).unwrap();
+    let trial = trial(&backup, &key, false);
+    let variables = [("PATH".to_owned(), "/usr/bin:/bin".into())];
+    let result = gatehouse::drill::verify(&program, &variables, &from.data_dir(), trial).await;
+    assert!(result.is_err(), "the program reports nothing");
+    let beside = async |ending: &str| {
+        let path = format!("{}.{ending}", text(&backup));
+        tokio::fs::read_to_string(path).await.unwrap()
+    };
+    assert_eq!(beside("key").await, key);
+    let seen = beside("seen").await;
+    assert!(seen.contains("--key-from-stdin"), "{seen}");
+    assert!(!seen.contains(&key), "{seen}");
+}
+
+/// The server tries a backup directly after it made it.
+#[tokio::test]
+async fn the_server_restores_the_encrypted_backup_that_it_made_on_trial() {
+    let from = Installation::new();
+    let server = from.start();
+    server.set_up().await;
+    server.stop();
+    let key = make_key(&from).await;
+    let server = from.start();
+    let password = json!({ "password": PASSWORD });
+    server.post("/api/auth/login", password).await;
+    let params = json!({ "passphrase": "a passphrase of the owner" });
+    let made = server.rpc(&key, "backup.create", params).await;
+    assert_eq!(made["result"]["encrypted"], true, "{made}");
+    let listed = || from.run(&["backup", "list", "--json"]).json()["backups"][0].clone();
+    for _ in 0..600 {
+        if !listed()["checked"].is_null() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(listed()["checked"]["result"], "restored");
+    let shown = from.run(&["backup", "list"]).ok();
+    assert!(shown.contains("trial restore succeeded ("), "{shown}");
+    server.stop();
+}
+
+/// When a service stops, systemd also sends the signal to the process that checks a backup.
+#[tokio::test]
+async fn a_check_that_was_stopped_does_not_blame_the_backup_and_one_that_crashed_does() {
+    let from = Installation::new();
+    std::fs::create_dir_all(from.data_dir()).unwrap();
+    for (signal, is_blamed) in [("TERM", false), ("KILL", false), ("ABRT", true)] {
+        let script = format!("#!/bin/sh\nulimit -c 0\nkill -s {signal} $$\n");
+        let program = from.file(signal, &script).await;
+        let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        std::fs::set_permissions(&program, runnable).unwrap();
+        let trial = Trial::of(from.data_dir().join("a.backup"));
+        let result = gatehouse::drill::verify(&program, &[], &from.data_dir(), trial).await;
+        let found = matches!(result, Err(DrillError::Unusable(_)));
+        assert_eq!((result.is_err(), found), (true, is_blamed), "{result:?}");
+    }
 }
 
 /// The server's variables may contain secrets and settings.
@@ -82,7 +246,8 @@ async fn a_drill_gets_only_the_variables_of_child_processes() {
     let written = from.data_dir().join("variables");
     let path = "/usr/bin:/bin";
     let variables = [("PATH".to_owned(), std::ffi::OsString::from(path))];
-    let result = gatehouse::drill::verify(&program, &variables, &from.data_dir(), &written).await;
+    let trial = Trial::of(written.clone());
+    let result = gatehouse::drill::verify(&program, &variables, &from.data_dir(), trial).await;
     assert!(result.is_err(), "the program reports nothing");
     let text = tokio::fs::read_to_string(&written).await.unwrap();
     let of_shell = ["PWD=", "OLDPWD=", "SHLVL=", "_="];
@@ -91,6 +256,34 @@ async fn a_drill_gets_only_the_variables_of_child_processes() {
         .filter(|line| !of_shell.iter().any(|name| line.starts_with(name)));
     let passed: Vec<&str> = passed.collect();
     assert_eq!(passed, [format!("PATH={path}")]);
+}
+
+#[tokio::test]
+async fn a_command_verifies_the_encrypted_backup_that_it_made_before_it_deletes_older_ones() {
+    let from = Installation::new();
+    let server = from.start();
+    server.set_up().await;
+    server.stop();
+    let create = |more: &[&str]| {
+        let create = ["backup", "create", "--verify", "--recipient", RECIPIENT];
+        from.run(&[&create[..], more].concat())
+    };
+    let made = create(&["--keep", "1", "--json"]).json();
+    assert_eq!(
+        (&made["encrypted"], &made["verified"]),
+        (&json!(true), &json!(true))
+    );
+    let database = Location::sqlite_file(&from.data_dir().join("gatehouse.db"));
+    run_sql(&database, "UPDATE audit_log SET actor = 'x' WHERE seq = 1").await;
+    let failed = create(&["--keep", "1"]).failed(1);
+    assert!(failed.contains("The audit log is not intact"), "{failed}");
+    let folder = from.data_dir().join("backups");
+    assert_eq!(folder.read_dir().unwrap().count(), 2, "none was deleted");
+    let names = from.data_dir().read_dir().unwrap();
+    let mut names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(!names.any(|name| name.starts_with("verify-")));
+    create(&["--to", "-"]).failed(2);
+    create(&["--url", "http://127.0.0.1:9"]).failed(2);
 }
 
 #[test]
@@ -104,13 +297,13 @@ fn backups_of_the_same_second_are_both_kept() {
     assert!(paths.windows(2).all(|pair| pair[0] != pair[1]), "{paths:?}");
 }
 
-/// The first drill is made when the server starts.
+/// The first drill is made when the server starts. The key of the backup was not kept.
 #[tokio::test]
 async fn the_list_of_backups_shows_that_an_encrypted_one_was_not_restored() {
     let mut from = Installation::new();
     from.env("SERVICE_BACKUP__SCHEDULE", "0 0 1 1 *");
-    let recipient = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
-    from.env("SERVICE_BACKUP__RECIPIENT", recipient);
+    from.env("SERVICE_BACKUP__RECIPIENT", RECIPIENT);
+    from.env("SERVICE_BACKUP__DRILL_DAYS", "0");
     let server = from.start();
     server.set_up().await;
     server.stop();
@@ -121,18 +314,20 @@ async fn the_list_of_backups_shows_that_an_encrypted_one_was_not_restored() {
     let made = server.rpc(&key, "backup.create", json!({})).await;
     assert_eq!(made["result"]["encrypted"], true, "{made}");
     server.stop();
-    let listed = || from.run(&["backup", "list", "--json"]).json()["backups"][0].clone();
-    let before = listed();
+    let list = ["backup", "list", "--json"];
+    let listed = |from: &Installation| from.run(&list).json()["backups"][0].clone();
+    let before = listed(&from);
     assert_eq!(before["encrypted"], true);
     assert!(before["checked"].is_null(), "{before}");
+    from.env("SERVICE_BACKUP__DRILL_DAYS", "7");
     let server = from.start();
     for _ in 0..600 {
-        if !listed()["checked"].is_null() {
+        if !listed(&from)["checked"].is_null() {
             break;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    assert_eq!(listed()["checked"]["result"], "file_unchanged");
+    assert_eq!(listed(&from)["checked"]["result"], "file_unchanged");
     let shown = from.run(&["backup", "list"]).ok();
     assert!(shown.contains("file unchanged, not restored ("), "{shown}");
     let of_server = ["--url", &server.url, "--api-key", &key, "backup", "list"];

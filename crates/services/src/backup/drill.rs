@@ -1,28 +1,34 @@
 //! The drill, every `backup.drill_days` days: the newest backup is restored to a temporary directory and checked, as
-//! `gatehouse backup verify` does. A schedule is not needed: another program may write the backups to the directory. If
-//! the backup is encrypted, only its file is checked, because the server has no key. The state is in the database. If
-//! there are several nodes, the one with the newest backup makes the drill.
+//! `gatehouse backup verify` does. A schedule is not needed: another program may write the backups to the directory.
+//! Directly after the server has made an encrypted backup, it still has the key of the file and makes a drill that is
+//! due. Of any other encrypted backup, only the file is checked. The state is in the database. If there are several
+//! nodes, the one with the newest backup makes the drill.
 
 mod file;
+mod kept_key;
+mod last;
 mod state;
+mod trial;
+
+pub use trial::{Trial, VerifyBackup};
 
 use crate::Services;
-use crate::binary_size::binary_size;
 use crate::doctor::check::Check;
-use futures_util::future::BoxFuture;
 use gatehouse_auth::audit::kinds;
+use gatehouse_backup::age::FileKey;
 use gatehouse_backup::folder::Entry;
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::StoreError;
+use kept_key::{KeptKey, KeyOf};
+use last::{Extent, Last};
 use metrics::{counter, describe_counter, describe_gauge, gauge};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
-use state::{Extent, Last, State};
-use std::io;
-use std::path::PathBuf;
+use state::{Access, State};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -30,10 +36,6 @@ use tokio_util::task::TaskTracker;
 const POLL: Duration = Duration::from_mins(10);
 /// The key of the state in the table of settings.
 pub const KEY: &str = "backup_drill";
-/// A restored database is larger than its compressed backup, at most about this many times.
-const EXPANSION: u64 = 12;
-/// Disk space in bytes that must remain free beside the restored database.
-const SPARE_BYTES: u64 = 512 * 1024 * 1024;
 
 /// The reason why a backup could not be confirmed as intact.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,9 +48,13 @@ pub enum DrillError {
     NotMade(String),
 }
 
-/// Restores a backup in a temporary directory below the data directory and checks it.
-pub type VerifyBackup =
-    Arc<dyn Fn(PathBuf) -> BoxFuture<'static, Result<(), DrillError>> + Send + Sync>;
+/// The drills of this process.
+#[derive(Debug, Default)]
+pub(crate) struct Drills {
+    /// Held while the server checks a backup.
+    turn: Arc<Mutex<()>>,
+    kept_key: KeptKey,
+}
 
 /// The last check of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -63,6 +69,8 @@ pub struct CheckedBackup {
 pub enum CheckResult {
     /// The backup was restored to a temporary directory and is intact.
     Restored,
+    /// The backup was decrypted and every checksum in it matches. It was not restored.
+    Decrypted,
     /// The backup is encrypted to a key that the server does not have. Its file is unchanged.
     FileUnchanged,
     /// The backup is encrypted to a key that the server does not have. Only its header was read.
@@ -130,7 +138,11 @@ impl Services {
         tasks.spawn(shutdown.run_until_cancelled_owned(async move {
             let mut timer = tokio::time::interval(POLL);
             loop {
-                timer.tick().await;
+                tokio::select! {
+                    _ = timer.tick() => {}
+                    () = services.drills.kept_key.wait() => {}
+                }
+                let _turn = services.hold_drills().await;
                 if let Err(error) = services.make_due_drill(&verify).await {
                     tracing::warn!(%error, "the drill of backups cannot be made");
                 }
@@ -138,32 +150,51 @@ impl Services {
         }));
     }
 
+    /// Waits until the server does not check a backup, and prevents it from checking one until the returned value is
+    /// dropped. Tests call it, because they have no program that verifies backups.
+    #[doc(hidden)]
+    pub async fn hold_drills(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.drills.turn).lock_owned().await
+    }
+
     /// Makes the drill if it is due and there is a backup. Returns whether it did. On a shared database, a node with a
-    /// newer backup may make it instead.
+    /// newer backup may make it instead. The kept key is used now, or not at all.
     pub async fn make_due_drill(&self, verify: &VerifyBackup) -> Result<bool, StoreError> {
+        let kept = self.drills.kept_key.take();
         let state = self.drill_state().await?;
         show_success(state.succeeded);
         let Some(days) = self.drill_days() else {
             return Ok(false);
         };
+        let best = match kept {
+            Some(_) => Access::KeptKey,
+            None => Access::Plain,
+        };
         // Nothing is written while no drill is due, and no directory is read while a restore is not due.
-        if !state.is_due(days, true, self.clock.now()) {
+        if !state.is_due(days, best, self.clock.now()) {
             return Ok(false);
         }
-        let Some(backup) = self.newest_backup().await? else {
+        let Some((backup, key)) = self.backup_to_check(kept).await? else {
             return Ok(false);
         };
-        let (now, restores) = (self.clock.now(), !backup.is_encrypted);
-        if !state.is_due(days, restores, now) {
+        let access = match key {
+            Some(_) => Access::KeptKey,
+            None if backup.is_encrypted => Access::File,
+            None => Access::Plain,
+        };
+        let now = self.clock.now();
+        if !state.is_due(days, access, now) {
             return Ok(false);
         }
-        let (is_shared, created_at) = (self.store.engine().is_shared(), backup.created_at);
+        let created_at = backup.created_at;
+        // No other node has the key.
+        let compares = self.store.engine().is_shared() && access != Access::KeptKey;
         let claim = self.store.write(move |conn| {
             Box::pin(async move {
                 let stored = State::read(conn.find_setting(KEY).await?);
                 let mut state = stored.clone();
-                let begins = state.is_due(days, restores, now)
-                    && (!is_shared || state.begin_with_newest(created_at, now));
+                let begins = state.is_due(days, access, now)
+                    && (!compares || state.begin_with_newest(created_at, now));
                 if begins {
                     state.begin(now);
                 }
@@ -176,7 +207,8 @@ impl Services {
         if !claim.await? {
             return Ok(false);
         }
-        self.make_drill(&backup, verify, now).await?;
+        let last = self.check_backup(&backup, key, verify, now).await;
+        self.end_drill(last).await?;
         Ok(true)
     }
 
@@ -199,39 +231,64 @@ impl Services {
         self.drill_state().await.map(Checks)
     }
 
-    /// Verifies a backup, and stores and reports the outcome.
-    async fn make_drill(
+    /// Checks a backup as far as the server can. Reports the outcome in the log, the metrics and the audit log.
+    async fn check_backup(
         &self,
         backup: &Entry,
+        key: Option<FileKey>,
         verify: &VerifyBackup,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Last {
         let begun_ms = self.clock.monotonic_ms();
-        let verified = if backup.is_encrypted {
+        let had_key = key.is_some();
+        let extent = if backup.is_encrypted && !had_key {
+            Extent::Header
+        } else if had_key && !self.has_database_on_data_disk().await {
+            Extent::Unchanged
+        } else {
+            Extent::Restored
+        };
+        let checked = if extent == Extent::Header {
             self.check_file(backup).await
         } else {
-            self.restore_on_trial(backup, verify).await
+            let verified = self.try_backup(backup, key, extent, verify).await;
+            verified.map(|()| extent)
         };
-        let name = super::name_of(&backup.path);
         let took_ms = self.clock.monotonic_ms().saturating_sub(begun_ms);
-        let (outcome, kind, detail) = match &verified {
-            Ok(Extent::Restored) => {
+        let last = Last {
+            at: now,
+            name: super::name_of(&backup.path),
+            took_ms,
+            was_made: !matches!(checked, Err(DrillError::NotMade(_))),
+            extent: *checked.as_ref().unwrap_or(&extent),
+            had_key,
+            error: checked.err().map(|error| error.to_string()),
+        };
+        self.report_drill(&last).await;
+        last
+    }
+
+    /// Reports the outcome of a drill in the log, the metrics and the audit log.
+    async fn report_drill(&self, last: &Last) {
+        let name = &last.name;
+        let (outcome, kind, detail) = match (&last.error, last.extent) {
+            (None, Extent::Restored) => {
                 tracing::info!(name, "the trial restore of a backup succeeded");
-                let detail = json!({ "name": name, "took_ms": took_ms });
+                let detail = json!({ "name": name, "took_ms": last.took_ms });
                 ("ok", kinds::BACKUP_VERIFIED, detail)
             }
-            Ok(extent) => {
-                let reason = file::reason(*extent);
+            (None, extent) => {
+                let reason = file::reason(extent, last.had_key);
                 tracing::info!(name, reason, "the trial restore of a backup did not run");
                 let detail = json!({ "name": name, "error": reason });
                 ("file_only", kinds::BACKUP_NOT_VERIFIED, detail)
             }
-            Err(DrillError::Unusable(reason)) => {
+            (Some(reason), _) if last.was_made => {
                 tracing::error!(name, reason, "the trial restore of a backup failed");
                 let detail = json!({ "name": name, "error": reason });
                 ("error", kinds::BACKUP_UNUSABLE, detail)
             }
-            Err(DrillError::NotMade(reason)) => {
+            (Some(reason), _) => {
                 tracing::error!(name, reason, "the trial restore of a backup did not run");
                 let detail = json!({ "name": name, "error": reason });
                 ("not_made", kinds::BACKUP_NOT_VERIFIED, detail)
@@ -239,18 +296,11 @@ impl Services {
         };
         counter!(DRILLS, "outcome" => outcome).increment(1);
         self.auth.note_change(kind, Actor::system(), detail).await;
-        let last = Last {
-            at: now,
-            name,
-            took_ms,
-            was_made: !matches!(verified, Err(DrillError::NotMade(_))),
-            extent: match &verified {
-                Ok(extent) => *extent,
-                Err(_) if backup.is_encrypted => Extent::Header,
-                Err(_) => Extent::Restored,
-            },
-            error: verified.err().map(|error| error.to_string()),
-        };
+    }
+
+    /// Stores the end of a drill.
+    async fn end_drill(&self, last: Last) -> Result<(), StoreError> {
+        let now = last.at;
         let store = self.store.write(move |conn| {
             Box::pin(async move {
                 let mut state = State::read(conn.find_setting(KEY).await?);
@@ -263,45 +313,25 @@ impl Services {
         Ok(())
     }
 
-    /// The newest backup in the directory; `None` if there is none, or if the directory cannot be read or does not
-    /// answer. An older backup would say nothing about the current ones.
-    async fn newest_backup(&self) -> Result<Option<Entry>, StoreError> {
-        let listed = self.list_in_time(self.backup_place().await?).await;
-        Ok(listed.ok().and_then(|listed| listed.into_iter().next()))
-    }
-
-    async fn restore_on_trial(
+    /// The backup of the kept key, with the key. Without one, the newest backup in the directory. `None` if there is
+    /// none, or if the directory cannot be read or does not answer. An older backup would say nothing about the current
+    /// ones.
+    async fn backup_to_check(
         &self,
-        backup: &Entry,
-        verify: &VerifyBackup,
-    ) -> Result<Extent, DrillError> {
-        let room = self.room_for(backup).await;
-        room.map_err(DrillError::NotMade)?;
-        verify(backup.path.clone()).await.map(|()| Extent::Restored)
-    }
-
-    /// Whether the disk has room for the restored database.
-    async fn room_for(&self, backup: &Entry) -> Result<(), String> {
-        let needed = backup
-            .bytes
-            .saturating_mul(EXPANSION)
-            .saturating_add(SPARE_BYTES);
-        let path = self.config.layers().data_dir().to_path_buf();
-        let read = tokio::task::spawn_blocking(move || {
-            let found = rustix::fs::statvfs(&path).map_err(io::Error::from)?;
-            Ok::<_, io::Error>(found.f_bavail.saturating_mul(found.f_frsize))
-        });
-        match read.await {
-            Ok(Ok(free)) if free >= needed => Ok(()),
-            Ok(Ok(free)) => Err(format!(
-                "its trial restore may need {}, and only {} are free in the data directory",
-                binary_size(needed),
-                binary_size(free)
-            )),
-            Ok(Err(_)) | Err(_) => {
-                Err("the free space of the data directory cannot be read".to_owned())
-            }
+        kept: Option<KeyOf>,
+    ) -> Result<Option<(Entry, Option<FileKey>)>, StoreError> {
+        let listed = self.list_in_time(self.backup_place().await?).await;
+        let Ok(mut listed) = listed else {
+            return Ok(None);
+        };
+        if let Some(KeyOf { name, key }) = kept
+            && let Some(at) = listed
+                .iter()
+                .position(|it| super::name_of(&it.path) == name)
+        {
+            return Ok(Some((listed.swap_remove(at), Some(key))));
         }
+        Ok(listed.into_iter().next().map(|newest| (newest, None)))
     }
 }
 

@@ -75,6 +75,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("decisions/0029-files-in-and-out.md"),
     embedded!("decisions/0030-matrix-encryption.md"),
     embedded!("decisions/0031-chat-receivers.md"),
+    embedded!("decisions/0033-trial-restore-of-encrypted-backups.md"),
     embedded!("generated/error-codes.md"),
     embedded!("profiles-in-files.md"),
     embedded!("vault-format.md"),

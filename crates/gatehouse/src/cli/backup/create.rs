@@ -6,9 +6,9 @@ use super::super::output::{Output, field, line, note, warn};
 use super::super::{offline, progress, prompt, usage};
 use super::download::{self, Destination};
 use super::target::{Target, UNENCRYPTED, new_file, refuse_terminal};
-use super::{manifest_record, recipient, record};
+use super::{manifest_record, open_file, recipient, record, verify};
 use anyhow::{Context, Error, Result, anyhow};
-use gatehouse_backup::age::Recipient;
+use gatehouse_backup::age::{FileKey, Identity, Recipient};
 use gatehouse_backup::folder::{self, NewFile};
 use gatehouse_backup::{Created, Source, create};
 use gatehouse_config::Layers;
@@ -37,6 +37,9 @@ pub struct Args {
     /// Afterwards, delete all backups in the directory except the newest N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     keep: Option<u16>,
+    /// Restore the backup into a temporary directory and check it, before older ones are deleted
+    #[arg(long)]
+    verify: bool,
 }
 
 impl Args {
@@ -53,6 +56,10 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         return Err(usage::wrong(format!("--recipient: {error}")));
     }
     if globals.given_url(&layers)?.is_some() {
+        usage::ensure(
+            !args.verify,
+            "--verify is for a backup of this machine; omit --url and unset SERVICE_URL",
+        )?;
         let made = on_server(globals, &layers, out, &args).await;
         return made.map_err(name_local_command);
     }
@@ -70,6 +77,10 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
     usage::ensure(
         args.keep.is_none() || matches!(target, Target::Directory(_)),
         "--keep needs a directory",
+    )?;
+    usage::ensure(
+        !args.verify || !matches!(target, Target::Stdout),
+        "--verify needs a file or a directory",
     )?;
     let set = set.as_deref();
     let named = named.as_deref();
@@ -95,25 +106,43 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         to_stdout(&source, recipient.as_ref()).await?;
         return Ok(ExitCode::SUCCESS);
     };
-    let (created, path) = to_file(&source, recipient.as_ref(), file).await?;
-    let deleted = match (args.keep, path.parent()) {
-        (Some(keep), Some(directory)) => folder::prune(directory, keep.into(), &path)
-            .with_context(|| {
-                format!(
-                    "{} was written, but old backups were not deleted",
-                    path.display()
-                )
-            })?,
-        _ => Vec::new(),
-    };
-    report(
-        out,
-        &path,
-        &created,
-        is_encrypted,
-        &deleted.iter().map(record).collect::<Vec<_>>(),
-    )?;
+    let (mut created, path) = to_file(&source, recipient.as_ref(), file).await?;
+    let key = created.key.take();
+    if args.verify {
+        verify_made(globals, &path, key).await?;
+    }
+    let deleted = prune(args.keep, &path)?;
+    report(out, &path, &created, is_encrypted, args.verify, &deleted)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Restores the backup that was just made into a temporary directory, and checks it.
+async fn verify_made(globals: &Globals, path: &Path, key: Option<FileKey>) -> Result<()> {
+    let identity = key.map(Identity::FileKey);
+    let verified = match open_file(path, identity.as_ref()) {
+        Ok(archive) => verify::try_restore(globals, archive).await,
+        Err(error) => Err(error),
+    };
+    verified.with_context(|| {
+        format!(
+            "{} was written, but its trial restore did not succeed; no older backup was deleted",
+            path.display()
+        )
+    })
+}
+
+/// Deletes the backups in the directory of `made`, except the newest `keep`. Returns the records of the deleted ones.
+fn prune(keep: Option<u16>, made: &Path) -> Result<Vec<Value>> {
+    let (Some(keep), Some(directory)) = (keep, made.parent()) else {
+        return Ok(Vec::new());
+    };
+    let deleted = folder::prune(directory, keep.into(), made).with_context(|| {
+        format!(
+            "{} was written, but old backups were not deleted",
+            made.display()
+        )
+    })?;
+    Ok(deleted.iter().map(record).collect())
 }
 
 /// Lets the server make the backup: in its own directory, or to be stored here if there is `--to`.
@@ -201,6 +230,7 @@ fn report(
     path: &Path,
     created: &Created,
     is_encrypted: bool,
+    is_verified: bool,
     deleted: &[Value],
 ) -> Result<()> {
     let mut record = manifest_record(&created.manifest);
@@ -209,11 +239,22 @@ fn report(
         fields.insert("bytes".to_owned(), created.bytes.into());
         fields.insert("encrypted".to_owned(), is_encrypted.into());
         fields.insert("deleted".to_owned(), json!(deleted));
+        if is_verified {
+            fields.insert("verified".to_owned(), true.into());
+        }
     }
     out.record(&record, || {
         line(path.display());
+        let next = match (is_verified, is_encrypted) {
+            (false, _) => "Check it with: gatehouse backup verify FILE",
+            (true, false) => "Its trial restore succeeded.",
+            (true, true) => {
+                "Its trial restore succeeded, with the key of the file. Check your own key with: gatehouse backup \
+                 verify FILE"
+            }
+        };
         note(format!(
-            "{} rows, {}. Check it with: gatehouse backup verify FILE",
+            "{} rows, {}. {next}",
             created.manifest.rows(),
             indicatif::BinaryBytes(created.bytes)
         ));

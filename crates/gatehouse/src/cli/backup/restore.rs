@@ -67,7 +67,7 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
         globals.given_url(&layers)?.is_none(),
         "a backup is restored into a data directory or a database; omit --url and unset SERVICE_URL",
     )?;
-    let archive = open_file(&args.file, &args.key)?;
+    let archive = open_file(&args.file, args.key.identity()?.as_ref())?;
     let manifest = archive.manifest().clone();
     let locks = prepare(&layers)?;
     let database = layers.resolve(&BTreeMap::new())?.settings.database.url;

@@ -1,14 +1,16 @@
-//! `backup verify`: restores into a temporary directory and checks the result.
+//! `backup verify`: restores into a temporary directory and checks the result. The server runs it for its trial
+//! restores.
 
 use super::super::globals::Globals;
 use super::super::offline::parts;
 use super::super::output::{Output, bad, good, line, note, plain};
 use super::super::progress;
 use super::{KeyArgs, manifest_record, open_file};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use gatehouse::drill::{NOT_CHECKED, TEMPORARY};
 use gatehouse::{Gateway, Purpose, data_dir};
 use gatehouse_auth::audit::verify;
+use gatehouse_backup::age::{FileKey, Identity};
 use gatehouse_backup::folder::NewFile;
 use gatehouse_backup::{Archive, BackupError};
 use gatehouse_config::{Environment, Invocation, Layers};
@@ -18,10 +20,25 @@ use gatehouse_services::doctor;
 use gatehouse_store::{ImportError, Location, StoreError};
 use serde_json::{Value, json};
 use std::fs::Permissions;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write, stdin};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use zeroize::Zeroizing;
+
+/// Maximum length of the text on standard input. A key has 32 characters.
+const KEY_BYTES: u64 = 64;
+
+/// Flags for the trial restores of the server.
+#[derive(Debug, clap::Args)]
+pub struct TrialArgs {
+    /// Read the key of the file from standard input
+    #[arg(long, hide = true, conflicts_with_all = ["passphrase_file", "identity"])]
+    key_from_stdin: bool,
+    /// Read the backup and compare its checksums, without restoring it
+    #[arg(long, hide = true)]
+    read_only: bool,
+}
 
 /// A check that decides whether the backup is intact.
 struct Check {
@@ -39,16 +56,31 @@ struct Findings {
 }
 
 /// Runs `backup verify`.
-pub async fn run(globals: &Globals, out: &Output, file: &Path, key: &KeyArgs) -> Result<ExitCode> {
-    let archive = open_file(file, key)?;
+pub async fn run(
+    globals: &Globals,
+    out: &Output,
+    file: &Path,
+    key: &KeyArgs,
+    trial: &TrialArgs,
+) -> Result<ExitCode> {
+    let identity = if trial.key_from_stdin {
+        Some(Identity::FileKey(key_from_stdin()?))
+    } else {
+        key.identity()?
+    };
+    let archive = open_file(file, identity.as_ref())?;
     let mut record = manifest_record(archive.manifest());
-    let place = temporary(globals)?;
-    let found = match check(archive, place.path()).await {
-        Err(error) if is_of_place(&error) => {
-            note(format!("The backup was not checked: {error:#}"));
-            return Ok(ExitCode::from(NOT_CHECKED));
+    let found = if trial.read_only {
+        read(archive).await?
+    } else {
+        let place = temporary(globals)?;
+        match check(archive, place.path()).await {
+            Err(error) if is_of_place(&error) => {
+                note(format!("The backup was not checked: {error:#}"));
+                return Ok(ExitCode::from(NOT_CHECKED));
+            }
+            found => found?,
         }
-        found => found?,
     };
     let Findings { checks, doctor } = &found;
     let is_good = checks.iter().all(|check| check.ok);
@@ -69,10 +101,24 @@ pub async fn run(globals: &Globals, out: &Output, file: &Path, key: &KeyArgs) ->
     })
 }
 
+/// Restores a backup into a temporary directory. Fails if one of the checks does.
+pub async fn try_restore(globals: &Globals, archive: Archive<'_>) -> Result<()> {
+    let place = temporary(globals)?;
+    let found = check(archive, place.path()).await?;
+    let failed = found.checks.into_iter().filter(|check| !check.ok);
+    let failed: Vec<String> = failed.map(|check| check.message).collect();
+    ensure!(failed.is_empty(), "{}", failed.join("; "));
+    Ok(())
+}
+
 fn print(found: &Findings) {
     for check in &found.checks {
         let mark = if check.ok { good("✓") } else { bad("✗") };
         line(format!("{mark} {}", check.message));
+    }
+    // Without a restore, the state is not known.
+    if found.doctor.is_empty() {
+        return;
     }
     line("\nState of the installation in the backup:");
     for check in &found.doctor {
@@ -83,6 +129,13 @@ fn print(found: &Findings) {
         }
     }
     line("Settings of the file and the environment were not applied to these checks.");
+}
+
+fn key_from_stdin() -> Result<FileKey> {
+    let mut text = Zeroizing::new(String::new());
+    let read = stdin().lock().take(KEY_BYTES).read_to_string(&mut text);
+    read.context("cannot read the key from standard input")?;
+    Ok(FileKey::parse_hex(text.trim())?)
 }
 
 /// A directory for the owner only, deleted when dropped. It is in the data directory if there is one, because
@@ -132,6 +185,29 @@ fn is_of_place(error: &anyhow::Error) -> bool {
     })
 }
 
+/// Reads the backup without restoring it.
+async fn read(archive: Archive<'_>) -> Result<Findings> {
+    let rows = archive.manifest().rows();
+    let bar = progress::bar("Reading");
+    let step = |done, total| progress::show(&bar, done, total);
+    let checked = archive.check(step).await;
+    bar.finish_and_clear();
+    checked?;
+    Ok(Findings {
+        checks: vec![of_archive(rows)],
+        doctor: Vec::new(),
+    })
+}
+
+/// The check that every row was read.
+fn of_archive(rows: u64) -> Check {
+    Check {
+        name: "archive",
+        ok: true,
+        message: format!("The checksums of all {rows} rows match"),
+    }
+}
+
 async fn check(archive: Archive<'_>, place: &Path) -> Result<Findings> {
     let rows = archive.manifest().rows();
     let database = place.join("gatehouse.db");
@@ -157,12 +233,7 @@ async fn check(archive: Archive<'_>, place: &Path) -> Result<Findings> {
     }
     restored.import.finish().await?;
     let mut found = check_installation(place).await?;
-    let archive = Check {
-        name: "archive",
-        ok: true,
-        message: format!("The checksums of all {rows} rows match"),
-    };
-    found.checks.insert(0, archive);
+    found.checks.insert(0, of_archive(rows));
     found
         .doctor
         .extend(settings_file.map(|path| check_settings(place, path)));

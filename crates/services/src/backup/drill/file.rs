@@ -1,6 +1,7 @@
-//! The drill of an encrypted backup: the server has no key, so it reads the file only.
+//! The drill of an encrypted backup without its key: only the file is read.
 
-use super::state::{Extent, OwnBackup, State};
+use super::last::Extent;
+use super::state::{OwnBackup, State};
 use super::{DrillError, KEY};
 use crate::Services;
 use crate::backup::name_of;
@@ -10,8 +11,12 @@ use gatehouse_store::StoreError;
 use serde_json::json;
 
 /// Why a backup was not restored, and what was checked instead, for the audit log and the log.
-pub(super) const fn reason(extent: Extent) -> &'static str {
+pub(super) const fn reason(extent: Extent, had_key: bool) -> &'static str {
     match extent {
+        _ if had_key => {
+            "it was decrypted, and every checksum in it matches; it was not restored, because the database is not on \
+             the disk of the data directory"
+        }
         Extent::Unchanged => {
             "it is encrypted to a key that this server does not have; its file is unchanged"
         }

@@ -1,29 +1,23 @@
 //! The stored state of the drill: when it is due, which node makes it, and what `doctor` reports.
 
-use super::{CheckResult, CheckedBackup};
+use super::CheckedBackup;
+use super::last::{ENCRYPTED, ENCRYPTED_HINT, Extent, HINT, Last, RESTORED};
 use crate::doctor::check::Check;
 use gatehouse_backup::folder;
 use gatehouse_domain::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The check of backups that are restored.
-const RESTORED: &str = "backup_drill";
-/// The check of encrypted backups, of which the server can only read the file.
-const ENCRYPTED: &str = "backup_encrypted";
-const HINT: &str = "Run `gatehouse backup verify` with a backup. If that also fails, make a new backup and verify it.";
-const NOT_MADE_HINT: &str = "The backup may be intact. Free some space in the data directory. The trial restore is \
-    repeated within a day.";
-const ENCRYPTED_HINT: &str =
-    "Make a new backup, and run `gatehouse backup verify` with it where the key is.";
-const NOT_READ_HINT: &str = "The backup may be intact. Check the directory in [backup]. The check is repeated within a day.";
-const WAITING_ENCRYPTED: &str = "Backups are encrypted to a key that this server does not have, so it cannot do \
-    trial restores. It will check only that the file of the newest backup is unchanged. Run `gatehouse backup verify \
-    FILE --identity KEY` where the key is.";
+const WAITING_ENCRYPTED: &str = "Backups are encrypted. The server will test the next one that it makes, with the \
+    key of the file, which it keeps in memory for that. Of other encrypted backups, it will check only the file. Run \
+    `gatehouse backup verify FILE --identity KEY` where the key is.";
 
 const DAY_MS: i64 = 24 * 3_600_000;
 /// The longest wait before a failed drill is repeated.
 const RETRY_MS: i64 = DAY_MS;
+/// How much earlier a drill may be if the key of a backup is only kept now. Otherwise a backup of each night would be
+/// tested every eighth day instead of every seventh.
+const EARLY_MS: i64 = 6 * 3_600_000;
 /// How late a drill may be before `doctor` reports it.
 const LATE_MS: i64 = 2 * DAY_MS;
 /// A drill that has run for longer than this is over: its process has ended.
@@ -52,19 +46,20 @@ pub(super) struct State {
     /// The newest encrypted backup that a server made.
     #[serde(default)]
     pub(super) made: Option<OwnBackup>,
+    /// The last check that read the content of a backup and found no fault.
+    #[serde(default)]
+    tested: Option<Last>,
 }
 
-/// How far a backup was checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Extent {
-    /// The backup was restored. Earlier versions did nothing else.
-    #[default]
-    Restored,
-    /// The backup is encrypted to a key that this server does not have. Its file was compared with its checksum.
-    Unchanged,
-    /// As [`Self::Unchanged`], without a checksum: only the header was read.
-    Header,
+/// How the server can read a backup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It is not encrypted.
+    Plain,
+    /// It is encrypted, and this process has just made it and still has the key of the file.
+    KeptKey,
+    /// It is encrypted, and only its file can be read.
+    File,
 }
 
 /// An encrypted backup that this installation made.
@@ -73,90 +68,6 @@ pub(super) struct OwnBackup {
     pub(super) name: String,
     /// SHA-256 of the file, in hexadecimal.
     pub(super) sha256: String,
-}
-
-/// The last drill.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Last {
-    pub(super) at: Timestamp,
-    /// The name of the backup.
-    pub(super) name: String,
-    pub(super) took_ms: u64,
-    /// `None` if it succeeded.
-    pub(super) error: Option<String>,
-    /// Whether the backup was checked.
-    #[serde(default = "yes")]
-    pub(super) was_made: bool,
-    #[serde(default)]
-    pub(super) extent: Extent,
-}
-
-impl Last {
-    /// What `doctor` reports about a drill that failed or was not made.
-    fn failure(&self) -> Check {
-        let Self { name, at, .. } = self;
-        let error = self.error.as_deref().unwrap_or_default();
-        let is_restore = self.extent == Extent::Restored;
-        let (id, hint) = match (is_restore, self.was_made) {
-            (true, true) => (RESTORED, HINT),
-            (true, false) => (RESTORED, NOT_MADE_HINT),
-            (false, true) => (ENCRYPTED, ENCRYPTED_HINT),
-            (false, false) => (ENCRYPTED, NOT_READ_HINT),
-        };
-        let message = match (is_restore, self.was_made) {
-            (true, true) => {
-                format!("The trial restore of the backup {name} at {at} failed: {error}.")
-            }
-            (false, true) => {
-                format!("The encrypted backup {name} was found damaged at {at}: {error}.")
-            }
-            (_, false) => format!("The backup {name} was not checked at {at}: {error}."),
-        };
-        Check::bad(id, message, hint)
-    }
-
-    /// What `doctor` reports about a drill that found no fault.
-    fn success(&self) -> Check {
-        let Self { name, at, .. } = self;
-        let found = match self.extent {
-            Extent::Restored => {
-                let seconds = self.took_ms.div_ceil(1000);
-                let message = format!(
-                    "The trial restore of the backup {name} at {at} took {seconds} s. The backup is intact."
-                );
-                return Check::fine(RESTORED, message);
-            }
-            Extent::Unchanged => "its file was unchanged",
-            Extent::Header => {
-                "its file had the header of an encrypted backup, and the content was not compared"
-            }
-        };
-        let message = format!(
-            "The backup {name} is encrypted to a key that this server does not have. At {at}, {found}. It was neither \
-             decrypted nor restored: run `gatehouse backup verify FILE` with `--identity` or `--passphrase-file` \
-             where the key is."
-        );
-        Check::fine(ENCRYPTED, message)
-    }
-
-    /// What a list of backups shows.
-    pub(super) fn result(&self) -> CheckedBackup {
-        CheckedBackup {
-            at: self.at,
-            result: match (&self.error, self.was_made, self.extent) {
-                (Some(_), true, _) => CheckResult::Unusable,
-                (Some(_), false, _) => CheckResult::NotChecked,
-                (None, _, Extent::Restored) => CheckResult::Restored,
-                (None, _, Extent::Unchanged) => CheckResult::FileUnchanged,
-                (None, _, Extent::Header) => CheckResult::HeaderOnly,
-            },
-        }
-    }
-}
-
-/// Earlier versions did not distinguish.
-const fn yes() -> bool {
-    true
 }
 
 /// A backup that a node has. Each node has its own directory, unless they share one.
@@ -184,35 +95,45 @@ impl State {
     pub(super) fn read(stored: Option<serde_json::Value>) -> Self {
         let stored = stored.and_then(|value| serde_json::from_value(value).ok());
         let mut state: Self = stored.unwrap_or_default();
-        // A node of an earlier version stores the state without `extent`. No node restores encrypted backups.
+        // A node of an earlier version stores the state without `extent` or without `had_key`. It then says less than
+        // was done.
         for last in [&mut state.last, &mut state.unusable].into_iter().flatten() {
-            if last.extent == Extent::Restored && folder::is_encrypted(&last.name) {
+            let is_encrypted = folder::is_encrypted(&last.name);
+            if last.extent == Extent::Restored && is_encrypted && !last.had_key {
                 last.extent = Extent::Header;
             }
         }
         state
     }
 
-    /// Whether a drill is due, with an interval of `days` days. `restores` states whether the newest backup can be
-    /// restored.
-    pub(super) fn is_due(&self, days: u16, restores: bool, now: Timestamp) -> bool {
+    /// Whether a drill is due, with an interval of `days` days, if the server can read the backup in this way.
+    pub(super) fn is_due(&self, days: u16, access: Access, now: Timestamp) -> bool {
         let is_running = self
             .started
             .is_some_and(|at| is_recent(at, LONGEST_MS, now));
         let interval = i64::from(days).saturating_mul(DAY_MS);
-        // A failed drill is repeated sooner, because a newer backup may be intact. A check of only the file does not
-        // delay the next restore.
-        let known = self.last.as_ref();
-        let known = known.filter(|last| !restores || last.extent == Extent::Restored);
+        let last = self.last.as_ref();
+        // A check of only the file does not delay the next restore. A restore of an unencrypted backup says nothing
+        // about the encrypted ones.
+        let (known, early) = match access {
+            Access::File => (last, 0),
+            Access::Plain => (last.filter(|last| last.extent == Extent::Restored), 0),
+            Access::KeptKey => {
+                let mut all = last.into_iter().chain(&self.tested);
+                (all.find(|last| last.had_key), EARLY_MS)
+            }
+        };
+        // A failed drill is repeated sooner, because a newer backup may be intact.
         let was_made = known.is_some_and(|last| {
             let pause = if last.error.is_some() {
                 RETRY_MS.min(interval)
             } else {
                 interval
             };
-            is_recent(last.at, pause, now)
+            is_recent(last.at, pause - early, now)
         });
-        !is_running && !was_made
+        // A drill whose process ended is repeated, as far as the backup can be read now.
+        !is_running && (self.started.is_some() || !was_made)
     }
 
     /// Begins a drill that is due, on a database of a single node.
@@ -248,11 +169,16 @@ impl State {
             if last.extent == Extent::Restored {
                 self.succeeded = Some(last.at);
             }
-            // The header of a damaged file can be readable.
-            self.unusable = self
-                .unusable
-                .take()
-                .filter(|unusable| last.extent == Extent::Header && unusable.name == last.name);
+            self.unusable = self.unusable.take().filter(|unusable| match last.extent {
+                _ if last.is_of_content() => false,
+                // The header of a damaged file can be readable.
+                Extent::Header => unusable.name == last.name,
+                // A file can be unchanged since it was written with a wrong content.
+                Extent::Unchanged | Extent::Restored => unusable.is_of_content(),
+            });
+            if last.is_of_content() {
+                self.tested = Some(last.clone());
+            }
         } else if last.was_made {
             self.unusable = Some(last.clone());
         }
@@ -264,7 +190,7 @@ impl State {
     /// no drill.
     pub(super) fn was_locked(&self) -> Option<bool> {
         let last = self.last.as_ref()?;
-        Some(last.extent != Extent::Restored)
+        Some(last.had_key || last.extent != Extent::Restored)
     }
 
     /// What `doctor` reports about drills with an interval of `days` days. `is_locked` states whether new backups are
@@ -283,8 +209,9 @@ impl State {
             return Check::bad(RESTORED, message, HINT);
         }
         // A restore of an unencrypted backup says nothing about the encrypted ones.
-        let is_of_today =
-            |last: &&Last| !is_locked || last.error.is_some() || last.extent != Extent::Restored;
+        let is_of_today = |last: &&Last| {
+            !is_locked || last.error.is_some() || last.had_key || last.extent != Extent::Restored
+        };
         let Some(last) = self.last.as_ref().filter(is_of_today) else {
             return if is_locked {
                 Check::fine(ENCRYPTED, WAITING_ENCRYPTED)
@@ -293,9 +220,8 @@ impl State {
             };
         };
         // A backup that is known to be unusable matters more than a later one that could not be checked, and more than
-        // its own header.
-        let is_known = |failed: &&Last| !last.was_made || failed.name == last.name;
-        if let Some(failed) = self.unusable.as_ref().filter(is_known) {
+        // its own file.
+        if let Some(failed) = &self.unusable {
             return failed.failure();
         }
         if last.error.is_some() {
@@ -304,7 +230,7 @@ impl State {
         let at = last.at;
         let interval = i64::from(days).saturating_mul(DAY_MS);
         if !passed(at, interval.saturating_add(LATE_MS).saturating_add(1), now) {
-            return last.success();
+            return last.success(self.tested.as_ref());
         }
         if last.extent == Extent::Restored {
             let message = format!("No trial restore has succeeded since {at}.");
@@ -314,11 +240,18 @@ impl State {
         Check::bad(ENCRYPTED, message, ENCRYPTED_HINT)
     }
 
-    /// The result of a backup's last check, if it is the most recently checked backup or the most recent unusable one.
+    /// The result of a backup's last check, if it is the last checked backup, the last one whose content
+    /// was read, or the last unusable one.
     pub(super) fn result_of(&self, name: &str) -> Option<CheckedBackup> {
-        let known = [&self.unusable, &self.last].into_iter().flatten();
-        let mut of_this = known.filter(|last| last.name == name);
-        of_this.next().map(Last::result)
+        let of_this = |last: &&Last| last.name == name;
+        let last = self.last.as_ref().filter(of_this);
+        let tested = self.tested.as_ref().filter(of_this);
+        // A test of the content says more than a later check that the file is unchanged.
+        let is_less =
+            last.is_none_or(|last| last.error.is_none() && last.extent == Extent::Unchanged);
+        let found = if is_less { tested.or(last) } else { last };
+        let unusable = self.unusable.as_ref().filter(of_this);
+        unusable.or(found).map(Last::result)
     }
 }
 

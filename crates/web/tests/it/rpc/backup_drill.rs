@@ -1,7 +1,7 @@
 //! The drill of backups.
 
 use crate::steps::{doctor_check, stopped_clock};
-use gatehouse_services::backup::{DrillError, VerifyBackup};
+use gatehouse_services::backup::{DrillError, Trial, VerifyBackup};
 use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
 use serde_json::{Value, json};
@@ -9,47 +9,72 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-const WEEK: Duration = Duration::from_hours(7 * 24);
+pub(super) const WEEK: Duration = Duration::from_hours(7 * 24);
 
 /// Records what it is asked to verify, and answers with `result`.
-struct Verifier {
-    asked: Mutex<Vec<PathBuf>>,
-    result: Mutex<Result<(), DrillError>>,
+pub(super) struct Verifier {
+    asked: Mutex<Vec<Trial>>,
+    pub(super) result: Mutex<Result<(), DrillError>>,
 }
 
 impl Verifier {
-    fn new() -> Arc<Self> {
+    pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             asked: Mutex::default(),
             result: Mutex::new(Ok(())),
         })
     }
 
-    fn function(self: &Arc<Self>) -> VerifyBackup {
+    pub(super) fn function(self: &Arc<Self>) -> VerifyBackup {
         let verifier = Arc::clone(self);
-        Arc::new(move |path| {
-            verifier.asked.lock().unwrap().push(path);
+        Arc::new(move |trial| {
+            verifier.asked.lock().unwrap().push(trial);
             let result = verifier.result.lock().unwrap().clone();
             Box::pin(async move { result })
         })
     }
 
-    fn asked(&self) -> Vec<PathBuf> {
-        self.asked.lock().unwrap().clone()
+    pub(super) fn asked(&self) -> Vec<PathBuf> {
+        let asked = self.asked.lock().unwrap();
+        asked.iter().map(|trial| trial.backup.clone()).collect()
+    }
+
+    /// Whether the last trial had the key of its file, and whether it only reads.
+    pub(super) fn last(&self) -> Option<(bool, bool)> {
+        let asked = self.asked.lock().unwrap();
+        let last = asked.last();
+        last.map(|trial| (trial.key.is_some(), trial.reads_only))
     }
 }
 
-fn unusable(reason: &str) -> DrillError {
+pub(super) fn unusable(reason: &str) -> DrillError {
     DrillError::Unusable(reason.to_owned())
 }
 
-async fn drill(server: &TestServer, verifier: &Arc<Verifier>) -> bool {
+pub(super) async fn drill(server: &TestServer, verifier: &Arc<Verifier>) -> bool {
     let services = server.app().services();
     services.make_due_drill(&verifier.function()).await.unwrap()
 }
 
-async fn finding(owner: &Actor) -> Value {
+pub(super) async fn finding(owner: &Actor) -> Value {
     doctor_check(owner, "backup_drill").await
+}
+
+/// Restarts the server, and unlocks the vault.
+pub(super) async fn restart(server: TestServer, owner: &Actor) -> (TestServer, Actor) {
+    let server = server.restart().await;
+    let owner = owner.clone().at(server.address());
+    let unlock = json!({ "password": PASSWORD });
+    owner
+        .post("/api/auth/vault/unlock", unlock)
+        .await
+        .expect(200);
+    (server, owner)
+}
+
+pub(super) async fn audit_count(owner: &Actor, kind: &str) -> usize {
+    let listed = owner.rpc("audit.list", json!({ "kind": kind })).await;
+    listed.unwrap()["events"].as_array().unwrap().len()
 }
 
 #[tokio::test]
@@ -85,13 +110,7 @@ async fn the_newest_backup_is_restored_on_trial_each_week() {
             .contains("the file is cut off")
     );
     // The outcome is still known after a restart.
-    let server = server.restart().await;
-    let owner = owner.clone().at(server.address());
-    let unlock = json!({ "password": PASSWORD });
-    owner
-        .post("/api/auth/vault/unlock", unlock)
-        .await
-        .expect(200);
+    let (_server, owner) = restart(server, &owner).await;
     assert_eq!(finding(&owner).await, bad);
 }
 
@@ -167,83 +186,12 @@ async fn before_the_setup_nothing_is_said_about_a_missing_schedule() {
     );
 }
 
-/// What `backup.list` says about the only backup.
-async fn listed(owner: &Actor) -> Value {
+/// What `backup.list` says about the newest backup.
+pub(super) async fn listed(owner: &Actor) -> Value {
     let password = json!({ "password": PASSWORD });
     owner.post("/api/auth/confirm", password).await.expect(200);
     let list = owner.rpc("backup.list", json!({})).await.unwrap();
     list["backups"][0]["checked"]["result"].clone()
-}
-
-#[tokio::test]
-async fn of_an_encrypted_backup_only_the_file_is_checked_and_nothing_else_is_claimed() {
-    let clock = stopped_clock();
-    let recipient = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
-    let options = Options::default()
-        .clock(clock.clone())
-        .env("SERVICE_BACKUP__SCHEDULE", "30 3 * * *")
-        .env("SERVICE_BACKUP__RECIPIENT", recipient);
-    let server = TestServer::start(options).await;
-    let owner = server.set_up().await;
-    let verifier = Verifier::new();
-    let services = server.app().services();
-    let made = services.create_backup(None, None).await.unwrap();
-    assert_eq!(finding(&owner).await, Value::Null, "nothing is restored");
-    let waiting = doctor_check(&owner, "backup_encrypted").await;
-    assert!(
-        waiting.to_string().contains("cannot do trial restores"),
-        "{waiting}"
-    );
-    let command = "`gatehouse backup verify FILE --identity KEY`";
-    assert!(waiting.to_string().contains(command), "{waiting}");
-    assert_eq!(listed(&owner).await, Value::Null);
-
-    assert!(drill(&server, &verifier).await);
-    assert_eq!(finding(&owner).await, Value::Null);
-    let told = doctor_check(&owner, "backup_encrypted").await;
-    let message = told["message"].as_str().unwrap();
-    assert!(message.contains(&made.backup.name), "{message}");
-    assert!(message.contains("its file was unchanged"), "{message}");
-    assert!(
-        message.contains("neither decrypted nor restored"),
-        "{message}"
-    );
-    let command = "`gatehouse backup verify FILE` with `--identity`";
-    assert!(message.contains(command), "{message}");
-    assert_eq!(listed(&owner).await, "file_unchanged");
-    let rows = async |kind: &str| {
-        let listed = owner.rpc("audit.list", json!({ "kind": kind })).await;
-        listed.unwrap()["events"].as_array().unwrap().len()
-    };
-    assert_eq!(rows("backup.verified").await, 0);
-    assert_eq!(rows("backup.not_verified").await, 1);
-    assert!(!drill(&server, &verifier).await, "it is not due");
-
-    let path = server.directory().join("backups").join(&made.backup.name);
-    let mut bytes = tokio::fs::read(&path).await.unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    tokio::fs::write(&path, bytes).await.unwrap();
-    clock.advance(WEEK);
-    assert!(drill(&server, &verifier).await);
-    let damaged = doctor_check(&owner, "backup_encrypted").await;
-    assert_eq!(damaged["ok"], false, "{damaged}");
-    assert_eq!(rows("backup.unusable").await, 1);
-    assert_eq!(listed(&owner).await, "unusable");
-
-    // A backup that another program wrote has no checksum.
-    services.create_backup(None, None).await.unwrap();
-    tokio::fs::remove_file(&path).await.unwrap();
-    let made = services.list_backups().await.unwrap().remove(0);
-    let from = server.directory().join("backups").join(&made.name);
-    let to = from.with_file_name("gatehouse-20380101T000000Z.backup.age");
-    tokio::fs::rename(from, to).await.unwrap();
-    clock.advance(WEEK);
-    assert!(drill(&server, &verifier).await);
-    assert_eq!(listed(&owner).await, "header_only");
-    let told = doctor_check(&owner, "backup_encrypted").await;
-    assert!(told.to_string().contains("was not compared"), "{told}");
-    assert!(verifier.asked().is_empty(), "nothing can be restored");
 }
 
 #[tokio::test]
@@ -369,12 +317,8 @@ async fn a_drill_that_cannot_be_made_does_not_blame_the_backup() {
     let message = told["message"].as_str().unwrap();
     assert!(message.contains("no space is left"), "{message}");
     assert!(message.contains("was not checked"), "{message}");
-    let rows = async |kind: &str| {
-        let listed = owner.rpc("audit.list", json!({ "kind": kind })).await;
-        listed.unwrap()["events"].as_array().unwrap().len()
-    };
-    assert_eq!(rows("backup.unusable").await, 0);
-    assert_eq!(rows("backup.not_verified").await, 1);
+    assert_eq!(audit_count(&owner, "backup.unusable").await, 0);
+    assert_eq!(audit_count(&owner, "backup.not_verified").await, 1);
     // It is repeated after a day, like one that found a fault.
     clock.advance(Duration::from_hours(24).saturating_sub(Duration::from_millis(1)));
     assert!(!drill(&server, &verifier).await, "at the limit");

@@ -4,6 +4,7 @@ mod audit;
 mod audit_export;
 mod audit_remote;
 mod backup_drill;
+mod backup_encrypted;
 mod backup_place;
 mod backup_schedule;
 mod config;

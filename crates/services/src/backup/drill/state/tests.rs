@@ -1,5 +1,7 @@
 //! Tests of the parent module.
 
+use super::super::CheckResult;
+use super::super::last::NOT_YOUR_KEY;
 use super::*;
 
 fn at(text: &str) -> Timestamp {
@@ -15,6 +17,7 @@ fn state(error: Option<&str>) -> State {
             error: error.map(str::to_owned),
             was_made: true,
             extent: Extent::Restored,
+            had_key: false,
         }),
         ..State::default()
     }
@@ -22,28 +25,28 @@ fn state(error: Option<&str>) -> State {
 
 #[test]
 fn it_is_due_each_week_and_again_if_its_process_ended() {
-    assert!(State::default().is_due(7, true, at("2026-01-01T00:00:00Z")));
+    assert!(State::default().is_due(7, Access::Plain, at("2026-01-01T00:00:00Z")));
     let mut state = state(None);
-    assert!(!state.is_due(7, true, at("2026-01-07T23:59:59Z")));
-    assert!(state.is_due(7, true, at("2026-01-08T00:00:00Z")));
+    assert!(!state.is_due(7, Access::Plain, at("2026-01-07T23:59:59Z")));
+    assert!(state.is_due(7, Access::Plain, at("2026-01-08T00:00:00Z")));
     let failed = self::state(Some("it is cut off"));
-    assert!(!failed.is_due(7, true, at("2026-01-01T23:59:59Z")));
-    assert!(failed.is_due(7, true, at("2026-01-02T00:00:00Z")));
+    assert!(!failed.is_due(7, Access::Plain, at("2026-01-01T23:59:59Z")));
+    assert!(failed.is_due(7, Access::Plain, at("2026-01-02T00:00:00Z")));
     state.started = Some(at("2026-01-08T00:00:00Z"));
-    assert!(!state.is_due(7, true, at("2026-01-08T05:59:59Z")));
-    assert!(state.is_due(7, true, at("2026-01-08T06:00:00Z")));
+    assert!(!state.is_due(7, Access::Plain, at("2026-01-08T05:59:59Z")));
+    assert!(state.is_due(7, Access::Plain, at("2026-01-08T06:00:00Z")));
 }
 
 #[test]
 fn a_drill_from_while_the_clock_was_ahead_does_not_delay_the_next_one() {
     let mut state = state(None);
     assert!(
-        !state.is_due(7, true, at("2025-12-31T00:00:00Z")),
+        !state.is_due(7, Access::Plain, at("2025-12-31T00:00:00Z")),
         "a day ahead"
     );
-    assert!(state.is_due(7, true, at("2025-12-30T23:59:59Z")));
+    assert!(state.is_due(7, Access::Plain, at("2025-12-30T23:59:59Z")));
     state.started = Some(at("2026-12-01T00:00:00Z"));
-    assert!(state.is_due(7, true, at("2026-01-08T00:00:00Z")));
+    assert!(state.is_due(7, Access::Plain, at("2026-01-08T00:00:00Z")));
 }
 
 #[test]
@@ -65,10 +68,10 @@ fn failed_and_late_drills_are_reported() {
 #[test]
 fn the_interval_is_a_setting_and_a_failed_drill_is_repeated_within_it() {
     let state = state(None);
-    assert!(!state.is_due(1, true, at("2026-01-01T23:59:59Z")));
-    assert!(state.is_due(1, true, at("2026-01-02T00:00:00Z")));
-    assert!(!state.is_due(365, true, at("2026-12-31T23:59:59Z")));
-    assert!(state.is_due(365, true, at("2027-01-01T00:00:00Z")));
+    assert!(!state.is_due(1, Access::Plain, at("2026-01-01T23:59:59Z")));
+    assert!(state.is_due(1, Access::Plain, at("2026-01-02T00:00:00Z")));
+    assert!(!state.is_due(365, Access::Plain, at("2026-12-31T23:59:59Z")));
+    assert!(state.is_due(365, Access::Plain, at("2027-01-01T00:00:00Z")));
     assert!(state.finding(1, false, at("2026-01-04T00:00:00Z")).ok);
     assert!(!state.finding(1, false, at("2026-01-04T00:00:01Z")).ok);
 }
@@ -103,6 +106,7 @@ fn a_drill_that_was_not_made_does_not_hide_a_damaged_backup() {
         error: error.map(str::to_owned),
         was_made,
         extent: Extent::Restored,
+        had_key: false,
     };
     let now = at("2026-01-04T00:00:00Z");
     let mut state = State::default();
@@ -130,6 +134,7 @@ fn a_failure_does_not_hide_when_the_last_drill_succeeded() {
             error: error.map(str::to_owned),
             was_made: true,
             extent: Extent::Restored,
+            had_key: false,
         });
     }
     assert_eq!(state.succeeded, Some(at("2026-01-01T00:00:00Z")));
@@ -147,6 +152,7 @@ fn of_file(day: &str, error: Option<&str>, extent: Extent) -> Last {
         error: error.map(str::to_owned),
         was_made: true,
         extent,
+        had_key: false,
     }
 }
 
@@ -158,7 +164,7 @@ fn an_encrypted_backup_that_was_not_restored_is_not_reported_as_restored() {
     let waiting = state.finding(7, true, now);
     assert_eq!((waiting.id, waiting.ok), (ENCRYPTED, true));
     assert!(
-        waiting.message.contains("cannot do trial restores"),
+        waiting.message.contains("will test the next one"),
         "{waiting:?}"
     );
     let before = state.succeeded;
@@ -232,7 +238,123 @@ fn a_backup_that_can_be_restored_does_not_wait_for_the_check_of_an_encrypted_one
     let mut state = State::default();
     state.end(of_file("2026-01-03", None, Extent::Unchanged));
     let now = at("2026-01-03T00:00:01Z");
-    assert!(!state.is_due(7, false, now));
-    assert!(state.is_due(7, true, now));
-    assert!(state.is_due(7, false, at("2026-01-10T00:00:00Z")));
+    assert!(!state.is_due(7, Access::File, now));
+    assert!(state.is_due(7, Access::Plain, now));
+    assert!(state.is_due(7, Access::File, at("2026-01-10T00:00:00Z")));
+}
+
+/// The end of a drill with the key of the file.
+fn with_key(day: &str, error: Option<&str>, extent: Extent) -> Last {
+    Last {
+        had_key: true,
+        ..of_file(day, error, extent)
+    }
+}
+
+#[test]
+fn a_backup_with_its_key_is_due_some_hours_early_and_whatever_was_done_with_others() {
+    let mut state = state(None);
+    let first = at("2026-01-01T00:00:01Z");
+    assert!(state.is_due(7, Access::KeptKey, first), "only a plain one");
+    state.end(with_key("2026-01-01", None, Extent::Restored));
+    state.end(of_file("2026-01-03", None, Extent::Unchanged));
+    for (days, last, due) in [
+        (7, "2026-01-07T17:59:59.999Z", "2026-01-07T18:00:00Z"),
+        (1, "2026-01-01T17:59:59.999Z", "2026-01-01T18:00:00Z"),
+    ] {
+        assert!(!state.is_due(days, Access::KeptKey, at(last)), "{last}");
+        assert!(state.is_due(days, Access::KeptKey, at(due)), "{due}");
+    }
+    // One that failed is repeated with a backup of the next day.
+    state.end(with_key(
+        "2026-01-04",
+        Some("a checksum differs"),
+        Extent::Restored,
+    ));
+    assert!(!state.is_due(7, Access::KeptKey, at("2026-01-04T17:59:59.999Z")));
+    assert!(state.is_due(7, Access::KeptKey, at("2026-01-04T18:00:00Z")));
+    assert!(!state.is_due(7, Access::Plain, at("2026-01-04T18:00:00Z")));
+}
+
+#[test]
+fn what_is_reported_about_an_encrypted_backup_names_how_far_it_was_tested() {
+    let now = at("2026-01-04T00:00:00Z");
+    let mut state = State::default();
+    for (extent, id, result, said) in [
+        (
+            Extent::Restored,
+            RESTORED,
+            CheckResult::Restored,
+            "trial restore",
+        ),
+        (
+            Extent::Unchanged,
+            ENCRYPTED,
+            CheckResult::Decrypted,
+            "was not restored",
+        ),
+    ] {
+        state.end(with_key("2026-01-02", None, extent));
+        let found = state.finding(7, true, now);
+        assert_eq!((found.id, found.ok), (id, true));
+        assert!(found.message.contains(said), "{found:?}");
+        assert!(found.message.contains(NOT_YOUR_KEY), "{found:?}");
+        let checked = |state: &State| state.result_of("2026-01-02.backup.age").unwrap().result;
+        assert_eq!(checked(&state), result);
+        // The file is still the same.
+        let mut later = state.clone();
+        later.end(of_file("2026-01-02", None, Extent::Unchanged));
+        let again = later.finding(7, true, now);
+        assert_eq!(again.id, id);
+        assert!(again.message.contains(&found.message), "{again:?}");
+        assert_eq!(checked(&later), result);
+        // Of another file, and without a checksum, nothing is known.
+        for (day, extent) in [
+            ("2026-01-03", Extent::Unchanged),
+            ("2026-01-02", Extent::Header),
+        ] {
+            let mut later = state.clone();
+            later.end(of_file(day, None, extent));
+            let other = later.finding(7, true, now);
+            assert_eq!((other.id, other.ok), (ENCRYPTED, true));
+            assert!(other.message.contains("neither decrypted"), "{other:?}");
+            let tested = "tested was 2026-01-02.backup.age at";
+            assert!(other.message.contains(tested), "{other:?}");
+        }
+    }
+    let day = at("2026-01-02T00:00:00Z");
+    assert_eq!(state.succeeded, Some(day), "reading is not a restore");
+}
+
+#[test]
+fn an_unchanged_file_does_not_hide_that_its_content_was_damaged() {
+    let now = at("2026-01-04T00:00:00Z");
+    for extent in [Extent::Restored, Extent::Unchanged] {
+        let mut state = State::default();
+        state.end(with_key("2026-01-02", Some("a checksum differs"), extent));
+        for day in ["2026-01-02", "2026-01-03"] {
+            state.end(of_file(day, None, Extent::Unchanged));
+            let found = state.finding(7, true, now);
+            assert!(!found.ok && found.message.contains("a checksum differs"));
+        }
+        // Another program writes the backups since.
+        let mut other = state.clone();
+        other.end(of_file("2026-01-04", None, Extent::Header));
+        assert!(other.finding(7, true, now).ok);
+        state.end(with_key("2026-01-04", None, extent));
+        assert!(state.finding(7, true, now).ok);
+    }
+}
+
+#[test]
+fn a_trial_whose_process_ended_is_followed_by_a_check_of_the_file() {
+    let mut state = State::default();
+    state.end(with_key("2026-01-01", None, Extent::Restored));
+    state.begin(at("2026-01-02T00:00:00Z"));
+    let (last, due) = (at("2026-01-02T05:59:59.999Z"), at("2026-01-02T06:00:00Z"));
+    assert!(!state.is_due(7, Access::File, last));
+    assert!(state.is_due(7, Access::File, due));
+    state.end(of_file("2026-01-02", None, Extent::Unchanged));
+    assert!(!state.is_due(7, Access::File, due));
+    assert!(state.finding(7, true, due).ok);
 }
