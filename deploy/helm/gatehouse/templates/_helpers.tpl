@@ -17,3 +17,11 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
+
+{{- define "gatehouse.externalUrl" -}}
+{{- if .Values.externalUrl -}}
+{{- .Values.externalUrl -}}
+{{- else if and .Values.ingress.enabled .Values.ingress.host .Values.ingress.tlsSecret -}}
+{{- printf "https://%s" .Values.ingress.host -}}
+{{- end -}}
+{{- end -}}
