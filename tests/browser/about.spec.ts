@@ -235,6 +235,7 @@ test('a backup is written to the file that the user chooses, unless it is refuse
   await expect(backups.getByText('0 bytes downloaded')).toBeVisible();
   await backups.getByRole('button', { name: 'Cancel the download' }).click();
   await expect(backups.getByRole('button', { name: 'Cancel the download' })).toHaveCount(0);
+  await expect(page.getByRole('heading', { level: 2, name: 'Backups' })).toBeFocused();
   await expect(backups.getByRole('alert')).toHaveCount(0);
   expect(await files()).toEqual([]);
 

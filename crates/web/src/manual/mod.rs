@@ -16,7 +16,7 @@ use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 
 /// The query of `/docs`.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
     /// Words to search for.
     #[serde(default)]
