@@ -1,8 +1,6 @@
 systemd-sysusers gatehouse.conf || :
 systemctl --system daemon-reload >/dev/null 2>&1 || :
 if [ "$1" -eq 1 ]; then
-    # Later, the group is the administrator's choice.
-    chgrp gatehouse /etc/gatehouse/gatehouse.env >/dev/null 2>&1 || :
     systemctl preset gatehouse.service >/dev/null 2>&1 || :
 else
     systemctl try-restart gatehouse.service >/dev/null 2>&1 || :

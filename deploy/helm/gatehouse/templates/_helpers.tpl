@@ -22,6 +22,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if .Values.externalUrl -}}
 {{- .Values.externalUrl -}}
 {{- else if and .Values.ingress.enabled .Values.ingress.host .Values.ingress.tlsSecret -}}
+{{- /* A wildcard is no host of a URL, and `env` may already set the variable. */ -}}
+{{- if not (or (contains "*" .Values.ingress.host) (hasKey (.Values.env | default dict) "SERVICE_SERVER__EXTERNAL_URL")) -}}
 {{- printf "https://%s" .Values.ingress.host -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}

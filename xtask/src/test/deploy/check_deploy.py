@@ -53,6 +53,8 @@ URLS = [
     # It is not known whether something in front of the ingress adds TLS.
     ({"ingress": {**INGRESS, "tlsSecret": ""}}, None),
     ({"ingress": {**INGRESS, "enabled": False}}, None),
+    ({"ingress": {**INGRESS, "host": "*.example.org"}}, None),
+    ({"ingress": INGRESS, "env": {"SERVICE_SERVER__EXTERNAL_URL": "https://own.example.org"}}, "https://own.example.org"),
 ]
 # Values that must not render, with a part of the reason.
 REFUSED = [
@@ -168,7 +170,7 @@ def container(resources):
 
 def url_in(resources):
     urls = [one["value"] for one in container(resources)["env"] if one["name"] == "SERVICE_SERVER__EXTERNAL_URL"]
-    return urls[0] if urls else None
+    return ", ".join(urls) or None
 
 
 def check_spread(chart):
