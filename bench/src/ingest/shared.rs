@@ -157,8 +157,9 @@ async fn idle(report: &mut Report) -> Result<()> {
         Ok(())
     };
     let rate = statements_per_second(&database, IDLE_WITH_SOCKET, wait).await?;
+    drop(socket);
     report.value(
-        "PostgreSQL: idle, with a socket, audit.file, backup.schedule and notify.health: statements a second",
+        "PostgreSQL: idle, with a socket, audit.file, backup.schedule and notify.health: statements per second",
         Goal::AtMost(2.0),
         rate,
         (1, ""),

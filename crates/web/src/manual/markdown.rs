@@ -249,16 +249,15 @@ mod tests {
             .into_iter()
             .map(|one| {
                 let words: Vec<_> = one.text.split_whitespace().collect();
-                (one.heading, one.id, words.join(" "))
+                [one.heading, one.id, words.join(" ")]
             })
             .collect();
-        let expected = [
-            ("A b", "a-b", "c d es f g h"),
-            ("A b", "a-b-1", "i j k < l"),
-        ];
         assert_eq!(
             found,
-            expected.map(|(heading, id, text)| (heading.into(), id.into(), text.into()))
+            [
+                ["A b", "a-b", "c d es f g h"],
+                ["A b", "a-b-1", "i j k < l"]
+            ]
         );
     }
 

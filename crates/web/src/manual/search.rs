@@ -19,9 +19,12 @@ pub(super) fn words(query: &str) -> Vec<String> {
     cut.split_whitespace().map(str::to_lowercase).collect()
 }
 
-/// Searches, and returns the body of the page with the results.
+/// Searches all documents, and returns the body of the page with the results.
 pub(super) fn results(words: &[String]) -> String {
-    let found = find(chapters::all(), words);
+    page(&find(chapters::all(), words), words)
+}
+
+fn page(found: &[Found], words: &[String]) -> String {
     let count = match found.len() {
         0 => "No section contains all of these words.".to_owned(),
         1 => "One section contains these words.".to_owned(),
@@ -50,8 +53,9 @@ pub(super) fn results(words: &[String]) -> String {
 }
 
 struct Found {
-    /// The name of the document in its URL, and its title.
+    /// The name of the document in its URL.
     name: &'static str,
+    /// The title of the document.
     document: String,
     section: Section,
     /// Whether a word is not in the heading, and whether the document is a record of the past. Both come last.
@@ -158,16 +162,36 @@ mod tests {
         assert_eq!(words(&format!("{longest}b")), [longest]);
     }
 
+    /// The page with the sections of this document that contain the word.
+    fn page_of(text: &'static str, word: &str) -> String {
+        let file = "API.md";
+        let words = words(word);
+        page(&find(&[Chapter { file, text }], &words), &words)
+    }
+
     #[test]
     fn at_most_the_maximum_of_results_is_listed() {
-        let page = results(&words("the"));
-        assert_eq!(page.matches("<li>").count(), MAX_RESULTS);
-        assert!(page.contains("The first 50 are listed."), "{page}");
-        let none = results(&words("<b>nothing has this"));
-        assert!(
-            none.contains("No section") && !none.contains("<b>"),
-            "{none}"
-        );
+        let text: &'static str = "# word\n".repeat(MAX_RESULTS + 1).leak();
+        let longest = text.len() - "# word\n".len();
+        let all = page_of(&text[..longest], "word");
+        assert_eq!(all.matches("<li>").count(), MAX_RESULTS);
+        assert!(all.contains("<p>50 sections contain these words.</p>"));
+        let cut = page_of(text, "word");
+        assert_eq!(cut.matches("<li>").count(), MAX_RESULTS);
+        assert!(cut.contains("<p>51 sections contain these words. The first 50 are listed.</p>"));
+        assert!(page_of(text, "other").contains("<p>No section contains all of these words.</p>"));
+        assert!(page_of("# word\n", "word").contains("<p>One section contains these words.</p>"));
+    }
+
+    #[test]
+    fn headings_and_excerpts_are_escaped() {
+        let page = page_of("# `<a>` & b\n\n`<i>word`\n\n## `<s>`\n\nword\n", "word");
+        for part in [
+            "<a href=\"/docs/API#a--b\">&lt;a&gt; &amp; b</a><br>&lt;i&gt;word</li>",
+            "<a href=\"/docs/API#s\">&lt;s&gt;</a> (&lt;a&gt; &amp; b)<br>word</li>",
+        ] {
+            assert!(page.contains(part), "{page}");
+        }
     }
 
     #[test]

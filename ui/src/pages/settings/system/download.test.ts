@@ -5,6 +5,8 @@ const { saveAs } = vi.hoisted(() => ({ saveAs: vi.fn<(blob: Blob, name: string) 
 vi.mock('../../../parts/save', () => ({ saveAs }));
 
 const NAME = 'gatehouse-20260131T120000Z.backup';
+/** The user may enter another name than the suggested one. */
+const CHOSEN = 'before the update.backup';
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -35,6 +37,7 @@ function writable() {
   const remove = vi.fn(() => Promise.resolve());
   const decoder = new TextDecoder();
   const file = {
+    name: CHOSEN,
     getFile: () => Promise.resolve(new Blob([stored])),
     createWritable: () =>
       Promise.resolve(
@@ -66,7 +69,7 @@ test('a backup is written to the chosen file while it arrives', async () => {
   const fetched = respond('complete');
   const { picker, remove, content } = writable();
   const arrived: number[] = [];
-  expect(await download('open sesame', (bytes) => arrived.push(bytes)).done).toBe(NAME);
+  expect(await download('open sesame', (bytes) => arrived.push(bytes)).done).toBe(CHOSEN);
   expect(content()).toBe('abc');
   expect(arrived).toEqual([2, 3]);
   expect(picker.mock.calls[0]?.[0].suggestedName).toMatch(/^gatehouse-\d{8}T\d{6}Z\.backup\.age$/);
@@ -100,6 +103,27 @@ test('a backup that breaks off is not saved', async () => {
   expect(saveAs).not.toHaveBeenCalled();
 });
 
+test('the page of a proxy is not saved as a backup', async () => {
+  const fetched = vi.fn((_url: string, _request: RequestInit) => Promise.resolve(new Response('<h1>Log in</h1>')));
+  vi.stubGlobal('fetch', fetched);
+  const { remove, content } = writable();
+  await expect(download().done).rejects.toMatchObject({ code: 'OFFLINE' });
+  expect(content()).toBe('');
+  expect(remove).toHaveBeenCalledOnce();
+  vi.stubGlobal('window', {});
+  await expect(download().done).rejects.toMatchObject({ code: 'OFFLINE' });
+  expect(saveAs).not.toHaveBeenCalled();
+});
+
+test('the request ends if the browser cannot write to the file', async () => {
+  const fetched = respond('stalled');
+  const createWritable = () => Promise.reject(new DOMException('', 'NotAllowedError'));
+  const file = { name: CHOSEN, getFile: () => Promise.resolve(new Blob()), createWritable };
+  vi.stubGlobal('window', { showSaveFilePicker: () => Promise.resolve(file) });
+  await expect(download().done).rejects.toMatchObject({ code: 'LOST' });
+  expect(fetched.mock.calls[0]?.[1].signal?.aborted).toBe(true);
+});
+
 test('a canceled download saves nothing', async () => {
   respond('stalled');
   vi.stubGlobal('window', {});
@@ -108,7 +132,7 @@ test('a canceled download saves nothing', async () => {
   expect(saveAs).not.toHaveBeenCalled();
 });
 
-test('a file that exists stays after a refusal, and without a file nothing is requested', async () => {
+test('a file with content stays after a refusal, and without a file nothing is requested', async () => {
   vi.stubGlobal('fetch', () => Promise.resolve(Response.json({ code: 'CONFLICT', error: 'Busy.' }, { status: 409 })));
   const remove = vi.fn(() => Promise.resolve());
   const file = { getFile: () => Promise.resolve(new Blob(['an earlier backup'])), remove };

@@ -1,5 +1,5 @@
 // Downloads a backup, which the gateway makes while it sends it.
-import { Failure } from '../../../client/failure';
+import { Failure, notTheGateway } from '../../../client/failure';
 import { send } from '../../../client/http';
 import { m } from '../../../paraglide/messages.js';
 import { saveAs } from '../../../parts/save';
@@ -10,6 +10,7 @@ const LONGEST_MS = 6 * HOUR_MS;
 
 /** What is used of a file of the File System Access API. */
 interface ChosenFile {
+  name: string;
   getFile(): Promise<Blob>;
   createWritable(): Promise<WritableStream<Uint8Array<ArrayBuffer>>>;
   /** Not in the standard yet. */
@@ -29,24 +30,29 @@ export interface Download {
 }
 
 /**
- * Saves a backup on this device and returns its name. Call it in the handler of a click: where the browser can write to
+ * Saves a backup on this device and returns the name of the file. Call it in the handler of a click: where the browser can write to
  * a file that the user chooses, it asks for the file first. Other browsers collect the backup, and save it when it is
  * complete. Throws a `Failure`, or an `AbortError` if `signal` is aborted or the user chooses no file.
  */
 export async function downloadBackup({ passphrase, isEncrypted, signal, onbytes }: Download): Promise<string> {
   const suggested = fileName(new Date(), isEncrypted);
   const file = await choose(suggested);
+  const request = new AbortController();
   try {
     const response = await send('post', '/api/backup/stream', {
       body: passphrase ? { passphrase } : {},
-      signal,
+      signal: AbortSignal.any([signal, request.signal]),
       longest_ms: LONGEST_MS,
     });
-    const name = nameIn(response.headers.get('content-disposition')) ?? suggested;
+    const name = nameIn(response.headers.get('content-disposition'));
+    // A proxy may send its own page, for example a login.
+    if (!name || !response.body) throw notTheGateway(response.status);
     const into = file ? await file.createWritable() : collect((blob) => saveAs(blob, name));
-    await response.body?.pipeThrough(counter(onbytes)).pipeTo(into, { signal });
-    return name;
+    await response.body.pipeThrough(counter(onbytes)).pipeTo(into, { signal });
+    return file?.name ?? name;
   } catch (error) {
+    // The gateway sends one backup at a time, and waits for a client that does not read.
+    request.abort();
     if (file) await discard(file);
     if (error instanceof Failure || signal.aborted) throw error;
     throw new Failure('LOST', m.backups_download_cut());
