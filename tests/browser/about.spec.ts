@@ -248,6 +248,19 @@ test('a backup is written to the file that the user chooses, unless it is refuse
   expect(file?.bytes).toBeGreaterThan(1000);
 });
 
+test('the documentation is searched, and a result leads to its section', async ({ home: _, page }) => {
+  await page.goto('/docs');
+  const search = page.getByRole('searchbox', { name: 'Search the documentation' });
+  await search.fill('scheduled backups');
+  await search.press('Enter');
+  await expect(page.getByRole('heading', { level: 1, name: 'Search' })).toBeVisible();
+  await expect(search).toHaveValue('scheduled backups');
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Scheduled backups', exact: true }).click();
+  await expect(page).toHaveURL(/\/docs\/OPERATIONS#scheduled-backups$/);
+  await expect(page.getByRole('heading', { name: 'Scheduled backups', exact: true })).toBeInViewport();
+});
+
 test('backups are scheduled, what is wrong is said at its field, and the schedule is the last to be saved', async ({ home, page }) => {
   const stored = async () => {
     const { values } = await home.rpc<{ values: { key: string; value: unknown }[] }>('config.get', { keys: ['backup'] });
