@@ -1,5 +1,5 @@
-//! Search in the documents: the sections that contain every word. The documents are parsed at each search, which takes
-//! milliseconds and no memory in between.
+//! Search in the documents: the sections that contain every word. The documents are parsed at each search, so no index
+//! is in memory.
 
 use super::chapters::{self, Chapter};
 use super::markdown::{Section, sections};
