@@ -1,6 +1,8 @@
 // Settings → About: version and health checks, local or remote, and all settings with their sources.
+import { readFileSync } from 'node:fs';
 import { violations } from './fixtures/axe';
-import { expect, secondWindow, test } from './fixtures/test';
+import { confirmedLongAgo } from './fixtures/security';
+import { expect, PASSWORD, secondWindow, test } from './fixtures/test';
 
 test.describe('settings', () => {
   test.use({ environment: { SERVICE_LOG__LEVEL: 'info' } });
@@ -173,6 +175,97 @@ test('a backup is made and listed, and restored on trial although it is encrypte
   await page.goto('/settings/system');
   const checks = page.getByRole('list', { name: 'Health checks' }).getByRole('listitem');
   await expect(checks.filter({ hasText: 'whether your identity or passphrase decrypts a backup' })).toBeVisible();
+});
+
+test('a backup is downloaded after a confirmation, and the server stores none', async ({ home, page }) => {
+  await confirmedLongAgo(home);
+  // Like browsers that cannot write to a file.
+  await page.addInitScript(() => Object.defineProperty(window, 'showSaveFilePicker', { value: undefined }));
+  await page.goto('/settings/system/backups');
+  const backups = page.getByRole('region', { name: 'Backups' });
+  const passphrase = backups.getByLabel('Passphrase optional', { exact: true });
+  const download = backups.getByRole('button', { name: 'Download a backup' });
+  await passphrase.fill('open sesame');
+  await download.click();
+  const asked = page.getByRole('dialog', { name: 'Confirm it’s you' });
+  await expect(asked).toBeVisible();
+  // Without confirmation, nothing is downloaded.
+  await page.keyboard.press('Escape');
+  await expect(backups.getByRole('alert')).toContainText('Confirm with the password or a passkey');
+
+  await download.click();
+  await asked.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
+  const downloading = page.waitForEvent('download');
+  await asked.getByRole('button', { name: 'Confirm', exact: true }).click();
+  const file = await downloading;
+  expect(file.suggestedFilename()).toMatch(/^gatehouse-\d{8}T\d{6}Z\.backup\.age$/);
+  expect(readFileSync(await file.path(), 'latin1').split('\n', 1)).toEqual(['age-encryption.org/v1']);
+  const messages = page.getByRole('region', { name: 'Messages' });
+  await expect(messages.getByText(`Backup ${file.suggestedFilename()} downloaded`)).toBeVisible();
+  await expect(passphrase).toHaveValue('');
+  await expect(backups.getByRole('alert')).toHaveCount(0);
+  await backups.getByRole('button', { name: 'Show backups' }).click();
+  await expect(backups.getByText('There are no backups yet.')).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+});
+
+test('a backup is written to the file that the user chooses, unless it is refused or canceled', async ({ home: _, page }) => {
+  // The dialog of the browser cannot be operated here. This file is real.
+  await page.addInitScript(() => {
+    const choose = async ({ suggestedName }: { suggestedName: string }) =>
+      (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true });
+    Object.defineProperty(window, 'showSaveFilePicker', { value: choose });
+  });
+  const url = '**/api/backup/stream';
+  await page.route(url, (route) =>
+    route.fulfill({ status: 409, json: { code: 'CONFLICT', error: 'Another backup is being sent.' } }),
+  );
+  await page.goto('/settings/system/backups');
+  const backups = page.getByRole('region', { name: 'Backups' });
+  const download = backups.getByRole('button', { name: 'Download a backup' });
+  await download.click();
+  await expect(backups.getByRole('alert')).toContainText('Another backup is being sent.');
+  const files = () =>
+    page.evaluate(async () => {
+      const found: { name: string; bytes: number }[] = [];
+      for await (const one of (await navigator.storage.getDirectory()).values()) {
+        if (one instanceof FileSystemFileHandle) found.push({ name: one.name, bytes: (await one.getFile()).size });
+      }
+      return found;
+    });
+  expect(await files()).toEqual([]);
+
+  // The request waits until it is canceled.
+  await page.unroute(url);
+  await page.route(url, () => undefined);
+  await download.click();
+  await expect(backups.getByText('0 bytes downloaded')).toBeVisible();
+  await backups.getByRole('button', { name: 'Cancel the download' }).click();
+  await expect(backups.getByRole('button', { name: 'Cancel the download' })).toHaveCount(0);
+  await expect(page.getByRole('heading', { level: 2, name: 'Backups' })).toBeFocused();
+  await expect(backups.getByRole('alert')).toHaveCount(0);
+  expect(await files()).toEqual([]);
+
+  await page.unroute(url);
+  await download.click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText(/^Backup gatehouse-.* downloaded$/)).toBeVisible();
+  const [file, ...others] = await files();
+  expect(others).toEqual([]);
+  expect(file?.name).toMatch(/^gatehouse-\d{8}T\d{6}Z\.backup$/);
+  expect(file?.bytes).toBeGreaterThan(1000);
+});
+
+test('the documentation is searched, and a result leads to its section', async ({ home: _, page }) => {
+  await page.goto('/docs');
+  const search = page.getByRole('searchbox', { name: 'Search the documentation' });
+  await search.fill('scheduled backups');
+  await search.press('Enter');
+  await expect(page.getByRole('heading', { level: 1, name: 'Search' })).toBeVisible();
+  await expect(search).toHaveValue('scheduled backups');
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Scheduled backups', exact: true }).click();
+  await expect(page).toHaveURL(/\/docs\/OPERATIONS#scheduled-backups$/);
+  await expect(page.getByRole('heading', { name: 'Scheduled backups', exact: true })).toBeInViewport();
 });
 
 test('backups are scheduled, what is wrong is said at its field, and the schedule is the last to be saved', async ({ home, page }) => {

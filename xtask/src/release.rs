@@ -39,9 +39,8 @@ pub struct Args {
     /// Make everything again from a copy of the tree at another path, and compare the checksums
     #[arg(long)]
     twice: bool,
-    /// Make an image without certificate authorities if this machine has none
-    #[arg(long)]
-    without_certificates: bool,
+    #[command(flatten)]
+    image_may_lack: image::MayLack,
 }
 
 /// One run: a tree, and the values that must not depend on its path.
@@ -56,7 +55,7 @@ struct Job<'a> {
 
 /// Makes the artifacts, and with `--twice` compares them.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
-    image::check_certificates(Path::new("/"), args.without_certificates)?;
+    image::check_system(Path::new("/"), args.image_may_lack)?;
     let tools = Tools::install(root)?;
     let reader = sbom::reader(root)?;
     let targets = binary::targets(&args.target, args.binary.as_deref())?;

@@ -9,6 +9,8 @@ use gatehouse_domain::{
 };
 use gatehouse_store::{ClaimRequest, NewDelivery, Store, StoreError, Take};
 use serde_json::{Value, json};
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,6 +34,15 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
     }
     store.close().await;
     let what = |what: &str| format!("{what}, {rows} rows");
+    let size = database_bytes(site.installation.data_dir())?;
+    #[expect(clippy::cast_precision_loss, reason = "numbers for people")]
+    let size = size as f64 / rows.max(1) as f64;
+    report.value(
+        what("SQLite: bytes of the database per delivery, with a payload of 1,011 bytes"),
+        Goal::Reported,
+        size,
+        (0, ""),
+    );
     report.value(
         what("a claim"),
         Goal::AtMost(2.0),
@@ -65,6 +76,19 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
         report.value(what(name), Goal::AtMost(aim), took, (2, "ms"));
     }
     server.stop()
+}
+
+/// The size of the closed database.
+fn database_bytes(data_dir: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for name in ["gatehouse.db", "gatehouse.db-wal"] {
+        match data_dir.join(name).metadata() {
+            Ok(found) => bytes += found.len(),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(bytes)
 }
 
 /// Returns the calls of the web UI: a name, the method with its parameters, and the target in milliseconds.

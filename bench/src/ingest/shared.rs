@@ -3,13 +3,15 @@
 
 use super::completion;
 use super::site;
+use crate::gate::revocation::open;
 use crate::gateway::Server;
 use crate::http1::Client;
 use crate::owner::Installation;
 use crate::postgres::Postgres;
 use crate::proxy::Proxy;
 use crate::table::{Goal, Report};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use futures_util::StreamExt;
 use rustix::process::Signal;
 use serde_json::json;
 use std::net::SocketAddr;
@@ -21,6 +23,14 @@ const ROUND: Duration = Duration::from_secs(5);
 /// The round-trip time to the database that the targets assume.
 const ROUND_TRIP: Duration = Duration::from_micros(2_700);
 const IDLE: Duration = Duration::from_secs(30);
+/// Long enough for one run of the health checks.
+const IDLE_WITH_SOCKET: Duration = Duration::from_mins(1);
+/// Settings whose features read the database at intervals.
+const WATCHFUL: [(&str, &str); 3] = [
+    ("SERVICE_AUDIT__FILE", "audit.jsonl"),
+    ("SERVICE_BACKUP__SCHEDULE", "30 3 * * *"),
+    ("SERVICE_NOTIFY__HEALTH", "inbox"),
+];
 /// How long a failure is observed. A longer failure is reported with this value.
 const WATCHED: Duration = Duration::from_mins(1);
 /// Attempts to stop a node inside a transaction.
@@ -119,24 +129,60 @@ async fn far(report: &mut Report) -> Result<()> {
 
 async fn idle(report: &mut Report) -> Result<()> {
     let database = Postgres::start()?;
-    let installation = installation(database.port()).await?;
+    let mut installation = installation(database.port()).await?;
     let server = installation.start()?;
-    tokio::time::sleep(Duration::from_secs(5)).await;
-    database.ask("ALTER SYSTEM SET log_statement = 'all'")?;
-    database.ask("SELECT pg_reload_conf()")?;
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    let before = database.statements_logged()?;
-    tokio::time::sleep(IDLE).await;
-    let count = database.statements_logged()? - before;
-    #[expect(clippy::cast_precision_loss, reason = "a count of statements")]
-    let rate = count as f64 / IDLE.as_secs_f64();
+    let wait = async {
+        tokio::time::sleep(IDLE).await;
+        Ok(())
+    };
+    let rate = statements_per_second(&database, IDLE, wait).await?;
     report.value(
         "PostgreSQL: an idle node's statements a second",
         Goal::AtMost(1.0),
         rate,
         (1, ""),
     );
+    server.stop()?;
+
+    for (name, value) in WATCHFUL {
+        installation.set_environment(name, value.to_owned());
+    }
+    let server = installation.start()?;
+    let mut socket = open(server.address, "cookie", installation.cookie()).await?;
+    let wait = async {
+        // Reading answers the server's pings.
+        let read = async { while socket.next().await.is_some_and(|message| message.is_ok()) {} };
+        let ended = timeout(IDLE_WITH_SOCKET, read).await;
+        ensure!(ended.is_err(), "the socket was closed");
+        Ok(())
+    };
+    let rate = statements_per_second(&database, IDLE_WITH_SOCKET, wait).await?;
+    drop(socket);
+    report.value(
+        "PostgreSQL: idle, with a socket, audit.file, backup.schedule and notify.health: statements per second",
+        Goal::AtMost(2.0),
+        rate,
+        (1, ""),
+    );
     server.stop()
+}
+
+/// Counts the statements while `wait` runs, which takes `time`. What follows a start is not counted.
+async fn statements_per_second(
+    database: &Postgres,
+    time: Duration,
+    wait: impl Future<Output = Result<()>>,
+) -> Result<f64> {
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    database.ask("ALTER SYSTEM SET log_statement = 'all'")?;
+    database.ask("SELECT pg_reload_conf()")?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let before = database.statements_logged()?;
+    wait.await?;
+    let count = database.statements_logged()? - before;
+    #[expect(clippy::cast_precision_loss, reason = "a count of statements")]
+    let rate = count as f64 / time.as_secs_f64();
+    Ok(rate)
 }
 
 /// Sends deliveries on one connection at a time and opens a new one after each failure. Returns the longest

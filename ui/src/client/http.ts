@@ -50,7 +50,15 @@ async function body(response: Response): Promise<unknown> {
 export async function send(
   verb: Verb,
   url: string,
-  options: { body?: unknown; signal?: AbortSignal; keep?: boolean; raw?: BodyInit; type?: string } = {},
+  options: {
+    body?: unknown;
+    signal?: AbortSignal;
+    keep?: boolean;
+    raw?: BodyInit;
+    type?: string;
+    /** Maximum time until the body of the response has arrived. Default: 2 minutes, and 5 for a raw body. */
+    longest_ms?: number;
+  } = {},
 ): Promise<Response> {
   if (url !== WHO) await admitted();
   const isSame = sameSession();
@@ -63,11 +71,12 @@ export async function send(
     request.body = JSON.stringify(options.body ?? {});
     request.headers = { 'content-type': 'application/json', accept: 'application/json' };
   }
-  let response = await attempt(url, request);
+  const longest_ms = options.longest_ms ?? longest(url, request);
+  let response = await attempt(url, request, longest_ms);
   if (response.ok) return response;
   let failure = await refusal(response);
   if (failure.code === 'CONFIRMATION_REQUIRED' && (await askConfirmation())) {
-    response = await attempt(url, request);
+    response = await attempt(url, request, longest_ms);
     if (response.ok) return response;
     failure = await refusal(response);
   }
@@ -88,8 +97,8 @@ function longest(url: string, request: RequestInit): number {
   return typeof request.body === 'object' ? LONGEST_RAW_MS : LONGEST_MS;
 }
 
-async function attempt(url: string, request: RequestInit): Promise<Response> {
-  const late = AbortSignal.timeout(longest(url, request));
+async function attempt(url: string, request: RequestInit, longest_ms: number): Promise<Response> {
+  const late = AbortSignal.timeout(longest_ms);
   const signal = request.signal ? AbortSignal.any([request.signal, late]) : late;
   try {
     return await fetch(url, { credentials: 'same-origin', cache: 'no-store', ...request, signal });

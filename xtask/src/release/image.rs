@@ -18,8 +18,7 @@ use crate::process::capture;
 const USER: u32 = 65532;
 const DATA_DIR: &str = "var/lib/gatehouse";
 const CERTIFICATES: &str = "etc/ssl/certs/ca-certificates.crt";
-/// The files that the binary reads from the system: certificate authorities and time zones, if this machine has them.
-const FROM_SYSTEM: [&str; 2] = [CERTIFICATES, "usr/share/zoneinfo"];
+const TIME_ZONES: &str = "usr/share/zoneinfo";
 const SECOND: u64 = 1_000_000_000;
 
 /// A file in `blobs/`.
@@ -34,15 +33,35 @@ struct Layer {
     diff: String,
 }
 
-/// Fails if the system in `root` has no certificate authorities for the image, unless that is allowed: the gateway in
-/// the image could call no provider, channel or certificate authority.
-pub fn check_certificates(root: &Path, may_be_missing: bool) -> Result<()> {
-    let file = root.join(CERTIFICATES);
-    let is_filled = file.metadata().is_ok_and(|found| found.len() > 0);
+/// What the image may lack of the files that the binary reads from the system.
+#[derive(Clone, Copy, Default, clap::Args)]
+pub struct MayLack {
+    /// Make an image without certificate authorities if this machine has none
+    #[arg(long = "without-certificates")]
+    certificates: bool,
+    /// Make an image without time zones if this machine has none
+    #[arg(long = "without-time-zones")]
+    time_zones: bool,
+}
+
+/// Fails if the system in `root` has no certificate authorities or time zones for the image, unless that is allowed. The
+/// gateway in the image could call no provider, channel or certificate authority, or would read schedules in UTC.
+pub fn check_system(root: &Path, may_lack: MayLack) -> Result<()> {
+    let authorities = root.join(CERTIFICATES);
+    let is_filled = authorities.metadata().is_ok_and(|found| found.len() > 0);
     ensure!(
-        is_filled || may_be_missing,
+        is_filled || may_lack.certificates,
         "{} is missing: install ca-certificates, or add --without-certificates for an image that cannot make TLS calls",
-        file.display()
+        authorities.display()
+    );
+    let zones = root.join(TIME_ZONES);
+    let is_filled = zones
+        .read_dir()
+        .is_ok_and(|mut entries| entries.next().is_some());
+    ensure!(
+        is_filled || may_lack.time_zones,
+        "{} is missing: install tzdata, or add --without-time-zones for an image in which all times are UTC",
+        zones.display()
     );
     Ok(())
 }
@@ -112,8 +131,9 @@ fn system_layer(job: &Job<'_>, folder: &Path, layout: &Path) -> Result<Layer> {
         system.join("etc/group"),
         format!("root:x:0:\ngatehouse:x:{USER}:\n"),
     )?;
-    for name in FROM_SYSTEM {
+    for name in [CERTIFICATES, TIME_ZONES] {
         let from = Path::new("/").join(name);
+        // `check_system` has ended the command unless that is allowed.
         if !from.exists() {
             eprintln!("note: left out of the image: /{name}, which this machine does not have");
             continue;
@@ -264,7 +284,14 @@ mod tests {
     #[test]
     fn an_image_without_certificate_authorities_must_be_asked_for() {
         let system = tempfile::tempdir().unwrap();
-        let check = |may_be_missing| check_certificates(system.path(), may_be_missing);
+        let check = |certificates| {
+            let time_zones = true;
+            let may_lack = MayLack {
+                certificates,
+                time_zones,
+            };
+            check_system(system.path(), may_lack)
+        };
         let error = check(false).unwrap_err().to_string();
         assert!(error.contains("--without-certificates"), "{error}");
         check(true).unwrap();
@@ -274,5 +301,30 @@ mod tests {
         assert!(check(false).is_err(), "an empty file");
         std::fs::write(&file, "x").unwrap();
         check(false).unwrap();
+    }
+
+    #[test]
+    fn an_image_without_time_zones_must_be_asked_for() {
+        let system = tempfile::tempdir().unwrap();
+        let file = system.path().join(CERTIFICATES);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "x").unwrap();
+        let asked_for = MayLack {
+            time_zones: true,
+            ..MayLack::default()
+        };
+        let error = check_system(system.path(), MayLack::default())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("--without-time-zones"), "{error}");
+        check_system(system.path(), asked_for).unwrap();
+        let zones = system.path().join(TIME_ZONES);
+        std::fs::create_dir_all(&zones).unwrap();
+        assert!(
+            check_system(system.path(), MayLack::default()).is_err(),
+            "empty"
+        );
+        std::fs::write(zones.join("UTC"), "x").unwrap();
+        check_system(system.path(), MayLack::default()).unwrap();
     }
 }

@@ -12,7 +12,7 @@ use crate::process::{capture, run};
 /// Below the output folder. `crates/gatehouse/Cargo.toml` names it, too.
 pub const FOLDER: &str = "stage";
 /// Files of `deploy/`, and where they are installed.
-const DEPLOYED: [(&str, &str); 5] = [
+const DEPLOYED: [(&str, &str); 6] = [
     (
         "gatehouse.service",
         "usr/lib/systemd/system/gatehouse.service",
@@ -21,6 +21,7 @@ const DEPLOYED: [(&str, &str); 5] = [
         "gatehouse.sysusers.conf",
         "usr/lib/sysusers.d/gatehouse.conf",
     ),
+    ("gatehouse.env", "etc/gatehouse/gatehouse.env"),
     (
         "prometheus/gatehouse.rules.yaml",
         "usr/share/gatehouse/prometheus/gatehouse.rules.yaml",

@@ -42,6 +42,32 @@ fn the_sample_uncommented_sets_every_key_to_its_default() {
 }
 
 #[test]
+fn the_variables_in_the_file_of_the_packages_exist_and_none_is_set() {
+    const FOREIGN: [&str; 2] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
+    let file = include_str!("../../../../deploy/gatehouse.env");
+    let mut start = Start::empty();
+    let mut names = Vec::new();
+    for line in file.lines().filter(|line| !line.is_empty()) {
+        let line = line.strip_prefix('#').unwrap();
+        // Comments have a space.
+        if line.is_empty() || line.starts_with(' ') {
+            continue;
+        }
+        let (name, value) = line.split_once('=').unwrap();
+        assert!(
+            name.starts_with("SERVICE_") || FOREIGN.contains(&name),
+            "{name}"
+        );
+        // An empty value counts as unset.
+        start = start.var(name, if value.is_empty() { "value" } else { value });
+        names.push(name);
+    }
+    assert!(names.len() > 10, "{names:?}");
+    let layers = start.load().unwrap();
+    assert!(layers.warnings().is_empty(), "{:?}", layers.warnings());
+}
+
+#[test]
 fn the_schema_knows_every_key_of_the_sample() {
     let schema = json_schema();
     let file: toml::Table = uncommented().parse().unwrap();

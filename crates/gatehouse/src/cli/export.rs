@@ -32,7 +32,7 @@ pub enum Command {
         #[command(flatten)]
         target: Target,
     },
-    /// Conversations, most recent first, each with the field `messages`, oldest first
+    /// Conversations, most recent first, each with the field `messages`, oldest first; without files and recordings
     Conversations {
         #[command(flatten)]
         period: Period,

@@ -66,6 +66,12 @@ impl Services {
             targets: BTreeSet::from_iter(targets),
             now: self.clock.now(),
         };
+        // Usually nothing has changed, and then nothing is written.
+        let stored = read(self.stored_health().await?);
+        let mut state = stored.clone();
+        if advance(&mut state, &look).is_empty() && state == stored {
+            return Ok(Vec::new());
+        }
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 let stored = read(conn.find_setting(KEY).await?);
@@ -86,17 +92,20 @@ impl Services {
         if self.store.engine().is_shared() {
             return Ok(());
         }
-        let find = self
-            .store
-            .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
-        let stored: Option<Value> = find.await?;
-        if stored.is_none() {
+        if self.stored_health().await?.is_none() {
             return Ok(());
         }
         let write = self
             .store
             .write(|conn| Box::pin(async move { conn.delete_setting(KEY).await.map(drop) }));
         write.await
+    }
+
+    async fn stored_health(&self) -> Result<Option<Value>, StoreError> {
+        let find = self
+            .store
+            .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
+        find.await
     }
 }
 

@@ -76,6 +76,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("decisions/0030-matrix-encryption.md"),
     embedded!("decisions/0031-chat-receivers.md"),
     embedded!("decisions/0033-trial-restore-of-encrypted-backups.md"),
+    embedded!("decisions/0032-own-manual.md"),
     embedded!("generated/error-codes.md"),
     embedded!("profiles-in-files.md"),
     embedded!("vault-format.md"),
@@ -87,6 +88,11 @@ impl Chapter {
         let file = self.file.strip_prefix("../").unwrap_or(self.file);
         file.strip_suffix(".md").unwrap_or(file)
     }
+}
+
+/// All documents.
+pub(super) const fn all() -> &'static [Chapter] {
+    CHAPTERS
 }
 
 /// The document with this name in its URL.

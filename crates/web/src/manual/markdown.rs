@@ -1,5 +1,5 @@
-//! Renders a document as HTML. Headings get the IDs that code hosts give them, links to other documents lead to
-//! their pages, and links to files that are not embedded become text.
+//! Renders a document as HTML, and divides it into sections for the search. Headings get the IDs that code hosts give
+//! them, links to other documents lead to their pages, and links to files that are not embedded become text.
 
 use super::chapters::{self, Chapter};
 use crate::markdown::push;
@@ -19,10 +19,10 @@ pub(super) fn render(chapter: &Chapter) -> Rendered {
         events: Vec::new(),
         links: Vec::new(),
         heading: None,
-        ids: HashMap::new(),
+        ids: Ids::default(),
         title: None,
     };
-    for event in Parser::new_ext(chapter.text, Options::ENABLE_TABLES) {
+    for event in events(chapter) {
         writer.take(event);
     }
     let mut markup = String::with_capacity(chapter.text.len() * 2);
@@ -33,6 +33,68 @@ pub(super) fn render(chapter: &Chapter) -> Rendered {
     }
 }
 
+fn events(chapter: &Chapter) -> Parser<'static> {
+    Parser::new_ext(chapter.text, Options::ENABLE_TABLES)
+}
+
+/// A heading and the text up to the next one.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Section {
+    pub(super) heading: String,
+    /// The ID of the heading.
+    pub(super) id: String,
+    /// Without markup. Lines may be of any length.
+    pub(super) text: String,
+}
+
+/// The sections of the document. Text before the first heading is in none.
+pub(super) fn sections(chapter: &Chapter) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut ids = Ids::default();
+    let mut is_heading = false;
+    for event in events(chapter) {
+        if matches!(event, Event::Start(Tag::Heading { .. })) {
+            is_heading = true;
+            sections.push(Section::default());
+        }
+        let Some(section) = sections.last_mut() else {
+            continue;
+        };
+        match event {
+            Event::End(TagEnd::Heading(_)) => {
+                is_heading = false;
+                section.id = ids.id_of(&section.heading);
+            }
+            Event::Text(text) | Event::Code(text) if is_heading => section.heading.push_str(&text),
+            Event::Text(text) | Event::Code(text) => section.text.push_str(&text),
+            Event::SoftBreak
+            | Event::HardBreak
+            | Event::InlineHtml(_)
+            | Event::End(
+                TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell | TagEnd::CodeBlock,
+            ) => section.text.push(' '),
+            _ => {}
+        }
+    }
+    sections
+}
+
+/// The IDs of a document's headings. An ID that was used gets a number.
+#[derive(Default)]
+struct Ids(HashMap<String, usize>);
+
+impl Ids {
+    fn id_of(&mut self, heading: &str) -> String {
+        let name = slug(heading);
+        let count = self.0.entry(name.clone()).or_default();
+        *count += 1;
+        match *count {
+            1 => name,
+            number => format!("{name}-{}", number - 1),
+        }
+    }
+}
+
 struct Writer<'a> {
     file: &'a str,
     events: Vec<Event<'a>>,
@@ -40,8 +102,7 @@ struct Writer<'a> {
     links: Vec<bool>,
     /// The open heading: its event and its text so far.
     heading: Option<(usize, String)>,
-    /// How often each ID was used.
-    ids: HashMap<String, usize>,
+    ids: Ids,
     title: Option<String>,
 }
 
@@ -91,14 +152,7 @@ impl<'a> Writer<'a> {
         let Some((place, text)) = self.heading.take() else {
             return;
         };
-        let name = slug(&text);
-        let count = self.ids.entry(name.clone()).or_default();
-        let name = if *count == 0 {
-            name
-        } else {
-            format!("{name}-{count}")
-        };
-        *count += 1;
+        let name = self.ids.id_of(&text);
         if let Some(Event::Start(Tag::Heading { id, .. })) = self.events.get_mut(place) {
             *id = Some(CowStr::from(name));
         }
@@ -184,6 +238,26 @@ mod tests {
         assert_eq!(
             html("API.md", "# A `b`, c & d_e\n\n## A\n\n## A\n"),
             "<h1 id=\"a-b-c--d_e\">A <code>b</code>, c &amp; d_e</h1>\n<h2 id=\"a\">A</h2>\n<h2 id=\"a-1\">A</h2>\n"
+        );
+    }
+
+    #[test]
+    fn sections_have_the_ids_of_their_headings_and_text_without_markup() {
+        let text = "none\n\n# A `b`\n\nc **d**\n`e`s\n\n- f\n- g<br>h\n\n## A `b`\n\n|i|\n|-|\n|j|\n\n    k < l\n";
+        let file = "API.md";
+        let found: Vec<_> = sections(&Chapter { file, text })
+            .into_iter()
+            .map(|one| {
+                let words: Vec<_> = one.text.split_whitespace().collect();
+                [one.heading, one.id, words.join(" ")]
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ["A b", "a-b", "c d es f g h"],
+                ["A b", "a-b-1", "i j k < l"]
+            ]
         );
     }
 

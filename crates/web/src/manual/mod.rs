@@ -3,18 +3,39 @@
 
 mod chapters;
 mod markdown;
+mod search;
 
-use crate::respond::Refusal;
+use crate::pages::escape_attribute as escape;
+use crate::respond::{Refusal, unreadable_query};
 use crate::standalone::{END, Forms, Language, accepts_html, begin, brand, notice, respond};
-use axum::extract::Path;
-use axum::extract::rejection::PathRejection;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use gatehouse_domain::Problem;
 use http::{HeaderMap, StatusCode};
+use serde::Deserialize;
 
-/// The table of contents.
-pub(crate) async fn contents() -> Result<Response, Refusal> {
-    page(chapters::CONTENTS).ok_or_else(not_found)
+/// The query of `/docs`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    /// Words to search for.
+    #[serde(default)]
+    q: String,
+}
+
+/// The table of contents, or the sections that contain the words of a search.
+pub(crate) async fn contents(
+    asked: Result<Query<Asked>, QueryRejection>,
+) -> Result<Response, Refusal> {
+    let Query(Asked { q }) = asked.map_err(|_| unreadable_query())?;
+    let words = search::words(&q);
+    if words.is_empty() {
+        return page(chapters::CONTENTS).ok_or_else(not_found);
+    }
+    let search = tokio::task::spawn_blocking(move || search::results(&words));
+    let results = search.await.map_err(|_| Problem::internal())?;
+    let page = layout("Search", &q, &results);
+    Ok(respond(page.into(), Forms::Own))
 }
 
 /// One document.
@@ -32,7 +53,9 @@ pub(crate) async fn chapter(
 
 fn page(name: &str) -> Option<Response> {
     let chapter = chapters::find(name)?;
-    Some(respond(document(chapter).into(), Forms::None))
+    let rendered = markdown::render(chapter);
+    let page = layout(&rendered.title, "", &rendered.html);
+    Some(respond(page.into(), Forms::Own))
 }
 
 fn not_found() -> Refusal {
@@ -51,15 +74,17 @@ fn missing(language: Language) -> Response {
     response
 }
 
-fn document(chapter: &chapters::Chapter) -> String {
-    let rendered = markdown::render(chapter);
+/// A page of the documentation. `query` is in the field of the search.
+fn layout(title: &str, query: &str, body: &str) -> String {
+    const QUERY_CHARS: usize = search::QUERY_CHARS;
     let version = env!("CARGO_PKG_VERSION");
-    let title = format!("{} – Gatehouse {version}", rendered.title);
-    let (begin, brand) = (begin(Language::English, &title), brand());
-    let body = rendered.html;
+    let title = format!("{title} – Gatehouse {version}");
+    let (begin, brand, query) = (begin(Language::English, &title), brand(), escape(query));
     format!(
         "{begin}<header>{brand}<nav aria-label=\"Documentation\"><a href=\"/docs\">Documentation</a></nav>\
-         <span>Version {version}</span><a href=\"/\">Back to the gateway</a></header>\n\
-         <main>\n{body}{END}"
+         <span>Version {version}</span><a href=\"/\">Back to the gateway</a>\
+         <form action=\"/docs\" role=\"search\"><input type=\"search\" name=\"q\" value=\"{query}\" \
+         maxlength=\"{QUERY_CHARS}\" required aria-label=\"Search the documentation\"> \
+         <button>Search</button></form></header>\n<main>\n{body}{END}"
     )
 }

@@ -90,3 +90,35 @@ async fn the_documents_are_behind_the_gate_and_load_nothing() {
     assert!(page.text().await.unwrap().contains("<h1"));
     owner.get("/docs/API.md").await.refused(404, "NOT_FOUND");
 }
+
+#[tokio::test]
+async fn a_search_lists_sections_that_exist_and_shows_the_query_as_text() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let found = owner.get("/docs?q=Scheduled+BACKUPS").await;
+    found.expect(200);
+    let policy = found.header("content-security-policy").unwrap();
+    assert!(policy.contains("form-action 'self'") && !policy.contains("script-src"));
+    let mut links = values(&found.text, "href").filter(|link| link.contains('#'));
+    let (target, id) = links.next().unwrap().split_once('#').unwrap();
+    assert_eq!((target, id), ("/docs/OPERATIONS", "scheduled-backups"));
+    for link in links.take(5) {
+        let (target, id) = link.split_once('#').unwrap();
+        let page = owner.get(target).await;
+        assert!(values(&page.text, "id").any(|found| found == id), "{link}");
+    }
+
+    let page = owner.get("/docs?q=%3Cscript%3E%22nothing").await;
+    page.expect(200);
+    assert!(page.text.contains("No section contains"), "{}", page.text);
+    assert!(page.text.contains("value=\"&lt;script&gt;&quot;nothing\""));
+    assert!(!page.text.contains("<script"));
+    let contents = owner.get("/docs").await.text;
+    for empty in ["/docs?q=", "/docs?q=+", "/docs?other=1"] {
+        assert_eq!(owner.get(empty).await.text, contents, "{empty}");
+    }
+    let twice = owner.get("/docs?q=a&q=b").await;
+    twice.refused(400, "INVALID_REQUEST");
+    let login = server.remote().get("/docs?q=backups").await;
+    login.expect(200);
+    assert!(!login.text.contains("scheduled-backups"));
+}

@@ -17,3 +17,14 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
+
+{{- define "gatehouse.externalUrl" -}}
+{{- if .Values.externalUrl -}}
+{{- .Values.externalUrl -}}
+{{- else if and .Values.ingress.enabled .Values.ingress.host .Values.ingress.tlsSecret -}}
+{{- /* A wildcard is no host of a URL, and `env` may already set the variable. */ -}}
+{{- if not (or (contains "*" .Values.ingress.host) (hasKey (.Values.env | default dict) "SERVICE_SERVER__EXTERNAL_URL")) -}}
+{{- printf "https://%s" .Values.ingress.host -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -44,6 +44,18 @@ EVERYTHING = {
     "tolerations": [{"key": "a", "operator": "Exists", "effect": "NoSchedule"}],
     "affinity": {"nodeAffinity": {}},
 }
+TWO = {"replicas": 2, "database": {"existingSecret": "database"}}
+INGRESS = {"enabled": True, "host": "gate.example.org", "tlsSecret": "certificate"}
+# Values that affect the public URL, and the URL.
+URLS = [
+    ({"ingress": INGRESS}, "https://gate.example.org"),
+    ({"ingress": INGRESS, "externalUrl": "https://other.example.org:8443"}, "https://other.example.org:8443"),
+    # It is not known whether something in front of the ingress adds TLS.
+    ({"ingress": {**INGRESS, "tlsSecret": ""}}, None),
+    ({"ingress": {**INGRESS, "enabled": False}}, None),
+    ({"ingress": {**INGRESS, "host": "*.example.org"}}, None),
+    ({"ingress": INGRESS, "env": {"SERVICE_SERVER__EXTERNAL_URL": "https://own.example.org"}}, "https://own.example.org"),
+]
 # Values that must not render, with a part of the reason.
 REFUSED = [
     ({"replicas": 2}, "database.existingSecret"),
@@ -97,6 +109,9 @@ def check_chart(path):
     with helm.Chart.load(path) as chart:
         check_defaults(render(chart, DEFAULTS))
         check_everything(render(chart, EVERYTHING))
+        check_spread(chart)
+        for values, url in URLS:
+            expect(f"public URL of {values}", url_in(render(chart, values)), url)
         for values, reason in REFUSED:
             check_refused(chart, values, reason)
 
@@ -144,9 +159,35 @@ def expect(what, found, wanted):
         faults.append(f"chart: {what}: {found}, not {wanted}")
 
 
+def pod(resources):
+    return resources["StatefulSet", "demo-gatehouse"]["spec"]["template"]
+
+
 def container(resources):
-    [one] = resources["StatefulSet", "demo-gatehouse"]["spec"]["template"]["spec"]["containers"]
+    [one] = pod(resources)["spec"]["containers"]
     return one
+
+
+def url_in(resources):
+    urls = [one["value"] for one in container(resources)["env"] if one["name"] == "SERVICE_SERVER__EXTERNAL_URL"]
+    return ", ".join(urls) or None
+
+
+def check_spread(chart):
+    """Several pods are on different machines and are not evicted together. One pod has neither rule."""
+    resources = render(chart, TWO)
+    budget = resources["PodDisruptionBudget", "demo-gatehouse"]["spec"]
+    expect("pods that may be evicted", budget["maxUnavailable"], 1)
+    [rule] = pod(resources)["spec"]["topologySpreadConstraints"]
+    expect("what the pods are spread over", rule["topologyKey"], "kubernetes.io/hostname")
+    expect("spread without enough machines", rule["whenUnsatisfiable"], "ScheduleAnyway")
+    labels = pod(resources)["metadata"]["labels"].items()
+    for what, selector in (("budget", budget["selector"]), ("spread", rule["labelSelector"])):
+        strange = dict(selector["matchLabels"].items() - labels)
+        expect(f"labels of the {what} that the pods do not have", strange, {})
+    own = [{"maxSkew": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]
+    resources = render(chart, {**TWO, "topologySpreadConstraints": own})
+    expect("own rules for the spread", pod(resources)["spec"]["topologySpreadConstraints"], own)
 
 
 def check_defaults(resources):
@@ -154,11 +195,14 @@ def check_defaults(resources):
     expect("resources by default", kinds, ["Service", "Service", "Service", "StatefulSet"])
     names = {variable["name"] for variable in container(resources)["env"]}
     expect("database by default", "SERVICE_DATABASE_URL" in names, False)
+    expect("public URL by default", url_in(resources), None)
+    expect("spread by default", "topologySpreadConstraints" in pod(resources)["spec"], False)
 
 
 def check_everything(resources):
     kinds = sorted(kind for kind, _ in resources)
-    expect("resources", kinds, ["Ingress", "Service", "Service", "Service", "ServiceMonitor", "StatefulSet"])
+    wanted = ["Ingress", "PodDisruptionBudget", *["Service"] * 3, "ServiceMonitor", "StatefulSet"]
+    expect("resources", kinds, wanted)
     expect("replicas", resources["StatefulSet", "demo-gatehouse"]["spec"]["replicas"], 3)
     own = container(resources)
     variables = {variable["name"]: variable for variable in own["env"]}

@@ -76,6 +76,28 @@ fn a_failure_that_lasts_is_reported_once_and_so_is_its_end() {
     assert!(node.state.is_empty());
 }
 
+/// Such a run writes nothing to the database.
+#[test]
+fn checks_that_did_not_change_leave_the_state_as_it_is() {
+    for name in [None, Some("a")] {
+        let mut node = Node {
+            name,
+            ..Node::alone()
+        };
+        let checks = [fine("queue"), bad("disk"), silent(&["x"])];
+        for changed in [0, SETTLED_MS] {
+            node.told(&checks, changed);
+            let state = node.state.clone();
+            assert!(node.told(&checks, changed + MINUTE).is_empty());
+            assert_eq!(node.state, state, "{name:?}");
+        }
+        // A node without failures stores nothing.
+        node.state.clear();
+        assert!(node.told(&[fine("queue")], SETTLED_MS).is_empty());
+        assert!(node.state.is_empty());
+    }
+}
+
 #[test]
 fn a_short_failure_is_not_reported() {
     let mut node = Node::alone();
