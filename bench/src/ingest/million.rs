@@ -34,13 +34,13 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
     }
     store.close().await;
     let what = |what: &str| format!("{what}, {rows} rows");
-    let size = database_bytes(site.installation.data_dir())?;
+    let bytes = database_bytes(site.installation.data_dir())?;
     #[expect(clippy::cast_precision_loss, reason = "numbers for people")]
-    let size = size as f64 / rows.max(1) as f64;
+    let each = bytes as f64 / rows.max(1) as f64;
     report.value(
         what("SQLite: bytes of the database per delivery, with a payload of 1,011 bytes"),
         Goal::Reported,
-        size,
+        each,
         (0, ""),
     );
     report.value(

@@ -11,7 +11,6 @@ use gatehouse_config::{Log, LogFormat};
 use line::{Milliseconds, TextLine};
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::{self, IsTerminal};
-use tracing::field::display;
 use tracing_subscriber::filter::EnvFilter;
 use tracing_subscriber::layer::{Layered, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;

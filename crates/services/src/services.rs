@@ -148,13 +148,7 @@ impl Services {
         let telemetry = open_telemetry(&parts, now);
         let outbound = Outbound::new(settings::outbound_settings(now))?;
         let channels = open_channels(&parts, &outbound, now);
-        let models_parts = ModelsParts {
-            secrets: parts.secrets.clone(),
-            outbound: outbound.clone(),
-            clock: Arc::clone(&parts.clock),
-            random: Arc::clone(&parts.random),
-        };
-        let models = Models::new(models_parts, settings::models_settings(&resolved, layers));
+        let models = open_models(&parts, &outbound, &resolved);
         let agents_parts = AgentsParts {
             store: parts.store.clone(),
             models: models.clone(),
@@ -246,6 +240,17 @@ impl Services {
         #[cfg(feature = "voice")]
         self.voice.update_settings(voice_settings(resolved, layers));
     }
+}
+
+fn open_models(parts: &ServicesParts, outbound: &Outbound, resolved: &Resolved) -> Models {
+    let layers = parts.config.layers();
+    let parts = ModelsParts {
+        secrets: parts.secrets.clone(),
+        outbound: outbound.clone(),
+        clock: Arc::clone(&parts.clock),
+        random: Arc::clone(&parts.random),
+    };
+    Models::new(parts, settings::models_settings(resolved, layers))
 }
 
 /// Opens the accounts, with the host that their messages name.

@@ -6,6 +6,7 @@ use crate::location::Source;
 use crate::postgres::CONNECT;
 use crate::sql::query;
 use crate::{Location, OpenError, StoreError};
+use deadpool_postgres::Pool;
 use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,7 +52,8 @@ impl Connections {
                 }
                 Ok(Self::Sqlite(Threads::start(conns)))
             }
-            Source::Postgres(..) => Ok(Self::Postgres(Sessions {
+            Source::Postgres(pool, ..) => Ok(Self::Postgres(Sessions {
+                pool: pool.clone(),
                 source,
                 running: TaskTracker::new(),
             })),
@@ -139,6 +141,7 @@ fn not_finished() -> StoreError {
 #[derive(Clone, Debug)]
 pub(crate) struct Sessions {
     source: Source,
+    pool: Pool,
     running: TaskTracker,
 }
 

@@ -61,7 +61,7 @@ pub struct KeyArgs {
 /// Runs a `backup` command.
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     match command {
-        Command::Create(args) => create::run(globals, out, args).await,
+        Command::Create(args) => Box::pin(create::run(globals, out, args)).await,
         Command::Verify { file, key, trial } => {
             verify::run(globals, out, &file, &key, &trial).await
         }

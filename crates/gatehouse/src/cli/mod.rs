@@ -154,7 +154,7 @@ fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
             Command::Backup(command) => backup::run(&globals, &out, command).await,
             Command::Export(command) => export::run(&globals, &out, command).await,
             Command::Import(args) => import::run(&globals, &out, args).await,
-            Command::Move(args) => move_database::run(&globals, &out, &args).await,
+            Command::Move(args) => Box::pin(move_database::run(&globals, &out, &args)).await,
             Command::Config(command) => config::run(&globals, &out, command).await,
             Command::Doctor => doctor::run(&globals, &out).await,
             Command::Health => health::run(&globals, &out).await,
