@@ -65,7 +65,7 @@ test('a delivery in parts: timeline, prompt, attempts, and the request as a comm
   await expect(tab(page, 'Attempts')).toHaveAttribute('aria-selected', 'true');
   expect(await violations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Copy as curl' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Command copied. It has no signature')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('Command copied. It has no signature')).toBeVisible();
   const command = await page.evaluate(() => navigator.clipboard.readText());
   expect(command).toMatch(new RegExp(`^curl -X POST 'http://[^/]+/api/webhooks/ingest/${hook.public_id}'`));
   expect(command).toContain('"title":"Mend the gate"');
@@ -169,7 +169,7 @@ test('selected deliveries are replayed, and all that match after their count', a
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
   await expect(dialog).toContainText('2 deliveries will run again');
   await dialog.getByRole('button', { name: 'Replay' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('2 deliveries queued again')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('2 deliveries queued again')).toBeVisible();
   await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(5);
   await page.getByRole('button', { name: 'Select', exact: true }).click();
   await bulk.getByRole('button', { name: 'Replay all that match' }).click();
@@ -195,7 +195,7 @@ test('deliveries that wait after an outage are selected together, attempted now 
   };
   const bulk = page.getByRole('group', { name: 'Bulk actions' });
   const button = (name: string) => bulk.getByRole('button', { name, exact: true });
-  const said = (text: string) => page.getByRole('region', { name: 'Messages' }).getByText(text);
+  const said = (text: string) => page.getByRole('region', { name: 'Notifications' }).getByText(text);
   const row = (title: string) => rows(page).filter({ hasText: title });
   await page.goto('/deliveries');
   await isLive(page);
@@ -314,7 +314,7 @@ test('deliveries that a restored backup holds are named, shown and released', as
   await expect(rows(page)).toHaveCount(2);
   await page.getByRole('button', { name: 'Release all' }).click();
   await dialog.getByRole('button', { name: 'Release all' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('2 deliveries released')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('2 deliveries released')).toBeVisible();
   await expect(page).toHaveURL(`${home.origin}/deliveries`);
   await expect(rows(page)).toHaveCount(3);
   await expect(page.getByText('of a restored backup are held')).toHaveCount(0);
