@@ -47,6 +47,15 @@ test('a row says what happened and what the agent answered', async ({ home, page
   await expect(page).toHaveURL(/\/deliveries\/del_/);
 });
 
+test('the prompt of a scheduled run is shown', async ({ home, page, model }) => {
+  const schedule = { cron: '0 9 1 1 *', timezone: 'UTC' };
+  const hook = await makeWebhook(home, { name: 'New year', source_profile: 'schedule', schedule });
+  model.next({ text: ['Done.'] });
+  const { delivery_id } = await home.rpc<{ delivery_id: string }>('webhooks.test', { id: hook.id });
+  await page.goto(`/deliveries/${delivery_id}?tab=prompt`);
+  await expect(page.getByRole('region', { name: 'Raw' })).toContainText('A scheduled run of "New year" is due.');
+});
+
 test('a delivery in parts: timeline, prompt, attempts, and the request as a command', async ({ home, page, model, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const hook = await makeWebhook(home, { name: 'Reviews', source_profile: 'codehost_a' });

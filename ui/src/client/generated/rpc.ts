@@ -4384,6 +4384,10 @@ export interface Message {
    */
   attachments?: Attachment[];
   /**
+   * The delivery that brought a user message.
+   */
+  delivery_id?: DeliveryId | null;
+  /**
    * Why the answer ended; only in the last message of a turn.
    */
   stop?: Stop | null;
