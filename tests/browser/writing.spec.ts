@@ -56,6 +56,7 @@ test('a prompt is saved, used with "/", and deleted, by the keyboard alone', asy
 });
 
 test('a prompt is in every browser, also while the vault is sealed, and a logout keeps it', async ({ home, page, browser, complaints }) => {
+  complaints.allow(/WebSocket is closed before the connection is established/);
   const [other, otherPage] = await elsewhere(browser, home, complaints);
   for (const window of [page, otherPage]) {
     await window.goto('/chat');
