@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of entries of a kind.
-const MAX_ENTRIES: usize = 100;
+const MAX_ENTRIES: i64 = 100;
 /// Maximum length of a name in characters.
 const MAX_NAME: usize = 60;
 /// Maximum length of a value in characters.
@@ -149,9 +149,8 @@ impl Services {
         let now = self.clock.now();
         let write = self.store.write(move |conn| {
             Box::pin(async move {
-                let all = conn.list_preferences().await?.into_iter();
-                let others = all.filter(|it| it.kind == row.kind && it.name != row.name);
-                if others.count() >= MAX_ENTRIES {
+                let others = conn.count_other_preferences(&row.kind, &row.name);
+                if others.await? >= MAX_ENTRIES {
                     return Err(PreferencesError::TooMany);
                 }
                 conn.update_preference(&row).await?;

@@ -23,6 +23,18 @@ impl Conn {
         Ok(all)
     }
 
+    /// Counts the entries of a kind with other names.
+    pub async fn count_other_preferences(
+        &mut self,
+        kind: &str,
+        name: &str,
+    ) -> Result<i64, StoreError> {
+        let query = query(
+            "SELECT CAST(COUNT(*) AS BIGINT) FROM preferences WHERE kind = $1 AND name <> $2",
+        );
+        self.number(query.bind(kind).bind(name)).await
+    }
+
     /// Inserts an entry, or replaces the one with the same kind and name.
     pub async fn update_preference(&mut self, row: &PreferenceRow) -> Result<(), StoreError> {
         let query = query(
@@ -73,6 +85,8 @@ mod tests {
                         row("prompts", "b", "four"),
                     ];
                     assert_eq!(conn.list_preferences().await?, kept);
+                    assert_eq!(conn.count_other_preferences("prompts", "b").await?, 1);
+                    assert_eq!(conn.count_other_preferences("prompts", "c").await?, 2);
                     assert!(conn.delete_preference("prompts", "b").await?);
                     assert!(!conn.delete_preference("prompts", "b").await?);
                     assert_eq!(conn.list_preferences().await?, kept[..2]);

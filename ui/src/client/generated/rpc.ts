@@ -4384,7 +4384,7 @@ export interface Message {
    */
   attachments?: Attachment[];
   /**
-   * The delivery that brought a user message.
+   * The webhook delivery that brought a user message.
    */
   delivery_id?: DeliveryId | null;
   /**
