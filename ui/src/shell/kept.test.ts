@@ -1,4 +1,5 @@
 // @vitest-environment jsdom
+import { QueryClient } from '@tanstack/svelte-query';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { Failure } from '../client/failure';
 import type { Preference } from '../state/preferences';
@@ -12,15 +13,21 @@ import { freeName, moveKept } from './kept';
 
 let stored: { saved_filters: Preference[]; prompts: Preference[] };
 let refusal: Failure | null;
+/** What another window does while an entry is stored. */
+let meanwhile: () => void;
+const queries = new QueryClient();
 const keep = (prompts: object[]) => localStorage.setItem('prompts', JSON.stringify(prompts));
+const kept = (): unknown => JSON.parse(localStorage.getItem('prompts') ?? '[]');
 
 beforeEach(() => {
   localStorage.clear();
   calls.toast.mockClear();
   stored = { saved_filters: [], prompts: [] };
   refusal = null;
+  meanwhile = () => undefined;
   calls.rpc.mockImplementation((method: string, entry: { kind: 'prompts' | 'saved_filters' } & Preference) => {
     if (method === 'preferences.get') return Promise.resolve(structuredClone(stored));
+    meanwhile();
     if (refusal && entry.name === 'Refused') return Promise.reject(refusal);
     const { kind, name, value } = entry;
     stored[kind] = [...stored[kind].filter((one) => one.name !== name), { name, value }];
@@ -31,7 +38,9 @@ beforeEach(() => {
 it('moves what the browser keeps, and then removes it', async () => {
   keep([{ name: 'Standup', text: 'Summarize.' }]);
   localStorage.setItem('delivery filters', JSON.stringify([{ name: 'Mine', query: 'q=mine' }]));
-  await moveKept();
+  const refreshed = vi.spyOn(queries, 'invalidateQueries');
+  await moveKept(queries);
+  expect(refreshed).toHaveBeenCalledWith({ queryKey: ['preferences'] });
   expect(stored).toEqual({
     prompts: [{ name: 'Standup', value: 'Summarize.' }],
     saved_filters: [{ name: 'Mine', value: 'q=mine' }],
@@ -46,7 +55,7 @@ it('replaces no entry of the gateway', async () => {
     { name: 'Standup', text: 'Mine.' },
     { name: 'Standup (2)', text: 'Mine, too.' },
   ]);
-  await moveKept();
+  await moveKept(queries);
   expect(stored.prompts).toEqual([
     { name: 'Standup', value: 'Theirs.' },
     { name: 'Standup (2)', value: 'Mine.' },
@@ -54,17 +63,40 @@ it('replaces no entry of the gateway', async () => {
   ]);
 });
 
-it('keeps everything in the browser until the gateway has stored it', async () => {
+it('keeps an entry in the browser until the gateway has stored it, and moves none twice', async () => {
   keep([
     { name: 'First', text: 'One.' },
     { name: 'Refused', text: 'Two.' },
   ]);
   refusal = new Failure('OFFLINE', 'The gateway is not responding.');
-  await moveKept();
-  expect(JSON.parse(localStorage.getItem('prompts') ?? '')).toHaveLength(2);
+  await moveKept(queries);
+  expect(kept()).toEqual([{ name: 'Refused', text: 'Two.' }]);
+  // The user deletes the first one on the gateway.
+  stored.prompts = [];
   refusal = null;
-  await moveKept();
-  expect(stored.prompts.map(({ name }) => name)).toEqual(['First', 'Refused']);
+  await moveKept(queries);
+  expect(stored.prompts.map(({ name }) => name)).toEqual(['Refused']);
+  expect(localStorage.length).toBe(0);
+});
+
+it('keeps what an older window saves meanwhile', async () => {
+  const first = { name: 'First', text: 'One.' };
+  const second = { name: 'Second', text: 'Two.' };
+  keep([first]);
+  meanwhile = () => keep([first, second]);
+  await moveKept(queries);
+  expect(stored.prompts).toEqual([{ name: 'First', value: 'One.' }]);
+  expect(kept()).toEqual([second]);
+});
+
+it('writes nothing to the browser after a logout', async () => {
+  keep([
+    { name: 'First', text: 'One.' },
+    { name: 'Refused', text: 'Two.' },
+  ]);
+  refusal = new Failure('INVALID_PARAMS', 'Invalid `value`: 1 to 10000 characters.');
+  meanwhile = () => localStorage.clear();
+  await moveKept(queries);
   expect(localStorage.length).toBe(0);
 });
 
@@ -74,16 +106,16 @@ it('names what the gateway refuses, and keeps only that', async () => {
     { name: 'Second', text: 'Two.' },
   ]);
   refusal = new Failure('INVALID_PARAMS', 'Invalid `value`: 1 to 10000 characters.');
-  await moveKept();
+  await moveKept(queries);
   expect(stored.prompts).toEqual([{ name: 'Second', value: 'Two.' }]);
-  expect(JSON.parse(localStorage.getItem('prompts') ?? '')).toEqual([{ name: 'Refused', text: 'One.' }]);
+  expect(kept()).toEqual([{ name: 'Refused', text: 'One.' }]);
   expect(calls.toast).toHaveBeenCalledWith(expect.stringContaining('Refused'), { kind: 'bad' });
 });
 
 it('ignores what another program wrote under the keys', async () => {
   localStorage.setItem('delivery filters', 'no JSON');
   localStorage.setItem('prompts', JSON.stringify([{ name: 1, text: 'x' }, null]));
-  await moveKept();
+  await moveKept(queries);
   expect(stored).toEqual({ saved_filters: [], prompts: [] });
 });
 

@@ -1,5 +1,7 @@
 // Prompts and saved filters that an earlier version kept in the browser. They move to the gateway.
+import type { QueryClient } from '@tanstack/svelte-query';
 import { isFailure } from '../client/failure';
+import { keys } from '../client/keys';
 import { rpc, type Params } from '../client/rpc';
 import { m } from '../paraglide/messages.js';
 import { regional } from '../parts/region';
@@ -7,9 +9,10 @@ import type { Preference } from '../state/preferences';
 import { KEPT } from '../state/session.svelte';
 import { toast } from '../state/toasts.svelte';
 
+type Key = (typeof KEPT)[number];
 type Kind = Params<'preferences.set'>['kind'];
 
-const KINDS: Record<(typeof KEPT)[number], Kind> = { prompts: 'prompts', 'delivery filters': 'saved_filters' };
+const KINDS: Record<Key, Kind> = { prompts: 'prompts', 'delivery filters': 'saved_filters' };
 
 /** An entry as it was kept: prompts had a text, and filters a query. */
 interface Kept {
@@ -25,7 +28,7 @@ const isKept = (value: unknown): value is Kept => {
   return typeof name === 'string' && typeof (text ?? query) === 'string';
 };
 
-function read(key: string): Kept[] {
+function read(key: Key): Kept[] {
   try {
     const found: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');
     return Array.isArray(found) ? found.filter(isKept) : [];
@@ -46,30 +49,39 @@ export function freeName({ name, value }: Preference, stored: readonly Preferenc
   }
 }
 
+/** Removes a moved entry. Another window may have changed the others, and a logout has removed all. */
+function remove(key: Key, moved: Kept): void {
+  const left = read(key).filter((one) => one.name !== moved.name || valueOf(one) !== valueOf(moved));
+  if (left.length > 0) localStorage.setItem(key, JSON.stringify(left));
+  else localStorage.removeItem(key);
+}
+
 /** Moves the entries of a key. Returns those that the gateway refuses, which stay in the browser. */
-async function move(key: (typeof KEPT)[number], stored: readonly Preference[]): Promise<Kept[]> {
+async function move(key: Key, stored: readonly Preference[]): Promise<Kept[]> {
   const kind = KINDS[key];
   const known = [...stored];
   const refused: Kept[] = [];
   for (const one of read(key)) {
     const value = valueOf(one);
     const name = freeName({ name: one.name, value }, known);
-    if (name === null) continue;
     try {
-      await rpc('preferences.set', { kind, name, value });
-      known.push({ name, value });
+      if (name !== null) {
+        await rpc('preferences.set', { kind, name, value });
+        known.push({ name, value });
+      }
+      remove(key, one);
     } catch (error) {
-      if (!isFailure(error, 'INVALID_PARAMS', 'CONFLICT')) throw error;
+      if (!isFailure(error, 'INVALID_PARAMS', 'CONFLICT', 'PAYLOAD_TOO_LARGE')) throw error;
       refused.push(one);
     }
   }
-  if (refused.length > 0) localStorage.setItem(key, JSON.stringify(refused));
-  else localStorage.removeItem(key);
+  // What another program wrote has no entries.
+  if (read(key).length === 0) localStorage.removeItem(key);
   return refused;
 }
 
 /** Moves everything. What a failed call leaves in the browser moves when the page is loaded the next time. */
-export async function moveKept(): Promise<void> {
+export async function moveKept(queries: QueryClient): Promise<void> {
   try {
     const stored = await rpc('preferences.get');
     const refused: Kept[] = [];
@@ -79,5 +91,8 @@ export async function moveKept(): Promise<void> {
     toast(m.shell_kept_refused({ names }), { kind: 'bad' });
   } catch (error) {
     if (!isFailure(error)) throw error;
+  } finally {
+    // Calls over HTTP cause no event.
+    await queries.invalidateQueries({ queryKey: keys.preferences });
   }
 }

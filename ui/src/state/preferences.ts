@@ -1,6 +1,6 @@
 // Saved filters and prompts. The gateway stores them.
 import type { QueryClient } from '@tanstack/svelte-query';
-import { isFailure } from '../client/failure';
+import { deleted } from '../client/failure';
 import { keys } from '../client/keys';
 import { rpc, type Params, type Result } from '../client/rpc';
 
@@ -25,10 +25,6 @@ export async function savePreference(queries: QueryClient, entry: Params<'prefer
 
 /** Deletes an entry, which may have been deleted elsewhere. */
 export async function deletePreference(queries: QueryClient, entry: Params<'preferences.delete'>): Promise<void> {
-  try {
-    await rpc('preferences.delete', entry);
-  } catch (error) {
-    if (!isFailure(error, 'NOT_FOUND')) throw error;
-  }
+  await deleted(rpc('preferences.delete', entry));
   await queries.invalidateQueries({ queryKey: keys.preferences });
 }
