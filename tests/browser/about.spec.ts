@@ -297,7 +297,7 @@ test('backups are scheduled, what is wrong is said at its field, and the schedul
   await keep.fill('7');
   await card.getByLabel(/^Directory/).fill('copies');
   await save.click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Backup settings saved')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('Backup settings saved')).toBeVisible();
   await expect(card.getByText('Backups are made on a schedule.')).toBeVisible();
   expect(await stored()).toMatchObject({ 'backup.schedule': '30 3 * * *', 'backup.to': 'copies', 'backup.keep': 7 });
   expect(await violations(page)).toEqual([]);

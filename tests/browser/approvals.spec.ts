@@ -83,7 +83,7 @@ test.describe('an agent', () => {
     await page.goto('/agents/default');
     await page.getByLabel(/^Tools that need approval/).fill('web_fetch, mcp__files__*');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await expect(page.getByRole('region', { name: 'Messages' }).getByText('saved')).toBeVisible();
+    await expect(page.getByRole('region', { name: 'Notifications' }).getByText('saved')).toBeVisible();
     const agent = await home.rpc<{ require_approval: string[] }>('agents.get', { id: 'default' });
     expect(agent.require_approval).toEqual(['web_fetch', 'mcp__files__*']);
     model.next(fetching('asked'));

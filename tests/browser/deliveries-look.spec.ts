@@ -1,7 +1,9 @@
 // Looking closer at deliveries: compared payloads, saved filters, a period chosen in the chart, live rows under a pattern.
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
-import { holdConnection, isLive } from './fixtures/entering';
+import { holdConnection, isLive, logInByPassword } from './fixtures/entering';
+import { refuse, useHttp } from './fixtures/refuse';
+import { elsewhere } from './fixtures/security';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
 import { expect, test, type Gateway } from './fixtures/test';
 
@@ -61,6 +63,81 @@ test('filters are saved under a name, and show the same list again', async ({ ho
   await expect(rows(page)).toHaveCount(1);
   await page.getByRole('button', { name: 'Delete saved filters Only pushes' }).click();
   await expect(saved).toHaveCount(0);
+});
+
+test('saved filters are in every browser, and a logout keeps them', async ({ home, page, browser, complaints }) => {
+  complaints.allow(/WebSocket is closed before the connection is established/);
+  const hook = await inbox(home);
+  await deliver(home, hook, { zen: 'x' }, { event: 'push' });
+  const [other, otherPage] = await elsewhere(browser, home, complaints);
+  for (const window of [page, otherPage]) {
+    await window.goto('/deliveries?event=push');
+    await isLive(window);
+    await expect(rows(window)).toHaveCount(1);
+  }
+  const saved = (window: Page) => window.getByRole('group', { name: 'Saved filters' }).getByRole('link');
+  const save = async (window: Page, name: string) => {
+    await window.getByRole('button', { name: 'Save filters' }).click();
+    await window.getByRole('dialog').getByLabel('Name').fill(name);
+    await window.getByRole('dialog').getByRole('button', { name: 'Save filters' }).click();
+  };
+  // Both dialogs are open before either saves.
+  await otherPage.goto('/deliveries?status=completed');
+  await isLive(otherPage);
+  await otherPage.getByRole('button', { name: 'Save filters' }).click();
+  await otherPage.getByRole('dialog').getByLabel('Name').fill('Theirs');
+  await save(page, 'Mine');
+  await expect(saved(page)).toHaveText(['Mine']);
+  await otherPage.getByRole('dialog').getByRole('button', { name: 'Save filters' }).click();
+  for (const window of [page, otherPage]) await expect(saved(window)).toHaveText(['Mine', 'Theirs']);
+  await otherPage.getByRole('button', { name: 'Delete saved filters Theirs' }).click();
+  await expect(saved(page)).toHaveText(['Mine']);
+  await other.close();
+
+  await page.getByRole('button', { name: 'Account and theme' }).click();
+  await page.getByRole('menuitem', { name: 'Log out' }).click();
+  await logInByPassword(page);
+  await isLive(page);
+  await page.goto('/deliveries');
+  await expect(saved(page)).toHaveText(['Mine']);
+});
+
+test('a filter that the gateway did not store stays in its dialog', async ({ home, page, complaints }) => {
+  complaints.allow(/status of 503/);
+  const hook = await inbox(home);
+  await deliver(home, hook, { zen: 'x' }, { event: 'push' });
+  await useHttp(page);
+  await page.goto('/deliveries?event=push');
+  await page.getByRole('button', { name: 'Save filters' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save filters' });
+  await dialog.getByLabel('Name').fill('Only pushes');
+  const mend = await refuse(page, 'preferences.set');
+  await dialog.getByRole('button', { name: 'Save filters' }).click();
+  await expect(dialog.getByRole('alert')).toContainText('Down.');
+  await expect(dialog.getByLabel('Name')).toHaveValue('Only pushes');
+  await mend();
+  await dialog.getByRole('button', { name: 'Save filters' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(page.getByRole('link', { name: 'Only pushes' })).toBeVisible();
+});
+
+test('filters and prompts that an earlier version kept in the browser move to the gateway', async ({ home, page }) => {
+  await home.rpc('preferences.set', { kind: 'prompts', name: 'Standup', value: 'Theirs.' });
+  await page.addInitScript(() => {
+    if (sessionStorage.getItem('kept')) return;
+    sessionStorage.setItem('kept', '1');
+    localStorage.setItem('delivery filters', JSON.stringify([{ name: 'Only pushes', query: 'event=push' }]));
+    localStorage.setItem('prompts', JSON.stringify([{ name: 'Standup', text: 'Mine.' }]));
+  });
+  await page.goto('/overview');
+  await expect.poll(() => home.rpc('preferences.get')).toEqual({
+    saved_filters: [{ name: 'Only pushes', value: 'event=push' }],
+    prompts: [
+      { name: 'Standup', value: 'Theirs.' },
+      { name: 'Standup (2)', value: 'Mine.' },
+    ],
+  });
+  await expect.poll(() => page.evaluate(() => [localStorage.getItem('prompts'), localStorage.getItem('delivery filters')])).toEqual([null, null]);
 });
 
 test('dragging over the chart shows the deliveries of that period, also from the overview', async ({ home, page }) => {

@@ -47,6 +47,15 @@ test('a row says what happened and what the agent answered', async ({ home, page
   await expect(page).toHaveURL(/\/deliveries\/del_/);
 });
 
+test('the prompt of a scheduled run is shown', async ({ home, page, model }) => {
+  const schedule = { cron: '0 9 1 1 *', timezone: 'UTC' };
+  const hook = await makeWebhook(home, { name: 'New year', source_profile: 'schedule', schedule });
+  model.next({ text: ['Done.'] });
+  const { delivery_id } = await home.rpc<{ delivery_id: string }>('webhooks.test', { id: hook.id });
+  await page.goto(`/deliveries/${delivery_id}?tab=prompt`);
+  await expect(page.getByRole('region', { name: 'Raw' })).toContainText('A scheduled run of "New year" is due.');
+});
+
 test('a delivery in parts: timeline, prompt, attempts, and the request as a command', async ({ home, page, model, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const hook = await makeWebhook(home, { name: 'Reviews', source_profile: 'codehost_a' });
@@ -65,7 +74,7 @@ test('a delivery in parts: timeline, prompt, attempts, and the request as a comm
   await expect(tab(page, 'Attempts')).toHaveAttribute('aria-selected', 'true');
   expect(await violations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Copy as curl' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Command copied. It has no signature')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('Command copied. It has no signature')).toBeVisible();
   const command = await page.evaluate(() => navigator.clipboard.readText());
   expect(command).toMatch(new RegExp(`^curl -X POST 'http://[^/]+/api/webhooks/ingest/${hook.public_id}'`));
   expect(command).toContain('"title":"Mend the gate"');
@@ -169,7 +178,7 @@ test('selected deliveries are replayed, and all that match after their count', a
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
   await expect(dialog).toContainText('2 deliveries will run again');
   await dialog.getByRole('button', { name: 'Replay' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('2 deliveries queued again')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('2 deliveries queued again')).toBeVisible();
   await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(5);
   await page.getByRole('button', { name: 'Select', exact: true }).click();
   await bulk.getByRole('button', { name: 'Replay all that match' }).click();
@@ -195,7 +204,7 @@ test('deliveries that wait after an outage are selected together, attempted now 
   };
   const bulk = page.getByRole('group', { name: 'Bulk actions' });
   const button = (name: string) => bulk.getByRole('button', { name, exact: true });
-  const said = (text: string) => page.getByRole('region', { name: 'Messages' }).getByText(text);
+  const said = (text: string) => page.getByRole('region', { name: 'Notifications' }).getByText(text);
   const row = (title: string) => rows(page).filter({ hasText: title });
   await page.goto('/deliveries');
   await isLive(page);
@@ -314,7 +323,7 @@ test('deliveries that a restored backup holds are named, shown and released', as
   await expect(rows(page)).toHaveCount(2);
   await page.getByRole('button', { name: 'Release all' }).click();
   await dialog.getByRole('button', { name: 'Release all' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('2 deliveries released')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('2 deliveries released')).toBeVisible();
   await expect(page).toHaveURL(`${home.origin}/deliveries`);
   await expect(rows(page)).toHaveCount(3);
   await expect(page.getByText('of a restored backup are held')).toHaveCount(0);

@@ -76,7 +76,7 @@ test.describe('the chat', () => {
       await page.getByRole('button', { name: `Actions for To be deleted at ${width}` }).click();
       await page.getByRole('menuitem', { name: 'Delete' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).last().click();
-      const toast = page.getByRole('region', { name: 'Messages' }).getByText(`To be deleted at ${width} deleted`);
+      const toast = page.getByRole('region', { name: 'Notifications' }).getByText(`To be deleted at ${width} deleted`);
       await expect(toast).toBeVisible();
       const [shown, sending] = [await box(toast), await box(page.getByRole('button', { name: 'Send', exact: true }))];
       const apart = shown.y + shown.height <= sending.y || shown.y >= sending.y + sending.height || shown.x >= sending.x + sending.width;

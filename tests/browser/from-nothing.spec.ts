@@ -87,7 +87,7 @@ test('a Telegram account: its owner pairs, asks, and approves from there', async
   await page.getByRole('main').getByRole('link', { name: 'Default', exact: true }).click();
   await page.getByLabel(/^Tools that need approval/).fill('calc');
   await press(page, 'Save');
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('saved')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('saved')).toBeVisible();
 
   await nav(page, 'Channels');
   await page.getByRole('link', { name: 'New channel' }).click();

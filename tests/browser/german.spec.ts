@@ -141,6 +141,29 @@ test.describe('every page in German', () => {
     await check(page, 'palette');
   });
 
+  test('has neither in the steps of the setup, a dialog and refused forms', async ({ home: _, page }) => {
+    test.setTimeout(200_000);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    for (const step of ['passkey', 'model', 'channel', 'webhook', 'done']) {
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.goto(`/onboarding?step=${step}`);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      await check(page, `onboarding-${step}`);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto('/agents?new');
+    await page.getByRole('button', { name: 'Agenten hinzufügen' }).click();
+    await expect(page.locator('[aria-invalid=true]').first()).toBeVisible();
+    await check(page, 'agent-refused');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto('/vault/environment');
+    await page.getByRole('button', { name: 'Variable hinzufügen' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Variable hinzufügen' }).click();
+    await expect(dialog.locator('[aria-invalid=true]')).toBeVisible();
+    await check(page, 'variable-refused');
+  });
+
   test('says what came in, and how to set up a sender, in German', async ({ home, page }) => {
     const { id, url, secret } = await make(home, { name: 'Shop', source_profile: 'github', deliver_to: 'inbox', deliver_only: true });
     expect(await send(url, secret, 'push', PUSH)).toBe(202);

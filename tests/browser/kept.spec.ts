@@ -6,7 +6,7 @@ import { refuse, useHttp } from './fixtures/refuse';
 import { expect, test } from './fixtures/test';
 
 const dialog = (page: Page) => page.getByRole('dialog');
-const messages = (page: Page) => page.getByRole('region', { name: 'Messages' });
+const toasts = (page: Page) => page.getByRole('region', { name: 'Notifications' });
 
 async function addVariable(page: Page, key: string, value: string): Promise<void> {
   await page.getByRole('button', { name: 'Add variable' }).first().click();
@@ -43,11 +43,11 @@ test('a late answer does not close the dialog that was opened since, and names w
   await page.keyboard.press('Escape');
   await addVariable(page, 'SECOND', 'two');
   expect(await release('env.set')).toBe(1);
-  await expect(messages(page).getByText('FIRST saved')).toBeVisible();
+  await expect(toasts(page).getByText('FIRST saved')).toBeVisible();
   await expect(page.getByText('FIRST', { exact: true })).toBeVisible();
   await expect(dialog(page).getByLabel('Name')).toHaveValue('SECOND');
   await dialog(page).getByRole('button', { name: 'Add variable' }).click();
-  await expect(messages(page).getByText('SECOND saved')).toBeVisible();
+  await expect(toasts(page).getByText('SECOND saved')).toBeVisible();
   await expect(dialog(page)).toBeHidden();
 });
 
@@ -61,10 +61,10 @@ test('a late refusal is shown beside the page, and not in the dialog that was op
   await page.keyboard.press('Escape');
   await addVariable(page, 'SECOND', 'two');
   await release('env.set');
-  await expect(messages(page).locator('.bad')).toBeVisible();
+  await expect(toasts(page).locator('.bad')).toBeVisible();
   await expect(dialog(page).getByLabel('Name')).not.toHaveAttribute('aria-invalid');
   await dialog(page).getByRole('button', { name: 'Add variable' }).click();
-  await expect(messages(page).getByText('SECOND saved')).toBeVisible();
+  await expect(toasts(page).getByText('SECOND saved')).toBeVisible();
 });
 
 test('the key of a server is stored although its dialog was closed meanwhile', async ({ home, page }) => {
@@ -102,7 +102,7 @@ test('leaving a channel with unsaved changes asks first', async ({ home, page })
   expect(questions).toEqual(['You have unsaved changes. Leave without saving?']);
   await page.getByRole('textbox', { name: 'Access token' }).fill('tk_1');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await expect(messages(page).getByText('Phone')).toBeVisible();
+  await expect(toasts(page).getByText('Phone')).toBeVisible();
   await expect(page.getByRole('textbox', { name: 'Access token' })).toHaveValue('');
   await back.click();
   await expect(page.getByRole('heading', { level: 1, name: 'Channels' })).toBeVisible();
@@ -118,7 +118,7 @@ test('a save keeps the label of a channel that was changed elsewhere meanwhile',
   await home.rpc('channels.update', { id, label: 'Tablet' });
   await page.getByLabel('Topic', { exact: true }).fill('garden');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await expect(messages(page).getByText('Tablet saved')).toBeVisible();
+  await expect(toasts(page).getByText('Tablet saved')).toBeVisible();
   const { channels } = await home.rpc<{ channels: { id: string; label: string; fields: { topic?: string } }[] }>('channels.list');
   expect(channels.find((one) => one.id === id)).toMatchObject({ label: 'Tablet', fields: { topic: 'garden' } });
 });
@@ -184,9 +184,9 @@ test('a deleted budget can be restored, and a wrong name is reported at its fiel
   await page.goto('/settings/usage');
   const budgets = async () => (await home.rpc<{ budgets: { period: string; cost?: number | null }[] }>('budgets.list')).budgets;
   await page.getByRole('button', { name: /^Delete budget ?: Everything per month$/ }).click();
-  await expect(messages(page).getByText('Budget deleted: Everything per month')).toBeVisible();
+  await expect(toasts(page).getByText('Budget deleted: Everything per month')).toBeVisible();
   await expect.poll(async () => (await budgets()).length).toBe(1);
-  await messages(page).getByRole('button', { name: 'Undo' }).click();
+  await toasts(page).getByRole('button', { name: 'Undo' }).click();
   await expect(page.getByRole('button', { name: /^Delete budget ?: Everything per month$/ })).toBeVisible();
   expect((await budgets()).find(({ period }) => period === 'month')?.cost).toBe(4.5);
 

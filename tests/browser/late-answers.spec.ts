@@ -9,7 +9,7 @@ import { test } from './fixtures/with-model';
 
 const bulk = (page: Page) => page.getByRole('group', { name: 'Bulk actions' });
 const question = (page: Page) => page.getByRole('dialog', { name: 'Replay deliveries' });
-const messages = (page: Page) => page.getByRole('region', { name: 'Messages' });
+const toasts = (page: Page) => page.getByRole('region', { name: 'Notifications' });
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
 
 /** Opens the list of three deliveries, two of them of the event type `pull_request`, with checkboxes. */
@@ -51,7 +51,7 @@ test('while all matching deliveries are counted, the selected ones cannot be rep
   await replay.click();
   await expect(question(page)).toContainText('1 delivery will run again');
   await question(page).getByRole('button', { name: 'Replay' }).click();
-  await expect(messages(page).getByText('1 delivery queued again')).toBeVisible();
+  await expect(toasts(page).getByText('1 delivery queued again')).toBeVisible();
   await expect.poll(() => completed(home)).toBe(4);
 });
 
@@ -92,7 +92,7 @@ test('a replay runs what was counted, although the filters have changed since', 
   await page.goBack();
   await expect(page.locator('[data-id]')).toHaveCount(3);
   await question(page).getByRole('button', { name: 'Replay' }).click();
-  await expect(messages(page).getByText('1 delivery queued again')).toBeVisible();
+  await expect(toasts(page).getByText('1 delivery queued again')).toBeVisible();
   await expect.poll(() => completed(home)).toBe(4);
 });
 
@@ -108,7 +108,7 @@ test('a replay of selected deliveries that fails reports how many were replayed,
   });
   await question(page).getByRole('button', { name: 'Replay' }).click();
   await expect(question(page).getByRole('alert')).toHaveText('The queue is full.');
-  await expect(messages(page).getByText('1 delivery queued again')).toBeVisible();
+  await expect(toasts(page).getByText('1 delivery queued again')).toBeVisible();
   await expect(question(page)).toContainText('1 delivery will run again');
   await question(page).getByRole('button', { name: 'Replay' }).click();
   await expect(question(page)).toHaveCount(0);
@@ -126,7 +126,7 @@ test('what is selected while a bulk action runs stays selected', async ({ home, 
   await page.keyboard.press('Escape');
   await page.getByRole('checkbox', { name: /Title 2/ }).check();
   await release('webhooks.delivery.replay');
-  await expect(messages(page).getByText('1 delivery queued again')).toBeVisible();
+  await expect(toasts(page).getByText('1 delivery queued again')).toBeVisible();
   await expect(page.getByText('1 selected')).toBeVisible();
   await expect(page.getByRole('checkbox', { name: /Title 2/ })).toBeChecked();
 
@@ -140,7 +140,7 @@ test('what is selected while a bulk action runs stays selected', async ({ home, 
   await page.keyboard.press('Escape');
   await page.getByRole('checkbox', { name: 'Select: Newest' }).check();
   await release('sessions.update');
-  await expect(messages(page).getByText('1 conversation archived')).toBeVisible();
+  await expect(toasts(page).getByText('1 conversation archived')).toBeVisible();
   await expect(page.getByText('1 selected')).toBeVisible();
   await expect(page.getByRole('checkbox', { name: 'Select: Newest' })).toBeChecked();
 });
@@ -155,7 +155,7 @@ test('the end of a bulk action keeps the checkboxes that the user has opened sin
   await bulk(page).getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Select', exact: true }).click();
   await release('webhooks.delivery.replay');
-  await expect(messages(page).getByText('1 delivery queued again')).toBeVisible();
+  await expect(toasts(page).getByText('1 delivery queued again')).toBeVisible();
   await expect(page.getByText('0 selected')).toBeVisible();
 });
 
@@ -199,10 +199,10 @@ test('a late rotation to a weak secret leads to its warning', async ({ home, pag
   await link(page, 'Deliveries').click();
   await expect(page).toHaveURL(/\/deliveries$/);
   await release();
-  await expect(messages(page).getByText('Secret of Alpha saved. It will not be shown again.')).toBeVisible();
-  await messages(page).getByRole('button', { name: 'Show warning' }).click();
+  await expect(toasts(page).getByText('Secret of Alpha saved. It will not be shown again.')).toBeVisible();
+  await toasts(page).getByRole('button', { name: 'Show warning' }).click();
   await expect(page.getByText('shorter than 16 bytes', { exact: false })).toBeVisible();
-  await expect(messages(page).getByRole('button', { name: 'Show warning' })).toHaveCount(0);
+  await expect(toasts(page).getByRole('button', { name: 'Show warning' })).toHaveCount(0);
 });
 
 test('Back closes a dialog with its page: a late failure is reported, and a late success leads nowhere', async ({ home, page }) => {
@@ -217,7 +217,7 @@ test('Back closes a dialog with its page: a late failure is reported, and a late
     await page.goBack();
     await expect(page.getByRole('heading', { name: 'Webhooks', level: 1 })).toBeVisible();
     await release(refusal);
-    if (refusal) await expect(messages(page).getByText(refusal)).toBeVisible();
+    if (refusal) await expect(toasts(page).getByText(refusal)).toBeVisible();
     else await expect(page.getByRole('dialog', { name: 'Secret of Alpha rotated' })).toBeVisible();
     await expect(page).toHaveURL(/\/webhooks$/);
     await page.unroute(/\/api\/rpc$/);

@@ -183,7 +183,7 @@ test('logout from the menu ends the session on the gateway, or reports that it d
   };
   await home.stop();
   await logOut();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('The gateway is not responding.')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('The gateway is not responding.')).toBeVisible();
   await expect(heading(page, 'Deliveries')).toBeVisible();
   await home.run();
   await isLive(page);

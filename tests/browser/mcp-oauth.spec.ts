@@ -36,7 +36,7 @@ test('a server is connected with an account and disconnected', async ({ home, pa
 
   await account.getByRole('button', { name: 'Disconnect' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('far disconnected. The server confirmed that it revoked the tokens.')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('far disconnected. The server confirmed that it revoked the tokens.')).toBeVisible();
   expect(server.revoked).toHaveLength(2);
   await expect(account.getByText('Account needed')).toBeVisible();
 });
@@ -74,7 +74,7 @@ test('a client that does not work is forgotten', async ({ home, page, server, co
   const account = page.getByRole('region', { name: 'Account of far' });
   await account.getByRole('button', { name: 'Remove client' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove client' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('The client of far was removed.')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('The client of far was removed.')).toBeVisible();
   await account.getByRole('button', { name: 'Connect account' }).click();
   await page.getByRole('link', { name: 'Allow' }).click();
   await expect(account.getByText('Account connected')).toBeVisible();

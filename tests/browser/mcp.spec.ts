@@ -108,8 +108,8 @@ test('a server is edited: approvals and headers stay, and headers do not follow 
   const path = `${server.url}/v2`;
   await dialog.getByLabel('URL', { exact: true }).fill(path);
   await save();
-  const messages = page.getByRole('region', { name: 'Messages' });
-  await expect(messages.getByText('math saved. Tools wait for your approval.')).toBeVisible();
+  const toasts = page.getByRole('region', { name: 'Notifications' });
+  await expect(toasts.getByText('math saved. Tools wait for your approval.')).toBeVisible();
   await expect(card.getByText(path)).toBeVisible();
   await expect(card.getByText('1 approved tool')).toBeVisible();
   await expect(card.getByRole('region', { name: 'Changes to math' }).getByRole('article', { name: 'erase' })).toBeVisible();
@@ -160,7 +160,7 @@ test('arguments and variables of a program are kept or replaced, each alone', as
   await dialog.getByRole('textbox', { name: /^Arguments/ }).fill('--verbose');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(dialog).toHaveCount(0);
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('local saved, but it is not connected')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('local saved, but it is not connected')).toBeVisible();
   expect(await shown()).toMatchObject({ args_count: 1, env: ['MODE', 'TOKEN'], vault: ['GITHUB_TOKEN'] });
 
   await card.getByRole('button', { name: 'Edit' }).click();
@@ -191,7 +191,7 @@ test('a server that does not answer says why, and a wrong variable is refused at
   const card = page.getByRole('region', { name: 'gone', exact: true });
   await expect(card.getByText('Not connected')).toBeVisible();
   await card.getByRole('button', { name: 'Test' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).locator('.bad').first()).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).locator('.bad').first()).toBeVisible();
   await page.goto('/overview');
   await page.getByRole('link', { name: 'MCP server gone does not work' }).click();
   await expect(card.getByText('Not connected')).toBeVisible();

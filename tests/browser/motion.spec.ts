@@ -63,7 +63,7 @@ test('while the connection is lost, and when a toast appears', async ({ home, pa
   await page.getByRole('button', { name: 'Unlock' }).first().click();
   await dialog(page).getByRole('textbox', { name: 'Password', exact: true }).fill('correct horse battery staple');
   await dialog(page).getByRole('button', { name: 'Unlock', exact: true }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText(/unlocked|open/i)).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText(/unlocked|open/i)).toBeVisible();
   await movesUnlessUnwanted(page, /rise/);
 });
 

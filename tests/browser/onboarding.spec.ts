@@ -88,5 +88,10 @@ test('a webhook for a vendor: setup guide, the vendor’s secret, a public URL',
   await expect(page.getByRole('group', { name: 'URL' })).toHaveText(/^https:\/\/gate\.example\.com\/api\/webhooks\/ingest\//);
   await press(page, 'Send a test');
   await expect(page.getByText('The delivery arrived, but no model is set up to answer it.')).toBeVisible();
+  // The list names what happened, and not the event type.
+  const { deliveries } = await home.rpc<{ deliveries: { summary?: string }[] }>('webhooks.deliveries');
+  const summary = deliveries[0]?.summary ?? '';
+  expect(summary).not.toBe('');
+  await expect(page.getByText(summary, { exact: true })).toBeVisible();
   expect((await home.rpc<{ webhooks: object[] }>('webhooks.list')).webhooks).toHaveLength(1);
 });

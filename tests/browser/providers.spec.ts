@@ -64,7 +64,7 @@ test('a server is validated, added, tested, made the default, used in chat, and 
   expect(answer.text).toBe('The answer is 42.');
   expect(model.asked.at(-1)?.model).toBe('other-model');
 
-  await page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('region', { name: 'Notifications' }).getByRole('button', { name: 'Undo' }).click();
   await expect(page.getByLabel('Default model').and(page.locator('input'))).toHaveValue('');
 
   await row(page, 'lab').getByRole('button', { name: 'Actions for lab' }).click();

@@ -93,8 +93,8 @@ test.describe('with the permission', () => {
     await home.rpc('push.unsubscribe', { id: own?.id });
     await page.reload();
     await expect(choice(page)).not.toBeChecked();
-    const messages = page.getByRole('region', { name: 'Messages' });
-    await expect(messages.getByText('subscription has ended')).toBeVisible();
+    const toasts = page.getByRole('region', { name: 'Notifications', exact: true });
+    await expect(toasts.getByText('subscription has ended')).toBeVisible();
     await expect.poll(() => subscription(page)).toBeNull();
     await expect.poll(() => listed(home)).toEqual([]);
   });

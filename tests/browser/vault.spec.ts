@@ -246,7 +246,7 @@ test('new secrets while sealed: plaintext or refused, as configured', async ({ h
   const plaintext = page.getByRole('switch', { name: 'Accept new secrets while sealed (unencrypted)' });
   await expect(plaintext).toBeChecked();
   await plaintext.click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('New secrets are refused')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('New secrets are refused')).toBeVisible();
   await page.reload();
   await expect(plaintext).not.toBeChecked();
   await home.call('POST', '/api/auth/vault/seal');

@@ -185,7 +185,7 @@ test('a captured delivery is recognized by its content where its ID is not signe
   await page.getByText('More options').click();
   await page.getByRole('radio', { name: 'By delivery ID (key)' }).check();
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('saved. Applies to new deliveries.')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('saved. Applies to new deliveries.')).toBeVisible();
   expect(await send(url, secret, 'push', PUSH)).toBe(202);
 });
 
@@ -303,7 +303,7 @@ test('a secret that the sender generates can be saved from the guide', async ({ 
   await page.getByRole('textbox', { name: 'Signing secret from Stripe' }).fill('whsec_of_the_vendor');
   await page.getByRole('button', { name: 'Save secret' }).click();
   await expect(
-    page.getByRole('region', { name: 'Messages' }).getByText('Secret of Stripe saved. It will not be shown again.'),
+    page.getByRole('region', { name: 'Notifications' }).getByText('Secret of Stripe saved. It will not be shown again.'),
   ).toBeVisible();
   await expect(page.getByRole('heading', { name: /^Waiting for/ })).toHaveCount(0);
   const body = JSON.stringify({

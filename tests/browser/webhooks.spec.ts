@@ -110,11 +110,11 @@ test('a webhook is turned off and on with undo, and deleted by typing its name',
   await expect(takes).toBeChecked();
   await takes.click();
   await expect(
-    page.getByRole('region', { name: 'Messages' }).getByText('Old one is off. Senders get “not found”.'),
+    page.getByRole('region', { name: 'Notifications' }).getByText('Old one is off. Senders get “not found”.'),
   ).toBeVisible();
   await expect.poll(async () => await send(url, secret, 'push', PUSH)).toBe(404);
   await page.getByRole('button', { name: 'Undo' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Old one is on.')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('Old one is on.')).toBeVisible();
   expect(await send(url, secret, 'push', PUSH)).toBe(202);
 
   await page.getByRole('button', { name: 'Actions for Old one' }).click();

@@ -1,7 +1,8 @@
 // The message field: prompts by "/", agents by "@"; and code in answers: language, colors, wrapping.
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
-import { isLive } from './fixtures/entering';
+import { isLive, logInByPassword } from './fixtures/entering';
+import { elsewhere } from './fixtures/security';
 import { expect } from './fixtures/test';
 import { test } from './fixtures/with-model';
 
@@ -52,6 +53,35 @@ test('a prompt is saved, used with "/", and deleted, by the keyboard alone', asy
   await dialog.getByRole('button', { name: 'Close' }).click();
   await field(page).pressSequentially('/st');
   await expect(offered(page)).toHaveCount(0);
+});
+
+test('a prompt is in every browser, also while the vault is sealed, and a logout keeps it', async ({ home, page, browser, complaints }) => {
+  complaints.allow(/WebSocket is closed before the connection is established/);
+  const [other, otherPage] = await elsewhere(browser, home, complaints);
+  for (const window of [page, otherPage]) {
+    await window.goto('/chat');
+    await isLive(window);
+  }
+  await home.call('POST', '/api/auth/vault/seal');
+  await field(page).pressSequentially('/pro');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Prompts' });
+  await dialog.getByLabel('Name').fill('Standup');
+  await dialog.getByLabel('Text').fill('Summarize what happened since yesterday.');
+  await dialog.getByRole('button', { name: 'Save prompt' }).click();
+  await expect(dialog).toHaveCount(0);
+  await field(otherPage).pressSequentially('/st');
+  await expect(offered(otherPage).getByRole('option')).toContainText(['Standup']);
+  await other.close();
+
+  await page.getByRole('button', { name: 'Account and theme' }).click();
+  await page.getByRole('menuitem', { name: 'Log out' }).click();
+  await logInByPassword(page);
+  await isLive(page);
+  await page.goto('/chat');
+  await isLive(page);
+  await field(page).pressSequentially('/st');
+  await expect(offered(page).getByRole('option')).toContainText(['Standup']);
 });
 
 test('an agent is chosen with "@", in the middle of a text', async ({ home, page }) => {

@@ -4,7 +4,7 @@ use crate::attached_file::{Attachment, attachments_of};
 use crate::origin::MessageOrigin;
 use crate::send::ActionStatus;
 use crate::stop::Stop;
-use gatehouse_domain::id::{MessageId, SessionId, TurnId};
+use gatehouse_domain::id::{DeliveryId, MessageId, SessionId, TurnId};
 use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_models::{ToolCall, Usage};
 use gatehouse_store::ChatMessageRow;
@@ -120,6 +120,9 @@ pub struct Message {
     /// The files of a user message. A file that is no longer stored stays in the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
+    /// The webhook delivery that brought a user message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery_id: Option<DeliveryId>,
     /// Why the answer ended; only in the last message of a turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
@@ -160,6 +163,8 @@ impl From<ChatMessageRow> for Message {
             audio: row.audio,
             heard: row.heard,
             attachments,
+            // The column also identifies messages of channels.
+            delivery_id: row.delivery_id.filter(|id| id.as_str().starts_with("del_")),
             stop: row.stop.as_deref().and_then(Stop::of),
             error: row.error.as_deref().and_then(Failure::read),
             created_at: row.created_at,

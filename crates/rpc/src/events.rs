@@ -143,6 +143,7 @@ pub enum Records {
     Inbox,
     /// Sent only if events of conversations may have been lost.
     Messages,
+    Preferences,
     Providers,
     Sessions,
     SshKeys,
@@ -150,7 +151,7 @@ pub enum Records {
 }
 
 impl Records {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Agents,
         Self::Approvals,
         Self::Budgets,
@@ -160,6 +161,7 @@ impl Records {
         Self::Env,
         Self::Inbox,
         Self::Messages,
+        Self::Preferences,
         Self::Providers,
         Self::Sessions,
         Self::SshKeys,
@@ -178,6 +180,7 @@ impl Records {
             Self::Env => &["env.list"],
             Self::Inbox => &["inbox.list"],
             Self::Messages => &["chat.history"],
+            Self::Preferences => &["preferences.get"],
             Self::Providers => &["providers.list"],
             Self::Sessions => &["sessions.list"],
             Self::SshKeys => &["ssh_keys.list"],
@@ -194,6 +197,7 @@ impl Records {
             "settings" => Some(Self::Config),
             "env" => Some(Self::Env),
             "inbox" => Some(Self::Inbox),
+            "preferences" => Some(Self::Preferences),
             "provider_keys" => Some(Self::Providers),
             "sessions" => Some(Self::Sessions),
             "ssh_keys" => Some(Self::SshKeys),

@@ -20,6 +20,7 @@ pub mod page;
 pub mod pairing;
 #[cfg(feature = "voice")]
 pub mod personas;
+pub mod preferences;
 pub mod providers;
 pub mod push;
 pub mod rpc;
@@ -71,6 +72,9 @@ pub static METHODS: &[Method] = &[
     budgets::LIST,
     budgets::SET,
     budgets::DELETE,
+    preferences::GET,
+    preferences::SET,
+    preferences::DELETE,
     agents::LIST,
     agents::GET,
     agents::CREATE,

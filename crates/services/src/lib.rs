@@ -16,6 +16,7 @@ mod inbound;
 pub mod live_config;
 mod notices;
 mod own_messages;
+pub mod preferences;
 mod problem;
 pub mod push;
 mod reach;

@@ -50,7 +50,7 @@ pub struct ChatMessageRow {
     pub stop: Option<String>,
     /// Why the turn failed, as JSON text.
     pub error: Option<String>,
-    /// The delivery that brought a user message.
+    /// The delivery that brought a user message, or the ID of the message of a channel.
     pub delivery_id: Option<DeliveryId>,
     /// The model's reasoning before this message.
     pub reasoning: Option<String>,

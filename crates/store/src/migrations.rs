@@ -4,7 +4,7 @@
 pub(crate) type Migration = (i64, &'static str, &'static str);
 
 /// The migrations, one file each. Never change a released migration; add another one.
-pub(crate) const MIGRATIONS: [Migration; 61] = [
+pub(crate) const MIGRATIONS: [Migration; 62] = [
     (
         1,
         "settings",
@@ -273,5 +273,10 @@ pub(crate) const MIGRATIONS: [Migration; 61] = [
         95,
         "approval_links",
         include_str!("../migrations/0095_approval_links.sql"),
+    ),
+    (
+        100,
+        "preferences",
+        include_str!("../migrations/0100_preferences.sql"),
     ),
 ];

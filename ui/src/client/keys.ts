@@ -40,6 +40,7 @@ export const keys = {
   config: ['config'],
   usage: ['usage'],
   budgets: ['budgets'],
+  preferences: ['preferences'],
   mcp: ['mcp'],
   system: ['system'],
 } as const;

@@ -20,6 +20,7 @@ const RECORDS: Record<string, readonly string[]> = {
   env: keys.env,
   inbox: keys.inbox,
   messages: keys.sessions,
+  preferences: keys.preferences,
   providers: keys.providers,
   sessions: keys.sessions,
   ssh_keys: keys.sshKeys,

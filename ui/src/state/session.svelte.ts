@@ -163,6 +163,18 @@ export async function logOut(): Promise<void> {
 const windows = new BroadcastChannel('gatehouse.session');
 windows.addEventListener('message', () => void forget());
 
+/** The keys under which earlier versions kept what the gateway stores now: prompts and saved filters. */
+export const KEPT = ['prompts', 'delivery filters'] as const;
+
+export function hasKept(): boolean {
+  try {
+    return KEPT.some((key) => localStorage.getItem(key) !== null);
+  } catch {
+    // Storage is disabled.
+    return false;
+  }
+}
+
 /** Reloads the page to clear conversations, drafts and answers from memory. */
 async function forget(): Promise<void> {
   // Unmount the app first, along with its `beforeunload` handlers.
@@ -170,8 +182,7 @@ async function forget(): Promise<void> {
   await tick();
   try {
     sessionStorage.clear();
-    localStorage.removeItem('prompts');
-    localStorage.removeItem('delivery filters');
+    for (const key of KEPT) localStorage.removeItem(key);
   } catch {
     // Storage is disabled, so there is nothing to clear.
   }

@@ -298,6 +298,11 @@ async fn a_person_on_a_channel_has_a_session_that_no_webhook_can_use() {
         let again = person("one", 1, MessageOrigin::Owner);
         let again = agents.send_sync(again).await.unwrap();
         assert_eq!(again.turn_id, first.turn_id);
+        // The ID of a message of a channel is not the ID of a delivery.
+        let history = agents.history(first.session.as_str(), 10, None).await;
+        let messages = history.unwrap().messages;
+        assert_eq!(messages[0].content, "one");
+        assert!(messages.iter().all(|it| it.delivery_id.is_none()));
         let guest = person("three", 2, MessageOrigin::Stranger);
         agents.send_sync(guest).await.unwrap();
         let session = agents.get_session(first.session.as_str()).await.unwrap();

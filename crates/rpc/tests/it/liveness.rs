@@ -110,6 +110,14 @@ fn calls_for_conversations(session: &str) -> Calls {
             "budgets.delete",
             json!({ "scope": "agent:default", "period": "day" }),
         ),
+        (
+            "preferences.set",
+            json!({ "kind": "prompts", "name": "Review", "value": "Review this." }),
+        ),
+        (
+            "preferences.delete",
+            json!({ "kind": "prompts", "name": "Kept" }),
+        ),
         ("agents.create", json!({ "id": "second", "name": "Second" })),
         ("agents.update", json!({ "id": "helper", "name": "Other" })),
         ("agents.delete", json!({ "id": "helper" })),
@@ -206,6 +214,8 @@ async fn changing_calls(harness: &Harness) -> Calls {
     harness.call("agents.create", helper).await;
     let budget = json!({ "scope": "agent:default", "period": "day", "tokens": 1_000_000 });
     harness.call("budgets.set", budget).await;
+    let prompt = json!({ "kind": "prompts", "name": "Kept", "value": "text" });
+    harness.call("preferences.set", prompt).await;
     harness
         .call("env.set", json!({ "key": "HAVE", "value": "it" }))
         .await;

@@ -74,6 +74,13 @@ export type UsageBy = 'day' | 'agent' | 'model' | 'webhook' | 'key';
  */
 export type BudgetPeriod = 'day' | 'month';
 /**
+ * A kind of entries.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "PreferenceKind".
+ */
+export type PreferenceKind = 'saved_filters' | 'prompts';
+/**
  * How much a model reasons before it answers.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -429,6 +436,7 @@ export type Records =
       | 'deliveries'
       | 'env'
       | 'inbox'
+      | 'preferences'
       | 'providers'
       | 'sessions'
       | 'ssh_keys'
@@ -875,6 +883,40 @@ export interface Interface {
          */
         scope: string;
         period: BudgetPeriod;
+      };
+      result: Done;
+    };
+    /**
+     * Returns the saved filters of deliveries and the prompts, by name.
+     */
+    'preferences.get': {
+      params: {};
+      result: Preferences;
+    };
+    /**
+     * Saves a filter or a prompt, replacing the one with the same name. At most 100 of each are stored.
+     */
+    'preferences.set': {
+      params: {
+        kind: PreferenceKind;
+        /**
+         * One line of text, unique within the kind.
+         */
+        name: string;
+        /**
+         * The query of the page's URL, or the text of the prompt.
+         */
+        value: string;
+      };
+      result: Done;
+    };
+    /**
+     * Deletes a saved filter or a prompt.
+     */
+    'preferences.delete': {
+      params: {
+        kind: PreferenceKind;
+        name: string;
       };
       result: Done;
     };
@@ -3927,6 +3969,26 @@ export interface Budget {
   exhausted: boolean;
 }
 /**
+ * All entries, by name.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Preferences".
+ */
+export interface Preferences {
+  saved_filters: Preference[];
+  prompts: Preference[];
+}
+/**
+ * A saved filter or a prompt.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Preference".
+ */
+export interface Preference {
+  name: string;
+  value: string;
+}
+/**
  * Result of `agents.list`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -4321,6 +4383,10 @@ export interface Message {
    * The files of a user message. A file that is no longer stored stays in the list.
    */
   attachments?: Attachment[];
+  /**
+   * The webhook delivery that brought a user message.
+   */
+  delivery_id?: DeliveryId | null;
   /**
    * Why the answer ended; only in the last message of a turn.
    */
@@ -7265,6 +7331,7 @@ export const READS: ReadonlySet<string> = new Set([
   'models.list',
   'usage.stats',
   'budgets.list',
+  'preferences.get',
   'agents.list',
   'agents.get',
   'sessions.list',

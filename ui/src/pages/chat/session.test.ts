@@ -10,4 +10,6 @@ test('a webhook session whose label is its key is called by its subject', () => 
   expect(nameOf({ key: 'webhook:wh_1:codehost:house/gate:7', label: 'webhook:wh_1:codehost:house/gate:7' })).toContain(
     'house/gate',
   );
+  const ofOne = 'webhook:wh_1:del_01a224187f547000';
+  expect(nameOf({ key: ofOne, label: ofOne })).toBe('From a webhook');
 });

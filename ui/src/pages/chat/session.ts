@@ -35,8 +35,7 @@ export function nameOf({ key, label }: Pick<Session, 'key' | 'label'>): string {
   // The label of a webhook's session is the sentence of its delivery until someone renames it.
   if (label !== key) return toldBy(label, webhook, true);
   const about = key.split(':').slice(2).join(':');
-  if (!about) return m.chat_from_webhook();
-  return about.startsWith('del_') ? m.chat_of_delivery({ id: about.slice(-4) }) : subjectOf(about);
+  return !about || about.startsWith('del_') ? m.chat_from_webhook() : subjectOf(about);
 }
 
 export const actionsFor = (session: Session, onask: (asked: Asked) => void): Item[] => [

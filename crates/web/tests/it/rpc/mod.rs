@@ -16,6 +16,7 @@ mod mcp_oauth;
 mod mcp_offers;
 mod mcp_tools;
 mod pairing;
+mod preferences;
 mod providers;
 mod reach;
 mod ssh_keys;

@@ -96,6 +96,16 @@ async fn changes_of_records_by_any_caller_are_published_by_kind() {
             json!({ "scope": "all", "period": "month", "cost": 5 }),
             "budgets",
         ),
+        (
+            "preferences.set",
+            json!({ "kind": "prompts", "name": "a", "value": "b" }),
+            "preferences",
+        ),
+        (
+            "preferences.delete",
+            json!({ "kind": "prompts", "name": "a" }),
+            "preferences",
+        ),
         ("agents.create", json!({ "id": "a", "name": "A" }), "agents"),
         ("agents.update", json!({ "id": "a", "name": "B" }), "agents"),
         ("agents.delete", json!({ "id": "a" }), "agents"),
@@ -147,6 +157,10 @@ async fn refused_changes_are_not_published() {
     for (method, params) in [
         ("env.delete", json!({ "key": "NONE" })),
         ("agents.delete", json!({ "id": "none" })),
+        (
+            "preferences.delete",
+            json!({ "kind": "prompts", "name": "none" }),
+        ),
         ("inbox.mark_read", json!({ "id": "imsg_none" })),
         ("sessions.delete", json!({ "id": "ses_none" })),
     ] {

@@ -20,6 +20,11 @@ async fn a_change_on_one_node_is_published_on_the_other() {
     for (method, params, what) in [
         ("agents.create", json!({ "id": "a", "name": "A" }), "agents"),
         ("env.set", json!({ "key": "A", "value": "1" }), "env"),
+        (
+            "preferences.set",
+            json!({ "kind": "prompts", "name": "a", "value": "b" }),
+            "preferences",
+        ),
     ] {
         owner.rpc(method, params).await.unwrap();
         // The event may arrive twice, and so may earlier ones.

@@ -38,6 +38,10 @@ async fn an_agent_receives_a_delivery_and_its_work_is_recorded() {
             (session.key.as_str(), session.label.as_str()),
             ("webhook:wh_a:1", "webhook:wh_a:1")
         );
+        let history = harness.agents.history("webhook:wh_a:1", 10, None).await;
+        let messages = history.unwrap().messages;
+        let of: Vec<_> = messages.iter().map(|it| it.delivery_id.as_ref()).collect();
+        assert_eq!(of, [Some(&done.id), None]);
         harness.stop().await;
     })
     .await;
