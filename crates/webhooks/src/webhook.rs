@@ -8,6 +8,7 @@ use gatehouse_domain::{Cidr, DeliveryId, Timestamp, WebhookId};
 use gatehouse_sources::AuthMode;
 use gatehouse_sources::ReplayGuard;
 use gatehouse_sources::filter::EventFilter;
+use gatehouse_sources::payload_filter::Condition;
 use gatehouse_sources::profile::{self, Profile};
 use gatehouse_store::{StoreError, WebhookRow};
 use schemars::JsonSchema;
@@ -62,6 +63,9 @@ pub struct WebhookConfig {
     pub source_profile: String,
     #[serde(default)]
     pub events: EventFilter,
+    /// Conditions on the payload, which must all be met.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub payload_filter: Vec<Condition>,
     /// The agent that processes deliveries. Default: the default agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -123,6 +127,7 @@ impl WebhookConfig {
         Self {
             source_profile: profile.id.to_owned(),
             events: EventFilter::default(),
+            payload_filter: Vec::new(),
             agent: None,
             model: None,
             system_prompt_suffix: None,
@@ -305,6 +310,9 @@ pub struct Webhook {
     pub verify_token: Option<String>,
     /// Event types that are processed.
     pub events: EventFilter,
+    /// Conditions on the payload, which must all be met. Absent without conditions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub payload_filter: Vec<Condition>,
     /// The agent that processes deliveries. Absent for the default agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -407,6 +415,7 @@ impl Webhook {
             },
             verify_token: None,
             events: webhook.events,
+            payload_filter: webhook.payload_filter,
             agent: webhook.agent,
             model: webhook.model,
             system_prompt_suffix: webhook.system_prompt_suffix,

@@ -26,6 +26,7 @@ fn webhook(profile: &str, auth_mode: AuthMode, header: Option<&str>) -> Webhook 
         },
         verify_token: None,
         events: EventFilter::default(),
+        payload_filter: Vec::new(),
         agent: None,
         model: None,
         system_prompt_suffix: None,
