@@ -24,7 +24,7 @@ pub struct Condition {
         deserialize_with = "present",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<Scalar>")]
+    #[schemars(with = "Option<ConditionValue>")]
     pub value: Option<Value>,
 }
 
@@ -53,7 +53,7 @@ pub enum Comparison {
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
-enum Scalar {
+enum ConditionValue {
     Text(String),
     Number(f64),
     Flag(bool),

@@ -1,0 +1,18 @@
+// The query for the payload of a webhook's latest delivery, a sample for its form.
+import { keys } from '../../client/keys';
+import { rpc } from '../../client/rpc';
+
+/** `id` is the webhook's; a new one has no delivery. */
+export const latestPayload = (id: string | undefined) => ({
+  queryKey: [...keys.deliveries, 'latest payload', id ?? ''],
+  enabled: id !== undefined,
+  queryFn: async () => {
+    const { deliveries } = await rpc('webhooks.deliveries', { id: id ?? '', limit: 1 });
+    const one = deliveries[0];
+    if (!one) return null;
+    const stored = await rpc('webhooks.delivery.payload', { id: one.id });
+    return 'payload' in stored ? { id: one.id, payload: stored.payload } : null;
+  },
+  // If it is missing or unreadable, the sender's sample is used.
+  retry: false,
+});
