@@ -178,6 +178,9 @@ pub struct WebhookInput {
     /// Whether the webhook accepts deliveries.
     #[serde(default)]
     pub enabled: Patch<bool>,
+    /// Whether accepted deliveries wait in the queue until this is `false` again. Attempts that have begun continue.
+    #[serde(default)]
+    pub paused: Patch<bool>,
 }
 
 /// Rejects a secret header that is also the event header or a header recorded with each delivery. The
@@ -252,12 +255,14 @@ impl WebhookInput {
                 secret_hint: None,
                 is_generated: false,
             },
+            paused: false,
             webhook: WebhookConfig::new(profile),
         };
         self.config_after(fresh)
     }
 
     pub(crate) fn config_after(&self, mut stored: StoredConfig) -> Checked<StoredConfig> {
+        put_or(&mut stored.paused, &self.paused, false, |flag| Ok(*flag))?;
         let config = &mut stored.webhook;
         let default_before = config.profile().default_auth_mode;
         put_or(

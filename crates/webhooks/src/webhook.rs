@@ -258,6 +258,9 @@ impl AuthConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredConfig {
     pub auth: AuthConfig,
+    /// Whether its deliveries wait in the queue.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub paused: bool,
     #[serde(flatten)]
     pub webhook: WebhookConfig,
 }
@@ -370,6 +373,9 @@ pub struct Webhook {
     pub next_runs: Option<Vec<Timestamp>>,
     /// Whether the webhook accepts deliveries.
     pub enabled: bool,
+    /// Whether accepted deliveries wait until the webhook is resumed. Absent if they do not.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub paused: bool,
     /// How many deliveries were accepted.
     pub delivery_count: i64,
     /// When the last delivery was accepted.
@@ -395,7 +401,11 @@ impl Webhook {
         secrets: SecretFacts,
         due: Option<Timestamp>,
     ) -> Result<Self, StoreError> {
-        let StoredConfig { auth, webhook } = StoredConfig::of(&row)?;
+        let StoredConfig {
+            auth,
+            paused,
+            webhook,
+        } = StoredConfig::of(&row)?;
         let due = due.filter(|_| row.enabled);
         let has_url = webhook.schedule.is_none();
         Ok(Self {
@@ -436,6 +446,7 @@ impl Webhook {
             on_limit: webhook.on_limit,
             schedule: webhook.schedule,
             enabled: row.enabled,
+            paused,
             delivery_count: row.delivery_count,
             last_delivery_at: row.last_delivery_at,
             created_at: row.created_at,

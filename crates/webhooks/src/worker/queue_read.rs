@@ -118,11 +118,11 @@ impl Worker {
         lines: Vec<DeliveryLine>,
         queue: &mut QueueRead,
     ) -> Result<Vec<Candidate>, StoreError> {
-        let disabled = self.inner.live.disabled();
+        let on_hold = self.inner.live.on_hold();
         let (now, monotonic) = (self.inner.now(), self.inner.clock.monotonic_ms());
         let mut candidates = Vec::with_capacity(lines.len());
         for line in lines {
-            if disabled.contains(&line.webhook_id) {
+            if on_hold.contains(&line.webhook_id) {
                 continue;
             }
             if line.due > now {

@@ -2069,6 +2069,10 @@ export interface Interface {
          * Whether the webhook accepts deliveries.
          */
         enabled?: boolean | null;
+        /**
+         * Whether accepted deliveries wait in the queue until this is `false` again. Attempts that have begun continue.
+         */
+        paused?: boolean | null;
       };
       result: WebhookChanged;
     };
@@ -2198,6 +2202,10 @@ export interface Interface {
          * Whether the webhook accepts deliveries.
          */
         enabled?: boolean | null;
+        /**
+         * Whether accepted deliveries wait in the queue until this is `false` again. Attempts that have begun continue.
+         */
+        paused?: boolean | null;
       };
       result: WebhookChanged;
     };
@@ -5302,6 +5310,10 @@ export interface Webhook {
    */
   enabled: boolean;
   /**
+   * Whether accepted deliveries wait until the webhook is resumed. Absent if they do not.
+   */
+  paused?: boolean;
+  /**
    * How many deliveries were accepted.
    */
   delivery_count: number;
@@ -5565,6 +5577,10 @@ export interface WebhookChanged {
    * Whether the webhook accepts deliveries.
    */
   enabled: boolean;
+  /**
+   * Whether accepted deliveries wait until the webhook is resumed. Absent if they do not.
+   */
+  paused?: boolean;
   /**
    * How many deliveries were accepted.
    */

@@ -45,7 +45,11 @@ export const conditionsOf = (stored: readonly Condition[] | undefined): Conditio
 export const payloadFilterOf = (typed: readonly ConditionDraft[]): Condition[] | null =>
   typed.length === 0
     ? null
-    : typed.map(({ path, is, value }) => ({ path: pathOf(path), is, ...(takesValue(is) && { value: valueOf(value) }) }));
+    : typed.map(({ path, is, value }) => ({
+        path: pathOf(path),
+        is,
+        ...(takesValue(is) && { value: valueOf(value) }),
+      }));
 
 /** Errors by field, such as `payload_filter.0.path`. */
 export function conditionErrors(typed: readonly ConditionDraft[]): Record<string, string> {
@@ -65,7 +69,8 @@ export function conditionErrors(typed: readonly ConditionDraft[]): Record<string
 /** The gateway's reason for a refusal at the field that it names, or at the whole filter. */
 export function placedErrors(errors: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { number, member, reason } =
-    /^condition (?<number>\d+): (?<member>path|is|value): (?<reason>.+)$/s.exec(errors.payload_filter ?? '')?.groups ?? {};
+    /^condition (?<number>\d+): (?<member>path|is|value): (?<reason>.+)$/s.exec(errors.payload_filter ?? '')?.groups ??
+    {};
   if (!number || !member || !reason) return errors;
   const { payload_filter: _, ...others } = errors;
   return { ...others, [`payload_filter.${Number(number) - 1}.${member}`]: reason };

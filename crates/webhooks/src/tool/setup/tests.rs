@@ -48,6 +48,7 @@ fn webhook(profile: &str, auth_mode: AuthMode, header: Option<&str>) -> Webhook 
         schedule: None,
         next_runs: None,
         enabled: true,
+        paused: false,
         delivery_count: 0,
         last_delivery_at: None,
         created_at: Timestamp::from_millis(0),
