@@ -241,6 +241,11 @@ async fn hooks_become_webhooks_that_verify_as_before() {
     let redeploy = webhooks.iter().find(|it| it["name"] == "redeploy").unwrap();
     assert_eq!(redeploy["auth_mode"], "codehost_a_hmac_sha256");
     assert_eq!(redeploy["allowed_cidrs"], json!(["192.0.2.0/24"]));
+    let conditions = json!([
+        { "path": "ref", "is": "equals", "value": "refs/heads/main" },
+        { "path": "repository.private", "is": "equals", "value": true },
+    ]);
+    assert_eq!(redeploy["payload_filter"], conditions);
     let open = webhooks.iter().find(|it| it["name"] == "open").unwrap();
     assert_eq!(open["auth_mode"], "bearer");
     let left = list(&made, "not_imported", "what");

@@ -5,6 +5,9 @@ use super::node::{Content, Document, Node};
 use super::plan::Plan;
 use serde_json::{Map, Value, json};
 
+/// Maximum number of conditions of a payload filter in the API.
+const MAX_CONDITIONS: usize = 20;
+
 /// Plans the hooks of a file.
 pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
     let Content::List(hooks) = &document.root.value else {
@@ -20,6 +23,10 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
         let mut found = SenderRules::default();
         if let Some(rule) = hook.get("trigger-rule") {
             found.read(document, rule, false)?;
+        }
+        if !found.conditions.is_empty() {
+            let conditions = Value::Array(std::mem::take(&mut found.conditions));
+            found.params.insert("payload_filter".to_owned(), conditions);
         }
         let from = Plan::place(document.path, hook.line);
         if let Some(secret) = &found.secret_line {
@@ -54,6 +61,8 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
 #[derive(Default)]
 struct SenderRules {
     params: Map<String, Value>,
+    /// The conditions of the payload filter.
+    conditions: Vec<Value>,
     secret_line: Option<usize>,
     left: Vec<(usize, &'static str)>,
 }
@@ -104,6 +113,13 @@ impl SenderRules {
             self.left.push((rule.line, "it is nested in `or` or `not`"));
             return Ok(());
         }
+        if kind == "value"
+            && self.conditions.len() < MAX_CONDITIONS
+            && let Some(condition) = payload_condition(rule)
+        {
+            self.conditions.push(condition);
+            return Ok(());
+        }
         match (kind, header) {
             ("payload-hmac-sha256" | "payload-hash-sha256", Some(header))
                 if header.eq_ignore_ascii_case("X-Hub-Signature-256") =>
@@ -130,7 +146,7 @@ impl SenderRules {
             }
             _ => self.left.push((
                 rule.line,
-                "filters are set on the webhook: `events` and `filter`",
+                "filters are set on the webhook: `events` and `payload_filter`",
             )),
         }
         Ok(())
@@ -157,6 +173,20 @@ impl SenderRules {
         }
         true
     }
+}
+
+/// The condition of a payload filter for a rule that compares a field of the payload with a value. The rule compares
+/// texts, also of numbers and booleans.
+fn payload_condition(rule: &Node) -> Option<Value> {
+    let parameter = rule.get("parameter")?;
+    let is_payload = parameter.text_of("source") == Some("payload");
+    let path = parameter.text_of("name").filter(|_| is_payload)?;
+    let value = rule.text_of("value")?;
+    let typed = serde_json::from_str::<Value>(value)
+        .ok()
+        .filter(|typed| typed.is_number() || typed.is_boolean());
+    let value = typed.unwrap_or_else(|| json!(value));
+    Some(json!({ "path": path, "is": "equals", "value": value }))
 }
 
 /// Whether a header with a fixed value is a credential rather than the name of an event.
