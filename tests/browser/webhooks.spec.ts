@@ -146,6 +146,8 @@ test('a paused webhook accepts deliveries, which wait until it is resumed', asyn
   await page.goto(`/deliveries/${(await first())?.id}`);
   await expect(page.getByText(why).first()).toBeVisible();
 
+  await page.goto('/overview');
+  await expect(page.getByRole('link', { name: 'Busy is paused: its deliveries wait' })).toBeVisible();
   await page.goto('/webhooks');
   await expect(page.getByText('Paused', { exact: true })).toBeVisible();
   expect(await violations(page)).toEqual([]);

@@ -172,8 +172,8 @@ fn order_of(found: &str, wanted: &Number) -> Option<Ordering> {
     if let (Ok(found), Ok(wanted)) = (found.parse::<i128>(), wanted.parse::<i128>()) {
         return Some(found.cmp(&wanted));
     }
-    let found: f64 = found.parse().ok()?;
-    found.partial_cmp(&wanted.parse().ok()?)
+    let (found, wanted): (f64, f64) = (found.parse().ok()?, wanted.parse().ok()?);
+    found.partial_cmp(&wanted)
 }
 
 #[cfg(test)]

@@ -389,6 +389,35 @@ async fn an_item_that_the_server_refuses_does_not_stop_the_others() {
 }
 
 #[tokio::test]
+async fn twenty_rules_about_the_payload_become_conditions_and_one_more_is_named() {
+    let place = ImportServer::new().await;
+    let hook = |count: usize| {
+        let rules: Vec<Value> = (0..count)
+            .map(|n| {
+                let parameter = json!({ "source": "payload", "name": format!("field{n}") });
+                json!({ "match": { "type": "value", "value": "x", "parameter": parameter } })
+            })
+            .collect();
+        let id = format!("with {count}");
+        json!({ "id": id, "execute-command": "x", "trigger-rule": { "and": rules } })
+    };
+    let hooks = json!([hook(20), hook(21)]).to_string();
+    let file = place.installation.file("many.json", &hooks).await;
+    let made = place.import(&["webhook", text(&file)]).json();
+    let left = list(&made, "not_imported", "what");
+    assert!(!left.contains(&"rule of with 20"), "{left:?}");
+    assert!(left.contains(&"rule of with 21"), "{left:?}");
+    let found = place
+        .server
+        .rpc(&place.key, "webhooks.list", json!({}))
+        .await;
+    for webhook in found["result"]["webhooks"].as_array().unwrap() {
+        let conditions = webhook["payload_filter"].as_array().unwrap();
+        assert_eq!(conditions.len(), 20, "{webhook}");
+    }
+}
+
+#[tokio::test]
 async fn one_rule_of_a_hook_verifies_its_sender_and_the_others_are_named() {
     let place = ImportServer::new().await;
     let hooks = r#"[{ "id": "two", "execute-command": "x", "trigger-rule": { "and": [

@@ -176,11 +176,14 @@ impl SenderRules {
 }
 
 /// The condition of a payload filter for a rule that compares a field of the payload with a value. The rule compares
-/// texts, also of numbers and booleans.
+/// texts, also of numbers and booleans. A secret would be shown with the webhook, so it becomes no condition.
 fn payload_condition(rule: &Node) -> Option<Value> {
     let parameter = rule.get("parameter")?;
     let is_payload = parameter.text_of("source") == Some("payload");
     let path = parameter.text_of("name").filter(|_| is_payload)?;
+    if path.split('.').any(looks_secret) {
+        return None;
+    }
     let value = rule.text_of("value")?;
     let typed = serde_json::from_str::<Value>(value)
         .ok()
@@ -189,12 +192,12 @@ fn payload_condition(rule: &Node) -> Option<Value> {
     Some(json!({ "path": path, "is": "equals", "value": value }))
 }
 
-/// Whether a header with a fixed value is a credential rather than the name of an event.
-fn looks_secret(header: &str) -> bool {
-    let header = header.to_ascii_lowercase();
+/// Whether a header or a field with a fixed value is a credential rather than the name of an event.
+fn looks_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
     // Bitbucket's event type.
-    header != "x-event-key"
-        && header.split(['-', '_']).any(|word| {
+    name != "x-event-key"
+        && name.split(['-', '_']).any(|word| {
             [
                 "token",
                 "secret",
