@@ -35,18 +35,22 @@ test('a condition without a value sends none, and braces of a template are remov
   ]);
 });
 
-test('what is missing has an error at its field', () => {
+test('what is missing, or too large to be sent unchanged, has an error at its field', () => {
   const typed = [
     { path: ' ', is: 'equals', value: '' },
     { path: 'a', is: 'greater', value: '"1"' },
     { path: 'a', is: 'less', value: '1' },
     { path: '{}', is: 'exists', value: '' },
+    { path: 'a', is: 'equals', value: '9007199254740991' },
+    { path: 'a', is: 'equals', value: '-9007199254740992' },
+    { path: 'a', is: 'equals', value: '"9007199254740992"' },
   ] as const;
   expect(Object.keys(conditionErrors(typed))).toEqual([
     'payload_filter.0.path',
     'payload_filter.0.value',
     'payload_filter.1.value',
     'payload_filter.3.path',
+    'payload_filter.5.value',
   ]);
 });
 

@@ -58,9 +58,13 @@ export function conditionErrors(typed: readonly ConditionDraft[]): Record<string
     if (pathOf(path) === '') errors[`payload_filter.${at}.path`] = m.webhooks_error_condition_path();
     if (!takesValue(is)) continue;
     const field = `payload_filter.${at}.value`;
+    const read = valueOf(value);
     if (value.trim() === '') errors[field] = m.webhooks_error_condition_value();
-    else if ((is === 'greater' || is === 'less') && typeof valueOf(value) !== 'number') {
-      errors[field] = m.webhooks_error_condition_number();
+    else if (typeof read !== 'number') {
+      if (is === 'greater' || is === 'less') errors[field] = m.webhooks_error_condition_number();
+    } else if (Math.abs(read) > Number.MAX_SAFE_INTEGER) {
+      // It would be rounded, and the gateway compares whole numbers exactly.
+      errors[field] = m.webhooks_error_condition_large();
     }
   }
   return errors;
