@@ -158,10 +158,17 @@ test('a paused webhook accepts deliveries, which wait until it is resumed', asyn
   await expect.poll(async () => (await first())?.status).toBe('completed');
 
   await page.goto(`/webhooks/${id}`);
-  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByRole('button', { name: 'Pause', exact: true }).press('Enter');
+  await expect(page.getByRole('button', { name: 'Resume' })).toBeFocused();
   expect(await violations(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Resume' }).click();
-  await expect(page.getByRole('button', { name: 'Pause', exact: true })).toBeVisible();
+  await page.getByRole('button', { name: 'Resume' }).press('Enter');
+  await expect(page.getByRole('button', { name: 'Pause', exact: true })).toBeFocused();
+
+  // A disabled webhook accepts nothing, so it is not shown as paused.
+  await home.rpc('webhooks.update', { id, enabled: false, paused: true });
+  await page.goto('/webhooks');
+  await expect(page.getByRole('switch', { name: 'Busy: enabled' })).not.toBeChecked();
+  await expect(page.getByText('Paused', { exact: true })).toHaveCount(0);
 });
 
 test('a long list of webhooks is searched, and only the rows on the screen request their deliveries', async ({ home, page }) => {
