@@ -246,6 +246,11 @@ async fn hooks_become_webhooks_that_verify_as_before() {
         { "path": "repository.private", "is": "equals", "value": true },
     ]);
     assert_eq!(redeploy["payload_filter"], conditions);
+    let reasons = list(&made, "not_imported", "why");
+    let secrets = reasons
+        .iter()
+        .filter(|why| why.ends_with("must not contain a secret"));
+    assert_eq!(secrets.count(), 2, "{reasons:?}");
     let open = webhooks.iter().find(|it| it["name"] == "open").unwrap();
     assert_eq!(open["auth_mode"], "bearer");
     let left = list(&made, "not_imported", "what");

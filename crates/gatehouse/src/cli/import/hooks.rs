@@ -148,10 +148,15 @@ impl SenderRules {
                 self.left
                     .push((rule.line, "Gatehouse does not verify this signature"));
             }
-            _ => self.left.push((
-                rule.line,
-                "filters are set on the webhook: `events` and `payload_filter`",
-            )),
+            _ => {
+                let is_secret = payload_path(rule).is_some_and(names_secret);
+                let why = if is_secret {
+                    "a payload filter is shown with the webhook, so it must not contain a secret"
+                } else {
+                    "filters are set on the webhook: `events` and `payload_filter`"
+                };
+                self.left.push((rule.line, why));
+            }
         }
         Ok(())
     }
@@ -179,13 +184,18 @@ impl SenderRules {
     }
 }
 
+/// The field of the payload that a rule is about.
+fn payload_path(rule: &Node) -> Option<&str> {
+    let parameter = rule.get("parameter")?;
+    let is_payload = parameter.text_of("source") == Some("payload");
+    parameter.text_of("name").filter(|_| is_payload)
+}
+
 /// The condition of a payload filter for a rule that compares a field of the payload with a value. The rule compares
 /// texts, also of numbers and booleans. A secret would be shown with the webhook, so it becomes no condition. Neither
 /// does a field that the API refuses, because it would refuse the webhook as well.
 fn payload_condition(rule: &Node) -> Option<Value> {
-    let parameter = rule.get("parameter")?;
-    let is_payload = parameter.text_of("source") == Some("payload");
-    let path = parameter.text_of("name").filter(|_| is_payload)?;
+    let path = payload_path(rule)?;
     let value = rule.text_of("value")?;
     if !is_field(path) || names_secret(path) || value.chars().count() > MAX_VALUE {
         return None;
