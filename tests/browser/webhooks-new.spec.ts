@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { promisify } from 'node:util';
+import { violations } from './fixtures/axe';
 import { receiver } from './fixtures/receiver';
 import { expect, PASSWORD } from './fixtures/test';
 import { make, PUSH, send, shownSecret, shownUrl, test } from './fixtures/webhook';
@@ -159,6 +160,68 @@ test('forwarding JSON: the receiver gets the body of the preview, signed', async
   await expect(page.getByLabel('Request body')).toHaveValue('json');
   await expect(shown).toHaveText(body);
   await there.close();
+});
+
+test('conditions on the payload are compared while they are typed, and filter deliveries', async ({ home, page }) => {
+  await page.goto('/webhooks/new');
+  await page.getByRole('button', { name: /^GitHub/ }).click();
+  await page.getByLabel('Forward it').check();
+  await page.getByText('Conditions on the payload').click();
+  const field = page.getByLabel('Field of condition 1');
+  const comparison = page.getByLabel('Comparison of condition 1');
+  const value = page.getByLabel('Value of condition 1');
+  const create = page.getByRole('button', { name: 'Create webhook' });
+  await page.getByRole('button', { name: 'Add condition' }).click();
+  await expect(field).toBeFocused();
+  await create.click();
+  await expect(field).toHaveAccessibleDescription(/Enter a field/);
+  await expect(value).toHaveAccessibleDescription(/Enter a value/);
+  await field.fill('no.such.field');
+  await comparison.selectOption('exists');
+  await expect(value).toHaveCount(0);
+  await expect(page.getByText('The example of this sender would be filtered.')).toBeVisible();
+  await comparison.selectOption('is missing');
+  await expect(page.getByText('The example of this sender meets all conditions.')).toBeVisible();
+  await comparison.selectOption('equals');
+  await value.fill('refs/heads/main');
+  // An error that only the gateway detects.
+  await field.fill('a"b');
+  await create.click();
+  await expect(field).toHaveAccessibleDescription(/without braces and quotes/);
+  await field.fill('ref');
+  expect(await violations(page)).toEqual([]);
+  await create.click();
+
+  const secret = (await shownSecret(page).textContent()) ?? '';
+  const url = (await shownUrl(page).textContent()) ?? '';
+  expect(await send(url, secret, 'push', PUSH)).toBe(202);
+  expect(await send(url, secret, 'push', { ...PUSH, ref: 'refs/heads/next' })).toBe(200);
+  await expect(page.getByRole('link', { name: /: Filtered/ })).toBeVisible();
+  await page.getByLabel('I’ve saved it').check();
+  const { deliveries } = await home.rpc<{ deliveries: { id: string; webhook_id: string }[] }>('webhooks.deliveries', {
+    status: 'filtered',
+  });
+  await page.goto(`/deliveries/${deliveries[0]?.id}`);
+  await expect(page.getByText('The payload does not meet a condition of this webhook')).toBeVisible();
+  await expect(page.getByText('The payload filter is not met: ref equals "refs/heads/main".').first()).toBeVisible();
+
+  const id = deliveries[0]?.webhook_id;
+  await page.goto(`/webhooks/${id}?tab=settings`);
+  await expect(value).toHaveValue('refs/heads/main');
+  await expect(page.getByText('The latest delivery meets all conditions.')).toBeVisible();
+  await value.fill('refs/heads/next');
+  await expect(page.getByText('The latest delivery would be filtered.')).toBeVisible();
+  await expect(page.getByText('Not met', { exact: true })).toBeVisible();
+  const save = page.getByRole('button', { name: 'Save changes' });
+  const stored = async () => (await home.rpc<{ payload_filter?: object[] }>('webhooks.get', { id })).payload_filter;
+  await save.click();
+  await expect(save).toBeDisabled();
+  expect(await stored()).toEqual([{ path: 'ref', is: 'equals', value: 'refs/heads/next' }]);
+  await page.getByRole('button', { name: 'Remove condition 1' }).click();
+  await expect(page.getByRole('button', { name: 'Add condition' })).toBeFocused();
+  await save.click();
+  await expect(save).toBeDisabled();
+  expect(await stored()).toBeUndefined();
 });
 
 test('a captured delivery is recognized by its content where its ID is not signed', async ({ home, page }) => {

@@ -131,6 +131,46 @@ test('a webhook is turned off and on with undo, and deleted by typing its name',
   await expect(page.getByRole('heading', { name: 'Webhook not found' })).toBeVisible();
 });
 
+test('a paused webhook accepts deliveries, which wait until it is resumed', async ({ home, page }) => {
+  const { id, url, secret } = await make(home, { name: 'Busy', source_profile: 'github', deliver_only: true });
+  const first = async () =>
+    (await home.rpc<{ deliveries: { id: string; status: string; error?: string }[] }>('webhooks.deliveries', { id }))
+      .deliveries[0];
+  await page.goto(`/webhooks/${id}`);
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await expect(page.getByText('This webhook is paused: it accepts deliveries')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Pause', exact: true })).toHaveCount(0);
+  expect(await send(url, secret, 'push', PUSH)).toBe(202);
+  const why = 'Waits until the webhook is resumed.';
+  expect(await first()).toMatchObject({ status: 'queued', error: why });
+  await page.goto(`/deliveries/${(await first())?.id}`);
+  await expect(page.getByText(why).first()).toBeVisible();
+
+  await page.goto('/overview');
+  await expect(page.getByRole('link', { name: 'Busy is paused: its deliveries wait' })).toBeVisible();
+  await page.goto('/webhooks');
+  await expect(page.getByText('Paused', { exact: true })).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Actions for Busy' }).click();
+  await page.getByRole('menuitem', { name: 'Resume' }).click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Busy resumed.')).toBeVisible();
+  await expect(page.getByText('Paused', { exact: true })).toHaveCount(0);
+  await expect.poll(async () => (await first())?.status).toBe('completed');
+
+  await page.goto(`/webhooks/${id}`);
+  await page.getByRole('button', { name: 'Pause', exact: true }).press('Enter');
+  await expect(page.getByRole('button', { name: 'Resume' })).toBeFocused();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Resume' }).press('Enter');
+  await expect(page.getByRole('button', { name: 'Pause', exact: true })).toBeFocused();
+
+  // A disabled webhook accepts nothing, so it is not shown as paused.
+  await home.rpc('webhooks.update', { id, enabled: false, paused: true });
+  await page.goto('/webhooks');
+  await expect(page.getByRole('switch', { name: 'Busy: enabled' })).not.toBeChecked();
+  await expect(page.getByText('Paused', { exact: true })).toHaveCount(0);
+});
+
 test('a long list of webhooks is searched, and only the rows on the screen request their deliveries', async ({ home, page }) => {
   const made: Made[] = [];
   for (let number = 1; number <= 40; number++)

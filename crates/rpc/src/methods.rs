@@ -136,6 +136,7 @@ pub static METHODS: &[Method] = &[
     webhooks::PROFILES,
     webhooks::SCHEDULE_PREVIEW,
     webhooks::TEMPLATE_PREVIEW,
+    webhooks::PAYLOAD_FILTER_PREVIEW,
     webhooks::STATS,
     deliveries::DELIVERIES,
     deliveries::DELIVERY_GET,

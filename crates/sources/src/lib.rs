@@ -10,6 +10,7 @@ pub mod event;
 mod event_family;
 pub mod filter;
 pub mod payload;
+pub mod payload_filter;
 pub mod profile;
 pub mod profile_file;
 pub mod sample;

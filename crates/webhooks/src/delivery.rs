@@ -138,7 +138,7 @@ pub struct Delivery {
     /// The key of that session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_key: Option<String>,
-    /// Why the delivery failed or is waiting.
+    /// Why the delivery failed, is waiting or was rejected, or which condition of the payload filter it does not meet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// A summary of the event on one line, from the payload. Absent if the sender's format is unknown.
@@ -222,7 +222,7 @@ pub struct DeliveryChange {
     /// The key of that session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_key: Option<String>,
-    /// Why the delivery failed or is waiting.
+    /// Why the delivery failed, is waiting or was rejected, or which condition of the payload filter it does not meet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// A summary of the event on one line, from the payload. Absent if the sender's format is unknown.

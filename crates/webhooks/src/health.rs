@@ -16,11 +16,11 @@ const LINES: i64 = 1024;
 
 impl Webhooks {
     /// Returns the due time of the delivery that has waited longest for a worker. Deliveries that wait for
-    /// something else do not count: a time, the vault, a budget, a disabled webhook or channel, or a channel
-    /// that does not respond.
+    /// something else do not count: a time, the vault, a budget, a paused or disabled webhook, a disabled channel, or a
+    /// channel that does not respond.
     pub async fn oldest_due(&self) -> Result<Option<Timestamp>, StoreError> {
         let inner = &self.0;
-        let (now, disabled) = (inner.now(), inner.live.disabled());
+        let (now, on_hold) = (inner.now(), inner.live.on_hold());
         let read = inner
             .store
             .read(|conn| Box::pin(async move { conn.list_delivery_lines(None, LINES).await }));
@@ -28,7 +28,7 @@ impl Webhooks {
         let mut oldest: Option<Timestamp> = None;
         for line in lines {
             let is_older = line.due <= now && oldest.is_none_or(|oldest| line.due < oldest);
-            if !is_older || disabled.contains(&line.webhook_id) {
+            if !is_older || on_hold.contains(&line.webhook_id) {
                 continue;
             }
             let account = inner.channels.find_target_account(&line.target).await?;

@@ -31,6 +31,7 @@ use bytes::Bytes;
 use gatehouse_domain::Actor;
 use gatehouse_secrets::Status;
 use gatehouse_sources::payload::Payload;
+use gatehouse_sources::payload_filter;
 use gatehouse_sources::verify;
 use http::HeaderMap;
 use std::sync::Arc;
@@ -224,9 +225,12 @@ impl Intake {
         arrived: steps::Arrived<'_>,
         payload: Payload,
     ) -> Result<Ingested, IngestError> {
-        let events = &self.webhook.config.events;
-        if !events.admits(arrived.event.event_type.as_deref()) {
-            return self.filter(&arrived).await;
+        let config = &self.webhook.config;
+        if !config.events.admits(arrived.event.event_type.as_deref()) {
+            return self.filter(&arrived, None).await;
+        }
+        if let Some(unmet) = payload_filter::unmet(&config.payload_filter, &payload) {
+            return self.filter(&arrived, Some(unmet)).await;
         }
         // A held delivery has had its permit.
         let place = match self.phase {

@@ -2,6 +2,7 @@
 //! contains the limits.
 
 mod checks;
+mod conditions;
 mod patch;
 
 pub use checks::MAX_BODY_BYTES;
@@ -21,6 +22,7 @@ use gatehouse_sources::AuthMode;
 use gatehouse_sources::ReplayGuard;
 use gatehouse_sources::event;
 use gatehouse_sources::filter::EventFilter;
+use gatehouse_sources::payload_filter::Condition;
 use gatehouse_sources::profile;
 use schemars::JsonSchema;
 use secrecy::SecretString;
@@ -107,6 +109,10 @@ pub struct WebhookInput {
     #[serde(default)]
     #[schemars(with = "Option<Events>")]
     pub events: Patch<Value>,
+    /// Conditions on the payload, at most 20, that must all be met. A delivery that does not meet them is `filtered`.
+    #[serde(default, alias = "payloadFilter")]
+    #[schemars(with = "Option<Vec<Condition>>")]
+    pub payload_filter: Patch<Value>,
     /// The agent that processes deliveries.
     #[serde(default)]
     pub agent: Patch<String>,
@@ -172,6 +178,9 @@ pub struct WebhookInput {
     /// Whether the webhook accepts deliveries.
     #[serde(default)]
     pub enabled: Patch<bool>,
+    /// Whether accepted deliveries wait in the queue until this is `false` again. Attempts that have begun continue.
+    #[serde(default)]
+    pub paused: Patch<bool>,
 }
 
 /// Rejects a secret header that is also the event header or a header recorded with each delivery. The
@@ -246,12 +255,14 @@ impl WebhookInput {
                 secret_hint: None,
                 is_generated: false,
             },
+            paused: false,
             webhook: WebhookConfig::new(profile),
         };
         self.config_after(fresh)
     }
 
     pub(crate) fn config_after(&self, mut stored: StoredConfig) -> Checked<StoredConfig> {
+        put_or(&mut stored.paused, &self.paused, false, |flag| Ok(*flag))?;
         let config = &mut stored.webhook;
         let default_before = config.profile().default_auth_mode;
         put_or(
@@ -303,6 +314,12 @@ impl WebhookInput {
             &self.events,
             EventFilter::default(),
             |value| events(value, &before),
+        )?;
+        put_or(
+            &mut config.payload_filter,
+            &self.payload_filter,
+            Vec::new(),
+            conditions::conditions,
         )?;
         put(&mut config.agent, &self.agent, short("agent"))?;
         put(&mut config.model, &self.model, |text| model(text))?;
@@ -386,6 +403,10 @@ impl WebhookInput {
             config.schedule = None;
             return Ok(());
         }
+        if self.payload_filter.is_said() && !config.payload_filter.is_empty() {
+            return invalid("payload_filter", "not used with a schedule");
+        }
+        config.payload_filter.clear();
         put(&mut config.schedule, &self.schedule, ScheduleInput::check)?;
         if config.schedule.is_none() {
             return invalid("schedule", "required: one of cron, every_seconds and at");

@@ -33,6 +33,7 @@ pub(crate) struct LiveWebhook {
     pub(crate) id: WebhookId,
     pub(crate) public_id: String,
     pub(crate) enabled: bool,
+    pub(crate) paused: bool,
     pub(crate) auth: AuthConfig,
     pub(crate) config: WebhookConfig,
     pub(crate) profile: &'static Profile,
@@ -85,13 +86,18 @@ impl LiveWebhook {
         row: WebhookRow,
         secret_rows: Vec<WebhookSecretRow>,
     ) -> Result<Self, StoreError> {
-        let StoredConfig { auth, webhook } = StoredConfig::of(&row)?;
+        let StoredConfig {
+            auth,
+            paused,
+            webhook,
+        } = StoredConfig::of(&row)?;
         let snapshot = Snapshot::text(&row, &webhook)?;
         Ok(Self {
             secrets: open_secrets(secrets, &row.public_id, secret_rows).await,
             id: row.id,
             public_id: row.public_id,
             enabled: row.enabled,
+            paused,
             auth,
             profile: webhook.profile(),
             target: webhook.queue_target().into(),
@@ -140,11 +146,11 @@ impl LiveWebhooks {
         all.values().find(|live| live.id == *id).map(Arc::clone)
     }
 
-    /// The disabled webhooks. Their queues are on hold.
-    pub(crate) fn disabled(&self) -> HashSet<WebhookId> {
+    /// The webhooks whose queues are on hold, because they are disabled or paused.
+    pub(crate) fn on_hold(&self) -> HashSet<WebhookId> {
         let all = self.0.load();
-        let disabled = all.values().filter(|live| !live.enabled);
-        disabled.map(|live| live.id.clone()).collect()
+        let on_hold = all.values().filter(|live| !live.enabled || live.paused);
+        on_hold.map(|live| live.id.clone()).collect()
     }
 
     pub(crate) fn schedules(&self) -> Vec<WebhookId> {

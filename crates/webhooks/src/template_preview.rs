@@ -54,16 +54,9 @@ impl Webhooks {
             ..WebhookInput::default()
         };
         let config = webhook.first_config()?.webhook;
-        let stored = match (input.delivery_id, input.payload) {
-            (Some(id), None) => self.payload_text(&id).await?,
-            (None, Some(payload)) => payload,
-            _ => {
-                let reason = "expected either payload or delivery_id";
-                return Err(WebhooksError::invalid("payload", reason));
-            }
-        };
-        let payload = Payload::from_json(&stored)
-            .map_err(|error| WebhooksError::invalid("payload", error.to_string()))?;
+        let payload = self
+            .previewed_payload(input.delivery_id, input.payload)
+            .await?;
         if config.template_format == TemplateFormat::Json {
             let rendered = sending::json(config.template(), &payload, None)
                 .map_err(|error| WebhooksError::invalid("prompt_template", error.to_string()))?;
@@ -77,5 +70,23 @@ impl Webhooks {
             text: sending::text(config.template(), &payload, None, markup),
             missing: template::missing(config.template(), &payload),
         })
+    }
+
+    /// Returns the payload of a delivery, or a payload that is given as text. Expects one of them.
+    pub(crate) async fn previewed_payload(
+        &self,
+        delivery_id: Option<String>,
+        payload: Option<String>,
+    ) -> Result<Payload, WebhooksError> {
+        let stored = match (delivery_id, payload) {
+            (Some(id), None) => self.payload_text(&id).await?,
+            (None, Some(payload)) => payload,
+            _ => {
+                let reason = "expected either payload or delivery_id";
+                return Err(WebhooksError::invalid("payload", reason));
+            }
+        };
+        Payload::from_json(&stored)
+            .map_err(|error| WebhooksError::invalid("payload", error.to_string()))
     }
 }

@@ -8,6 +8,7 @@ use gatehouse_domain::{Cidr, DeliveryId, Timestamp, WebhookId};
 use gatehouse_sources::AuthMode;
 use gatehouse_sources::ReplayGuard;
 use gatehouse_sources::filter::EventFilter;
+use gatehouse_sources::payload_filter::Condition;
 use gatehouse_sources::profile::{self, Profile};
 use gatehouse_store::{StoreError, WebhookRow};
 use schemars::JsonSchema;
@@ -62,6 +63,9 @@ pub struct WebhookConfig {
     pub source_profile: String,
     #[serde(default)]
     pub events: EventFilter,
+    /// Conditions on the payload, which must all be met.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub payload_filter: Vec<Condition>,
     /// The agent that processes deliveries. Default: the default agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -123,6 +127,7 @@ impl WebhookConfig {
         Self {
             source_profile: profile.id.to_owned(),
             events: EventFilter::default(),
+            payload_filter: Vec::new(),
             agent: None,
             model: None,
             system_prompt_suffix: None,
@@ -253,6 +258,9 @@ impl AuthConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredConfig {
     pub auth: AuthConfig,
+    /// Whether its deliveries wait in the queue.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub paused: bool,
     #[serde(flatten)]
     pub webhook: WebhookConfig,
 }
@@ -305,6 +313,9 @@ pub struct Webhook {
     pub verify_token: Option<String>,
     /// Event types that are processed.
     pub events: EventFilter,
+    /// Conditions on the payload, which must all be met. Absent without conditions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub payload_filter: Vec<Condition>,
     /// The agent that processes deliveries. Absent for the default agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -362,6 +373,9 @@ pub struct Webhook {
     pub next_runs: Option<Vec<Timestamp>>,
     /// Whether the webhook accepts deliveries.
     pub enabled: bool,
+    /// Whether accepted deliveries wait until the webhook is resumed. Absent if they do not.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub paused: bool,
     /// How many deliveries were accepted.
     pub delivery_count: i64,
     /// When the last delivery was accepted.
@@ -387,7 +401,11 @@ impl Webhook {
         secrets: SecretFacts,
         due: Option<Timestamp>,
     ) -> Result<Self, StoreError> {
-        let StoredConfig { auth, webhook } = StoredConfig::of(&row)?;
+        let StoredConfig {
+            auth,
+            paused,
+            webhook,
+        } = StoredConfig::of(&row)?;
         let due = due.filter(|_| row.enabled);
         let has_url = webhook.schedule.is_none();
         Ok(Self {
@@ -407,6 +425,7 @@ impl Webhook {
             },
             verify_token: None,
             events: webhook.events,
+            payload_filter: webhook.payload_filter,
             agent: webhook.agent,
             model: webhook.model,
             system_prompt_suffix: webhook.system_prompt_suffix,
@@ -427,6 +446,7 @@ impl Webhook {
             on_limit: webhook.on_limit,
             schedule: webhook.schedule,
             enabled: row.enabled,
+            paused,
             delivery_count: row.delivery_count,
             last_delivery_at: row.last_delivery_at,
             created_at: row.created_at,

@@ -7,8 +7,8 @@
 //! deliveries (`step`).
 //!
 //! Agent turns and sends have separate pools of slots, which `fair` shares among webhooks. Deliveries whose
-//! webhook or account is disabled, or whose account does not respond, are not claimed and keep their place in
-//! the queue.
+//! webhook is disabled or paused, or whose account is disabled or does not respond, are not claimed and keep
+//! their place in the queue.
 //!
 //! Every attempt is recorded: a claim increments `attempts` before the run begins. The count is decremented
 //! only if nothing was sent: the vault was sealed, the account was disabled, or an agent turn was stopped at

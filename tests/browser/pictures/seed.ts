@@ -83,6 +83,7 @@ async function deliveries(gateway: Gateway, model: ModelServer) {
     source_profile: 'github',
     session_mode: 'per_entity',
     events: { allow: ['pull_request.opened', 'issues.opened'] },
+    payload_filter: [{ path: 'pull_request.draft', is: 'not_equals', value: true }],
   });
   const bills = await gateway.rpc<Made>('webhooks.create', {
     name: 'Bills',

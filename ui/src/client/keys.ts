@@ -29,6 +29,7 @@ export const keys = {
   profiles: ['webhooks', 'profiles'],
   schedulePreview: ['webhooks', 'schedule preview'],
   templatePreview: ['webhooks', 'template preview'],
+  payloadFilterPreview: ['webhooks', 'payload filter preview'],
   deliveries: ['deliveries', 'list'],
   heldBack: ['deliveries', 'held back'],
   /** What the list of webhooks and the page of a webhook show of its deliveries. */

@@ -21,4 +21,17 @@ test('a failure is translated with the number of attempts after it', async () =>
   expect(toldFailure('Calling the HTTP receiver failed: the connection was interrupted.')).toBe(
     'Der Aufruf bei dem HTTP-Empfänger ist fehlgeschlagen: die Verbindung wurde unterbrochen.',
   );
+  for (const [is, ist] of [
+    ['equals "main"', 'ist gleich "main"'],
+    ['does not equal "a: b"', 'ist nicht gleich "a: b"'],
+    ['contains 3', 'enthält 3'],
+    ['exists', 'ist vorhanden'],
+    ['is missing', 'fehlt'],
+    ['is greater than 1.5', 'ist größer als 1.5'],
+    ['is less than -1', 'ist kleiner als -1'],
+  ]) {
+    expect(toldFailure(`The payload filter is not met: a.0.b ${is}.`)).toBe(
+      `Der Payload-Filter ist nicht erfüllt: a.0.b ${ist}.`,
+    );
+  }
 });

@@ -69,6 +69,16 @@ pub enum Command {
         /// The ID or public ID
         id: String,
     },
+    /// Accept and keep deliveries, but do not work on them; attempts that have begun continue
+    Pause {
+        /// The ID or public ID
+        id: String,
+    },
+    /// Work on the deliveries of a paused webhook again
+    Resume {
+        /// The ID or public ID
+        id: String,
+    },
     /// Generate a new secret; the old one stays valid for a while
     RotateSecret {
         /// The ID or public ID
@@ -183,6 +193,8 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::Delete { id, yes } => delete(&client, out, &id, yes).await?,
         Command::Enable { id } => switch(&client, out, &id, true).await?,
         Command::Disable { id } => switch(&client, out, &id, false).await?,
+        Command::Pause { id } => pause(&client, out, &id, true).await?,
+        Command::Resume { id } => pause(&client, out, &id, false).await?,
         Command::RotateSecret {
             id,
             overlap_seconds,
@@ -319,6 +331,15 @@ async fn switch(client: &Client, out: &Output, id: &str, enabled: bool) -> Resul
     let record = client.rpc("webhooks.update", params).await?;
     out.record(&record, || {
         let how = if enabled { "enabled" } else { "disabled" };
+        line(format!("{} is {how}.", field(&record, "name")));
+    })
+}
+
+async fn pause(client: &Client, out: &Output, id: &str, paused: bool) -> Result<()> {
+    let params = json!({ "id": id, "paused": paused });
+    let record = client.rpc("webhooks.update", params).await?;
+    out.record(&record, || {
+        let how = if paused { "paused" } else { "resumed" };
         line(format!("{} is {how}.", field(&record, "name")));
     })
 }

@@ -241,6 +241,16 @@ async fn hooks_become_webhooks_that_verify_as_before() {
     let redeploy = webhooks.iter().find(|it| it["name"] == "redeploy").unwrap();
     assert_eq!(redeploy["auth_mode"], "codehost_a_hmac_sha256");
     assert_eq!(redeploy["allowed_cidrs"], json!(["192.0.2.0/24"]));
+    let conditions = json!([
+        { "path": "ref", "is": "equals", "value": "refs/heads/main" },
+        { "path": "repository.private", "is": "equals", "value": true },
+    ]);
+    assert_eq!(redeploy["payload_filter"], conditions);
+    let reasons = list(&made, "not_imported", "why");
+    let secrets = reasons
+        .iter()
+        .filter(|why| why.ends_with("must not contain a secret"));
+    assert_eq!(secrets.count(), 2, "{reasons:?}");
     let open = webhooks.iter().find(|it| it["name"] == "open").unwrap();
     assert_eq!(open["auth_mode"], "bearer");
     let left = list(&made, "not_imported", "what");
@@ -381,6 +391,35 @@ async fn an_item_that_the_server_refuses_does_not_stop_the_others() {
     assert!(said.contains("reserved.env:3"), "{said}");
     let variables = place.names("env.list", "env_variables", "key").await;
     assert_eq!(variables, ["FIRST", "SECOND"]);
+}
+
+#[tokio::test]
+async fn twenty_rules_about_the_payload_become_conditions_and_one_more_is_named() {
+    let place = ImportServer::new().await;
+    let hook = |count: usize| {
+        let rules: Vec<Value> = (0..count)
+            .map(|n| {
+                let parameter = json!({ "source": "payload", "name": format!("field{n}") });
+                json!({ "match": { "type": "value", "value": "x", "parameter": parameter } })
+            })
+            .collect();
+        let id = format!("with {count}");
+        json!({ "id": id, "execute-command": "x", "trigger-rule": { "and": rules } })
+    };
+    let hooks = json!([hook(20), hook(21)]).to_string();
+    let file = place.installation.file("many.json", &hooks).await;
+    let made = place.import(&["webhook", text(&file)]).json();
+    let left = list(&made, "not_imported", "what");
+    assert!(!left.contains(&"rule of with 20"), "{left:?}");
+    assert!(left.contains(&"rule of with 21"), "{left:?}");
+    let found = place
+        .server
+        .rpc(&place.key, "webhooks.list", json!({}))
+        .await;
+    for webhook in found["result"]["webhooks"].as_array().unwrap() {
+        let conditions = webhook["payload_filter"].as_array().unwrap();
+        assert_eq!(conditions.len(), 20, "{webhook}");
+    }
 }
 
 #[tokio::test]

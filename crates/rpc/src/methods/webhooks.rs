@@ -1,9 +1,11 @@
 //! `webhooks.*`: inbound webhooks and sender profiles.
 
+mod payload_filter;
 mod profiles;
 mod schedule;
 mod template;
 
+pub use payload_filter::PREVIEW as PAYLOAD_FILTER_PREVIEW;
 pub use profiles::PROFILES;
 pub use schedule::PREVIEW as SCHEDULE_PREVIEW;
 pub use template::PREVIEW as TEMPLATE_PREVIEW;

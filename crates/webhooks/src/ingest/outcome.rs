@@ -14,7 +14,7 @@ use serde_json::Value;
 pub enum Ingested {
     /// Stored and queued; the response is 202.
     Accepted(DeliveryId),
-    /// The event filter excludes it; the response is 200.
+    /// The event filter or the payload filter excludes it; the response is 200.
     Filtered(DeliveryId),
     /// A duplicate of this delivery; the response is 200.
     Deduplicated(DeliveryId),

@@ -17,6 +17,7 @@ use gatehouse_domain::{DeliveryId, DeliveryStatus};
 use gatehouse_sources::ReplayGuard;
 use gatehouse_sources::event::{self, Event, HandshakeInput, HandshakeReply};
 use gatehouse_sources::payload::Payload;
+use gatehouse_sources::payload_filter::Condition;
 use gatehouse_sources::summary;
 use gatehouse_sources::verify::{self, Proof, VerifyInput};
 use gatehouse_store::{NewDelivery, PREVIEW_BYTES, RateRefused, StoreError};
@@ -290,9 +291,17 @@ impl Intake {
         })
     }
 
-    /// Stores a filtered delivery. Waits for the commit because the response contains its ID.
-    pub(super) async fn filter(&self, arrived: &Arrived<'_>) -> Result<Ingested, IngestError> {
-        let row = self.row_of(DeliveryStatus::Filtered, arrived, arrived.body);
+    /// Stores a delivery that the event filter excludes, or that does not meet a condition of the payload filter. Waits
+    /// for the commit because the response contains its ID.
+    pub(super) async fn filter(
+        &self,
+        arrived: &Arrived<'_>,
+        unmet: Option<&Condition>,
+    ) -> Result<Ingested, IngestError> {
+        let row = NewDelivery {
+            error: unmet.map(|unmet| format!("The payload filter is not met: {unmet}.")),
+            ..self.row_of(DeliveryStatus::Filtered, arrived, arrived.body)
+        };
         let id = row.id.clone();
         self.inner.batches.store_filtered(row).await?;
         metrics::filtered(&self.webhook.id);

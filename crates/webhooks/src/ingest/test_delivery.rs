@@ -22,7 +22,7 @@ const MAX_EVENT: usize = 200;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TestResult {
     pub delivery_id: DeliveryId,
-    /// `filtered` if the webhook's event filter excludes the sample.
+    /// `filtered` if the webhook's event filter or payload filter excludes the sample.
     pub status: DeliveryStatus,
 }
 

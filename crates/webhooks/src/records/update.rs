@@ -107,14 +107,10 @@ impl Inner {
             updated_at: self.now(),
             ..before.clone()
         };
+        let named = |secret| secret::named(&before.public_id, secret);
         let secrets: Vec<_> = secret
             .iter()
-            .map(|secret| {
-                (
-                    secret::place(CURRENT),
-                    secret::named(&before.public_id, secret),
-                )
-            })
+            .map(|secret| (secret::place(CURRENT), named(secret)))
             .collect();
         let (inner, actor) = (Arc::clone(self), actor.clone());
         self.write_with(secrets, move |conn, formed| {
@@ -137,7 +133,8 @@ impl Inner {
                 }
                 let detail = json!({
                     "id": after.id, "public_id": after.public_id, "name": after.name,
-                    "enabled": after.enabled, "secret_replaced": !formed.is_empty(),
+                    "enabled": after.enabled, "paused": config.paused,
+                    "secret_replaced": !formed.is_empty(),
                 });
                 inner.note(conn, "webhook.updated", &actor, detail).await?;
                 Ok(())

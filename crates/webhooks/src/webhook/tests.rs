@@ -26,6 +26,7 @@ fn a_configuration_survives_its_column_and_its_copy_has_no_auth() {
             secret_hint: Some("…abcd".to_owned()),
             is_generated: false,
         },
+        paused: true,
         webhook: WebhookConfig::new(profile::generic()),
     };
     let text = serde_json::to_string(&stored).unwrap();
@@ -37,5 +38,6 @@ fn a_configuration_survives_its_column_and_its_copy_has_no_auth() {
     };
     let text = serde_json::to_string(&copy).unwrap();
     assert!(!text.contains("auth") && !text.contains("abcd"), "{text}");
+    assert!(!text.contains("paused"), "{text}");
     assert_eq!(serde_json::from_str::<Snapshot>(&text).unwrap(), copy);
 }

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Lines with due deliveries that wait for a slot or for an account that does not respond. The end of a run, a timer or
-/// a change of a setting wakes the worker for them.
+/// Lines with deliveries that wait for a slot, for an account that does not respond, or until their webhook is enabled
+/// or resumed. The end of a run, a timer or a change of a setting or a webhook wakes the worker for them.
 #[derive(Debug, Default)]
 pub(crate) struct BlockedLines(Mutex<HashMap<WebhookId, Vec<String>>>);
 

@@ -1,4 +1,4 @@
-//! Holds that are not stored in the rows of deliveries: a disabled webhook, and an account that is disabled
+//! Holds that are not stored in the rows of deliveries: a disabled or paused webhook, and an account that is disabled
 //! or does not respond.
 
 use super::circuit::{Circuits, Gate};
@@ -51,8 +51,13 @@ impl Inner {
         known: &mut HashMap<String, Option<String>>,
     ) -> Option<String> {
         let webhook = self.live.find_by_id(&row.webhook_id);
-        if webhook.is_some_and(|webhook| !webhook.enabled) {
-            return Some("Waits until the webhook is enabled.".to_owned());
+        if let Some(webhook) = webhook {
+            if !webhook.enabled {
+                return Some("Waits until the webhook is enabled.".to_owned());
+            }
+            if webhook.paused {
+                return Some("Waits until the webhook is resumed.".to_owned());
+            }
         }
         let target = row.target.as_ref().filter(|target| !target.is_empty())?;
         if let Some(why) = known.get(target) {

@@ -24,8 +24,8 @@ pub(super) struct QueueRead {
     pub(super) is_idle: bool,
     /// Whether due deliveries stay in the queue because this node has no slots for them.
     pub(super) leaves_work: bool,
-    /// Lines whose account does not respond.
-    unreachable: Vec<LineKey>,
+    /// Lines whose webhook is disabled or paused, or whose account does not respond.
+    held: Vec<LineKey>,
 }
 
 impl QueueRead {
@@ -71,10 +71,10 @@ impl Worker {
             .collect();
         let lines = candidates.iter().map(|candidate| &candidate.line);
         let waiting = lines.filter(|line| !served.contains(&(&line.target, &line.webhook_id)));
-        let unreachable = std::mem::take(&mut queue.unreachable);
+        let held = std::mem::take(&mut queue.held);
         self.inner
             .blocked
-            .replace(waiting.map(line_key).chain(unreachable));
+            .replace(waiting.map(line_key).chain(held));
     }
 
     /// The load without runs that only have to be stored.
@@ -118,11 +118,12 @@ impl Worker {
         lines: Vec<DeliveryLine>,
         queue: &mut QueueRead,
     ) -> Result<Vec<Candidate>, StoreError> {
-        let disabled = self.inner.live.disabled();
+        let on_hold = self.inner.live.on_hold();
         let (now, monotonic) = (self.inner.now(), self.inner.clock.monotonic_ms());
         let mut candidates = Vec::with_capacity(lines.len());
         for line in lines {
-            if disabled.contains(&line.webhook_id) {
+            if on_hold.contains(&line.webhook_id) {
+                queue.held.push(line_key(&line));
                 continue;
             }
             if line.due > now {
@@ -152,7 +153,7 @@ impl Worker {
                     if let Some(until) = until {
                         queue.not_before(Duration::from_millis(until.saturating_sub(monotonic)));
                     }
-                    queue.unreachable.push(line_key(&line));
+                    queue.held.push(line_key(&line));
                     continue;
                 }
             };

@@ -14,6 +14,7 @@ mod failures;
 mod hold;
 mod ingest;
 mod ingest_limits;
+mod payload_filter;
 mod records;
 mod replay_guard;
 mod requests;

@@ -269,6 +269,20 @@ export type AuthMode =
   | 'box_signature'
   | 'mux_signature';
 /**
+ * How a field is compared.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Comparison".
+ */
+export type Comparison = 'equals' | 'not_equals' | 'contains' | 'exists' | 'missing' | 'greater' | 'less';
+/**
+ * A text, a number or a boolean.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ConditionValue".
+ */
+export type ConditionValue = string | number | boolean;
+/**
  * Which deliveries share a chat session.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -2009,6 +2023,10 @@ export interface Interface {
          */
         events?: Events | null;
         /**
+         * Conditions on the payload, at most 20, that must all be met. A delivery that does not meet them is `filtered`.
+         */
+        payload_filter?: Condition[] | null;
+        /**
          * The agent that processes deliveries.
          */
         agent?: string | null;
@@ -2093,6 +2111,10 @@ export interface Interface {
          * Whether the webhook accepts deliveries.
          */
         enabled?: boolean | null;
+        /**
+         * Whether accepted deliveries wait in the queue until this is `false` again. Attempts that have begun continue.
+         */
+        paused?: boolean | null;
       };
       result: WebhookChanged;
     };
@@ -2134,6 +2156,10 @@ export interface Interface {
          */
         events?: Events | null;
         /**
+         * Conditions on the payload, at most 20, that must all be met. A delivery that does not meet them is `filtered`.
+         */
+        payload_filter?: Condition[] | null;
+        /**
          * The agent that processes deliveries.
          */
         agent?: string | null;
@@ -2218,6 +2244,10 @@ export interface Interface {
          * Whether the webhook accepts deliveries.
          */
         enabled?: boolean | null;
+        /**
+         * Whether accepted deliveries wait in the queue until this is `false` again. Attempts that have begun continue.
+         */
+        paused?: boolean | null;
       };
       result: WebhookChanged;
     };
@@ -2315,6 +2345,26 @@ export interface Interface {
         payload?: string | null;
       };
       result: TemplatePreview;
+    };
+    /**
+     * Compares a payload with the conditions of a payload filter, without storing anything.
+     */
+    'webhooks.payload_filter.preview': {
+      params: {
+        /**
+         * As in `webhooks.create`.
+         */
+        payload_filter?: Condition[] | null;
+        /**
+         * The delivery whose stored payload is used.
+         */
+        delivery_id?: string | null;
+        /**
+         * JSON, as text.
+         */
+        payload?: string | null;
+      };
+      result: PayloadFilterPreview;
     };
     /**
      * Counts deliveries by hour and status.
@@ -5239,6 +5289,10 @@ export interface Webhook {
    */
   events: EventFilter;
   /**
+   * Conditions on the payload, which must all be met. Absent without conditions.
+   */
+  payload_filter?: Condition[];
+  /**
    * The agent that processes deliveries. Absent for the default agent.
    */
   agent?: string | null;
@@ -5321,6 +5375,10 @@ export interface Webhook {
    * Whether the webhook accepts deliveries.
    */
   enabled: boolean;
+  /**
+   * Whether accepted deliveries wait until the webhook is resumed. Absent if they do not.
+   */
+  paused?: boolean;
   /**
    * How many deliveries were accepted.
    */
@@ -5499,6 +5557,10 @@ export interface WebhookChanged {
    */
   events: EventFilter;
   /**
+   * Conditions on the payload, which must all be met. Absent without conditions.
+   */
+  payload_filter?: Condition[];
+  /**
    * The agent that processes deliveries. Absent for the default agent.
    */
   agent?: string | null;
@@ -5581,6 +5643,10 @@ export interface WebhookChanged {
    * Whether the webhook accepts deliveries.
    */
   enabled: boolean;
+  /**
+   * Whether accepted deliveries wait until the webhook is resumed. Absent if they do not.
+   */
+  paused?: boolean;
   /**
    * How many deliveries were accepted.
    */
@@ -5808,6 +5874,39 @@ export interface SchedulePreview {
    * The next five runs, if the schedule began now.
    */
   next_runs: Timestamp[];
+}
+/**
+ * A condition on one field of the payload.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Condition".
+ */
+export interface Condition {
+  /**
+   * The field, as in a template but without braces: `pull_request.draft`, `items.0.name`.
+   */
+  path: string;
+  is: Comparison;
+  /**
+   * What to compare with. Absent for `exists` and `missing`.
+   */
+  value?: ConditionValue | null;
+}
+/**
+ * Whether a payload meets the conditions of a payload filter.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "PayloadFilterPreview".
+ */
+export interface PayloadFilterPreview {
+  /**
+   * Whether all conditions are met.
+   */
+  met: boolean;
+  /**
+   * Whether each condition is met, in their order.
+   */
+  conditions: boolean[];
 }
 /**
  * A rendered template.
@@ -7350,6 +7449,7 @@ export const READS: ReadonlySet<string> = new Set([
   'webhooks.profiles',
   'webhooks.schedule.preview',
   'webhooks.template.preview',
+  'webhooks.payload_filter.preview',
   'webhooks.stats',
   'webhooks.deliveries',
   'webhooks.delivery.get',

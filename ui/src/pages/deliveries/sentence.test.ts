@@ -21,5 +21,7 @@ test('what became of it is the answer, the channel, or the reason why it failed'
   expect(outcomeOf({ ...done, target: 'inbox' }, null)).toBe('sent to Inbox');
   expect(outcomeOf({ status: 'queued', target: 'inbox' }, null)).toBe('');
   expect(outcomeOf({ status: 'filtered' }, null)).toContain('ignores events of this type');
+  const unmet = 'The payload filter is not met: pull_request.draft equals false.';
+  expect(outcomeOf({ status: 'filtered', error: unmet }, null)).toBe(unmet);
   expect(outcomeOf({ status: 'rejected', error: 'wrong_signature' }, null)).toContain('The signature does not match.');
 });

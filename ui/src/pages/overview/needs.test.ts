@@ -94,13 +94,18 @@ test('approvals come first; a disabled webhook needs no secret', () => {
     ...QUIET,
     approvals: [1, 2],
     failed: 3,
-    webhooks: [webhook({ awaits_secret: true }), webhook({ awaits_secret: true }, false)],
+    webhooks: [
+      webhook({ awaits_secret: true }),
+      webhook({ awaits_secret: true }, false),
+      { ...webhook({}), paused: true },
+      { ...webhook({}, false), paused: true },
+    ],
     servers: [
       { name: 'files', state: 'connected', needs_approval: true },
       { name: 'web', state: 'connected', needs_approval: false },
     ],
   };
-  expect(needsOf(facts, NOW).map(({ kind }) => kind)).toEqual(['approvals', 'failed', 'secret', 'server']);
+  expect(needsOf(facts, NOW).map(({ kind }) => kind)).toEqual(['approvals', 'failed', 'secret', 'paused', 'server']);
 });
 
 test('a rejected or moved key, a channel, a server and waiting people are named', () => {

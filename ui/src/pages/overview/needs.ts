@@ -28,7 +28,7 @@ export interface Facts {
   checks: readonly Pick<ToldCheck, 'id' | 'ok' | 'message' | 'urgent' | 'told'>[];
   api_keys: readonly Expiring[];
   devices: readonly Expiring[];
-  webhooks: readonly Pick<Result<'webhooks.get'>, 'id' | 'name' | 'enabled' | 'auth'>[];
+  webhooks: readonly Pick<Result<'webhooks.get'>, 'id' | 'name' | 'enabled' | 'paused' | 'auth'>[];
   budgets: readonly Pick<
     Result<'budgets.list'>['budgets'][number],
     'scope' | 'period' | 'tokens' | 'cost' | 'used_tokens' | 'used_cost' | 'exhausted'
@@ -45,7 +45,7 @@ export type Need =
   | { kind: 'no_model' }
   | { kind: 'approvals' | 'failed' | 'restored' | 'people'; count: number }
   | { kind: 'api_key' | 'device'; id: string; label: string; at: string; over: boolean }
-  | { kind: 'secret' | 'old_secret'; id: string; label: string; at: string | null }
+  | { kind: 'secret' | 'old_secret' | 'paused'; id: string; label: string; at: string | null }
   | { kind: 'budget'; scope: string; share: number; over: boolean }
   | { kind: 'server' | 'broken_server' | 'channel' | 'rejected_key' | 'moved_key'; label: string }
   | { kind: 'backup' }
@@ -88,6 +88,9 @@ export function needsOf(facts: Facts, now_ms: number): Need[] {
     ...facts.webhooks
       .filter(({ enabled, auth }) => enabled && auth.awaits_secret)
       .map(({ id, name }) => ({ kind: 'secret', id, label: name, at: null }) as const),
+    ...facts.webhooks
+      .filter(({ enabled, paused }) => enabled && paused)
+      .map(({ id, name }) => ({ kind: 'paused', id, label: name, at: null }) as const),
     ...facts.servers
       .filter((server) => server.needs_approval)
       .map(({ name }) => ({ kind: 'server', label: name }) as const),

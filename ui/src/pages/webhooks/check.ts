@@ -3,6 +3,7 @@ import { m } from '../../paraglide/messages.js';
 import { numberOf } from '../../parts/numeral';
 import { number } from '../../parts/time';
 import { entries, isNetwork } from './cidr';
+import { conditionErrors } from './conditions';
 import { inputOf, type Draft } from './draft';
 import { PROFILE, scheduleError } from './schedule';
 
@@ -20,7 +21,7 @@ const isPattern = (entry: string): boolean => {
 };
 
 export function check(draft: Draft): Errors {
-  const errors: Record<string, string> = {};
+  const errors = draft.profile === PROFILE ? {} : conditionErrors(draft.conditions);
   if (draft.profile === PROFILE) {
     const missing = scheduleError(draft.schedule);
     if (missing !== null) errors.schedule = missing;

@@ -40,6 +40,17 @@ it('puts events into the list that the choice names', () => {
   expect(inputOf(draft({ ...said, filter: 'all' })).events).toEqual({ allow: [], deny: [] });
 });
 
+it('sends the conditions on the payload, and none for a schedule', () => {
+  const conditions = [{ path: 'a.b', is: 'equals' as const, value: 'true' }];
+  const payload_filter = [{ path: 'a.b', is: 'equals', value: true }];
+  expect(changes(draft({}), draft({ conditions }))).toEqual({ payload_filter });
+  expect(changes(draft({ conditions }), draft({}))).toEqual({ payload_filter: null });
+  expect(inputOf(draft({ conditions, profile: 'schedule' })).payload_filter).toBeNull();
+  const missing = [{ path: '', is: 'equals' as const, value: '' }];
+  expect(check(draft({ conditions: missing }))['payload_filter.0.path']).toBeDefined();
+  expect(check(draft({ conditions: missing, profile: 'schedule' }))['payload_filter.0.path']).toBeUndefined();
+});
+
 it('sends the answer of an agent only where a channel is named', () => {
   const answer = { answerTo: 'slack:team', answerTemplate: '{n}: {answer}', target: 'log', template: 't' };
   const sent = ({ deliver_to, prompt_template }: ReturnType<typeof inputOf>) => [deliver_to, prompt_template];

@@ -12,6 +12,7 @@ import type { Params } from '../../client/rpc';
 import { numberOf, numeralOf } from '../../parts/numeral';
 import { rebased } from '../../parts/rebase';
 import { entries } from './cidr';
+import { conditionsOf, payloadFilterOf, type ConditionDraft } from './conditions';
 import { emptySchedule, PROFILE, scheduleDraftOf, scheduleInputOf, type ScheduleDraft } from './schedule';
 
 export interface Draft {
@@ -24,6 +25,7 @@ export interface Draft {
   others: string;
   /** Event types to skip even though `only` includes them. */
   never: string;
+  conditions: ConditionDraft[];
   eventHeader: string;
   forward: boolean;
   agent: string;
@@ -68,6 +70,7 @@ export const emptyDraft = (): Draft => ({
   picked: [],
   others: '',
   never: '',
+  conditions: [],
   eventHeader: '',
   forward: false,
   agent: '',
@@ -119,6 +122,7 @@ export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {
     picked: listed.filter((one) => catalog.includes(one)),
     others: listed.filter((one) => !catalog.includes(one)).join(', '),
     never: filter === 'only' ? deny.join(', ') : '',
+    conditions: conditionsOf(webhook.payload_filter),
     eventHeader: webhook.event_header ?? '',
     forward: webhook.deliver_only,
     agent: webhook.agent ?? '',
@@ -174,6 +178,7 @@ export function inputOf(draft: Draft): Input {
       allow: draft.filter === 'only' ? picked : [],
       deny: draft.filter === 'except' ? picked : draft.filter === 'only' ? entries(draft.never) : [],
     },
+    payload_filter: draft.profile === PROFILE ? null : payloadFilterOf(draft.conditions),
     event_header: draft.profile === 'generic' ? text(draft.eventHeader.trim()) : null,
     deliver_only: draft.forward,
     agent: text(draft.agent),

@@ -5,6 +5,13 @@ use super::node::{Content, Document, Node};
 use super::plan::Plan;
 use serde_json::{Map, Value, json};
 
+/// Maximum number of conditions of a payload filter in the API.
+const MAX_CONDITIONS: usize = 20;
+/// Maximum length of a condition's path in the API, in characters.
+const MAX_PATH: usize = 200;
+/// Maximum length of a condition's value in the API, in characters.
+const MAX_VALUE: usize = 500;
+
 /// Plans the hooks of a file.
 pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
     let Content::List(hooks) = &document.root.value else {
@@ -20,6 +27,10 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
         let mut found = SenderRules::default();
         if let Some(rule) = hook.get("trigger-rule") {
             found.read(document, rule, false)?;
+        }
+        if !found.conditions.is_empty() {
+            let conditions = Value::Array(std::mem::take(&mut found.conditions));
+            found.params.insert("payload_filter".to_owned(), conditions);
         }
         let from = Plan::place(document.path, hook.line);
         if let Some(secret) = &found.secret_line {
@@ -54,6 +65,8 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
 #[derive(Default)]
 struct SenderRules {
     params: Map<String, Value>,
+    /// The conditions of the payload filter.
+    conditions: Vec<Value>,
     secret_line: Option<usize>,
     left: Vec<(usize, &'static str)>,
 }
@@ -104,6 +117,13 @@ impl SenderRules {
             self.left.push((rule.line, "it is nested in `or` or `not`"));
             return Ok(());
         }
+        if kind == "value"
+            && self.conditions.len() < MAX_CONDITIONS
+            && let Some(condition) = payload_condition(rule)
+        {
+            self.conditions.push(condition);
+            return Ok(());
+        }
         match (kind, header) {
             ("payload-hmac-sha256" | "payload-hash-sha256", Some(header))
                 if header.eq_ignore_ascii_case("X-Hub-Signature-256") =>
@@ -128,10 +148,15 @@ impl SenderRules {
                 self.left
                     .push((rule.line, "Gatehouse does not verify this signature"));
             }
-            _ => self.left.push((
-                rule.line,
-                "filters are set on the webhook: `events` and `filter`",
-            )),
+            _ => {
+                let is_secret = payload_path(rule).is_some_and(names_secret);
+                let why = if is_secret {
+                    "a payload filter is shown with the webhook, so it must not contain a secret"
+                } else {
+                    "filters are set on the webhook: `events` and `payload_filter`"
+                };
+                self.left.push((rule.line, why));
+            }
         }
         Ok(())
     }
@@ -159,12 +184,56 @@ impl SenderRules {
     }
 }
 
-/// Whether a header with a fixed value is a credential rather than the name of an event.
-fn looks_secret(header: &str) -> bool {
-    let header = header.to_ascii_lowercase();
+/// The field of the payload that a rule is about.
+fn payload_path(rule: &Node) -> Option<&str> {
+    let parameter = rule.get("parameter")?;
+    let is_payload = parameter.text_of("source") == Some("payload");
+    parameter.text_of("name").filter(|_| is_payload)
+}
+
+/// The condition of a payload filter for a rule that compares a field of the payload with a value. The rule compares
+/// texts, also of numbers and booleans. A secret would be shown with the webhook, so it becomes no condition. Neither
+/// does a field that the API refuses, because it would refuse the webhook as well.
+fn payload_condition(rule: &Node) -> Option<Value> {
+    let path = payload_path(rule)?;
+    let value = rule.text_of("value")?;
+    if !is_field(path) || names_secret(path) || value.chars().count() > MAX_VALUE {
+        return None;
+    }
+    let typed = serde_json::from_str::<Value>(value)
+        .ok()
+        .filter(|typed| typed.is_number() || typed.is_boolean());
+    let value = typed.unwrap_or_else(|| json!(value));
+    Some(json!({ "path": path, "is": "equals", "value": value }))
+}
+
+/// Whether the API accepts the path of a condition.
+fn is_field(path: &str) -> bool {
+    let is_part = |part: &str| !part.is_empty() && part.trim() == part;
+    path.chars().count() <= MAX_PATH
+        && path.split('.').all(is_part)
+        && path != "__raw__"
+        && !path
+            .chars()
+            .any(|it| it.is_control() || matches!(it, '{' | '}' | '"'))
+}
+
+/// Whether a field of the payload contains a credential, also if its name is in camelCase.
+fn names_secret(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let is_in_path = |word: &&str| lower.contains(*word);
+    ["token", "secret", "password", "apikey"]
+        .iter()
+        .any(is_in_path)
+        || path.split('.').any(looks_secret)
+}
+
+/// Whether a header or a field with a fixed value is a credential rather than the name of an event.
+fn looks_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
     // Bitbucket's event type.
-    header != "x-event-key"
-        && header.split(['-', '_']).any(|word| {
+    name != "x-event-key"
+        && name.split(['-', '_']).any(|word| {
             [
                 "token",
                 "secret",

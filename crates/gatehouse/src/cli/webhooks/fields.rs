@@ -29,6 +29,14 @@ pub struct Fields {
     /// Event types to ignore, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "TYPE,…")]
     deny_events: Option<Vec<String>>,
+    #[arg(
+        long,
+        value_name = "CONDITION",
+        help = "A condition that the payload must meet, as PATH IS VALUE, such as \
+                \"pull_request.draft equals false\"; may be repeated, and then replaces all. IS is \
+                equals, not_equals, contains, exists, missing, greater or less"
+    )]
+    payload_filter: Vec<String>,
     /// The agent that processes deliveries
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
@@ -147,6 +155,11 @@ impl Fields {
             [] => None,
             pairs => Some(extra_of(pairs)?),
         };
+        let filter = match self.payload_filter.as_slice() {
+            [] => None,
+            [none] if none.is_empty() => Some(Value::Null),
+            conditions => Some(conditions.iter().map(|text| condition_of(text)).collect()),
+        };
         let events = lists("allow", self.events, "deny", self.deny_events);
         let tools = lists("allow", self.allow_tools, "deny", self.deny_tools);
         let fields = [
@@ -155,6 +168,7 @@ impl Fields {
             ("header", self.header.map(Value::from)),
             ("event_header", self.event_header.map(Value::from)),
             ("events", events),
+            ("payload_filter", filter),
             ("agent", self.agent.map(Value::from)),
             ("model", self.model.map(Value::from)),
             ("system_prompt_suffix", self.system_prompt.map(Value::from)),
@@ -205,6 +219,22 @@ fn lists(
             .collect()
     };
     given.then(|| json!({ a: filled(first), b: filled(second) }))
+}
+
+/// A condition of a payload filter. A value that is not JSON is a text, and so is a list or an object. The gateway
+/// checks the condition.
+fn condition_of(text: &str) -> Value {
+    let (path, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+    let (is, value) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
+    let mut condition = json!({ "path": path, "is": is });
+    let value = value.trim();
+    if !value.is_empty() {
+        let scalar = serde_json::from_str::<Value>(value)
+            .ok()
+            .filter(|value| !value.is_array() && !value.is_object());
+        condition["value"] = scalar.unwrap_or_else(|| json!(value));
+    }
+    condition
 }
 
 fn extra_of(pairs: &[String]) -> Result<Value> {

@@ -411,6 +411,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("webhooks.profiles", READ),
     ("webhooks.schedule.preview", READ),
     ("webhooks.template.preview", READ),
+    ("webhooks.payload_filter.preview", READ),
     ("webhooks.stats", READ),
     ("webhooks.deliveries", READ),
     ("webhooks.delivery.get", READ),

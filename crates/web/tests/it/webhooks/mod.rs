@@ -6,6 +6,7 @@ mod json_bodies;
 mod limits;
 mod methods;
 mod notices;
+mod payload_filter;
 mod schedules;
 mod sealed;
 

@@ -2,6 +2,7 @@
 
 use super::harness::{Harness, everywhere, id, settings};
 use super::retries::Receiver;
+use crate::requests::{accepted, open_webhook, post, update};
 use gatehouse_channels::{AccountChange, ChannelsError};
 use gatehouse_domain::{Actor, DeliveryStatus, ErrorCode, Problem};
 use gatehouse_webhooks::WebhooksSettings;
@@ -73,6 +74,53 @@ async fn a_disabled_webhook_holds_its_queue() {
         assert_eq!(harness.row(2).await.attempts, 0);
         harness.switch(&webhook, true).await;
         harness.until_all(&[1, 2], DeliveryStatus::Completed).await;
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_paused_webhook_accepts_deliveries_and_works_on_them_after_it_is_resumed() {
+    everywhere(|database, model| async move {
+        let harness = Harness::open(&database, &model).await;
+        let pause = async |name: &str, paused: bool| {
+            let members = json!({ "paused": paused });
+            update(&harness, name, members).await.unwrap().webhook
+        };
+        let members = json!({ "deliver_only": true, "prompt_template": "{n}" });
+        let webhook = open_webhook(&harness, members.clone()).await;
+        let other = open_webhook(&harness, members).await;
+        let id = webhook.id.as_str();
+        assert!(!webhook.paused);
+        assert!(pause(id, true).await.paused);
+        harness.work();
+        let mut waiting = Vec::new();
+        for n in 1..=3 {
+            let sent = post(&harness, &webhook, &[], &json!({ "n": n }).to_string()).await;
+            waiting.push(accepted(sent));
+        }
+        accepted(post(&harness, &other, &[], r#"{"n":9}"#).await);
+        harness.until_all(&[0], DeliveryStatus::Completed).await;
+        harness.worker_has_looked().await;
+        for one in &waiting {
+            let delivery = harness.webhooks.delivery(one.as_str()).await.unwrap();
+            assert_eq!(
+                (delivery.status, delivery.attempts),
+                (DeliveryStatus::Queued, 0)
+            );
+            let error = delivery.error.unwrap();
+            assert_eq!(error, "Waits until the webhook is resumed.");
+        }
+        // The owner made them wait, so no worker is late.
+        assert_eq!(harness.webhooks.oldest_due().await.unwrap(), None);
+        // Another change does not resume it.
+        let renamed = json!({ "name": "renamed" });
+        assert!(update(&harness, id, renamed).await.unwrap().webhook.paused);
+        assert!(!pause(id, false).await.paused);
+        harness.until_all(&[0; 3], DeliveryStatus::Completed).await;
+        let mut sent = harness.inbox().await;
+        sent.sort();
+        assert_eq!(sent, ["1", "2", "3", "9"]);
         harness.stop().await;
     })
     .await;

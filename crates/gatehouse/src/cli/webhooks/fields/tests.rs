@@ -47,6 +47,40 @@ fn flags_become_the_fields_of_the_api() {
 }
 
 #[test]
+fn conditions_are_a_path_a_comparison_and_a_value() {
+    let one = |condition: &str| {
+        let given = params(&["--payload-filter", condition]);
+        given["payload_filter"][0].clone()
+    };
+    for (text, value) in [
+        ("false", json!(false)),
+        ("1.5", json!(1.5)),
+        ("null", json!(null)),
+        ("\"42\"", json!("42")),
+        ("main", json!("main")),
+        ("two words", json!("two words")),
+        ("[1]", json!("[1]")),
+        ("{a}", json!("{a}")),
+    ] {
+        let expected = json!({ "path": "a.0.b", "is": "equals", "value": value });
+        assert_eq!(one(&format!("a.0.b equals {text}")), expected);
+    }
+    assert_eq!(one(" a  exists "), json!({ "path": "a", "is": "exists" }));
+    // The gateway refuses it and names the member.
+    assert_eq!(one("a"), json!({ "path": "a", "is": "" }));
+    let two = params(&[
+        "--payload-filter",
+        "a exists",
+        "--payload-filter",
+        "b missing",
+    ]);
+    let expected = json!([{ "path": "a", "is": "exists" }, { "path": "b", "is": "missing" }]);
+    assert_eq!(two["payload_filter"], expected);
+    let cleared = params(&["--payload-filter", ""]);
+    assert_eq!(cleared, json!({ "payload_filter": null }));
+}
+
+#[test]
 fn a_schedule_has_one_kind_of_time() {
     let given = params(&["--schedule", "0 9 * * *", "--timezone", "Europe/Berlin"]);
     let expected = json!({ "schedule": { "cron": "0 9 * * *", "timezone": "Europe/Berlin" } });

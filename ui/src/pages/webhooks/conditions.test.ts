@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { Condition } from '../../client/generated/rpc';
+import { conditionErrors, conditionsOf, payloadFilterOf, placedErrors, valueOf } from './conditions';
+
+test('a typed value is JSON, or else a text', () => {
+  for (const [typed, value] of [
+    ['42', 42],
+    [' 1.50 ', 1.5],
+    ['true', true],
+    ['null', null],
+    ['"42"', '42'],
+    ['""', ''],
+    ['main', 'main'],
+    ['two words', 'two words'],
+    ['[1]', '[1]'],
+    ['{"a":1}', '{"a":1}'],
+    ['1e999', '1e999'],
+  ] as const) {
+    expect(valueOf(typed)).toBe(value);
+  }
+});
+
+test('a stored condition is typed so that it is sent unchanged', () => {
+  const values = ['main', '42', 'true', '"a"', ' a ', '', 'a\nb', 42, 1.5, -3, true, false, null];
+  const stored: Condition[] = values.map((value) => ({ path: 'a.0', is: 'equals', value }));
+  stored.push({ path: 'b', is: 'exists' }, { path: 'c', is: 'missing' });
+  expect(payloadFilterOf(conditionsOf(stored))).toEqual(stored);
+  expect(conditionsOf(undefined)).toEqual([]);
+  expect(payloadFilterOf([])).toBeNull();
+});
+
+test('a condition without a value sends none, and braces of a template are removed', () => {
+  expect(payloadFilterOf([{ path: ' {a.b} ', is: 'missing', value: 'typed before' }])).toEqual([
+    { path: 'a.b', is: 'missing' },
+  ]);
+});
+
+test('what is missing, or too large to be sent unchanged, has an error at its field', () => {
+  const typed = [
+    { path: ' ', is: 'equals', value: '' },
+    { path: 'a', is: 'greater', value: '"1"' },
+    { path: 'a', is: 'less', value: '1' },
+    { path: '{}', is: 'exists', value: '' },
+    { path: 'a', is: 'equals', value: '9007199254740991' },
+    { path: 'a', is: 'equals', value: '-9007199254740992' },
+    { path: 'a', is: 'equals', value: '"9007199254740992"' },
+  ] as const;
+  expect(Object.keys(conditionErrors(typed))).toEqual([
+    'payload_filter.0.path',
+    'payload_filter.0.value',
+    'payload_filter.1.value',
+    'payload_filter.3.path',
+    'payload_filter.5.value',
+  ]);
+});
+
+test('a refusal of the gateway is shown at the field that it names', () => {
+  const name = { name: 'Enter a name.' };
+  const placed = placedErrors({ ...name, payload_filter: 'condition 2: path: at most 200 characters' });
+  expect(placed).toEqual({ ...name, 'payload_filter.1.path': 'at most 200 characters' });
+  const whole = { payload_filter: 'at most 20 conditions' };
+  expect(placedErrors(whole)).toBe(whole);
+});
