@@ -17,6 +17,7 @@ pub mod live_config;
 mod notices;
 mod own_messages;
 mod problem;
+pub mod profile_files;
 pub mod push;
 mod reach;
 mod retry_after;

@@ -36,6 +36,9 @@ pub(crate) struct LiveWebhook {
     pub(crate) auth: AuthConfig,
     pub(crate) config: WebhookConfig,
     pub(crate) profile: &'static Profile,
+    /// Whether no profile in use has the webhook's profile or mode, so that its deliveries can be neither verified nor
+    /// read.
+    pub(crate) lacks_profile: bool,
     /// The snapshot that is copied into each delivery, as JSON.
     pub(crate) snapshot: DeliveryConfig,
     /// The queue target of its deliveries: a channel target, or empty for an agent's turn.
@@ -92,6 +95,7 @@ impl LiveWebhook {
             id: row.id,
             public_id: row.public_id,
             enabled: row.enabled,
+            lacks_profile: webhook.lacks_profile() || auth.mode.is_unknown(),
             auth,
             profile: webhook.profile(),
             target: webhook.queue_target().into(),
@@ -145,6 +149,15 @@ impl LiveWebhooks {
         let all = self.0.load();
         let disabled = all.values().filter(|live| !live.enabled);
         disabled.map(|live| live.id.clone()).collect()
+    }
+
+    /// The enabled webhooks that refuse deliveries because their profile is missing.
+    pub(crate) fn without_profile(&self) -> Vec<WebhookId> {
+        let all = self.0.load();
+        let without = all
+            .values()
+            .filter(|live| live.enabled && live.lacks_profile);
+        without.map(|live| live.id.clone()).collect()
     }
 
     pub(crate) fn schedules(&self) -> Vec<WebhookId> {

@@ -145,9 +145,14 @@ impl WebhookConfig {
         }
     }
 
-    /// The sender's profile. Falls back to `generic` if this version has no such profile.
+    /// The sender's profile. Falls back to `generic` if no profile in use has the ID.
     pub fn profile(&self) -> &'static Profile {
         profile::find(&self.source_profile).unwrap_or_else(profile::generic)
+    }
+
+    /// Whether no profile in use has the ID: its file is missing or has a mistake, or another version created the webhook.
+    pub(crate) fn lacks_profile(&self) -> bool {
+        profile::find(&self.source_profile).is_none()
     }
 
     pub fn template(&self) -> &str {
