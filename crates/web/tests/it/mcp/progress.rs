@@ -1,0 +1,121 @@
+//! Progress and cancellation of calls.
+
+use super::{Client, MCP};
+use gatehouse_doubles::openai::FakeModel;
+use gatehouse_testkit::{Actor, Options, Reply, TestServer};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const BOTH: [&str; 2] = ["operator.read", "operator.write"];
+
+/// A server, an API key and the model that answers "ok".
+async fn asking() -> (TestServer, Actor, FakeModel) {
+    let model = FakeModel::start().await;
+    let server = TestServer::start(Options::default().model(&model.url, "m1")).await;
+    let owner = server.set_up().await;
+    let key = server.api_key(&owner, &BOTH).await;
+    (server, key, model)
+}
+
+fn ask(id: &str, meta: Value) -> Value {
+    let arguments = json!({ "text": "ping" });
+    let params = json!({ "name": "ask_agent", "arguments": arguments, "_meta": meta });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+/// The messages of a stream of events.
+fn messages(reply: &Reply) -> Vec<Value> {
+    assert_eq!(reply.status.as_u16(), 200, "{}", reply.text);
+    assert_eq!(reply.header("content-type"), Some("text/event-stream"));
+    assert_eq!(reply.header("cache-control"), Some("no-store"));
+    let events = reply.text.strip_suffix("\n\n").unwrap().split("\n\n");
+    let data = |event: &str| {
+        let data = event.strip_prefix("event: message\ndata: ").unwrap();
+        serde_json::from_str(data).unwrap()
+    };
+    events.map(data).collect()
+}
+
+fn answer_of(message: &Value) -> Value {
+    assert_eq!(message["result"]["isError"], false, "{message}");
+    super::json_of(&message["result"]["content"][0])
+}
+
+#[tokio::test]
+async fn a_call_that_takes_long_reports_its_progress() {
+    let (_server, key, model) = asking().await;
+    let client = Client::of(&key);
+    model.hold();
+    let release = async {
+        model.until(1).await;
+        tokio::time::sleep(Duration::from_secs(11)).await;
+        model.release(1);
+    };
+    let call = ask("a", json!({ "progressToken": "t" }));
+    let (reply, ()) = tokio::join!(client.send(call), release);
+    let messages = messages(&reply);
+    let [progress, answered] = &messages[..] else {
+        panic!("{messages:?}");
+    };
+    assert_eq!(progress["method"], "notifications/progress");
+    assert_eq!(progress["params"]["progressToken"], "t");
+    assert_eq!(progress["params"]["progress"], 10);
+    assert_eq!(answered["id"], "a");
+    assert_eq!(answer_of(answered)["text"], "ok");
+}
+
+#[tokio::test]
+async fn events_are_sent_only_to_clients_that_ask_for_progress() {
+    let (_server, key, _model) = asking().await;
+    let client = Client::of(&key);
+    let reply = client.send(ask("a", json!({ "progressToken": 7 }))).await;
+    let [answered] = &messages(&reply)[..] else {
+        panic!("{}", reply.text);
+    };
+    assert_eq!(answer_of(answered)["text"], "ok");
+    // An error is the last message, too.
+    let missing = json!({ "jsonrpc": "2.0", "id": "b", "method": "tools/call", "params": {
+        "name": "get_delivery", "arguments": { "id": "dlv_none" }, "_meta": { "progressToken": 8 } } });
+    let reply = client.send(missing).await;
+    assert_eq!(messages(&reply)[0]["result"]["isError"], true);
+
+    for meta in [json!({}), json!({ "progressToken": 1.5 }), json!(null)] {
+        let reply = client.send(ask("a", meta)).await;
+        assert_eq!(answer_of(&reply.expect(200))["text"], "ok");
+    }
+    let json_only = key.with("accept", "application/json");
+    let reply = json_only.post(MCP, ask("a", json!({ "progressToken": 9 })));
+    assert_eq!(answer_of(&reply.await.expect(200))["text"], "ok");
+}
+
+#[tokio::test]
+async fn a_client_cancels_its_own_call() {
+    let (_server, key, model) = asking().await;
+    let initialize = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": super::VERSION, "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" } } });
+    let welcome = Client::of(&key).send(initialize.clone()).await;
+    let session = welcome.header("mcp-session-id").unwrap().to_owned();
+    let other = Client::of(&key).send(initialize).await;
+    let other = other.header("mcp-session-id").unwrap().to_owned();
+    assert_ne!(session, other);
+    let client = Client::of(&key.clone().with("mcp-session-id", &session));
+    let other = Client::of(&key.clone().with("mcp-session-id", &other));
+
+    model.hold();
+    let cancelled = |id: &str| {
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
+            "params": { "requestId": id, "reason": "The user pressed Stop." } })
+    };
+    let cancel = async {
+        model.until(1).await;
+        // Neither another program with this key nor another request.
+        for (client, id) in [(&other, "a"), (&client, "b"), (&client, "a")] {
+            let reply = client.send(cancelled(id)).await;
+            assert_eq!((reply.status.as_u16(), reply.text.as_str()), (202, ""));
+        }
+    };
+    let (reply, ()) = tokio::join!(client.send(ask("a", json!({}))), cancel);
+    let stopped = answer_of(&reply.expect(200));
+    assert_eq!(stopped["stop"], "aborted", "{stopped}");
+}
