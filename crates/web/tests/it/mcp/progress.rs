@@ -116,6 +116,9 @@ async fn a_client_cancels_its_own_call() {
         }
     };
     let (reply, ()) = tokio::join!(client.send(ask("a", json!({}))), cancel);
-    let stopped = answer_of(&reply.expect(200));
-    assert_eq!(stopped["stop"], "aborted", "{stopped}");
+    let stopped = reply.expect(200);
+    assert_eq!(stopped["result"]["isError"], true, "{stopped}");
+    let error = super::json_of(&stopped["result"]["content"][0]);
+    assert_eq!(error["code"], "CONFLICT", "{error}");
+    assert!(error["session"].is_string(), "{error}");
 }
