@@ -97,9 +97,13 @@ async fn always_in_this_session_counts_for_the_session_that_the_question_shows()
     notify(&owner, "42").await;
     send(&owner).await;
     let shown = telegram.offered(2, &ANSWERS).await;
-    let from = "\n\nThe conversation, started in the web UI or through the API: calculate 6*7\n\nAnswer until 20";
-    assert!(shown.text.contains(from), "{}", shown.text);
     let session = waiting(&owner).await[0]["session"].clone();
+    let id = session.as_str().unwrap();
+    let from = format!(
+        "\n\nThe conversation, started in the web UI or through the API: calculate 6*7 (ID …{})\n\nAnswer until 20",
+        &id[id.len() - 6..]
+    );
+    assert!(shown.text.contains(&from), "{}", shown.text);
     let press = telegram.press(42, 2, "Always in this session");
     assert_eq!(telegram.told(press).await, "Allowed.");
     telegram.closed_question(2).await;
