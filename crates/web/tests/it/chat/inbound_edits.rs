@@ -1,6 +1,6 @@
 //! Messages that their person edits: the new text is answered, other changes of the message are not.
 
-use super::inbound::{receive_through, receiving, settled};
+use super::inbound::{receive_through, receiving, settled, unlocked};
 use super::inbound_matrix::PERSON;
 use super::matrix_server::{BOT, Matrix, TOKEN};
 use super::slack_server::Slack;
@@ -24,6 +24,23 @@ async fn telegram() {
     telegram.confirmed(last).await;
     settled(&server, "telegram").await;
     assert_eq!(telegram.sent().len(), 4);
+}
+
+#[tokio::test]
+async fn on_telegram_the_text_before_a_restart_is_not_known() {
+    let (server, owner, telegram) = receiving().await;
+    inbound::pair(&owner, &telegram, 42, false).await;
+    let message = telegram.write(42, json!({ "text": "say: one" }));
+    assert_eq!(telegram.wait_for(2).await["text"], "one");
+    settled(&server, "telegram").await;
+    let server = server.restart().await;
+    unlocked(&owner, &server).await;
+    telegram.edit(42, message, "say: two");
+    let answer = telegram.wait_for(3).await["text"].clone();
+    let start = "It is not known whether this edit changed the text";
+    assert!(answer.as_str().unwrap().starts_with(start), "{answer}");
+    telegram.edit(42, message, "say: three");
+    assert_eq!(telegram.wait_for(4).await["text"], "three");
 }
 
 #[tokio::test]
