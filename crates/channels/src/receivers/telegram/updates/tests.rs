@@ -97,7 +97,9 @@ fn an_edit_counts_if_it_changed_the_text() {
     )
     .unwrap();
     assert!(edit("a", &mut texts).is_none());
-    assert_eq!(edit("b", &mut texts).unwrap().text.as_deref(), Some("b"));
+    let edited = edit("b", &mut texts).unwrap();
+    assert_eq!(edited.text.as_deref(), Some("b"));
+    assert_eq!(edited.message_id, "1:5", "an answer replies to the message");
     assert!(edit("b", &mut texts).is_none());
 }
 
