@@ -1,8 +1,8 @@
 """Runs jobs with the MCP client of the Python SDK against a gateway.
 
 Reads {"url", "key", "jobs": [{"tool", "arguments", "progress"?}]} from standard input and writes {"version", "tools",
-"results"}, with one result per job: {"isError", "content"} or {"code", "message"}. If "progress" is true, the client asks
-for notifications, and their values are in "progress" of the result. A connection that is refused is {"refused"}.
+"results"}, with one result per job: {"isError", "content"} or {"code", "message"}. If "progress" is true, the client
+asks for notifications, and their values are in "progress" of the result. A connection that is refused is {"refused"}.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-//! Reads the profiles of senders that users describe in files: `profiles/*.toml` in the data directory, at the start and
-//! whenever the files change. A file with a mistake does not affect the others: its profile stays as it was before the
-//! mistake, or is missing if it was never read.
+//! Reads the profiles of senders that users describe in files: `profiles/*.toml` in the data directory, at the start
+//! and whenever the files change. A file with a mistake does not affect the others: its profile stays as it was before
+//! the mistake, or is missing if it was never read.
 
 use gatehouse_services::Services;
 use gatehouse_services::profile_files::ProfileReport;
@@ -58,8 +58,8 @@ impl ProfileFiles {
         files
     }
 
-    /// Reads the files that changed since the last time, and puts their profiles to use. Returns whether anything changed.
-    /// Blocks.
+    /// Reads the files that changed since the last time, and puts their profiles to use. Returns whether anything
+    /// changed. Blocks.
     fn look(&mut self) -> bool {
         // Taken before the files are read, so that a change while they are read is noticed.
         let found = list(&self.folder).map_err(|error| error.kind());

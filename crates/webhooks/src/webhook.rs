@@ -150,7 +150,8 @@ impl WebhookConfig {
         profile::find(&self.source_profile).unwrap_or_else(profile::generic)
     }
 
-    /// Whether no profile in use has the ID: its file is missing or has a mistake, or another version created the webhook.
+    /// Whether no profile in use has the ID: its file is missing or has a mistake, or another version created the
+    /// webhook.
     pub(crate) fn lacks_profile(&self) -> bool {
         profile::find(&self.source_profile).is_none()
     }

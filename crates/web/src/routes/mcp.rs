@@ -1,6 +1,6 @@
 //! `POST /mcp`: the gateway as an MCP server, with the transport "streamable HTTP"
-//! (<https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#streamable-http>). It sends nothing on its
-//! own and stores no sessions, so GET and DELETE are 405.
+//! (<https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#streamable-http>). It sends nothing on
+//! its own and stores no sessions, so GET and DELETE are 405.
 
 mod event_stream;
 

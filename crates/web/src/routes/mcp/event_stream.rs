@@ -1,5 +1,5 @@
-//! The response to a call whose caller asks for progress: a stream of events with notifications while the call runs, and
-//! its response at the end.
+//! The response to a call whose caller asks for progress: a stream of events with notifications while the call runs,
+//! and its response at the end.
 
 use crate::while_live::Credential;
 use axum::BoxError;
