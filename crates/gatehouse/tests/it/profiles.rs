@@ -1,6 +1,6 @@
 //! Profiles of senders in files of the data directory, and the handshakes of senders, with a real server.
 
-use crate::process::{Installation, Server};
+use crate::process::{Installation, PASSWORD, Server};
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
@@ -302,6 +302,43 @@ async fn a_mistake_at_the_start_concerns_the_webhooks_of_its_profile_only() {
     .await;
     assert_eq!(post_to(&plain, bearer()).await, 202);
     assert_eq!(post_to(&plain, ("x-other", "x".to_owned())).await, 401);
+}
+
+#[tokio::test]
+async fn deliveries_that_are_held_wait_for_their_profile() {
+    let mut installation = Installation::new();
+    installation.env("SERVICE_VAULT__HOLD_WHILE_SEALED", "true");
+    write(&installation, "acme.toml", ACME).await;
+    let server = installation.start();
+    server.set_up().await;
+    let key = installation.make_key(&server, &["operator.admin"]).await;
+    let params =
+        json!({ "name": "n", "source_profile": "acme", "secret": SECRET, "deliver_only": true });
+    let made = server.rpc(&key, "webhooks.create", params).await;
+    let webhook = made["result"].clone();
+    server.stop();
+    let server = installation.start();
+    assert_eq!(order(&server, &webhook, "1").await.0, 202, "held");
+    server.stop();
+
+    let file = installation.data_dir().join("profiles/acme.toml");
+    tokio::fs::remove_file(file).await.unwrap();
+    let server = installation.start();
+    assert_eq!(order(&server, &webhook, "2").await.0, 503, "not held");
+    let unlock = json!({ "password": PASSWORD });
+    server.post("/api/auth/vault/unlock", unlock).await;
+    let stays = "the webhook of held deliveries cannot be used; they stay";
+    until(async || installation.log().await.contains(stays).then_some(())).await;
+    write(&installation, "acme.toml", ACME).await;
+    let ended = until(async || {
+        let done = json!({ "statuses": ["completed", "failed", "deduplicated"] });
+        let list = server.rpc(&key, "webhooks.deliveries", done).await;
+        let list = list["result"]["deliveries"].as_array().unwrap().clone();
+        (!list.is_empty()).then_some(list)
+    });
+    let ended = ended.await;
+    assert_eq!(ended.len(), 1, "{ended:?}");
+    assert_eq!(ended[0]["status"], "completed", "{ended:?}");
 }
 
 #[tokio::test]
