@@ -9,7 +9,8 @@ use gatehouse_sources::profile_file::{
     MAX_FILE_BYTES, MAX_FILES, PROFILES_DIRECTORY, ProfileFile, parse,
 };
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,9 +19,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// How often the folder is checked.
-const POLL: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_secs(1);
+/// One byte more than a file may have.
+const MAX_READ_BYTES: u64 = MAX_FILE_BYTES as u64 + 1;
 
-/// Properties of a file that change when it is written or replaced. `None` if they cannot be read.
+/// Properties of a file that change when it is written or replaced, or when its permissions change: inode, size, and
+/// time of the last change of the inode. `None` if they cannot be read.
 type Stamp = Option<(u64, u64, (i64, i64))>;
 type Found = Result<BTreeMap<PathBuf, Stamp>, ErrorKind>;
 
@@ -34,12 +38,26 @@ struct Loaded {
     problem: Option<String>,
 }
 
+impl Loaded {
+    /// The order in which files get their IDs: those that keep theirs, those that change theirs, and new ones.
+    fn rank(&self) -> u8 {
+        let id = |file: &ProfileFile| file.profile().id;
+        match (&self.used, &self.parsed) {
+            (None, _) => 2,
+            (Some(used), Ok(parsed)) if id(used) != id(parsed) => 1,
+            (Some(_), _) => 0,
+        }
+    }
+}
+
 /// The folder and its files.
 #[derive(Debug)]
 pub struct ProfileFiles {
     folder: PathBuf,
     /// The folder when it was last read; `None` before the first time.
     found: Option<Found>,
+    /// The folder as it was last seen, if it has changed since it was read.
+    changing: Option<Found>,
     files: BTreeMap<PathBuf, Loaded>,
     /// What prevents all or several files from being read.
     problem: Option<String>,
@@ -51,6 +69,7 @@ impl ProfileFiles {
         let mut files = Self {
             folder: data_dir.join(PROFILES_DIRECTORY),
             found: None,
+            changing: None,
             files: BTreeMap::new(),
             problem: None,
         };
@@ -58,14 +77,21 @@ impl ProfileFiles {
         files
     }
 
-    /// Reads the files that changed since the last time, and puts their profiles to use. Returns whether anything
-    /// changed. Blocks.
+    /// Reads the files that changed since the last time, and puts their profiles to use. Returns whether it did. A
+    /// change is read at the second look that finds it: the beginning of a file that is still being written could be a
+    /// profile with a weaker verification. Blocks.
     fn look(&mut self) -> bool {
         // Taken before the files are read, so that a change while they are read is noticed.
         let found = list(&self.folder).map_err(|error| error.kind());
         if self.found.as_ref() == Some(&found) {
+            self.changing = None;
             return false;
         }
+        if self.found.is_some() && self.changing.as_ref() != Some(&found) {
+            self.changing = Some(found);
+            return false;
+        }
+        self.changing = None;
         match &found {
             Ok(found) => self.read(found),
             Err(kind) => {
@@ -105,26 +131,38 @@ impl ProfileFiles {
         self.settle();
     }
 
-    /// Decides which profiles are in use. A file that was in use keeps its ID against one that was not.
+    /// Decides which profiles are in use. A file keeps the ID that it had against all others. Of several new files with
+    /// one ID, none is used, because it is not known which one describes the sender.
     fn settle(&mut self) {
+        let new = self.files.values().filter(|file| file.used.is_none());
+        let new = new.filter_map(|file| Some(file.parsed.as_ref().ok()?.profile().id));
+        let new: Vec<&'static str> = new.collect();
         let mut accepted: Vec<ProfileFile> = Vec::with_capacity(self.files.len());
         let mut order: Vec<(&PathBuf, &mut Loaded)> = self.files.iter_mut().collect();
-        order.sort_by_key(|(_, loaded)| loaded.used.is_none());
+        order.sort_by_key(|(_, loaded)| loaded.rank());
         for (path, loaded) in order {
             let is_free = |file: &ProfileFile| !profile::is_taken(*file, &accepted);
-            let new = loaded.parsed.as_ref().ok().copied();
-            loaded.problem = match &loaded.parsed {
-                Err(problem) => Some(problem.clone()),
-                Ok(file) if is_free(file) => None,
+            let (parsed, problem) = match &loaded.parsed {
+                Err(problem) => (None, Some(problem.clone())),
                 Ok(file) => {
-                    let id = file.profile().id;
-                    Some(format!(
-                        "{}: the profile `{id}` already exists",
-                        shown(path)
-                    ))
+                    let (name, id) = (shown(path), file.profile().id);
+                    let is_one_of_several = loaded.used.is_none()
+                        && new.iter().filter(|other| **other == id).count() > 1;
+                    if is_one_of_several {
+                        let problem = format!("{name}: several files have the profile `{id}`");
+                        (None, Some(problem))
+                    } else if is_free(file) {
+                        (Some(*file), None)
+                    } else {
+                        (
+                            None,
+                            Some(format!("{name}: the profile `{id}` already exists")),
+                        )
+                    }
                 }
             };
-            loaded.used = new.filter(is_free).or(loaded.used.filter(is_free));
+            loaded.problem = problem;
+            loaded.used = parsed.or(loaded.used.filter(is_free));
             accepted.extend(loaded.used);
         }
         let used: Vec<ProfileFile> = self.files.values().filter_map(|it| it.used).collect();
@@ -151,7 +189,7 @@ fn list(folder: &Path) -> std::io::Result<BTreeMap<PathBuf, Stamp>> {
         let path = entry?.path();
         if path.extension().is_some_and(|it| it == "toml") {
             let facts = std::fs::metadata(&path).ok();
-            let stamp = facts.map(|it| (it.ino(), it.size(), (it.mtime(), it.mtime_nsec())));
+            let stamp = facts.map(|it| (it.ino(), it.size(), (it.ctime(), it.ctime_nsec())));
             found.insert(path, stamp);
         }
     }
@@ -162,10 +200,6 @@ fn list(folder: &Path) -> std::io::Result<BTreeMap<PathBuf, Stamp>> {
 ///
 /// # Errors
 /// A fragment with the file, the line and the mistake.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "called at the start, by commands and by spawn_blocking"
-)]
 pub fn read_file(path: &Path, name: &str) -> Result<ProfileFile, String> {
     let unreadable = |error: std::io::Error| format!("{name} cannot be read: {}", error.kind());
     let facts = std::fs::metadata(path).map_err(unreadable)?;
@@ -173,10 +207,15 @@ pub fn read_file(path: &Path, name: &str) -> Result<ProfileFile, String> {
     if !facts.is_file() {
         return Err(format!("{name} is not a file"));
     }
-    if usize::try_from(facts.len()).map_or(true, |bytes| bytes > MAX_FILE_BYTES) {
+    // The file may be replaced or grow meanwhile, so its size does not limit what is read.
+    let file = File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    let read = file.take(MAX_READ_BYTES).read_to_end(&mut bytes);
+    read.map_err(unreadable)?;
+    if bytes.len() > MAX_FILE_BYTES {
         return Err(format!("{name}:1: larger than {MAX_FILE_BYTES} bytes"));
     }
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{name} is not UTF-8"))?;
     parse(name, &text, None).map_err(|error| error.to_string())
 }
 

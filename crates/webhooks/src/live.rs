@@ -8,7 +8,7 @@ use crate::webhook::{AuthConfig, Snapshot, StoredConfig, WebhookConfig};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Timestamp, WebhookId};
 use gatehouse_secrets::{Secrets, SecretsError};
-use gatehouse_sources::profile::Profile;
+use gatehouse_sources::profile::{self, Profile};
 use gatehouse_store::{DeliveryConfig, StoreError, WebhookRow, WebhookSecretRow};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::{HashMap, HashSet};
@@ -90,14 +90,16 @@ impl LiveWebhook {
     ) -> Result<Self, StoreError> {
         let StoredConfig { auth, webhook } = StoredConfig::of(&row)?;
         let snapshot = Snapshot::text(&row, &webhook)?;
+        // One lookup for both fields, because the profiles can change at any time.
+        let profile = webhook.find_profile();
         Ok(Self {
             secrets: open_secrets(secrets, &row.public_id, secret_rows).await,
             id: row.id,
             public_id: row.public_id,
             enabled: row.enabled,
-            lacks_profile: webhook.lacks_profile() || auth.mode.is_unknown(),
+            lacks_profile: profile.is_none() || auth.mode.is_unknown(),
             auth,
-            profile: webhook.profile(),
+            profile: profile.unwrap_or_else(profile::generic),
             target: webhook.queue_target().into(),
             config: webhook,
             snapshot: snapshot.into(),

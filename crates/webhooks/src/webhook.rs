@@ -147,13 +147,13 @@ impl WebhookConfig {
 
     /// The sender's profile. Falls back to `generic` if no profile in use has the ID.
     pub fn profile(&self) -> &'static Profile {
-        profile::find(&self.source_profile).unwrap_or_else(profile::generic)
+        self.find_profile().unwrap_or_else(profile::generic)
     }
 
-    /// Whether no profile in use has the ID: its file is missing or has a mistake, or another version created the
+    /// `None` if no profile in use has the ID: its file is missing or has a mistake, or another version created the
     /// webhook.
-    pub(crate) fn lacks_profile(&self) -> bool {
-        profile::find(&self.source_profile).is_none()
+    pub(crate) fn find_profile(&self) -> Option<&'static Profile> {
+        profile::find(&self.source_profile)
     }
 
     pub fn template(&self) -> &str {
