@@ -162,10 +162,7 @@ fn asked_progress(messages: &[Message<'_>], listed: bool) -> Option<Progress> {
                 id,
                 asks: Ok(Asks::CallTool(call)),
             },
-        ] if !listed => Some(Progress {
-            id: id.clone(),
-            token: call.progress.clone()?,
-        }),
+        ] if !listed => Some(Progress::new(id.clone(), call.progress.clone()?)),
         _ => None,
     }
 }

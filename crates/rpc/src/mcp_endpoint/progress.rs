@@ -10,12 +10,16 @@ use serde_json::{Value, json};
 /// A call whose caller asks for progress.
 #[derive(Debug)]
 pub struct Progress {
-    pub(super) id: Id,
-    /// A string or an integer.
-    pub(super) token: Value,
+    id: Id,
+    token: Value,
 }
 
 impl Progress {
+    /// `token` is a string or an integer.
+    pub const fn new(id: Id, token: Value) -> Self {
+        Self { id, token }
+    }
+
     /// The text of a notification that the call still runs. `seconds` since its beginning must increase.
     pub fn notification(&self, seconds: u64) -> String {
         let notification = json!({
@@ -69,10 +73,7 @@ mod tests {
 
     #[test]
     fn a_notification_is_one_line_with_the_token() {
-        let progress = Progress {
-            id: Id::null(),
-            token: json!("a\nb"),
-        };
+        let progress = Progress::new(Id::null(), json!("a\nb"));
         let text = progress.notification(10);
         assert!(!text.contains('\n'), "{text}");
         let read: Value = serde_json::from_str(&text).unwrap();

@@ -6,6 +6,9 @@ use crate::memory_budget::Holder;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio_util::sync::CancellationToken;
 
+/// A call whose ID is longer, in bytes, is not kept, so it cannot be canceled.
+const MAX_ID: usize = 256;
+
 /// A request of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
@@ -26,7 +29,9 @@ impl RunningTools {
         let token = Arc::new(CancellationToken::new());
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         running.retain(|(_, token)| token.strong_count() > 0);
-        running.push((key, Arc::downgrade(&token)));
+        if key.id.len() <= MAX_ID {
+            running.push((key, Arc::downgrade(&token)));
+        }
         token
     }
 
@@ -70,5 +75,20 @@ mod tests {
         drop((own, others));
         drop(tools.begin(key("a", None, "3")));
         assert_eq!(tools.0.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_call_with_a_long_id_is_not_kept() {
+        let tools = RunningTools::default();
+        for (bytes, is_kept) in [(MAX_ID, true), (MAX_ID + 1, false)] {
+            let key = Key {
+                caller: Holder::Known("a".into()),
+                session: None,
+                id: "1".repeat(bytes),
+            };
+            let token = tools.begin(key.clone());
+            tools.cancel(&key);
+            assert_eq!(token.is_cancelled(), is_kept);
+        }
     }
 }

@@ -22,6 +22,7 @@ const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 const SESSION: &str = "mcp-session-id";
 /// The longest session ID that is used, in bytes. Own ones have 22.
 const MAX_SESSION: usize = 64;
+const ACCEL_BUFFERING: &str = "x-accel-buffering";
 const EVENT_STREAM: &str = "text/event-stream";
 
 pub(super) async fn post(
@@ -58,7 +59,11 @@ pub(super) async fn post(
     let accepts_events = accepts(&parts.headers, &[EVENT_STREAM]);
     if let Some(progress) = work.progress.filter(|_| accepts_events) {
         let body = event_stream::body(work.reply, progress, &credential);
-        return Ok(respond_as(EVENT_STREAM, StatusCode::OK, body));
+        let mut response = respond_as(EVENT_STREAM, StatusCode::OK, body);
+        // Otherwise nginx holds the events back.
+        let unbuffered = HeaderValue::from_static("no");
+        response.headers_mut().insert(ACCEL_BUFFERING, unbuffered);
+        return Ok(response);
     }
     let reply = work.reply.await;
     // The tools may have run for minutes. A credential that ended meanwhile does not get their results.

@@ -4,7 +4,6 @@ use super::{Client, MCP};
 use gatehouse_doubles::openai::FakeModel;
 use gatehouse_testkit::{Actor, Options, Reply, TestServer};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 const BOTH: [&str; 2] = ["operator.read", "operator.write"];
 
@@ -42,26 +41,24 @@ fn answer_of(message: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_call_that_takes_long_reports_its_progress() {
-    let (_server, key, model) = asking().await;
-    let client = Client::of(&key);
+async fn a_stream_ends_with_the_key_of_its_request() {
+    let model = FakeModel::start().await;
+    let server = TestServer::start(Options::default().model(&model.url, "m1")).await;
+    let owner = server.set_up().await;
+    let body = json!({ "label": "mcp", "scopes": BOTH });
+    let made = owner.post("/api/auth/api-keys", body).await.expect(200);
+    let client = Client::of(&server.local().bearer(made["key"].as_str().unwrap()));
     model.hold();
-    let release = async {
-        model.until(1).await;
-        tokio::time::sleep(Duration::from_secs(11)).await;
-        model.release(1);
-    };
     let call = ask("a", json!({ "progressToken": "t" }));
-    let (reply, ()) = tokio::join!(client.send(call), release);
-    let messages = messages(&reply);
-    let [progress, answered] = &messages[..] else {
-        panic!("{messages:?}");
-    };
-    assert_eq!(progress["method"], "notifications/progress");
-    assert_eq!(progress["params"]["progressToken"], "t");
-    assert_eq!(progress["params"]["progress"], 10);
-    assert_eq!(answered["id"], "a");
-    assert_eq!(answer_of(answered)["text"], "ok");
+    let request = client.0.request("POST", MCP).json(&call);
+    let mut response = request.send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    assert_eq!(response.headers()["x-accel-buffering"], "no");
+    model.until(1).await;
+    let path = format!("/api/auth/api-keys/{}", made["id"].as_str().unwrap());
+    owner.delete(&path).await.expect(200);
+    assert!(response.chunk().await.is_err());
+    model.release(1);
 }
 
 #[tokio::test]
@@ -72,6 +69,7 @@ async fn events_are_sent_only_to_clients_that_ask_for_progress() {
     let [answered] = &messages(&reply)[..] else {
         panic!("{}", reply.text);
     };
+    assert_eq!(answered["id"], "a");
     assert_eq!(answer_of(answered)["text"], "ok");
     // An error is the last message, too.
     let missing = json!({ "jsonrpc": "2.0", "id": "b", "method": "tools/call", "params": {
