@@ -82,7 +82,8 @@ async fn mcp_clients_wait_for_an_agent_that_reports_progress() {
     let answers = join_all(clients.iter().map(|client| client.run(&order)));
     // The Node client waits 15 seconds without progress.
     let release = async {
-        model.until(clients.len()).await;
+        let asked = tokio::time::timeout(Duration::from_secs(60), model.until(clients.len()));
+        asked.await.unwrap();
         tokio::time::sleep(Duration::from_secs(16)).await;
         model.release(clients.len());
     };
