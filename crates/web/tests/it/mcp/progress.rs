@@ -66,7 +66,8 @@ async fn events_are_sent_only_to_clients_that_ask_for_progress() {
     let (_server, key, _model) = asking().await;
     let client = Client::of(&key);
     let reply = client.send(ask("a", json!({ "progressToken": 7 }))).await;
-    let [answered] = &messages(&reply)[..] else {
+    let events = messages(&reply);
+    let [answered] = &events[..] else {
         panic!("{}", reply.text);
     };
     assert_eq!(answered["id"], "a");
