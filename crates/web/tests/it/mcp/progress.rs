@@ -4,6 +4,7 @@ use super::{Client, MCP};
 use gatehouse_doubles::openai::FakeModel;
 use gatehouse_testkit::{Actor, Options, Reply, TestServer};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const BOTH: [&str; 2] = ["operator.read", "operator.write"];
 
@@ -57,7 +58,8 @@ async fn a_stream_ends_with_the_key_of_its_request() {
     model.until(1).await;
     let path = format!("/api/auth/api-keys/{}", made["id"].as_str().unwrap());
     owner.delete(&path).await.expect(200);
-    assert!(response.chunk().await.is_err());
+    let rest = tokio::time::timeout(Duration::from_secs(20), response.chunk());
+    assert!(rest.await.expect("the stream ends").is_err());
     model.release(1);
 }
 
