@@ -1,8 +1,10 @@
 // Settings → About: version and health checks, local or remote, and all settings with their sources.
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { violations } from './fixtures/axe';
 import { confirmedLongAgo } from './fixtures/security';
 import { expect, PASSWORD, secondWindow, test } from './fixtures/test';
+import { make } from './fixtures/webhook';
 
 test.describe('settings', () => {
   test.use({ environment: { SERVICE_LOG__LEVEL: 'info' } });
@@ -97,6 +99,42 @@ test('version, health checks before and after a restart, locality, appearance an
     expect(answer.status()).toBe(200);
   }
   await expect(page.getByRole('link', { name: 'OpenAPI document' })).toHaveAttribute('href', '/api/openapi.json');
+});
+
+test('a mistake in a profile file is reported, and the webhooks that miss their profile are named', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  const folder = join(home.directory, 'profiles');
+  const profile = "id = 'acme'\nname = 'Acme'\nabout = 'Orders'\nverify = { mode = 'bearer' }\n";
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'acme.toml'), profile);
+  await expect
+    .poll(async () => (await home.rpc<{ profiles: { id: string }[] }>('webhooks.profiles')).profiles.map(({ id }) => id))
+    .toContain('acme');
+  const webhook = await make(home, { name: 'Shop', source_profile: 'acme', deliver_only: true });
+  await page.goto('/settings/system');
+  const check = page.getByRole('list', { name: 'Health checks' }).getByRole('listitem').filter({ hasText: 'Profiles in files' });
+  await expect(check).toContainText('Every profile file is in use.');
+
+  // A file that was read before its mistake remains in use.
+  writeFileSync(join(folder, 'acme.toml'), profile.replace('about', 'abuot'));
+  await expect(async () => {
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await expect(check).toContainText('profiles/acme.toml:3: unknown field `abuot`', { timeout: 1000 });
+  }).toPass();
+  const headers = { authorization: `Bearer ${webhook.secret}`, 'content-type': 'application/json' };
+  const deliver = async () => (await fetch(webhook.url, { method: 'POST', headers, body: '{}' })).status;
+  expect(await deliver()).toBe(202);
+
+  // After a restart, its profile is missing. The restart seals the vault.
+  await home.restart();
+  await home.call('POST', '/api/auth/vault/unlock', { password: PASSWORD });
+  expect(await deliver()).toBe(503);
+  await page.goto('/deliveries');
+  await page.locator('[data-id]').filter({ hasText: 'Rejected' }).click();
+  await expect(page.getByText('The file of this webhook’s profile is missing or has a mistake.').last()).toBeVisible();
+  await page.goto('/settings/system');
+  await expect(check).toContainText('Shop');
+  expect(await violations(page)).toEqual([]);
 });
 
 test.describe('behind a proxy', () => {

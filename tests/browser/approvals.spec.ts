@@ -53,7 +53,7 @@ test('a call that waits for approval is shown on every page, and answered there'
   await expect(asked.getByRole('group', { name: 'Input' })).toContainText('127.0.0.1:1/first');
   await asked.getByRole('button', { name: 'Deny' }).click();
   await expect(asked.getByRole('group', { name: 'Input' })).toContainText('127.0.0.1:1/second');
-  await expect(asked.getByText('From the conversation “Fetch the second”.')).toBeVisible();
+  await expect(asked.getByText(/From the conversation “Fetch the second” \(ID …\w{6}\)\./)).toBeVisible();
   await expect(page).toHaveTitle(/^\(1\) Security/);
   // In its own conversation the request is part of the thread.
   await asked.getByRole('link', { name: 'Open conversation' }).click();
@@ -102,7 +102,8 @@ test('on a phone, an approval leaves most of the screen to the page', async ({ h
   const { session } = await home.rpc<{ session: string }>('chat.send', { text: 'Fetch the first' });
   const asked = page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' });
   await expect(asked.getByRole('group', { name: 'Input' })).toHaveText(/^{ "url": "http:\/\/127\.0\.0\.1:1\/first" }$/);
-  await expect(asked.getByText(/^Requested by Default\. From the conversation “Fetch the first”\. Expires in/)).toBeVisible();
+  const about = `Requested by Default. From the conversation “Fetch the first” (ID …${session.slice(-6)}). Expires in`;
+  await expect(asked.getByText(about)).toBeVisible();
   const box = await asked.boundingBox();
   expect(box?.height).toBeLessThan(180);
   for (const name of ['Allow', 'Deny']) await expect(asked.getByRole('button', { name, exact: true })).toBeInViewport();

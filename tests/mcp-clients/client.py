@@ -1,7 +1,8 @@
 """Runs jobs with the MCP client of the Python SDK against a gateway.
 
-Reads {"url", "key", "jobs": [{"tool", "arguments"}]} from standard input and writes {"version", "tools", "results"},
-with one result per job: {"isError", "content"} or {"code", "message"}. A connection that is refused is {"refused"}.
+Reads {"url", "key", "jobs": [{"tool", "arguments", "progress"?}]} from standard input and writes {"version", "tools",
+"results"}, with one result per job: {"isError", "content"} or {"code", "message"}. If "progress" is true, the client
+asks for notifications, and their values are in "progress" of the result. A connection that is refused is {"refused"}.
 """
 
 import asyncio
@@ -14,11 +15,19 @@ from mcp.client.streamable_http import streamable_http_client
 
 
 async def call(client, job):
+    values = []
+
+    async def note(progress, total, message):
+        values.append(progress)
+
+    asks = job.get("progress", False)
+    callback = note if asks else None
     try:
-        result = await client.call_tool(job["tool"], job["arguments"])
+        result = await client.call_tool(job["tool"], job["arguments"], progress_callback=callback)
     except mcp.MCPError as error:
         return {"code": error.code, "message": str(error)}
-    return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    answer = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {**answer, "progress": values} if asks else answer
 
 
 async def work(order):

@@ -10,10 +10,13 @@ use crate::handle::{Agents, Inner};
 use crate::session::Source;
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::id::{ApprovalId, DeliveryId, SessionId};
-use gatehouse_store::{ChatSessionRow, StoreError};
+use gatehouse_store::{Conn, StoreError};
 use question::{Question, Verdict, Waiting};
 use std::sync::Arc;
 use tokio::sync::oneshot;
+
+/// The beginning of the keys of sessions of people who write through a channel. The channel and the person follow.
+const CHANNEL_KEY: &str = "channel:";
 
 /// Removes the call from the list and reports the answer, however the wait ends.
 struct PendingApproval<'a> {
@@ -49,7 +52,9 @@ impl Inner {
             arguments: question.arguments,
             reason: question.reason,
             effect: question.effect,
-            conversation: self.asking_conversation(&question.session).await?,
+            conversation: self
+                .asking_conversation(&question.session, question.delivery)
+                .await?,
             session: question.session,
             expires_at: self.shared_now().await.after(wait),
         });
@@ -96,13 +101,25 @@ impl Inner {
     async fn asking_conversation(
         &self,
         session: &SessionId,
+        delivery: Option<DeliveryId>,
     ) -> Result<Option<AskingConversation>, StoreError> {
         let id = session.clone();
-        let read = self
-            .store
-            .read(move |conn| Box::pin(async move { conn.find_chat_session(&id).await }));
-        let row: Option<ChatSessionRow> = read.await?;
-        Ok(row.map(|row| AskingConversation::of(&row.label, Source::of(&row.source))))
+        let read = self.store.read(move |conn| {
+            Box::pin(async move {
+                let Some(row) = conn.find_chat_session(&id).await? else {
+                    return Ok(None);
+                };
+                let source = Source::of(&row.source);
+                let from = match (source, delivery) {
+                    (Source::Channel, _) => row.key.strip_prefix(CHANNEL_KEY).map(str::to_owned),
+                    (Source::Webhook, Some(delivery)) => webhook_of(conn, &delivery).await?,
+                    _ => None,
+                };
+                let conversation = AskingConversation::of(&row.label, source, from.as_deref());
+                Ok::<_, StoreError>(Some(conversation))
+            })
+        });
+        read.await
     }
 
     /// Passes the answer on to a call that waits on this node.
@@ -129,6 +146,15 @@ impl Inner {
             .map(|waiting| (Arc::clone(&waiting.approval), waiting.token.clone()))
             .collect()
     }
+}
+
+/// The name of the webhook of a delivery.
+async fn webhook_of(conn: &mut Conn, delivery: &DeliveryId) -> Result<Option<String>, StoreError> {
+    let Some(delivery) = conn.find_delivery(delivery.as_str()).await? else {
+        return Ok(None);
+    };
+    let webhook = conn.find_webhook(delivery.webhook_id.as_str()).await?;
+    Ok(webhook.map(|webhook| webhook.name))
 }
 
 impl Agents {

@@ -193,6 +193,15 @@ pub struct Approval {
     pub expires_at: Timestamp,
 }
 
+impl Approval {
+    /// The end of the session's ID, which distinguishes conversations with the same label.
+    pub fn short_session(&self) -> &str {
+        let id = self.session.as_str();
+        let start = id.len().saturating_sub(SHORT_ID_BYTES);
+        id.get(start..).unwrap_or(id)
+    }
+}
+
 /// The session of a call that waits, in a form that is safe to display.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
 pub struct AskingConversation {
@@ -200,23 +209,37 @@ pub struct AskingConversation {
     pub label: String,
     /// What created the session.
     pub source: Source,
+    /// The name of the webhook whose delivery the turn processes, or the channel and the vendor's ID of the person who
+    /// writes, such as `telegram:42`. Escaped like the label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
 }
 
 /// Longer labels are cut.
 const MAX_LABEL_CHARS: usize = 60;
+/// Longer names of senders are cut. The IDs of a person and a room on Matrix fit.
+const MAX_FROM_CHARS: usize = 160;
+/// The length of the end of a session's ID.
+const SHORT_ID_BYTES: usize = 6;
 
 impl AskingConversation {
-    pub(crate) fn of(label: &str, source: Source) -> Self {
-        let cut = label.char_indices().nth(MAX_LABEL_CHARS);
-        let (kept, end) = match cut.and_then(|(at, _)| label.get(..at)) {
-            Some(kept) => (kept, "…"),
-            None => (label, ""),
-        };
+    pub(crate) fn of(label: &str, source: Source, from: Option<&str>) -> Self {
         Self {
-            label: format!("{}{end}", visible::line(kept).text),
+            label: start_of(label, MAX_LABEL_CHARS),
             source,
+            from: from.map(|from| start_of(from, MAX_FROM_CHARS)),
         }
     }
+}
+
+/// The start of a text on one line, in which every character is visible.
+fn start_of(text: &str, max_chars: usize) -> String {
+    let cut = text.char_indices().nth(max_chars);
+    let (kept, end) = match cut.and_then(|(at, _)| text.get(..at)) {
+        Some(kept) => (kept, "…"),
+        None => (text, ""),
+    };
+    format!("{}{end}", visible::line(kept).text)
 }
 
 /// A tool call in which every character is visible: characters that hide or reorder text are shown as escapes
@@ -340,7 +363,11 @@ mod tests {
             reason: AskReason::Tainted,
             effect: Effect::Spend,
             session: SessionId::from_text("ses_1"),
-            conversation: Some(AskingConversation::of("a\u{202e}\nb", Source::Webhook)),
+            conversation: Some(AskingConversation::of(
+                "a\u{202e}\nb",
+                Source::Webhook,
+                Some("Shop\u{ad}"),
+            )),
             expires_at: Timestamp::from_millis(0),
         }));
         assert!(asked.is_for_approvers());
@@ -350,14 +377,17 @@ mod tests {
                 "shown": { "tool": "spe\\u{AD}ak", "hidden": 2,
                     "arguments": "{\n  \"text\": \"a\\u{202E}b\\nc\"\n}" },
                 "reason": "tainted", "effect": "spend", "session": "ses_1",
-                "conversation": { "label": "a\\u{202E}\\u{A}b", "source": "webhook" },
+                "conversation": { "label": "a\\u{202E}\\u{A}b", "source": "webhook", "from": "Shop\\u{AD}" },
                 "expires_at": "1970-01-01T00:00:00.000Z" })
         );
     }
 
     #[test]
     fn a_long_label_is_cut_before_it_is_escaped() {
-        let label = |count| AskingConversation::of(&"\u{ad}".repeat(count), Source::User).label;
+        let label = |count| {
+            let label = "\u{ad}".repeat(count);
+            AskingConversation::of(&label, Source::User, None).label
+        };
         assert_eq!(label(MAX_LABEL_CHARS), "\\u{AD}".repeat(MAX_LABEL_CHARS));
         let cut = format!("{}…", "\\u{AD}".repeat(MAX_LABEL_CHARS));
         assert_eq!(label(MAX_LABEL_CHARS + 1), cut);

@@ -96,6 +96,14 @@ impl Origin {
         }
     }
 
+    /// The delivery of a webhook that the turn processes.
+    pub(crate) const fn delivery(&self) -> Option<&DeliveryId> {
+        match self {
+            Self::Webhook { delivery, .. } => Some(delivery),
+            Self::Chat | Self::Api | Self::Channel { .. } => None,
+        }
+    }
+
     /// Whether the text comes from the sender of a webhook or from an untrusted person on a channel.
     pub(crate) const fn is_from_sender(&self) -> bool {
         matches!(

@@ -2,7 +2,7 @@
 //! the automatic unseal.
 
 use crate::data_dir::{self, DataDirError, Locks};
-use crate::profiles::{self, ProfilesError};
+use crate::profiles::{self, ProfileFiles};
 use crate::remains;
 use gatehouse_auth::{Auth, AuthError};
 use gatehouse_config::{ConfigError, DatabaseUrl, Layers};
@@ -16,6 +16,8 @@ use gatehouse_web::{ServerTls, TlsError};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// The injected dependencies.
 #[derive(Debug)]
@@ -42,8 +44,6 @@ pub enum OpenError {
     DataDir(#[from] DataDirError),
     #[error(transparent)]
     Config(#[from] ConfigError),
-    #[error(transparent)]
-    Profiles(#[from] ProfilesError),
     /// The database cannot be opened.
     #[error(transparent)]
     Database(#[from] gatehouse_store::OpenError),
@@ -96,6 +96,7 @@ impl Storage {
 #[derive(Debug)]
 pub struct Gateway {
     pub services: Arc<Services>,
+    profiles: Arc<Mutex<ProfileFiles>>,
     storage: Storage,
 }
 
@@ -108,7 +109,7 @@ impl Gateway {
             check_written_recipient(&layers)?;
         }
         let storage = Storage::open(&layers, purpose).await?;
-        profiles::load(layers.data_dir())?;
+        let profiles = ProfileFiles::open(layers.data_dir());
         let store = storage.store.clone();
         let rows = store.read(|conn| Box::pin(async move { conn.list_settings().await }));
         let config = Arc::new(LiveConfig::new(layers, settings_of(rows.await?))?);
@@ -155,10 +156,19 @@ impl Gateway {
             build: BUILD,
             started_at_ms,
         };
+        let services = Services::open(parts).await?;
+        services.profile_files.set(profiles.report());
         Ok(Self {
-            services: Arc::new(Services::open(parts).await?),
+            services: Arc::new(services),
+            profiles: Arc::new(Mutex::new(profiles)),
             storage,
         })
+    }
+
+    /// Puts changed files of profiles to use until shutdown.
+    pub(crate) fn watch_profiles(&self, shutdown: &CancellationToken, tasks: &TaskTracker) {
+        let files = Arc::clone(&self.profiles);
+        profiles::watch(files, &self.services, shutdown, tasks);
     }
 
     /// The database, for checks of it.

@@ -1,91 +1,259 @@
-//! Reads the profiles of senders that users describe in files: `profiles/*.toml` in the data directory. Changes take
-//! effect at the next start.
+//! Reads the profiles of senders that users describe in files: `profiles/*.toml` in the data directory, at the start
+//! and whenever the files change. A file with a mistake does not affect the others: its profile stays as it was before
+//! the mistake, or is missing if it was never read.
 
-use gatehouse_sources::profile::{self, AddError};
+use gatehouse_services::Services;
+use gatehouse_services::profile_files::ProfileReport;
+use gatehouse_sources::profile;
 use gatehouse_sources::profile_file::{
-    MAX_FILE_BYTES, MAX_FILES, PROFILES_DIRECTORY, ProfileFile, ProfileFileError, parse,
+    MAX_FILE_BYTES, MAX_FILES, PROFILES_DIRECTORY, ProfileFile, parse,
 };
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-/// Why profiles could not be loaded.
-#[derive(Debug, thiserror::Error)]
-pub enum ProfilesError {
-    #[error("cannot read {path}")]
-    Unreadable {
-        path: String,
-        source: std::io::Error,
-    },
-    #[error("{PROFILES_DIRECTORY} has more than {MAX_FILES} profiles")]
-    TooMany,
-    #[error(transparent)]
-    Invalid(#[from] ProfileFileError),
-    /// Two profiles have the same ID.
-    #[error("{file}: {source}")]
-    Added { file: String, source: AddError },
+/// How often the folder is checked.
+const POLL: Duration = Duration::from_secs(1);
+/// One byte more than a file may have.
+const MAX_READ_BYTES: u64 = MAX_FILE_BYTES as u64 + 1;
+
+/// Properties of a file that change when it is written or replaced, or when its permissions change: inode, size, and
+/// time of the last change of the inode. `None` if they cannot be read.
+type Stamp = Option<(u64, u64, (i64, i64))>;
+type Found = Result<BTreeMap<PathBuf, Stamp>, ErrorKind>;
+
+/// A file as it was last read.
+#[derive(Debug)]
+struct Loaded {
+    stamp: Stamp,
+    parsed: Result<ProfileFile, String>,
+    /// The profile of this file that is in use: of its last version without a mistake.
+    used: Option<ProfileFile>,
+    problem: Option<String>,
 }
 
-/// Loads the profiles of the folder, in the order of the files' names. Does nothing if there are none.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "reads a few small files before anything else runs"
-)]
-pub fn load(data_dir: &Path) -> Result<(), ProfilesError> {
-    let folder = data_dir.join(PROFILES_DIRECTORY);
-    let unreadable = |path: &Path, source| ProfilesError::Unreadable {
-        path: path.display().to_string(),
-        source,
-    };
-    let listed = match std::fs::read_dir(&folder) {
-        Ok(listed) => listed,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(unreadable(&folder, error)),
-    };
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for entry in listed {
-        let path = entry.map_err(|error| unreadable(&folder, error))?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
-            paths.push(path);
+impl Loaded {
+    /// The order in which files get their IDs: those that keep theirs, those that change theirs, and new ones.
+    fn rank(&self) -> u8 {
+        let id = |file: &ProfileFile| file.profile().id;
+        match (&self.used, &self.parsed) {
+            (None, _) => 2,
+            (Some(used), Ok(parsed)) if id(used) != id(parsed) => 1,
+            (Some(_), _) => 0,
         }
     }
-    if paths.len() > MAX_FILES {
-        return Err(ProfilesError::TooMany);
+}
+
+/// The folder and its files.
+#[derive(Debug)]
+pub struct ProfileFiles {
+    folder: PathBuf,
+    /// The folder when it was last read; `None` before the first time.
+    found: Option<Found>,
+    /// The folder as it was last seen, if it has changed since it was read.
+    changing: Option<Found>,
+    files: BTreeMap<PathBuf, Loaded>,
+    /// What prevents all or several files from being read.
+    problem: Option<String>,
+}
+
+impl ProfileFiles {
+    /// Reads the folder of a data directory. Blocks.
+    pub fn open(data_dir: &Path) -> Self {
+        let mut files = Self {
+            folder: data_dir.join(PROFILES_DIRECTORY),
+            found: None,
+            changing: None,
+            files: BTreeMap::new(),
+            problem: None,
+        };
+        files.look();
+        files
     }
-    paths.sort();
-    let mut files = Vec::with_capacity(paths.len());
-    for path in &paths {
-        let size = std::fs::metadata(path).map_err(|error| unreadable(path, error))?;
-        let name = shown(path);
-        if usize::try_from(size.len()).map_or(true, |bytes| bytes > MAX_FILE_BYTES) {
-            return Err(ProfilesError::Invalid(ProfileFileError {
-                file: name,
-                line: 1,
-                message: format!("larger than {MAX_FILE_BYTES} bytes"),
-            }));
+
+    /// Reads the files that changed since the last time, and puts their profiles to use. Returns whether it did. A
+    /// change is read at the second look that finds it: the beginning of a file that is still being written could be a
+    /// profile with a weaker verification. Blocks.
+    fn look(&mut self) -> bool {
+        // Taken before the files are read, so that a change while they are read is noticed.
+        let found = list(&self.folder).map_err(|error| error.kind());
+        if self.found.as_ref() == Some(&found) {
+            self.changing = None;
+            return false;
         }
-        let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, error))?;
-        files.push(parse(&name, &text, None)?);
-    }
-    if files.is_empty() {
-        return Ok(());
-    }
-    let ids: Vec<&str> = files.iter().map(ProfileFile::id).collect();
-    profile::add(files).map_err(|source| ProfilesError::Added {
-        file: match &source {
-            AddError::Exists(id) => {
-                let last = ids.iter().rposition(|known| known == id);
-                let path = last.and_then(|at| paths.get(at));
-                path.map_or_else(|| PROFILES_DIRECTORY.to_owned(), |path| shown(path))
+        if self.found.is_some() && self.changing.as_ref() != Some(&found) {
+            self.changing = Some(found);
+            return false;
+        }
+        self.changing = None;
+        match &found {
+            Ok(found) => self.read(found),
+            Err(kind) => {
+                self.problem = Some(format!("{PROFILES_DIRECTORY} cannot be read: {kind}"));
             }
-            AddError::TooLate => PROFILES_DIRECTORY.to_owned(),
-        },
-        source,
-    })
+        }
+        self.found = Some(found);
+        for problem in &self.report().problems {
+            tracing::warn!(problem, "a profile file is not in use");
+        }
+        true
+    }
+
+    fn read(&mut self, found: &BTreeMap<PathBuf, Stamp>) {
+        self.files.retain(|path, _| found.contains_key(path));
+        let is_over = found.len() > MAX_FILES;
+        self.problem = is_over.then(|| {
+            format!(
+                "{PROFILES_DIRECTORY} has more than {MAX_FILES} files; the others are not in use"
+            )
+        });
+        for (path, stamp) in found {
+            let before = self.files.get(path);
+            let is_same = before.is_some_and(|before| before.stamp == *stamp);
+            // A new file does not displace one that was read.
+            if is_same || (before.is_none() && self.files.len() >= MAX_FILES) {
+                continue;
+            }
+            let loaded = Loaded {
+                stamp: *stamp,
+                parsed: read_file(path, &shown(path)),
+                used: before.and_then(|before| before.used),
+                problem: None,
+            };
+            self.files.insert(path.clone(), loaded);
+        }
+        self.settle();
+    }
+
+    /// Decides which profiles are in use. A file keeps the ID that it had against all others. Of several new files with
+    /// one ID, none is used, because it is not known which one describes the sender.
+    fn settle(&mut self) {
+        let new = self.files.values().filter(|file| file.used.is_none());
+        let new = new.filter_map(|file| Some(file.parsed.as_ref().ok()?.profile().id));
+        let new: Vec<&'static str> = new.collect();
+        let mut accepted: Vec<ProfileFile> = Vec::with_capacity(self.files.len());
+        let mut order: Vec<(&PathBuf, &mut Loaded)> = self.files.iter_mut().collect();
+        order.sort_by_key(|(_, loaded)| loaded.rank());
+        for (path, loaded) in order {
+            let is_free = |file: &ProfileFile| !profile::is_taken(*file, &accepted);
+            let (parsed, problem) = match &loaded.parsed {
+                Err(problem) => (None, Some(problem.clone())),
+                Ok(file) => {
+                    let (name, id) = (shown(path), file.profile().id);
+                    let is_one_of_several = loaded.used.is_none()
+                        && new.iter().filter(|other| **other == id).count() > 1;
+                    if is_one_of_several {
+                        let problem = format!("{name}: several files have the profile `{id}`");
+                        (None, Some(problem))
+                    } else if is_free(file) {
+                        (Some(*file), None)
+                    } else {
+                        (
+                            None,
+                            Some(format!("{name}: the profile `{id}` already exists")),
+                        )
+                    }
+                }
+            };
+            loaded.problem = problem;
+            loaded.used = parsed.or(loaded.used.filter(is_free));
+            accepted.extend(loaded.used);
+        }
+        let used: Vec<ProfileFile> = self.files.values().filter_map(|it| it.used).collect();
+        profile::set_added(&used);
+    }
+
+    pub fn report(&self) -> ProfileReport {
+        let problems = self.files.values().filter_map(|it| it.problem.clone());
+        ProfileReport {
+            used: self.files.values().filter(|it| it.used.is_some()).count(),
+            problems: self.problem.clone().into_iter().chain(problems).collect(),
+        }
+    }
+}
+
+/// The profiles' files of a folder. A folder that does not exist has none.
+fn list(folder: &Path) -> std::io::Result<BTreeMap<PathBuf, Stamp>> {
+    let listed = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        listed => listed?,
+    };
+    let mut found = BTreeMap::new();
+    for entry in listed {
+        let path = entry?.path();
+        if path.extension().is_some_and(|it| it == "toml") {
+            let facts = std::fs::metadata(&path).ok();
+            let stamp = facts.map(|it| (it.ino(), it.size(), (it.ctime(), it.ctime_nsec())));
+            found.insert(path, stamp);
+        }
+    }
+    Ok(found)
+}
+
+/// Reads a profile. `name` is the file's name in messages. Blocks.
+///
+/// # Errors
+/// A fragment with the file, the line and the mistake.
+pub fn read_file(path: &Path, name: &str) -> Result<ProfileFile, String> {
+    let unreadable = |error: std::io::Error| format!("{name} cannot be read: {}", error.kind());
+    let facts = std::fs::metadata(path).map_err(unreadable)?;
+    // Reading a pipe would not return.
+    if !facts.is_file() {
+        return Err(format!("{name} is not a file"));
+    }
+    // The file may be replaced or grow meanwhile, so its size does not limit what is read.
+    let file = File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    let read = file.take(MAX_READ_BYTES).read_to_end(&mut bytes);
+    read.map_err(unreadable)?;
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(format!("{name}:1: larger than {MAX_FILE_BYTES} bytes"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| format!("{name} is not UTF-8"))?;
+    parse(name, &text, None).map_err(|error| error.to_string())
 }
 
 fn shown(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     format!("{PROFILES_DIRECTORY}/{name}")
 }
+
+/// Puts changed files to use until shutdown.
+pub fn watch(
+    files: Arc<Mutex<ProfileFiles>>,
+    services: &Arc<Services>,
+    shutdown: &CancellationToken,
+    tasks: &TaskTracker,
+) {
+    let services = Arc::clone(services);
+    tasks.spawn(shutdown.clone().run_until_cancelled_owned(async move {
+        let mut timer = tokio::time::interval(POLL);
+        timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            timer.tick().await;
+            let files = Arc::clone(&files);
+            let looked = tokio::task::spawn_blocking(move || {
+                let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
+                files.look().then(|| files.report())
+            });
+            match looked.await {
+                Ok(None) => {}
+                Ok(Some(report)) => {
+                    tracing::info!(used = report.used, "the changed profile files were read");
+                    services.profile_files.set(report);
+                    services.webhooks.profiles_changed().await;
+                }
+                Err(_) => return,
+            }
+        }
+    }));
+}
+
+#[cfg(test)]
+mod tests;

@@ -147,6 +147,7 @@ impl App {
         let manager = Arc::new(ServiceManager::connect(process));
         manager.watch(services, process.watchdog, &shutdown, &tasks);
         services.watch_database_file(shutdown.clone(), &tasks);
+        self.0.gateway.watch_profiles(&shutdown, &tasks);
         // Before requests count under limits that nodes share.
         services
             .follow_database_clock(shutdown.clone(), &tasks)

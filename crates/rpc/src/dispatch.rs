@@ -4,6 +4,7 @@
 use crate::audited::Note;
 use crate::envelope::{Id, Incoming, Item, NO_METHOD, Outcome, parse, refusal, utf8};
 use crate::events::EventBus;
+use crate::mcp_endpoint::RunningTools;
 use crate::memory_budget::{ByteBudget, Holder, Limits, Share};
 use crate::method_entry::{Boxed, Call, MAX_PARAMS_BYTES, Method};
 use crate::methods::METHODS;
@@ -28,6 +29,7 @@ pub struct Rpc {
     census: UnauthenticatedSockets,
     budget: ByteBudget,
     tasks: TaskTracker,
+    running_tools: RunningTools,
 }
 
 /// The facts about a message's calls that are available before they run.
@@ -52,6 +54,7 @@ impl Rpc {
             census: UnauthenticatedSockets::default(),
             budget: ByteBudget::new(limits),
             tasks: TaskTracker::new(),
+            running_tools: RunningTools::default(),
         }
     }
 
@@ -72,6 +75,11 @@ impl Rpc {
     /// The memory budget for messages from and to callers.
     pub fn budget(&self) -> &ByteBudget {
         &self.budget
+    }
+
+    /// The calls through MCP that can be canceled.
+    pub(crate) const fn running_tools(&self) -> &RunningTools {
+        &self.running_tools
     }
 
     /// Calls that continue after their caller disconnected. Shutdown closes the tracker and waits for them.
@@ -139,6 +147,7 @@ impl Rpc {
                 context: Arc::clone(context),
                 identity: identity.clone(),
                 turn: ticket.map(|ticket| Arc::clone(&ticket.accepted)),
+                cancel: CancellationToken::new(),
             };
             prepared.push(prepare(call, item, place < admitted.calls));
         }
@@ -269,6 +278,17 @@ impl Prepared {
 
     pub(crate) fn refused(id: Id, problem: Problem) -> Self {
         Self::other(id, refuse(problem))
+    }
+
+    /// Drops `kept` when the call has ended.
+    pub(crate) fn keeping(self, kept: impl Send + 'static) -> Self {
+        let work = self.work;
+        let work = Box::pin(async move {
+            let outcome = work.await;
+            drop(kept);
+            outcome
+        });
+        Self { work, ..self }
     }
 
     /// Converts the outcome, however the call ends.

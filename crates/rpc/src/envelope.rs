@@ -28,7 +28,12 @@ impl Id {
         self.0.get() == "null"
     }
 
-    fn read(raw: &RawValue) -> Option<Self> {
+    /// The JSON, as the caller spelled it.
+    pub(crate) fn text(&self) -> &str {
+        self.0.get()
+    }
+
+    pub(crate) fn read(raw: &RawValue) -> Option<Self> {
         let text = raw.get();
         let valid = match text.as_bytes().first() {
             Some(b'"') => serde_json::from_str::<String>(text).is_ok(),

@@ -1,10 +1,15 @@
 //! The gateway as a server of the Model Context Protocol (MCP): reads the messages of `POST /mcp` and answers
 //! them. A tool is a method of the method table, so a call of a tool is checked and recorded as a call of its
-//! method. The endpoint keeps no state between requests and sends nothing on its own.
+//! method. Between requests, the endpoint keeps only which calls run.
 //! Source: <https://modelcontextprotocol.io/specification/2025-06-18>.
 
+mod progress;
 mod result;
+mod running;
 mod tools;
+
+pub use progress::Progress;
+pub(crate) use running::RunningTools;
 
 use crate::dispatch::{Admitted, Prepared, not_authenticated, prepare, refuse, require_permission};
 use crate::envelope::{Id, Incoming, Item, NO_METHOD, Outcome, Request, parse, utf8};
@@ -12,13 +17,18 @@ use crate::memory_budget::Holder;
 use crate::method_entry::{Boxed, Call, outcome_of};
 use crate::methods::METHODS;
 use crate::{Reply, Rpc};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use gatehouse_auth::{Decision, RequestContext};
 use gatehouse_domain::{ErrorCode, Problem, RequestId};
 use gatehouse_services::bootstrap::PRODUCT;
+use progress::token_of;
+use running::Key;
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 use tools::Tool;
 
 /// The supported versions of the protocol, newest first.
@@ -35,12 +45,31 @@ const INSTRUCTIONS: &str = "Tools of a Gatehouse gateway: deliveries of its webh
 pub struct Head<'a> {
     /// The header `MCP-Protocol-Version`.
     pub version: Option<&'a str>,
+    /// The header `Mcp-Session-Id`.
+    pub session: Option<&'a str>,
     pub request_id: Option<RequestId>,
 }
 
+/// The work on an accepted body.
+pub struct McpWork {
+    /// `None` if the body needs no response.
+    pub reply: Boxed<Option<Reply>>,
+    /// For a single call whose caller asks for progress.
+    pub progress: Option<Progress>,
+    /// The ID of the session that `initialize` begins. It only distinguishes the calls of clients, and is not stored.
+    pub session: Option<String>,
+}
+
+impl std::fmt::Debug for McpWork {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("McpWork")
+            .field("progress", &self.progress)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Rpc {
-    /// Handles the body of `POST /mcp`. The future returns `None` if the message needs no response. The params
-    /// are read immediately, so `text` is not needed while the future runs.
+    /// Handles the body of `POST /mcp`. The params are read immediately, so `text` is not needed while the work runs.
     ///
     /// # Errors
     /// `PARSE_ERROR` and `INVALID_REQUEST` if the message cannot be accepted as a whole, and `RATE_LIMITED` if it
@@ -50,14 +79,23 @@ impl Rpc {
         context: &RequestContext,
         text: &[u8],
         head: Head<'_>,
-    ) -> Result<Boxed<Option<Reply>>, Problem> {
+    ) -> Result<McpWork, Problem> {
         let Decision::Allowed(identity) = &context.decision else {
             return Err(not_authenticated(context));
         };
         let incoming = parse(utf8(text)?)?;
         check_version(head.version, &incoming)?;
+        let caller = Holder::of(context);
+        let key = |id: &Id| Key {
+            caller: caller.clone(),
+            session: head.session.map(str::to_owned),
+            id: id.text().to_owned(),
+        };
+        for id in cancelled(&incoming) {
+            self.running_tools().cancel(&key(&id));
+        }
         let (messages, listed) = read_all(incoming)?;
-        let mut memory = self.budget().share(Holder::of(context));
+        let mut memory = self.budget().share(caller.clone());
         if !memory.grow(weight(&messages)) {
             return Err(Problem::rate_limited(1000));
         }
@@ -67,6 +105,7 @@ impl Rpc {
             context: Arc::new(context.clone()),
             identity: identity.clone(),
             turn: None,
+            cancel: CancellationToken::new(),
         };
         let admitted = Admitted {
             calls: messages.len(),
@@ -74,12 +113,68 @@ impl Rpc {
             request_id: head.request_id,
             ticket: None,
         };
+        let progress = asked_progress(&messages, listed);
+        let session = begins_session(&messages).then(|| {
+            let random = &self.services().random;
+            URL_SAFE_NO_PAD.encode(random.bytes::<16>())
+        });
         let prepared = messages
             .into_iter()
-            .map(|message| message.prepare(call.clone()))
+            .map(|message| {
+                let cancel = self.running_tools().begin(key(&message.id));
+                let cancellable = Call {
+                    cancel: CancellationToken::clone(&cancel),
+                    ..call.clone()
+                };
+                message.prepare(cancellable).keeping(cancel)
+            })
             .collect();
-        Ok(self.run_prepared(identity, prepared, listed, admitted))
+        Ok(McpWork {
+            reply: self.run_prepared(identity, prepared, listed, admitted),
+            progress,
+            session,
+        })
     }
+}
+
+/// Reads which requests are canceled. A notification without a readable ID is ignored.
+fn cancelled(incoming: &Incoming<'_>) -> Vec<Id> {
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow, rename = "requestId")]
+        id: &'a RawValue,
+    }
+    let read = |item: &Item<'_>| {
+        let request = item.as_ref().ok()?;
+        if request.id.is_some() || request.method != "notifications/cancelled" {
+            return None;
+        }
+        let params: Params<'_> = read_object(request.params, "requestId").ok()?;
+        Id::read(params.id)
+    };
+    incoming.items().iter().filter_map(read).collect()
+}
+
+fn asked_progress(messages: &[Message<'_>], listed: bool) -> Option<Progress> {
+    match messages {
+        [
+            Message {
+                id,
+                asks: Ok(Asks::CallTool(call)),
+            },
+        ] if !listed => Some(Progress::new(id.clone(), call.progress.clone()?)),
+        _ => None,
+    }
+}
+
+fn begins_session(messages: &[Message<'_>]) -> bool {
+    matches!(
+        messages,
+        [Message {
+            asks: Ok(Asks::Initialize { .. }),
+            ..
+        }]
+    )
 }
 
 /// `initialize` negotiates the version, so its header does not count.
@@ -120,7 +215,14 @@ enum Asks<'a> {
     Initialize { version: &'static str },
     Ping,
     ListTools,
-    CallTool(&'static Tool, Option<&'a RawValue>),
+    CallTool(ToolCall<'a>),
+}
+
+struct ToolCall<'a> {
+    tool: &'static Tool,
+    arguments: Option<&'a RawValue>,
+    /// The token for notifications of progress.
+    progress: Option<Value>,
 }
 
 /// Reads the requests of a text. Notifications change nothing here, so they are left out.
@@ -191,11 +293,21 @@ fn requested_tool(params: Option<&RawValue>) -> Result<Asks<'_>, Problem> {
         name: String,
         #[serde(borrow, default)]
         arguments: Option<&'a RawValue>,
+        #[serde(borrow, default, rename = "_meta")]
+        meta: Option<&'a RawValue>,
     }
-    let Params { name, arguments } = read_object(params, "name")?;
+    let Params {
+        name,
+        arguments,
+        meta,
+    } = read_object(params, "name")?;
     let tool = tools::TOOLS.iter().find(|tool| tool.name == name);
     let tool = tool.ok_or_else(|| Problem::invalid_params("name", "unknown tool"))?;
-    Ok(Asks::CallTool(tool, arguments))
+    Ok(Asks::CallTool(ToolCall {
+        tool,
+        arguments,
+        progress: token_of(meta),
+    }))
 }
 
 /// Parses params. Unknown members are ignored, because the protocol adds some, such as `_meta`.
@@ -214,7 +326,7 @@ fn read_object<'a, T: Deserialize<'a>>(
 /// The bytes that reading the arguments may allocate.
 fn weight(messages: &[Message<'_>]) -> usize {
     let of = |message: &Message<'_>| match &message.asks {
-        Ok(Asks::CallTool(tool, arguments)) => tool.method.weight(*arguments),
+        Ok(Asks::CallTool(call)) => call.tool.method.weight(call.arguments),
         _ => 0,
     };
     messages.iter().map(of).fold(0, usize::saturating_add)
@@ -226,7 +338,7 @@ impl Message<'_> {
         let Self { id, asks } = self;
         let work: Boxed<Outcome> = match asks {
             Err(problem) => refuse(problem),
-            Ok(Asks::CallTool(tool, arguments)) => return tool.prepare(id, call, arguments),
+            Ok(Asks::CallTool(of)) => return of.tool.prepare(id, call, of.arguments),
             Ok(Asks::Initialize { version }) => Box::pin(async move { welcome(&call, version) }),
             Ok(Asks::Ping) => Box::pin(async { outcome_of(Ok(json!({}))) }),
             Ok(Asks::ListTools) => Box::pin(async move { list(&call) }),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use std::pin::Pin;
 use std::sync::Arc;
-use tokio_util::sync::DropGuard;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// A future that owns everything it needs.
 pub type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -154,6 +154,8 @@ pub struct Call {
     pub identity: AuthIdentity,
     /// Held until the next ordered message of the socket may start; `None` without a socket.
     pub turn: Option<Arc<DropGuard>>,
+    /// Stops the turn that the call waits for.
+    pub cancel: CancellationToken,
 }
 
 impl Call {

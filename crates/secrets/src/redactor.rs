@@ -1,17 +1,25 @@
 //! Removes the values of secrets from a server's answers.
 
+use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
 use serde_json::Value;
 use std::fmt;
 
-/// Removes the values of secrets from texts: unchanged, percent-encoded, and escaped for Markdown, JSON or HTML.
-///
-/// Contains pairs of a value and its placeholder.
+/// Removes the values of secrets from texts: unchanged, percent-encoded, escaped for Markdown, JSON or HTML, and as
+/// parts of texts in Base64.
 #[derive(Clone, Default)]
-pub struct Redactor(Vec<(String, String)>);
+pub struct Redactor {
+    /// Pairs of a value and its placeholder.
+    values: Vec<(String, String)>,
+    /// Pairs of a part of a text in Base64 and the placeholder of the value that it encodes.
+    encoded: Vec<(String, String)>,
+}
 
 /// Maximum length of the escaped form of one byte of a value, in bytes: a numeric character reference with leading
 /// zeros, from `&` to `;`.
 const LONGEST_ESCAPE: usize = 17;
+/// Shorter parts of texts in Base64 are not removed, because other texts could contain them. The parts of a value of 8
+/// bytes have this length.
+const LEAST_ENCODED: usize = 10;
 
 /// Shows nothing, as it contains the secrets.
 impl fmt::Debug for Redactor {
@@ -24,17 +32,26 @@ impl Redactor {
     /// Takes pairs of a placeholder and the secret that it replaces.
     pub fn new<'v>(values: impl IntoIterator<Item = (String, &'v str)>) -> Self {
         let values = values.into_iter();
-        Self(sorted(
-            values
-                .map(|(place, value)| (value.to_owned(), place))
-                .collect(),
-        ))
+        let values: Vec<(String, String)> = values
+            .map(|(place, value)| (value.to_owned(), place))
+            .collect();
+        let encoded = values.iter().flat_map(|(value, place)| {
+            let parts = base64_parts(value).into_iter();
+            parts.map(move |part| (part, place.clone()))
+        });
+        Self {
+            encoded: sorted(encoded.collect()),
+            values: sorted(values),
+        }
     }
 
     /// Combines two redactors.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
-        Self(sorted([self.0.clone(), other.0.clone()].concat()))
+        Self {
+            values: sorted([self.values.clone(), other.values.clone()].concat()),
+            encoded: sorted([self.encoded.clone(), other.encoded.clone()].concat()),
+        }
     }
 
     /// Redacts the texts of a JSON value, including the names of members.
@@ -52,12 +69,18 @@ impl Redactor {
 
     /// Whether there are values to remove.
     pub const fn is_needed(&self) -> bool {
-        !self.0.is_empty()
+        !self.values.is_empty()
     }
 
     pub fn redact(&self, mut text: String) -> String {
-        for (value, place) in &self.0 {
+        for (value, place) in &self.values {
             text = replace_escaped(text, value, place);
+        }
+        for (part, place) in &self.encoded {
+            // Most texts contain no value, and this search is faster than the replacement.
+            if text.contains(never_escaped(part)) {
+                text = replace_escaped(text, part, place);
+            }
         }
         text
     }
@@ -65,11 +88,36 @@ impl Redactor {
     /// Redacts a text that was cut off. Drops its end, which could be the beginning of a value.
     pub fn redact_cut(&self, text: String) -> String {
         let mut text = self.redact(text);
-        let longest = self.0.iter().map(|(value, _)| value.len()).max();
+        // In Base64, a value is shorter than with the longest escapes.
+        let longest = self.values.iter().map(|(value, _)| value.len()).max();
         let dropped = longest.unwrap_or(0).saturating_mul(LONGEST_ESCAPE);
         text.truncate(text.floor_char_boundary(text.len().saturating_sub(dropped)));
         text
     }
+}
+
+/// The parts that every text in Base64 has if it encodes a text with this value, for each position of the value modulo
+/// 3. The character at each end of a part may also depend on what surrounds the value, and is left out.
+fn base64_parts(value: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    for encoding in [&BASE64_NOPAD, &BASE64URL_NOPAD] {
+        for before in 0..3 {
+            let mut bytes = vec![0; before];
+            bytes.extend(value.bytes());
+            let (start, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
+            let text = encoding.encode(&bytes);
+            let part = text.get(start..end).map(str::to_owned);
+            parts.extend(part.filter(|part| part.len() >= LEAST_ENCODED));
+        }
+    }
+    parts
+}
+
+/// The longest run of letters and digits. The other characters of Base64 are escaped in some texts: `\/` in JSON, `%2B`
+/// in URLs, `\_` in Markdown.
+fn never_escaped(part: &str) -> &str {
+    let runs = part.split(|c: char| !c.is_ascii_alphanumeric());
+    runs.max_by_key(|run| run.len()).unwrap_or_default()
 }
 
 /// The longest first: a value may contain another one.
@@ -257,6 +305,47 @@ mod tests {
         let (begun, _) = references.split_at(references.len() - 1);
         let cut = redactor.redact_cut(format!("{}{begun}", "ä".repeat(9)));
         assert!(!cut.contains('&') && cut.starts_with("ää"), "{cut}");
+    }
+
+    #[test]
+    fn a_value_is_removed_from_texts_in_base64() {
+        // Characters that differ between the two alphabets, and the shortest value.
+        for value in ["tok/1+\"2\"&<3>?~\u{fb}", "12345678"] {
+            let redactor = Redactor::new([("{K}".to_owned(), value)]);
+            for around in ["", "a", "ab", "abc", "user:"] {
+                let text = format!("{around}{value}{around}");
+                for encoding in [&BASE64_NOPAD, &BASE64URL_NOPAD] {
+                    let encoded = encoding.encode(text.as_bytes());
+                    let redacted = redactor.redact(format!("x {encoded}= y"));
+                    let (before, after) = redacted.split_once("{K}").unwrap();
+                    // Of the value, at most a part of the characters at both ends remains.
+                    let most = around.len().div_ceil(3) * 4;
+                    assert!(before.len() <= 2 + most, "{around} {redacted}");
+                    assert!(after.len() <= 3 + most + 1, "{around} {redacted}");
+                }
+            }
+        }
+        // Both alphabets have characters that are escaped in some texts.
+        let value = "\u{3fb}\u{3ff}?~>\u{3fb}\u{3ff}?~>";
+        let redactor = Redactor::new([("{K}".to_owned(), value)]);
+        let standard = BASE64_NOPAD.encode(value.as_bytes());
+        let url_safe = BASE64URL_NOPAD.encode(value.as_bytes());
+        assert!(
+            standard.contains('/') && standard.contains('+'),
+            "{standard}"
+        );
+        for escaped in [
+            standard.replace('/', "\\/"),
+            standard.replace('/', "%2F").replace('+', "%2b"),
+            standard.replace('/', "&#x2F;").replace('+', "&#43;"),
+            url_safe.replace('_', "\\_"),
+        ] {
+            let redacted = redactor.redact(format!("x {escaped} y"));
+            assert_eq!(redacted, "x {K}4 y", "{escaped}");
+        }
+        let short = Redactor::new([("{K}".to_owned(), "1234567")]);
+        let encoded = BASE64_NOPAD.encode(b"ab1234567");
+        assert_eq!(short.redact(encoded.clone()), encoded);
     }
 
     #[test]

@@ -216,9 +216,9 @@ pub(crate) fn message_text(
     };
     let (tool, arguments) = (markup.exact(&shown.tool), markup.exact(kept));
     let hidden = shown.hidden + tool.hidden + arguments.hidden;
-    let conversation = asked.conversation.as_ref().map(|it| {
-        let label = markup.exact(&it.label);
-        asked_in(it.source, &markup.escape(&label.text))
+    let conversation = asked_in(asked, |text| {
+        let exact = markup.exact(text);
+        markup.escape(&exact.text).into_owned()
     });
     format!(
         "The agent {} asks for approval of the tool {}:\n\n{}{cut}{}{}\n\nAnswer until {}, {} after the call. \
@@ -227,7 +227,7 @@ pub(crate) fn message_text(
         markup.escape(&tool.text),
         markup.escape(&arguments.text),
         notes(hidden, asked.reason),
-        conversation.unwrap_or_default(),
+        conversation,
         second(asked.expires_at),
         in_words(at.until(asked.expires_at)),
     )
@@ -284,13 +284,14 @@ mod tests {
             conversation: Some(AskingConversation {
                 label: "@here".to_owned(),
                 source: Source::Webhook,
+                from: Some("Shop".to_owned()),
             }),
             expires_at: at.after(Duration::from_mins(5)),
         };
         let link = Some("https://a/approve/b");
         let text = |reason, markup| message_text(&asked(reason), markup, (at, link));
         let head = "The agent default asks for approval of the tool speak:\n\n{\n  \"text\": ";
-        let from = "The conversation, started by a webhook: @here\n\n";
+        let from = "The conversation, started by the webhook Shop: @here (ID …ses_1)\n\n";
         let until = "Answer until 2026-11-18 11:11:40 UTC, 5 minutes after the call. Without an answer the call does \
                      not run.\nRead and answer it: https://a/approve/b";
         let plain = format!("{head}\"@here\"\n}}\n\n{from}{until}");

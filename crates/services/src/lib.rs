@@ -18,6 +18,7 @@ mod notices;
 mod own_messages;
 pub mod preferences;
 mod problem;
+pub mod profile_files;
 pub mod push;
 mod reach;
 mod retry_after;

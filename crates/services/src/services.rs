@@ -9,6 +9,7 @@ use crate::live_config::LiveConfig;
 use crate::live_config::settings;
 #[cfg(feature = "voice")]
 use crate::live_config::voice::voice_settings;
+use crate::profile_files::ProfileFilesState;
 use crate::push::Push;
 use crate::reach::Reach;
 use crate::sent_links::SentLinks;
@@ -90,6 +91,7 @@ pub struct Services {
     #[cfg(feature = "voice")]
     pub voice: Voice,
     pub certificates: CertificateState,
+    pub profile_files: ProfileFilesState,
     /// The test of the public URL.
     pub reach: Reach,
     pub telemetry: Telemetry,
@@ -196,6 +198,7 @@ impl Services {
             #[cfg(feature = "voice")]
             voice,
             certificates: CertificateState::default(),
+            profile_files: ProfileFilesState::default(),
             reach: Reach::default(),
             telemetry,
             push,

@@ -83,6 +83,11 @@ impl AuthMode {
         !matches!(self.0.method, Method::Open)
     }
 
+    /// Whether no profile in use defines this mode, so that no request satisfies it.
+    pub const fn is_unknown(self) -> bool {
+        matches!(self.0.method, Method::Token(headers) if headers.is_empty())
+    }
+
     /// Whether the webhook configures which header contains the secret.
     pub const fn takes_header(self) -> bool {
         matches!(self.0.method, Method::OwnHeader)

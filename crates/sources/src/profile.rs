@@ -13,8 +13,8 @@ use crate::event_family::in_family;
 use crate::payload::{BodyKind, Node};
 use crate::summary::field::Summary;
 
-pub(crate) use known::in_files;
-pub use known::{AddError, SCHEDULE, add, all, find, generic};
+pub(crate) use known::lists;
+pub use known::{SCHEDULE, all, find, find_event_type, generic, is_taken, set_added};
 
 /// The way that one vendor sends webhooks.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! Profiles in TOML files: for vendors that need no code, and for users' own senders. Owns the format, which
 //! `docs/profiles-in-files.md` describes, and its checks; must not read files.
 //!
-//! A profile lives as long as the process, so its texts are leaked once, when it is loaded.
+//! A profile lives as long as the process, so its texts are leaked when it is loaded. A file is loaded again only when
+//! it has changed.
 
 mod build;
 mod check;
@@ -36,9 +37,8 @@ impl std::fmt::Debug for ProfileFile {
 }
 
 impl ProfileFile {
-    /// The profile's ID.
-    pub fn id(&self) -> &'static str {
-        self.profile.id
+    pub const fn profile(&self) -> &'static Profile {
+        self.profile
     }
 }
 

@@ -1,34 +1,42 @@
-//! Profiles that users add. In a file of its own, because a process can add profiles only once, before it uses one.
+//! Profiles that users add. In a file of its own, because all tests of a process share the list.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that cannot be set up has failed"
 )]
 
 use gatehouse_sources::AuthMode;
-use gatehouse_sources::profile::{AddError, add, find};
+use gatehouse_sources::profile::{find, find_event_type, is_taken, set_added};
 use gatehouse_sources::profile_file::{ProfileFile, parse};
 
 fn named(id: &str) -> ProfileFile {
     let text = format!(
-        "id = '{id}'\nname = 'N'\nabout = 'A'\n\
+        "id = '{id}'\nname = 'N'\nabout = 'A'\nevents = [['{id}.made', 'D']]\n\
          verify = {{ headers = ['x-sig'], algorithm = 'hmac-sha256' }}\n"
     );
     parse("a.toml", &text, None).unwrap()
 }
 
 #[test]
-fn profiles_are_added_once_and_under_new_names() {
-    for (files, taken) in [
-        (vec![named("zoom")], "zoom"),
-        (vec![named("github")], "github"),
-        (vec![named("slack"), named("b")], "slack"),
-        (vec![named("a"), named("a")], "a"),
+fn profiles_are_replaced_and_have_new_names() {
+    for (file, others) in [
+        (named("zoom"), vec![]),
+        (named("github"), vec![]),
+        (named("slack"), vec![named("b")]),
+        (named("a"), vec![named("a")]),
     ] {
-        assert_eq!(add(files), Err(AddError::Exists(taken)));
+        assert!(is_taken(file, &others), "{file:?}");
     }
-    assert_eq!(add(vec![named("a"), named("b")]), Ok(()));
-    assert_eq!(add(vec![named("c")]), Err(AddError::TooLate));
+    assert!(!is_taken(named("a"), &[named("b")]));
+
+    set_added(&[named("a"), named("b"), named("github")]);
     assert_eq!(find("b").unwrap().id, "b");
-    assert!(find("c").is_none());
-    assert!("b_signature".parse::<AuthMode>().is_ok());
+    assert_eq!(find("github").unwrap().id, "codehost_a");
+    let mode: AuthMode = "b_signature".parse().unwrap();
+    assert!(!mode.is_unknown());
+    assert_eq!(find_event_type("b.made"), Some("b.made"));
+
+    set_added(&[named("a")]);
+    assert!(find("b").is_none() && find("a").is_some());
+    assert!("b_signature".parse::<AuthMode>().is_err());
+    assert_eq!(find_event_type("b.made"), None);
 }

@@ -25,6 +25,9 @@ pub struct Forwarding {
     /// Requests are kept until this time. Absent if keeping them has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_until: Option<Timestamp>,
+    /// Whether other nodes may use the database. This node does not have the requests that they receive.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_other_nodes: bool,
 }
 
 /// The source of the bytes and headers of a [`DeliveryRequest`].
@@ -108,6 +111,7 @@ impl Webhooks {
         Ok(Forwarding {
             webhook_id,
             kept_until,
+            has_other_nodes: self.0.store.engine().is_shared(),
         })
     }
 

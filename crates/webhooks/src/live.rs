@@ -8,7 +8,7 @@ use crate::webhook::{AuthConfig, Snapshot, StoredConfig, WebhookConfig};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Timestamp, WebhookId};
 use gatehouse_secrets::{Secrets, SecretsError};
-use gatehouse_sources::profile::Profile;
+use gatehouse_sources::profile::{self, Profile};
 use gatehouse_store::{DeliveryConfig, StoreError, WebhookRow, WebhookSecretRow};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::{HashMap, HashSet};
@@ -37,6 +37,9 @@ pub(crate) struct LiveWebhook {
     pub(crate) auth: AuthConfig,
     pub(crate) config: WebhookConfig,
     pub(crate) profile: &'static Profile,
+    /// Whether no profile in use has the webhook's profile or mode, so that its deliveries can be neither verified nor
+    /// read.
+    pub(crate) lacks_profile: bool,
     /// The snapshot that is copied into each delivery, as JSON.
     pub(crate) snapshot: DeliveryConfig,
     /// The queue target of its deliveries: a channel target, or empty for an agent's turn.
@@ -92,14 +95,17 @@ impl LiveWebhook {
             webhook,
         } = StoredConfig::of(&row)?;
         let snapshot = Snapshot::text(&row, &webhook)?;
+        // One lookup for both fields, because the profiles can change at any time.
+        let profile = webhook.find_profile();
         Ok(Self {
             secrets: open_secrets(secrets, &row.public_id, secret_rows).await,
             id: row.id,
             public_id: row.public_id,
             enabled: row.enabled,
             paused,
+            lacks_profile: profile.is_none() || auth.mode.is_unknown(),
             auth,
-            profile: webhook.profile(),
+            profile: profile.unwrap_or_else(profile::generic),
             target: webhook.queue_target().into(),
             config: webhook,
             snapshot: snapshot.into(),
@@ -151,6 +157,15 @@ impl LiveWebhooks {
         let all = self.0.load();
         let on_hold = all.values().filter(|live| !live.enabled || live.paused);
         on_hold.map(|live| live.id.clone()).collect()
+    }
+
+    /// The enabled webhooks that refuse deliveries because their profile is missing.
+    pub(crate) fn without_profile(&self) -> Vec<WebhookId> {
+        let all = self.0.load();
+        let without = all
+            .values()
+            .filter(|live| live.enabled && live.lacks_profile);
+        without.map(|live| live.id.clone()).collect()
     }
 
     pub(crate) fn schedules(&self) -> Vec<WebhookId> {

@@ -6,8 +6,8 @@ use gatehouse_sources::profile;
 use metrics::{
     Counter, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
-use std::collections::{HashMap, HashSet};
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 const DELIVERIES: &str = "webhooks_deliveries_total";
@@ -43,14 +43,6 @@ const TOOLS: [&str; 4] = ["calc", "channel_send", "web_search", "web_fetch"];
 
 /// The possible outcomes of a tool call.
 const ACTION_STATUSES: [&str; 4] = ["ok", "error", "denied", "expired"];
-
-/// Every event type of every profile. The fixed list prevents senders from adding label values.
-static EVENT_TYPES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
-    let profiles = profile::all().iter();
-    profiles
-        .flat_map(|profile| profile.catalog().map(|event| event.name))
-        .collect()
-});
 
 /// Describes and initializes all metrics. Call it once, after the recorder is installed.
 pub fn describe() {
@@ -95,10 +87,10 @@ pub fn describe() {
     gauge!(QUEUE_DEPTH).set(0.0);
 }
 
-/// The label for an event type.
+/// The label for an event type. Only the types of profiles are labels, so that senders cannot add any.
 pub fn event_label(event_type: Option<&str>) -> &'static str {
     event_type
-        .and_then(|name| EVENT_TYPES.get(name).copied())
+        .and_then(profile::find_event_type)
         .unwrap_or(OTHER)
 }
 

@@ -4,6 +4,7 @@
 mod create;
 mod open;
 mod update;
+mod without_profile;
 
 pub use open::OpenWebhooks;
 pub(crate) use update::require_unchanged;

@@ -84,6 +84,12 @@ impl Webhooks {
         }
     }
 
+    /// Applies changed profiles: to new deliveries, and to those that were held without their profile.
+    pub async fn profiles_changed(&self) {
+        self.reload_with_retries().await;
+        self.0.held.notify_one();
+    }
+
     /// Loads the webhook with this public id from the database, if there is one.
     pub(crate) async fn load_by_public_id(&self, public_id: &str) -> Result<(), WebhooksError> {
         let wanted = public_id.to_owned();

@@ -150,9 +150,15 @@ impl WebhookConfig {
         }
     }
 
-    /// The sender's profile. Falls back to `generic` if this version has no such profile.
+    /// The sender's profile. Falls back to `generic` if no profile in use has the ID.
     pub fn profile(&self) -> &'static Profile {
-        profile::find(&self.source_profile).unwrap_or_else(profile::generic)
+        self.find_profile().unwrap_or_else(profile::generic)
+    }
+
+    /// `None` if no profile in use has the ID: its file is missing or has a mistake, or another version created the
+    /// webhook.
+    pub(crate) fn find_profile(&self) -> Option<&'static Profile> {
+        profile::find(&self.source_profile)
     }
 
     pub fn template(&self) -> &str {

@@ -1,5 +1,6 @@
 """Stored secrets in outgoing requests of the stub, where `{{secret:NAME}}` stands for one. Also MCP over HTTP."""
 
+import base64
 import json
 import re
 from urllib.parse import quote, urljoin, urlsplit
@@ -21,6 +22,14 @@ def spellings(character, with_numbers):
     return f"(?:{'|'.join(forms)})"
 
 
+def base64_parts(value):
+    """Returns the parts that do not depend on what surrounds the value, for each of its positions in groups of 3."""
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        for before in range(3):
+            data = b"\0" * before + value.encode()
+            yield encode(data).decode()[-(-before * 8 // 6) : len(data) * 8 // 6]
+
+
 class RequestSecrets:
     def fill(self, url, headers, weakness):
         """Returns the URL and the headers with the values of the secrets that they name, and whether there are any;
@@ -38,6 +47,8 @@ class RequestSecrets:
             if len(value) >= 8:
                 pattern = "".join(spellings(c, not self.weak("secret-in-html-escapes")) for c in value)
                 text = re.sub(pattern, lambda found, name=name: f"{{{{secret:{name}}}}}", text, flags=re.I)
+                for part in [] if self.weak("secret-in-base64") else base64_parts(value):
+                    text = text.replace(part, f"{{{{secret:{name}}}}}")
         return text
 
     def fetch(self, arguments, from_stranger):

@@ -17,6 +17,8 @@ pub(crate) struct Question {
     pub(crate) turn: TurnId,
     /// The message of a channel that the turn answers.
     pub(crate) message: Option<DeliveryId>,
+    /// The delivery of a webhook that the turn processes.
+    pub(crate) delivery: Option<DeliveryId>,
     pub(crate) tool: String,
     pub(crate) arguments: Value,
     pub(crate) reason: AskReason,

@@ -47,6 +47,7 @@ impl Running<'_> {
             session: self.turn.session.clone(),
             turn: self.turn.id.clone(),
             message: self.turn.origin.message().cloned(),
+            delivery: self.turn.origin.delivery().cloned(),
             tool: tool.name().to_owned(),
             arguments: input.clone(),
             reason,

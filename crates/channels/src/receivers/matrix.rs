@@ -20,6 +20,7 @@ use crate::quotes::Quote;
 use crate::receive::{ReceiveError, Received};
 use crate::vendor::{Answer, Limits, call, call_within, join};
 use buttons::MatrixButtons;
+pub(crate) use events::replied_event;
 use events::{Joined, Synced};
 use futures_util::future::BoxFuture;
 use gatehouse_outbound::AddressSource;

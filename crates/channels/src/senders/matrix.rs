@@ -95,8 +95,8 @@ impl Sender for Matrix {
                 "body": part.text,
                 "m.mentions": {},
             });
-            // Not every ID is that of an event: all events of an encrypted room have one.
-            let replied = part.reply_to().filter(|id| id.starts_with('$'));
+            let message = part.reply_to();
+            let replied = message.as_deref().and_then(matrix::replied_event);
             if let (Some(event), Some(fields)) = (replied, body.as_object_mut()) {
                 let reply = json!({ "m.in_reply_to": { "event_id": event } });
                 fields.insert("m.relates_to".to_owned(), reply);

@@ -68,6 +68,13 @@ async fn only_the_first_part_of_an_answer_is_a_reply_and_only_to_an_event() {
         json!({ "m.in_reply_to": { "event_id": "$7" } })
     );
     assert!(seen[1].json().get("m.relates_to").is_none());
+    let edit = [(REPLY_TO, "$7|$8")];
+    harness.send_with("matrix", "hi", &edit).await.unwrap();
+    assert_eq!(
+        vendor.take_one().json()["m.relates_to"],
+        json!({ "m.in_reply_to": { "event_id": "$7" } }),
+        "the original of an edit"
+    );
     let room = [(REPLY_TO, "encrypted:!r:example.com")];
     harness.send_with("matrix", "hi", &room).await.unwrap();
     assert!(vendor.take_one().json().get("m.relates_to").is_none());

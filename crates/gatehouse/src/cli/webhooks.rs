@@ -1,5 +1,6 @@
 //! `webhooks`: manage webhooks and their deliveries.
 
+mod check_profile;
 mod fields;
 mod forward;
 mod proposal;
@@ -146,6 +147,8 @@ pub enum Command {
     },
     /// Forward deliveries to a program on this machine as they arrive, until interrupted
     Forward(forward::Flags),
+    /// Check the file of a profile, and how it verifies and reads a delivery
+    CheckProfile(check_profile::Flags),
 }
 
 const STATUSES: [&str; 8] = [
@@ -233,6 +236,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         }
         Command::Tail { id } => until_closed(tail::run(&client, out, id.as_deref()).await)?,
         Command::Forward(flags) => forward::run(&client, out, flags).await?,
+        Command::CheckProfile(flags) => return check_profile::run(out, &flags).await,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -13,6 +13,7 @@ mod backup_trial;
 mod bad_days;
 mod chat;
 mod chat_terminal;
+mod check_profile;
 #[path = "../../../../tests/clients.rs"]
 mod clients;
 mod commands;

@@ -221,6 +221,12 @@ async fn in_a_group_answers_are_replies_and_a_reply_to_the_bot_is_answered() {
     let replied =
         |event: &Value| event["content"]["m.relates_to"]["m.in_reply_to"]["event_id"].clone();
     assert_eq!(replied(&answered), *asked);
+    let edit = json!({ "m.relates_to": { "rel_type": "m.replace", "event_id": asked },
+        "m.new_content": { "msgtype": "m.text", "body": "bot: good afternoon",
+            "m.mentions": { "user_ids": [chat.bot.id] } } });
+    person.say(&group, "* bot: good afternoon", edit).await;
+    let corrected = person.hears((&group, &chat.bot), "good afternoon").await;
+    assert_eq!(replied(&corrected), *asked, "the original of the edit");
     let reply = json!({ "m.mentions": {},
         "m.relates_to": { "m.in_reply_to": { "event_id": answered["event_id"] } } });
     let asked = person.say(&group, "and good night", reply).await;
@@ -228,7 +234,7 @@ async fn in_a_group_answers_are_replies_and_a_reply_to_the_bot_is_answered() {
     assert_eq!(replied(&answered), *asked);
     let is_answer = |event: &&Value| event["type"] == "m.room.message";
     let events = person.events_by(&group, &chat.bot).await;
-    assert_eq!(events.iter().filter(is_answer).count(), 2, "{events:?}");
+    assert_eq!(events.iter().filter(is_answer).count(), 3, "{events:?}");
     chat.server.stop();
 }
 

@@ -1,11 +1,11 @@
 //! Profiles of senders in files of the data directory, and the handshakes of senders, with a real server.
 
-use crate::process::{BINARY, Installation, Server};
+use crate::process::{Installation, PASSWORD, Server};
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
-use std::process::Command;
+use std::time::Duration;
 
 pub const ACME: &str = r#"
 id = "acme"
@@ -80,7 +80,6 @@ fn acme_signature(secret: &str, time: u64, body: &str) -> (&'static str, String)
     ("x-acme-signature", format!("t={time},v1={signature}"))
 }
 
-#[expect(clippy::too_many_lines, reason = "one scenario from beginning to end")]
 #[tokio::test]
 async fn a_file_adds_a_sender_with_its_handshake() {
     let installation = Installation::new();
@@ -141,68 +140,205 @@ async fn a_file_adds_a_sender_with_its_handshake() {
         .rpc("", "webhooks.test", json!({ "id": webhook["id"] }))
         .await;
     assert_eq!(tested["result"]["status"], "queued", "{tested}");
-    server.stop();
+}
 
-    // Without its file the webhook is still there, and takes nothing.
-    tokio::fs::remove_file(installation.data_dir().join("profiles/acme.toml"))
-        .await
-        .unwrap();
-    let server = installation.start();
-    let list = server.rpc("", "webhooks.list", json!({})).await;
-    assert_eq!(
-        list["result"]["webhooks"][0]["auth_mode"], "acme_signature",
-        "{list}"
-    );
-    let body = r#"{"type":"order.paid","id":"3"}"#.to_owned();
-    let gone = post(
-        &server,
-        &webhook,
-        acme_signature(SECRET, now(), &body),
-        body.clone(),
-    )
-    .await;
-    assert_eq!(gone.status(), 401);
-    server.stop();
-    write(&installation, "acme.toml", ACME).await;
-    let server = installation.start();
-    let back = post(
-        &server,
-        &webhook,
-        acme_signature(SECRET, now(), &body),
-        body.clone(),
-    )
-    .await;
-    assert_eq!(back.status(), 202);
+async fn until<T>(look: impl AsyncFn() -> Option<T>) -> T {
+    let found = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let found = tokio::time::timeout(Duration::from_secs(30), found).await;
+    found.unwrap()
+}
+
+/// Waits until the check of profile files has this outcome.
+async fn checked(server: &Server, is_it: impl Fn(&Value) -> bool) -> Value {
+    until(async || {
+        let doctor = server.rpc("", "system.doctor", json!({})).await;
+        let checks = doctor["result"]["checks"].as_array().unwrap();
+        let mut checks = checks.iter().filter(|check| check["id"] == "profiles");
+        checks.next().filter(|check| is_it(check)).cloned()
+    })
+    .await
+}
+
+/// Sends a signed order. Returns the status and the code of the error.
+async fn order(server: &Server, webhook: &Value, id: &str) -> (u16, Value) {
+    let body = format!(r#"{{"type":"order.paid","id":"{id}"}}"#);
+    let signature = acme_signature(SECRET, now(), &body);
+    let answer = post(server, webhook, signature, body).await;
+    let status = answer.status().as_u16();
+    let answer: Value = answer.json().await.unwrap();
+    (status, answer["code"].clone())
 }
 
 #[tokio::test]
-async fn a_mistake_stops_the_start_with_file_and_line() {
-    for (name, text, expected) in [
-        (
-            "a.toml",
-            ACME.replace("hmac-sha256", "md5"),
-            "profiles/a.toml:8: unknown variant `md5`",
-        ),
-        (
-            "b.toml",
-            ACME.replace("\"acme\"", "\"github\""),
-            "profiles/b.toml: the profile `github` already exists",
-        ),
-        (
-            "c.toml",
-            format!("{ACME}#{}", "x".repeat(65_536)),
-            "profiles/c.toml:1: larger than 65536 bytes",
-        ),
+async fn files_are_read_again_when_they_change_and_a_mistake_keeps_the_last_version() {
+    let installation = Installation::new();
+    write(&installation, "acme.toml", ACME).await;
+    let server = installation.start();
+    checked(&server, |check| check["ok"] == true).await;
+    let webhook = made(&server, "acme").await;
+    assert_eq!(order(&server, &webhook, "1").await.0, 202);
+
+    write(
+        &installation,
+        "acme.toml",
+        &ACME.replace("hmac-sha256", "md5"),
+    )
+    .await;
+    let check = checked(&server, |check| check["ok"] == false).await;
+    let message = check["message"].as_str().unwrap();
+    assert!(
+        message.contains("profiles/acme.toml:8: unknown variant `md5`"),
+        "{message}"
+    );
+    assert!(
+        check["subjects"].is_null(),
+        "the profile is in use: {check}"
+    );
+    assert_eq!(order(&server, &webhook, "2").await.0, 202);
+    let log = installation.log().await;
+    assert!(log.contains("a profile file is not in use"), "{log}");
+
+    // A weaker mode in the file does not become the mode of a webhook.
+    let weaker =
+        "id = \"acme\"\nname = \"Acme\"\nabout = \"Orders\"\nverify = { mode = \"bearer\" }\n";
+    write(&installation, "acme.toml", weaker).await;
+    let check = checked(&server, |check| !check["subjects"].is_null()).await;
+    assert_eq!(check["subjects"][0]["id"], webhook["id"], "{check}");
+    let bearer = ("authorization", format!("Bearer {SECRET}"));
+    let answer = post(&server, &webhook, bearer, "{}".to_owned()).await;
+    assert_eq!(answer.status(), 503);
+    assert_eq!(
+        order(&server, &webhook, "3").await,
+        (503, json!("NOT_CONFIGURED"))
+    );
+
+    write(&installation, "acme.toml", ACME).await;
+    checked(&server, |check| check["ok"] == true).await;
+    assert_eq!(order(&server, &webhook, "3").await.0, 202);
+    let file = installation.data_dir().join("profiles/acme.toml");
+    tokio::fs::remove_file(file).await.unwrap();
+    checked(&server, |check| check["ok"] == false).await;
+    assert_eq!(order(&server, &webhook, "4").await.0, 503);
+    let list = server.rpc("", "webhooks.list", json!({})).await;
+    let mode = &list["result"]["webhooks"][0]["auth_mode"];
+    assert_eq!(mode, "acme_signature", "{list}");
+    // Refusals are stored in the background.
+    until(async || {
+        let refused = json!({ "id": webhook["id"], "statuses": ["rejected"] });
+        let refused = server.rpc("", "webhooks.deliveries", refused).await;
+        let newest = &refused["result"]["deliveries"][0];
+        (newest["error"] == "profile_missing").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_mistake_at_the_start_concerns_the_webhooks_of_its_profile_only() {
+    let installation = Installation::new();
+    let with_bearer =
+        "id = \"plain\"\nname = \"Plain\"\nabout = \"A\"\nverify = { mode = \"bearer\" }\n";
+    write(&installation, "acme.toml", ACME).await;
+    write(&installation, "plain.toml", with_bearer).await;
+    let server = installation.start();
+    let acme = made(&server, "acme").await;
+    let (plain, other) = (made(&server, "plain").await, made(&server, "generic").await);
+    server.stop();
+
+    let broken = |text: &str| text.replace("about", "abuot");
+    write(&installation, "acme.toml", &broken(ACME)).await;
+    write(&installation, "plain.toml", &broken(with_bearer)).await;
+    write(
+        &installation,
+        "github.toml",
+        &ACME.replace("\"acme\"", "\"github\""),
+    )
+    .await;
+    let large = format!("{ACME}#{}", "x".repeat(65_536));
+    write(&installation, "large.toml", &large).await;
+    let server = installation.start();
+    let check = checked(&server, |check| check["ok"] == false).await;
+    let message = check["message"].as_str().unwrap();
+    for expected in [
+        "profiles/acme.toml:4: unknown field `abuot`",
+        "profiles/github.toml: the profile `github` already exists",
+        "profiles/large.toml:1: larger than 65536 bytes",
     ] {
-        let installation = Installation::new();
-        write(&installation, name, &text).await;
-        let mut command = installation.prepared(Command::new(BINARY));
-        command.args(["serve", "--bind", "127.0.0.1:0", "--data-dir"]);
-        let output = command.arg(installation.data_dir()).output().unwrap();
-        assert!(!output.status.success());
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert!(error.contains(expected), "{error}");
+        assert!(message.contains(expected), "{message}");
     }
+    assert_eq!(check["subjects"].as_array().unwrap().len(), 2, "{check}");
+
+    assert_eq!(
+        order(&server, &acme, "1").await,
+        (503, json!("NOT_CONFIGURED"))
+    );
+    // The mode exists, but the events and IDs cannot be read.
+    let bearer = || ("authorization", format!("Bearer {SECRET}"));
+    let post_to = async |webhook: &Value, header| {
+        let answer = post(&server, webhook, header, "{}".to_owned()).await;
+        answer.status().as_u16()
+    };
+    assert_eq!(post_to(&plain, bearer()).await, 503);
+    assert_eq!(post_to(&plain, ("x-other", "x".to_owned())).await, 503);
+    let tested = json!({ "id": plain["id"] });
+    let tested = server.rpc("", "webhooks.test", tested).await;
+    assert_eq!(
+        tested["error"]["data"]["code"], "NOT_CONFIGURED",
+        "{tested}"
+    );
+    let own = ("x-webhook-secret", SECRET.to_owned());
+    assert_eq!(post_to(&other, own).await, 202, "another profile");
+
+    write(&installation, "plain.toml", with_bearer).await;
+    checked(&server, |check| {
+        check["subjects"].as_array().is_some_and(|it| it.len() == 1)
+    })
+    .await;
+    assert_eq!(post_to(&plain, bearer()).await, 202);
+    assert_eq!(post_to(&plain, ("x-other", "x".to_owned())).await, 401);
+}
+
+#[tokio::test]
+async fn deliveries_that_are_held_wait_for_their_profile() {
+    let mut installation = Installation::new();
+    installation.env("SERVICE_VAULT__HOLD_WHILE_SEALED", "true");
+    write(&installation, "acme.toml", ACME).await;
+    let server = installation.start();
+    server.set_up().await;
+    let key = installation.make_key(&server, &["operator.admin"]).await;
+    let params =
+        json!({ "name": "n", "source_profile": "acme", "secret": SECRET, "deliver_only": true });
+    let made = server.rpc(&key, "webhooks.create", params).await;
+    let webhook = made["result"].clone();
+    server.stop();
+    let server = installation.start();
+    assert_eq!(order(&server, &webhook, "1").await.0, 202, "held");
+    server.stop();
+
+    let file = installation.data_dir().join("profiles/acme.toml");
+    tokio::fs::remove_file(file).await.unwrap();
+    let server = installation.start();
+    assert_eq!(order(&server, &webhook, "2").await.0, 503, "not held");
+    let unlock = json!({ "password": PASSWORD });
+    server.post("/api/auth/vault/unlock", unlock).await;
+    let stays = "the webhook of held deliveries cannot be used; they stay";
+    until(async || installation.log().await.contains(stays).then_some(())).await;
+    write(&installation, "acme.toml", ACME).await;
+    let ended = until(async || {
+        let done = json!({ "statuses": ["completed", "failed", "deduplicated"] });
+        let list = server.rpc(&key, "webhooks.deliveries", done).await;
+        let list = list["result"]["deliveries"].as_array().unwrap().clone();
+        (!list.is_empty()).then_some(list)
+    });
+    let ended = ended.await;
+    assert_eq!(ended.len(), 1, "{ended:?}");
+    assert_eq!(ended[0]["status"], "completed", "{ended:?}");
 }
 
 #[tokio::test]

@@ -162,6 +162,7 @@ fn request(call: &Call, params: SendParams) -> SendRequest {
         agent: params.agent,
         model: params.model,
         replaces: params.replaces,
+        cancel: call.cancel.clone(),
         ..SendRequest::new(params.text, call.actor())
     }
 }

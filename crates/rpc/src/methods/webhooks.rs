@@ -80,7 +80,7 @@ pub const TEST: Method = method!(
     "Sends a webhook a realistic sample, signed as its sender would.",
     Some(Scope::Write),
     test(TestParams) -> TestResult,
-    errors: [NotFound, Conflict, RateLimited, VaultSealed],
+    errors: [NotFound, Conflict, NotConfigured, RateLimited, VaultSealed],
     audit: Audit::row("webhook.tested", &["id", "event"], &["delivery_id"]).outside()
 );
 

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// Whether methods with this scope only read.
 fn only_reads(scope: Option<Scope>) -> bool {
@@ -316,6 +317,7 @@ async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
             context: Arc::clone(&context),
             identity: identity.clone(),
             turn: None,
+            cancel: CancellationToken::new(),
         };
         let params = RawValue::from_string(params.to_string()).unwrap();
         let work = (method.handler)(call, Some(&params));
@@ -364,6 +366,7 @@ async fn every_change_leaves_its_audit_row_even_if_the_process_ends_before_it_is
             context: Arc::clone(&context),
             identity: context.decision.identity().unwrap().clone(),
             turn: None,
+            cancel: CancellationToken::new(),
         };
         let intent = auth.intend(kind, &call.actor(), serde_json::Map::new());
         let params = RawValue::from_string(params.to_string()).unwrap();

@@ -56,15 +56,13 @@ impl CallText {
             form.escape(&asked.agent).text,
             tool.text
         );
-        let conversation = asked.conversation.as_ref().filter(|_| is_elsewhere);
-        let note = notes(
+        let mut note = notes(
             asked.shown.hidden + arguments.hidden + tool.hidden,
             asked.reason,
         );
-        let note = match conversation {
-            Some(it) => note + &asked_in(it.source, &form.escape(&it.label).text),
-            None => note,
-        };
+        if is_elsewhere {
+            note += &asked_in(asked, |text| form.escape(text).text.into_owned());
+        }
         let until = format!("Answer until {}. {UNANSWERED}", second(asked.expires_at));
         let linked = || format!("{until}\nThe call in the web UI: {link}");
         let mut question = QuestionText {
@@ -163,15 +161,23 @@ pub(crate) fn notes(hidden: usize, reason: AskReason) -> String {
     }
 }
 
-/// The paragraph about the conversation that a call comes from. The label must be escaped for the channel.
-pub(crate) fn asked_in(source: Source, label: &str) -> String {
-    let start = match source {
-        Source::User => "started in the web UI or through the API",
-        Source::Webhook => "started by a webhook",
-        Source::Channel => "started by a message to a channel",
-        Source::Api => "a request to the OpenAI-compatible API",
+/// The paragraph about the conversation that a call comes from; empty if it is unknown. `escape` escapes a text for the
+/// channel.
+pub(crate) fn asked_in(asked: &Approval, escape: impl Fn(&str) -> String) -> String {
+    let Some(conversation) = &asked.conversation else {
+        return String::new();
     };
-    format!("\n\nThe conversation, {start}: {label}")
+    let from = conversation.from.as_deref().map(&escape);
+    let start = match (conversation.source, from) {
+        (Source::User, _) => "started in the web UI or through the API".to_owned(),
+        (Source::Webhook, Some(name)) => format!("started by the webhook {name}"),
+        (Source::Webhook, None) => "started by a webhook".to_owned(),
+        (Source::Channel, Some(person)) => format!("started by a message from {person}"),
+        (Source::Channel, None) => "started by a message to a channel".to_owned(),
+        (Source::Api, _) => "a request to the OpenAI-compatible API".to_owned(),
+    };
+    let (label, id) = (escape(&conversation.label), asked.short_session());
+    format!("\n\nThe conversation, {start}: {label} (ID …{id})")
 }
 
 /// A time as `2026-11-27 05:16:30 UTC`.

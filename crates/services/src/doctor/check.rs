@@ -26,6 +26,7 @@ pub const IDS: &[&str] = &[
     "mcp_variables",
     "metrics_token",
     "plaintext_secrets",
+    "profiles",
     "provider_keys",
     "proxy",
     "queue",

@@ -19,11 +19,6 @@ static IN_CODE: LazyLock<Vec<AuthMode>> = LazyLock::new(|| {
     let modes = vendors::ALL.iter().flat_map(|vendor| vendor.modes);
     modes.copied().map(AuthMode).collect()
 });
-static MODES: LazyLock<Vec<AuthMode>> = LazyLock::new(|| {
-    let in_files = profile::in_files().filter_map(|file| file.mode);
-    let in_files = in_files.map(AuthMode);
-    IN_CODE.iter().copied().chain(in_files).collect()
-});
 
 impl AuthMode {
     /// No verification; for testing only.
@@ -37,7 +32,7 @@ impl AuthMode {
 
     /// Returns every mode, in documentation order.
     pub fn all() -> &'static [Self] {
-        &MODES
+        &profile::lists().modes
     }
 
     /// Finds a mode that no file defines, by name or alias.
@@ -45,7 +40,7 @@ impl AuthMode {
         find(&IN_CODE, name)
     }
 
-    /// Reads a stored mode. The mode of a profile whose file is gone keeps its name and verifies nothing.
+    /// Reads a stored mode. A mode that no profile in use defines keeps its name, and no request satisfies it.
     pub fn stored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = Cow::<'de, str>::deserialize(deserializer)?;
         Ok(name.parse().unwrap_or_else(|UnknownAuthMode| gone(&name)))
@@ -73,9 +68,9 @@ fn gone(name: &str) -> AuthMode {
         AuthMode(Box::leak(Box::new(Mode {
             name: Box::leak(name.to_owned().into_boxed_str()),
             alias: None,
-            label: "Unknown: the profile's file is gone",
-            description: "The file of the profile is gone; nothing is verified or accepted.",
-            proof: "The file of this profile is gone, so no delivery is accepted.",
+            label: "Unknown: the profile's file is missing or has a mistake",
+            description: "The file of the profile is missing or has a mistake; no delivery is accepted.",
+            proof: "The file of this profile is missing or has a mistake, so no delivery is accepted.",
             secret_from_sender: false,
             method: Method::Token(&[]),
         })))

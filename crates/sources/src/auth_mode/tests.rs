@@ -55,7 +55,8 @@ fn a_stored_mode_whose_file_is_gone_keeps_its_name_and_verifies_nothing() {
     assert_eq!(stored("\"bearer\"").unwrap(), AuthMode::BEARER);
     let gone = stored("\"acme_signature\"").unwrap();
     assert_eq!(serde_json::to_string(&gone).unwrap(), "\"acme_signature\"");
-    assert!(gone.needs_secret());
+    assert!(gone.needs_secret() && gone.is_unknown());
+    assert!(AuthMode::all().iter().all(|mode| !mode.is_unknown()));
     let headers =
         [("x-acme-signature", "s"), ("authorization", "Bearer s")].map(|(name, value)| {
             (

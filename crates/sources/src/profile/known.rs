@@ -1,14 +1,13 @@
 //! The list of profiles: vendors' profiles, and profiles that users added as files.
 
 use std::collections::HashSet;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 use super::Profile;
+use crate::auth_mode::AuthMode;
 use crate::profile_file::{self, ProfileFile};
 use crate::vendors::{self, FileVendor};
 
-/// The profiles that users added. Set once, before a profile is looked up.
-static ADDED: OnceLock<Vec<ProfileFile>> = OnceLock::new();
 /// The profiles in vendors' folders without code.
 static IN_FILES: LazyLock<Vec<ProfileFile>> = LazyLock::new(|| {
     let read = |vendor: &FileVendor| {
@@ -21,58 +20,80 @@ static IN_FILES: LazyLock<Vec<ProfileFile>> = LazyLock::new(|| {
         .collect()
 });
 
-static ALL: LazyLock<Vec<&'static Profile>> = LazyLock::new(|| {
-    let in_code = vendors::ALL.iter().filter_map(|vendor| vendor.profile);
-    let (clock, senders): (Vec<_>, Vec<_>) = in_code.partition(|profile| profile.id == SCHEDULE);
-    let in_files = in_files().map(|file| file.profile);
-    senders.into_iter().chain(in_files).chain(clock).collect()
-});
+/// The lists in use.
+static IN_USE: LazyLock<RwLock<&'static Lists>> = LazyLock::new(|| RwLock::new(Lists::with(&[])));
 
-/// Why profiles could not be added.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AddError {
-    /// The ID of a profile, or the name of its mode, already exists.
-    #[error("the profile `{0}` already exists")]
-    Exists(&'static str),
-    /// Profiles were added or used before.
-    #[error("profiles can be added only at the start")]
-    TooLate,
+/// The profiles, and what they define.
+pub(crate) struct Lists {
+    profiles: Vec<&'static Profile>,
+    /// The modes, in documentation order.
+    pub(crate) modes: Vec<AuthMode>,
+    event_types: HashSet<&'static str>,
 }
 
-/// Adds the profiles of users' files. Call it at most once, before a profile or a mode is looked up.
-pub fn add(files: Vec<ProfileFile>) -> Result<(), AddError> {
-    let mut ids: HashSet<&str> = HashSet::new();
-    let in_code = vendors::ALL.iter().filter_map(|vendor| vendor.profile);
-    ids.extend(in_code.clone().map(|profile| profile.id));
-    ids.extend(in_code.filter_map(|profile| profile.alias));
-    ids.extend(IN_FILES.iter().map(|file| file.profile.id));
-    let mut modes: HashSet<&str> = HashSet::new();
-    let in_code = vendors::ALL.iter().flat_map(|vendor| vendor.modes);
-    modes.extend(in_code.clone().map(|mode| mode.name));
-    modes.extend(in_code.filter_map(|mode| mode.alias));
-    modes.extend(
-        IN_FILES
-            .iter()
-            .filter_map(|file| file.mode)
-            .map(|mode| mode.name),
-    );
-    for file in &files {
-        let is_new = file.mode.is_none_or(|mode| modes.insert(mode.name));
-        if !ids.insert(file.profile.id) || !is_new {
-            return Err(AddError::Exists(file.profile.id));
+impl Lists {
+    /// The lists with the profiles of users' files. Never freed, like the profiles.
+    fn with(added: &[ProfileFile]) -> &'static Self {
+        let in_files = || IN_FILES.iter().chain(added);
+        let in_code = vendors::ALL.iter().filter_map(|vendor| vendor.profile);
+        let (clock, senders): (Vec<_>, Vec<_>) =
+            in_code.partition(|profile| profile.id == SCHEDULE);
+        let profiles: Vec<&'static Profile> = senders
+            .into_iter()
+            .chain(in_files().map(|file| file.profile))
+            .chain(clock)
+            .collect();
+        let in_code = vendors::ALL.iter().flat_map(|vendor| vendor.modes).copied();
+        let modes = in_code.chain(in_files().filter_map(|file| file.mode));
+        let catalogs = profiles.iter().flat_map(|profile| profile.catalog());
+        Box::leak(Box::new(Self {
+            event_types: catalogs.map(|event| event.name).collect(),
+            modes: modes.map(AuthMode::of).collect(),
+            profiles,
+        }))
+    }
+}
+
+pub(crate) fn lists() -> &'static Lists {
+    let in_use = IN_USE.read();
+    *in_use.unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether another profile has the ID of this one, or another mode has the name of its mode. Compares with the vendors'
+/// profiles and with `others`.
+pub fn is_taken(file: ProfileFile, others: &[ProfileFile]) -> bool {
+    let id = file.profile.id;
+    let in_files = || IN_FILES.iter().chain(others);
+    let mut in_code = vendors::ALL.iter().filter_map(|vendor| vendor.profile);
+    let has_id = in_code.any(|profile| profile.id == id || profile.alias == Some(id))
+        || in_files().any(|other| other.profile.id == id);
+    let has_mode = file.mode.is_some_and(|mode| {
+        let mut modes = in_files().filter_map(|other| other.mode);
+        AuthMode::built_in(mode.name).is_some() || modes.any(|other| other.name == mode.name)
+    });
+    has_id || has_mode
+}
+
+/// Replaces the profiles of users' files. Leaves out those for which [`is_taken`] is true. The profiles before remain
+/// usable where they are referenced.
+pub fn set_added(files: &[ProfileFile]) {
+    let mut added: Vec<ProfileFile> = Vec::with_capacity(files.len());
+    for file in files {
+        if !is_taken(*file, &added) {
+            added.push(*file);
         }
     }
-    ADDED.set(files).map_err(|_| AddError::TooLate)
-}
-
-/// The profiles in files: vendors' profiles, then the ones that users added.
-pub(crate) fn in_files() -> impl Iterator<Item = &'static ProfileFile> {
-    IN_FILES.iter().chain(ADDED.get_or_init(Vec::new))
+    *IN_USE.write().unwrap_or_else(PoisonError::into_inner) = Lists::with(&added);
 }
 
 /// Returns every profile, in display order.
 pub fn all() -> &'static [&'static Profile] {
-    &ALL
+    &lists().profiles
+}
+
+/// Finds an event type that a profile documents.
+pub fn find_event_type(name: &str) -> Option<&'static str> {
+    lists().event_types.get(name).copied()
 }
 
 /// The ID of the profile for schedules.

@@ -1,6 +1,8 @@
 //! `POST /mcp`: the gateway as an MCP server, with the transport "streamable HTTP"
-//! (<https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#streamable-http>). It offers no
-//! stream and has no sessions, so GET and DELETE are 405.
+//! (<https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#streamable-http>). It sends nothing on
+//! its own and stores no sessions, so GET and DELETE are 405.
+
+mod event_stream;
 
 use crate::app::App;
 use crate::arrival::Arrival;
@@ -17,6 +19,11 @@ use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+const SESSION: &str = "mcp-session-id";
+/// The longest session ID that is used, in bytes. Own ones have 22.
+const MAX_SESSION: usize = 64;
+const ACCEL_BUFFERING: &str = "x-accel-buffering";
+const EVENT_STREAM: &str = "text/event-stream";
 
 pub(super) async fn post(
     State(app): State<App>,
@@ -33,6 +40,7 @@ pub(super) async fn post(
     let version = parts.headers.get(PROTOCOL_VERSION);
     let head = Head {
         version: version.map(|version| version.to_str().unwrap_or_default()),
+        session: session(&parts.headers),
         request_id: parts
             .extensions
             .get::<Arrival>()
@@ -48,30 +56,52 @@ pub(super) async fn post(
     // The params have been read and are charged separately.
     drop(bytes);
     let credential = Credential::of_context(&app, &requester.context)?;
-    let reply = work.await;
+    let accepts_events = accepts(&parts.headers, &[EVENT_STREAM]);
+    if let Some(progress) = work.progress.filter(|_| accepts_events) {
+        let body = event_stream::body(work.reply, progress, &credential);
+        let mut response = respond_as(EVENT_STREAM, StatusCode::OK, body);
+        // Otherwise nginx holds the events back.
+        let unbuffered = HeaderValue::from_static("no");
+        response.headers_mut().insert(ACCEL_BUFFERING, unbuffered);
+        return Ok(response);
+    }
+    let reply = work.reply.await;
     // The tools may have run for minutes. A credential that ended meanwhile does not get their results.
     credential.confirm().await?;
-    Ok(match reply {
+    let mut response = match reply {
         Some(reply) => json(StatusCode::OK, Body::from(Bytes::from_owner(reply))),
         // There were only notifications.
         None => respond(StatusCode::ACCEPTED, Body::empty()),
-    })
+    };
+    let begun = work.session.map(HeaderValue::try_from);
+    if let Some(Ok(session)) = begun {
+        response.headers_mut().insert(SESSION, session);
+    }
+    Ok(response)
 }
 
-/// Whether the client accepts JSON. Clients must also accept event streams, which is not checked, because no
-/// response is one.
+/// The session that the client names. Another program may have chosen it, so any value is accepted.
+fn session(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(SESSION)?.to_str().ok()?;
+    Some(value).filter(|value| value.len() <= MAX_SESSION)
+}
+
+/// Clients must accept JSON and event streams. A client that sends no `Accept` gets JSON.
 fn accepts_json(headers: &HeaderMap) -> bool {
-    let mut lines = headers.get_all(ACCEPT).iter().peekable();
-    let accepts = |range: &str| {
+    let ranges = ["application/json", "application/*", "*/*"];
+    !headers.contains_key(ACCEPT) || accepts(headers, &ranges)
+}
+
+/// Whether the client names one of these ranges.
+fn accepts(headers: &HeaderMap, ranges: &[&str]) -> bool {
+    let is_one = |range: &str| {
         let essence = range.split(';').next().unwrap_or_default().trim();
-        ["application/json", "application/*", "*/*"]
-            .iter()
-            .any(|fits| essence.eq_ignore_ascii_case(fits))
+        ranges.iter().any(|fits| essence.eq_ignore_ascii_case(fits))
     };
-    lines.peek().is_none()
-        || lines
-            .filter_map(|line| line.to_str().ok())
-            .any(|line| line.split(',').any(accepts))
+    let lines = headers.get_all(ACCEPT).iter();
+    lines
+        .filter_map(|line| line.to_str().ok())
+        .any(|line| line.split(',').any(is_one))
 }
 
 /// An error that belongs to no request of the client.
@@ -80,8 +110,12 @@ fn error(status: StatusCode, problem: &Problem) -> Response {
 }
 
 fn json(status: StatusCode, body: Body) -> Response {
+    respond_as("application/json", status, body)
+}
+
+fn respond_as(media_type: &'static str, status: StatusCode, body: Body) -> Response {
     let mut response = respond(status, body);
-    let media_type = HeaderValue::from_static("application/json");
+    let media_type = HeaderValue::from_static(media_type);
     response.headers_mut().insert(CONTENT_TYPE, media_type);
     response
 }

@@ -189,7 +189,7 @@ impl Request {
 impl Webhooks {
     /// Processes held deliveries in the order of their arrival, until there are none or the vault is sealed. After an
     /// error, the delivery stays for the next call. Deliveries of a webhook that cannot be read stay until the vault is
-    /// unsealed again.
+    /// unsealed again, and those of a webhook without its profile until the profiles change.
     pub(crate) async fn release_held(&self) -> Result<(), ReleaseError> {
         let mut passed: Option<DeliveryId> = None;
         let mut unreadable: HashSet<WebhookId> = HashSet::new();
@@ -222,10 +222,13 @@ impl Webhooks {
                 tracing::error!(id = %held.id, "a held delivery is damaged");
             }
             match self.release(&held, plaintext).await {
-                Err(ReleaseError::Ingest(IngestError::NotFound)) => {
+                Err(ReleaseError::Ingest(
+                    error @ (IngestError::NotFound | IngestError::ProfileMissing),
+                )) => {
                     tracing::error!(
+                        %error,
                         webhook = %held.webhook_id,
-                        "the webhook of held deliveries cannot be read; they stay"
+                        "the webhook of held deliveries cannot be used; they stay"
                     );
                     unreadable.insert(held.webhook_id);
                     continue;

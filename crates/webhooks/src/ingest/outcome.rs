@@ -56,6 +56,9 @@ pub enum IngestError {
     /// The client IP address is not in the webhook's allowlist.
     #[error("the address is not allowed")]
     AddressNotAllowed,
+    /// No profile in use has the webhook's profile or mode.
+    #[error("the profile is missing")]
+    ProfileMissing,
     /// The body exceeds the webhook's limit.
     #[error("the body is over the limit of {max_bytes} bytes")]
     TooLarge { max_bytes: u64 },
@@ -85,6 +88,11 @@ impl From<IngestError> for Problem {
             IngestError::AddressNotAllowed => Self::new(
                 ErrorCode::Forbidden,
                 "This webhook does not accept deliveries from your IP address.",
+            ),
+            IngestError::ProfileMissing => Self::new(
+                ErrorCode::NotConfigured,
+                "The file of this webhook's profile is missing or has a mistake. The delivery was not stored. Retry \
+                 later.",
             ),
             IngestError::TooLarge { max_bytes } => Self::too_large("body", max_bytes),
             IngestError::Unverified(error) => error.into(),

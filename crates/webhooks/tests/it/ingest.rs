@@ -459,7 +459,9 @@ async fn the_url_is_needed_to_verify_it_and_while_a_client_forwards() {
         let open = open_webhook(&harness, json!({})).await;
         assert!(!needs_url(&open).await);
         for stop in [false, true] {
-            webhooks.forward(open.id.as_str(), stop).await.unwrap();
+            let forwarding = webhooks.forward(open.id.as_str(), stop).await.unwrap();
+            let is_shared = harness.store.engine().is_shared();
+            assert_eq!(forwarding.has_other_nodes, is_shared);
             assert_eq!(needs_url(&open).await, !stop);
         }
         harness.stop().await;

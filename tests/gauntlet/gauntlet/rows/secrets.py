@@ -1,6 +1,7 @@
 """Stored secrets that a request of an agent names as `{{secret:NAME}}`. The model must not get them, and only the hosts
 that the owner named may."""
 
+import base64
 import html
 import json
 import re
@@ -291,6 +292,45 @@ def in_html_escapes(g):
         require(has_secret(named), "the secret is not sent to its own host")
         refuse(shown, f"the model got the secret as these escape it: {', '.join(shown)}")
     return f"{len(HTML_ESCAPES)} libraries, all removed"
+
+
+ENCODERS = {"standard": base64.b64encode, "url-safe": base64.urlsafe_b64encode}
+AROUND = {"alone": ("", ""), "basic": ("user:", ""), "one": ("a", "b"), "two": ("ab", "cd"), "three": ("abc", "def")}
+
+
+def decoded(text):
+    """The bytes of all texts in Base64 within a text, from each of their characters on that can begin a group."""
+    for run in re.findall(r"[A-Za-z0-9+/_-]{8,}", text):
+        run = run.replace("-", "+").replace("_", "/")
+        for start in range(4):
+            part = run[start:]
+            yield base64.b64decode(part[: len(part) // 4 * 4])
+
+
+@row(
+    "secret-in-base64",
+    "CWE-200",
+    "Have the host return a stored secret in Base64, alone and within other text, as echoes of basic authentication do.",
+    settings=PRIVATE,
+)
+def in_base64(g):
+    def answer(hit):
+        _, encoder, around = hit.path.split("?")[0].split("/")
+        before, after = AROUND[around]
+        body = ENCODERS[encoder](f"{before}{VALUE}{after}".encode())
+        return 200, {"Content-Type": "text/plain"}, b"Basic " + body
+
+    forms = [f"{encoder}/{around}" for encoder in ENCODERS for around in AROUND]
+    with Recorder(answer) as named:
+        allow(g, named)
+        shown = []
+        for form in forms:
+            text, _ = call(g, "web_fetch", with_header(f"{named.url}/{form}"))
+            require("Basic" in text, "the agent does not get the answer")
+            shown += [form] if any(MARK.encode() in part for part in decoded(text)) else []
+        require(has_secret(named), "the secret is not sent to its own host")
+        refuse(shown, f"the model got the secret in these forms: {', '.join(shown)}")
+    return f"{len(forms)} forms, all removed"
 
 
 def not_shown(g, sessions):

@@ -12,6 +12,7 @@ const REASONS: Record<string, () => string> = {
   too_many_signatures: m.deliveries_reason_malformed_signature,
   header_too_large: m.deliveries_reason_malformed_signature,
   no_secret: m.deliveries_reason_no_secret,
+  profile_missing: m.deliveries_reason_profile_missing,
   address_not_allowed: m.deliveries_reason_address_not_allowed,
   body_too_large: m.deliveries_reason_body_too_large,
   empty_body: m.deliveries_reason_empty_body,

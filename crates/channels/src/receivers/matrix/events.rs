@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 
 /// The longest ID of an event, in bytes.
 const MAX_EVENT_ID: usize = 255;
+/// Stands between the ID of an edited message and that of the edit.
+const EDITED_BY: &str = "|";
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Synced {
@@ -129,6 +131,12 @@ struct Relation {
     is_falling_back: bool,
 }
 
+impl Relation {
+    fn is_edit(&self) -> bool {
+        self.rel_type.as_deref() == Some("m.replace")
+    }
+}
+
 #[derive(Debug, Deserialize)]
 struct RepliedTo {
     event_id: String,
@@ -158,6 +166,28 @@ pub(super) struct RoomEvent {
     pub(super) what: What,
     /// The ID of the event that it replies to.
     pub(super) replies_to: Option<String>,
+    /// The ID of the message that it edits.
+    pub(super) edits: Option<String>,
+}
+
+impl RoomEvent {
+    /// Returns the ID of the received message, from which [`replied_event`] finds the event that an answer replies to.
+    pub(super) fn message_id(&self) -> String {
+        let edits = self.edits.as_ref();
+        let both = edits.map(|edited| format!("{edited}{EDITED_BY}{}", self.event_id));
+        let is_short = |id: &String| id.len() <= MAX_EVENT_ID;
+        both.filter(is_short)
+            .unwrap_or_else(|| self.event_id.clone())
+    }
+}
+
+/// Returns the event that an answer to a received message replies to: the message itself, or the original of an edit,
+/// because programs do not show edits as messages. `None` if the ID is not that of an event: all events of an encrypted
+/// room have one.
+pub(crate) fn replied_event(message_id: &str) -> Option<&str> {
+    let event = message_id.split_once(EDITED_BY);
+    let event = event.map_or(message_id, |(edited, _)| edited);
+    is_event_id(event).then_some(event)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -275,11 +305,12 @@ fn said(event: Event, me: &str) -> Option<RoomEvent> {
     if event.state_key.is_some() {
         return None;
     }
-    let mut replies_to = None;
+    let (mut replies_to, mut edits) = (None, None);
     let what = match event.kind.as_str() {
         "m.room.message" => {
             let content = read(&event.content)?;
             replies_to = replied_to(&content);
+            edits = edited(&content);
             what(&content, me)?
         }
         "m.room.encrypted" => What::Encrypted,
@@ -291,7 +322,14 @@ fn said(event: Event, me: &str) -> Option<RoomEvent> {
         sender: event.sender,
         what,
         replies_to,
+        edits,
     })
+}
+
+fn edited(content: &Content) -> Option<String> {
+    let relation = content.relates_to.as_ref();
+    let edit = relation.filter(|it| it.is_edit())?;
+    edit.event_id.clone().filter(|id| is_event_id(id))
 }
 
 fn replied_to(content: &Content) -> Option<String> {
@@ -333,7 +371,7 @@ fn is_event_id(text: &str) -> bool {
 fn what(content: &Content, me: &str) -> Option<What> {
     let relation = content.relates_to.as_ref();
     // An edit has its own event, whose text begins with an asterisk.
-    if relation.is_some_and(|it| it.rel_type.as_deref() == Some("m.replace")) {
+    if relation.is_some_and(Relation::is_edit) {
         let new: Content = read(content.new.as_deref()?)?;
         let edited = what(
             &Content {

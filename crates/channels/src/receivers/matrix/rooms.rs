@@ -214,7 +214,7 @@ fn message(
 ) -> Option<ReceivedMessage> {
     let name = member.display_name.as_deref().unwrap_or_default();
     let message = ReceivedMessage {
-        message_id: said.event_id,
+        message_id: said.message_id(),
         name: display_name(name, &said.sender),
         person: said.sender,
         chat: room.to_owned(),

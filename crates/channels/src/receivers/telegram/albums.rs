@@ -96,6 +96,8 @@ pub(super) fn messages_of(
 fn add(first: &mut ReceivedMessage, part: ReceivedMessage) {
     first.files.extend(part.files);
     first.is_own &= part.is_own;
+    // Pictures are received, even if the album has videos too.
+    first.answer = first.answer.filter(|_| part.answer.is_some());
     first.quote = first.quote.take().or(part.quote);
     first.text = match (first.text.take(), part.text) {
         (Some(text), Some(more)) => Some(format!("{text}\n\n{more}")),

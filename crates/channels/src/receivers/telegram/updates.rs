@@ -9,7 +9,15 @@ use super::texts::Texts;
 use crate::quotes::{Quote, QuotedAuthor, ReceivedQuote};
 use crate::receive::ReceivedMessage;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
+
+/// The answer to an edit if the earlier text is not remembered: since a restart, or because of newer messages.
+const UNKNOWN_EDIT: &str = "It is not known whether this edit changed the text, because the earlier text is no longer \
+                            in memory. Send the new text as a message.";
+/// The answer to a video, a video message and an audio file, also if it has a caption.
+const UNREAD: &str = "Videos and audio files cannot be received here. Only text, voice messages, pictures and \
+                      documents can.";
 
 #[derive(Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names of the Bot API")]
@@ -35,6 +43,11 @@ struct Message {
     photo: Vec<files::PhotoSize>,
     document: Option<files::Document>,
     voice: Option<files::Voice>,
+    video: Option<IgnoredAny>,
+    /// A round video message.
+    video_note: Option<IgnoredAny>,
+    /// A file of music.
+    audio: Option<IgnoredAny>,
     #[serde(default)]
     entities: Vec<Entity>,
     #[serde(default)]
@@ -137,10 +150,12 @@ pub(super) fn message_of(
         return None;
     }
     let text = message.text.clone().or_else(|| message.caption.clone());
-    let key = (message.chat.id, message.message_id);
-    let before = texts.remember(key, text.as_deref().unwrap_or_default());
+    let now = text.as_deref().unwrap_or_default();
+    let before = texts.remember((message.chat.id, message.message_id), now);
+    // A live location is edited all the time, and has no text.
+    let is_unknown = is_edit && before.is_none() && !now.trim().is_empty();
     // Telegram also reports edits that do not change the text, such as the preview of a link.
-    if is_edit && before.is_none_or(|before| before == text.as_deref().unwrap_or_default()) {
+    if is_edit && !is_unknown && before.is_none_or(|before| before == now) {
         return None;
     }
     let thread = message
@@ -158,6 +173,11 @@ pub(super) fn message_of(
         is_own: message.forward_origin.is_none()
             && message.forward_date.is_none()
             && message.via_bot.is_none(),
+        answer: if is_unknown {
+            Some(UNKNOWN_EDIT)
+        } else {
+            is_unread(&message).then_some(UNREAD)
+        },
         text: text.filter(|text| !text.trim().is_empty()),
         files: files::file_of(message.document, message.voice, message.photo)
             .into_iter()
@@ -165,6 +185,10 @@ pub(super) fn message_of(
         quote,
         ..ReceivedMessage::default()
     })
+}
+
+const fn is_unread(message: &Message) -> bool {
+    message.video.is_some() || message.video_note.is_some() || message.audio.is_some()
 }
 
 /// The message that is replied to, or the chosen part of it. If that message is in another chat, only the chosen part

@@ -28,6 +28,10 @@ const RENEWED: Duration = Duration::from_mins(5);
 const PAGE: usize = 500;
 /// How long to wait for the server at the end.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// Printed if several nodes may share the database. A balancer sends the queries for requests to any of them.
+const OTHER_NODES: &str = "If several nodes share this database, only deliveries that reach the same node as this \
+                           command have the sender's bytes and headers. The others are signed again. Give the URL \
+                           of one node with --url, and send to that node.";
 /// Statuses of deliveries that passed verification, filter and deduplication.
 const ACCEPTED: [&str; 5] = ["received", "queued", "processing", "completed", "failed"];
 
@@ -63,7 +67,7 @@ pub async fn run(client: &Client, out: &Output, flags: Flags) -> Result<()> {
         count: 0,
     };
     // Fails early if no server answers, the key has too few rights, or there is no such webhook.
-    forwarder.keep().await?;
+    let kept = forwarder.keep().await?;
     if since.is_none() {
         forwarder.begin_now().await?;
     }
@@ -72,6 +76,9 @@ pub async fn run(client: &Client, out: &Output, flags: Flags) -> Result<()> {
             "Forwarding deliveries to {}. Stop with Ctrl-C.",
             flags.to
         ));
+        if kept.get("has_other_nodes") == Some(&json!(true)) {
+            note(OTHER_NODES);
+        }
     }
     let interrupt = tokio::signal::ctrl_c();
     let ended = tokio::select! {
@@ -90,12 +97,12 @@ pub async fn run(client: &Client, out: &Output, flags: Flags) -> Result<()> {
 }
 
 impl Forwarder<'_> {
-    /// Asks the server to keep requests with their headers.
-    async fn keep(&mut self) -> Result<(), ClientError> {
+    /// Asks the server to keep requests with their headers. Returns its answer.
+    async fn keep(&mut self) -> Result<Value, ClientError> {
         let params = json!({ "id": self.webhook });
-        self.client.rpc("webhooks.forward", params).await?;
+        let kept = self.client.rpc("webhooks.forward", params).await?;
         self.keep_again = Instant::now() + RENEWED;
-        Ok(())
+        Ok(kept)
     }
 
     /// Marks the deliveries that are already there as done.

@@ -14,14 +14,22 @@ const GONE_MS: i64 = 3_600_000;
 /// How often a node stores that it still runs its checks.
 const SEEN_MS: i64 = 10 * 60_000;
 /// Checks whose result differs from node to node.
-const OF_NODE: [&str; 5] = ["disk", "clock", "certificate", "channels", "audit_export"];
+const OF_NODE: [&str; 6] = [
+    "disk",
+    "clock",
+    "certificate",
+    "channels",
+    "audit_export",
+    "profiles",
+];
 /// Checks that are left out when a setting turns their subject off.
-const OPTIONAL: [&str; 5] = [
+const OPTIONAL: [&str; 6] = [
     "certificate",
     "backup",
     "backup_drill",
     "backup_encrypted",
     "audit_export",
+    "profiles",
 ];
 
 /// The stored state of a failure.

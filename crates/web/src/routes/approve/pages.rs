@@ -4,7 +4,7 @@ use crate::pages::escape_attribute as escape;
 use crate::standalone::{END, Forms, Language, head, notice, respond, time};
 use axum::body::Bytes;
 use axum::response::Response;
-use gatehouse_agents::{Approval, AskReason, Source};
+use gatehouse_agents::{Approval, AskReason, AskingConversation, Source};
 use gatehouse_services::{AnsweredThrough, Decision, LinkEnd};
 use http::StatusCode;
 use std::fmt::Write as _;
@@ -40,9 +40,12 @@ pub(super) fn question(language: Language, asked: &Approval, denies: bool) -> St
         let _ = writeln!(page, "<p class=\"note\">{why}</p>");
     }
     if let Some(conversation) = &asked.conversation {
-        let start = started(language, conversation.source);
-        let label = escape(&conversation.label);
-        let _ = writeln!(page, "<p class=\"note\">{start} <bdi>{label}</bdi></p>");
+        let start = started(language, conversation);
+        let (label, id) = (escape(&conversation.label), escape(asked.short_session()));
+        let _ = writeln!(
+            page,
+            "<p class=\"note\">{start} <bdi>{label}</bdi> (ID …{id})</p>"
+        );
     }
     page.push_str(&buttons(language, denies));
     let until = time(language, asked.expires_at);
@@ -63,26 +66,41 @@ pub(super) fn question(language: Language, asked: &Approval, denies: bool) -> St
     page
 }
 
-/// The words before the label of the conversation of a call.
-fn started(language: Language, source: Source) -> &'static str {
-    match source {
-        Source::User => language.say(
+/// The words before the label of the conversation of a call, as HTML.
+fn started(language: Language, conversation: &AskingConversation) -> String {
+    let from = conversation.from.as_deref().map(escape);
+    let named = |english: &str, german: &str, from: String| {
+        let start = language.say(english, german);
+        format!("{start} <bdi>{from}</bdi>:")
+    };
+    let words = match (conversation.source, from) {
+        (Source::User, _) => language.say(
             "The conversation, started in the web UI or through the API:",
             "Die Unterhaltung, begonnen in der Weboberfläche oder über die API:",
         ),
-        Source::Webhook => language.say(
+        (Source::Webhook, Some(name)) => {
+            let english = "The conversation, started by the webhook";
+            return named(english, "Die Unterhaltung, begonnen vom Webhook", name);
+        }
+        (Source::Webhook, None) => language.say(
             "The conversation, started by a webhook:",
             "Die Unterhaltung, begonnen von einem Webhook:",
         ),
-        Source::Channel => language.say(
+        (Source::Channel, Some(person)) => {
+            let english = "The conversation, started by a message from";
+            let german = "Die Unterhaltung, begonnen von einer Nachricht von";
+            return named(english, german, person);
+        }
+        (Source::Channel, None) => language.say(
             "The conversation, started by a message to a channel:",
             "Die Unterhaltung, begonnen von einer Nachricht an einen Kanal:",
         ),
-        Source::Api => language.say(
+        (Source::Api, _) => language.say(
             "The conversation, a request to the OpenAI-compatible API:",
             "Die Unterhaltung, eine Anfrage an die OpenAI-kompatible API:",
         ),
-    }
+    };
+    words.to_owned()
 }
 
 fn buttons(language: Language, denies: bool) -> String {

@@ -212,6 +212,8 @@ async fn every_channel_shows_the_call_its_deadline_and_its_link() {
     let asked = waiting(&notified.owner).await.remove(0);
     assert_eq!(asked["arguments"]["expression"], hidden);
     let expires_at = asked["expires_at"].as_str().unwrap();
+    let session = asked["session"].as_str().unwrap();
+    let id = &session[session.len() - 6..];
     let (before, after) = ("calculate 1\\u{202E}\\u{200B}\\u{E0041}", "<b>&`*_~");
     let deadline = format!(
         "\n\nAnswer until {} UTC, 5 minutes after the call. Without an answer the call does not run.\nRead and answer \
@@ -233,7 +235,8 @@ async fn every_channel_shows_the_call_its_deadline_and_its_link() {
         let call = format!(
             "The agent default asks for approval of the tool calc:\n\n{{\n  \"expression\": \
              \"1\\u{{202E}}\\u{{200B}}\\u{{E0041}}\\u{{9B}}<b>&`*_~ {ping}\"\n}}\n\n{count} hidden characters are \
-             shown as escapes.\n\nThe conversation, started in the web UI or through the API: {before}{after} {ping}"
+             shown as escapes.\n\nThe conversation, started in the web UI or through the API: {before}{after} {ping} \
+             (ID …{id})"
         );
         assert!(text.starts_with(&call), "{kind}: {text}");
         let rest = &text[call.len()..];

@@ -6,7 +6,9 @@ use super::approval_buttons::{
 use super::approval_messages::text_of;
 use super::inbound::{pair, receive_through, receiving};
 use super::inbound_email::Post;
-use gatehouse_testkit::Actor;
+use crate::webhooks::made;
+use gatehouse_doubles::openai::{FakeModel, call};
+use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 
 const LINK: &str = "https://gate.example/approve/";
@@ -97,9 +99,13 @@ async fn always_in_this_session_counts_for_the_session_that_the_question_shows()
     notify(&owner, "42").await;
     send(&owner).await;
     let shown = telegram.offered(2, &ANSWERS).await;
-    let from = "\n\nThe conversation, started in the web UI or through the API: calculate 6*7\n\nAnswer until 20";
-    assert!(shown.text.contains(from), "{}", shown.text);
     let session = waiting(&owner).await[0]["session"].clone();
+    let id = session.as_str().unwrap();
+    let from = format!(
+        "\n\nThe conversation, started in the web UI or through the API: calculate 6*7 (ID …{})\n\nAnswer until 20",
+        &id[id.len() - 6..]
+    );
+    assert!(shown.text.contains(&from), "{}", shown.text);
     let press = telegram.press(42, 2, "Always in this session");
     assert_eq!(telegram.told(press).await, "Allowed.");
     telegram.closed_question(2).await;
@@ -282,4 +288,38 @@ async fn a_reset_ends_the_trust_in_a_person_and_what_they_allowed() {
     );
     let listed = local.rpc("approval.remembered", json!({})).await.unwrap();
     assert_eq!(listed["calls"], json!([]));
+}
+
+#[tokio::test]
+async fn a_call_names_the_person_that_it_comes_from() {
+    let (_server, owner, telegram) = trusted().await;
+    say(&telegram, "calculate 6*7").await;
+    let conversation = waiting(&owner).await[0]["conversation"].clone();
+    assert_eq!(conversation["source"], "channel", "{conversation}");
+    assert_eq!(conversation["from"], "telegram:42", "{conversation}");
+}
+
+#[tokio::test]
+async fn a_call_names_the_webhook_that_it_comes_from() {
+    let model = FakeModel::answering(|_| call("calc", &json!({ "expression": "6*7" }))).await;
+    let options = Options::default()
+        .model(&model.url, "m1")
+        .env("SERVICE_TOOLS__REQUIRE_APPROVAL", "calc");
+    let server = TestServer::start(options).await;
+    let owner = server.set_up().await;
+    let more =
+        json!({ "name": "Sums", "deliver_only": false, "tool_policy": { "allow": ["calc"] } });
+    let hook = made(&owner, more).await;
+    let headers = [("x-webhook-secret", hook.secret())];
+    let sent = crate::webhooks::send(&server.remote(), &hook.path(), &headers, "{}").await;
+    sent.expect(202);
+    let conversation = loop {
+        if let Some(asked) = waiting(&owner).await.pop() {
+            break asked["conversation"].clone();
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(conversation["source"], "webhook", "{conversation}");
+    assert_eq!(conversation["from"], "Sums", "{conversation}");
+    deny(&owner).await;
 }

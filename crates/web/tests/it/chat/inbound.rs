@@ -258,6 +258,13 @@ async fn a_file_that_cannot_be_used_is_answered_and_begins_no_turn() {
         answer["text"],
         "Only text, voice messages, pictures and files can be received here."
     );
+    telegram.write(
+        42,
+        json!({ "video": { "file_id": "v" }, "caption": "what is this?" }),
+    );
+    let answer = telegram.wait_for(number + 3).await["text"].clone();
+    let start = "Videos and audio files cannot be received here.";
+    assert!(answer.as_str().unwrap().starts_with(start), "{answer}");
     let session = session_of(&owner, "channel:telegram:42").await;
     assert_eq!(
         session["message_count"], 2,

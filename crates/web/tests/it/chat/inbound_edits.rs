@@ -1,10 +1,11 @@
 //! Messages that their person edits: the new text is answered, other changes of the message are not.
 
-use super::inbound::{receive_through, receiving, settled};
-use super::matrix_server::{Matrix, TOKEN};
+use super::inbound::{receive_through, receiving, settled, unlocked};
+use super::inbound_matrix::PERSON;
+use super::matrix_server::{BOT, Matrix, TOKEN};
 use super::slack_server::Slack;
 use super::{inbound, inbound_matrix, inbound_slack};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn telegram() {
@@ -23,6 +24,23 @@ async fn telegram() {
     telegram.confirmed(last).await;
     settled(&server, "telegram").await;
     assert_eq!(telegram.sent().len(), 4);
+}
+
+#[tokio::test]
+async fn on_telegram_the_text_before_a_restart_is_not_known() {
+    let (server, owner, telegram) = receiving().await;
+    inbound::pair(&owner, &telegram, 42, false).await;
+    let message = telegram.write(42, json!({ "text": "say: one" }));
+    assert_eq!(telegram.wait_for(2).await["text"], "one");
+    settled(&server, "telegram").await;
+    let server = server.restart().await;
+    unlocked(&owner, &server).await;
+    telegram.edit(42, message, "say: two");
+    let answer = telegram.wait_for(3).await["text"].clone();
+    let start = "It is not known whether this edit changed the text";
+    assert!(answer.as_str().unwrap().starts_with(start), "{answer}");
+    telegram.edit(42, message, "say: three");
+    assert_eq!(telegram.wait_for(4).await["text"], "three");
 }
 
 #[tokio::test]
@@ -52,21 +70,47 @@ async fn slack() {
 
 #[tokio::test]
 async fn matrix() {
-    const PERSON: &str = "@p:a.example";
     let matrix = Matrix::start().await;
     let fields = json!({ "homeserver": matrix.url(), "access_token": TOKEN, "inbound": true });
     let (server, owner) = receive_through("matrix", fields).await;
     inbound_matrix::pair(&owner, &matrix, "!direct:a").await;
     matrix.say("!direct:a", PERSON, "say: one");
     assert_eq!(matrix.wait_for(2).await.1, "one");
-    let edit = json!({
-        "msgtype": "m.text", "body": "* say: two",
-        "m.new_content": { "msgtype": "m.text", "body": "say: two" },
-        "m.relates_to": { "rel_type": "m.replace", "event_id": "$1" },
-    });
+    let edit = edit_of("$1", json!({ "msgtype": "m.text", "body": "say: two" }));
     let edited = matrix.event("!direct:a", PERSON, "m.room.message", &edit);
     assert_eq!(matrix.wait_for(3).await.1, "two");
     matrix.confirmed(edited).await;
     settled(&server, "matrix").await;
     assert_eq!(matrix.sent().len(), 3);
+}
+
+#[tokio::test]
+async fn in_a_matrix_group_the_answer_to_an_edit_replies_to_the_original() {
+    let matrix = Matrix::start().await;
+    let fields = json!({ "homeserver": matrix.url(), "access_token": TOKEN, "inbound": true });
+    let (_server, owner) = receive_through("matrix", fields).await;
+    inbound_matrix::pair(&owner, &matrix, "!direct:a").await;
+    let group = matrix.invite("!group:a", PERSON, false);
+    matrix.confirmed(group).await;
+    matrix.set_members("!group:a", &[PERSON, "@other:b.example", BOT]);
+    let named = |text: &str| json!({ "msgtype": "m.text", "body": text, "m.mentions": { "user_ids": [BOT] } });
+    let replied = |number: usize| {
+        let content = matrix.sent()[number - 1].1.clone();
+        content["m.relates_to"]["m.in_reply_to"]["event_id"].clone()
+    };
+    matrix.event("!group:a", PERSON, "m.room.message", &named("say: one"));
+    assert_eq!(matrix.wait_for(2).await.1, "one");
+    let original = replied(2);
+    let edit = edit_of(original.as_str().unwrap(), named("say: two"));
+    matrix.event("!group:a", PERSON, "m.room.message", &edit);
+    assert_eq!(matrix.wait_for(3).await.1, "two");
+    assert_eq!(replied(3), original);
+}
+
+fn edit_of(original: &str, new: Value) -> Value {
+    let text = new["body"].as_str().unwrap();
+    json!({
+        "msgtype": "m.text", "body": format!("* {text}"), "m.new_content": new,
+        "m.relates_to": { "rel_type": "m.replace", "event_id": original },
+    })
 }

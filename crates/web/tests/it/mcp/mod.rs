@@ -1,6 +1,7 @@
 //! `/mcp`: the gateway as an MCP server.
 
 mod access;
+mod progress;
 mod protocol;
 mod tools;
 

@@ -31,7 +31,7 @@ async fn a_client_initializes_and_finds_the_tools() {
     let (server, owner) = light_owner(Options::default()).await;
     let client = client(&server, &owner, &["operator.admin"]).await;
     let welcome = client.send(request(0, "initialize")).await;
-    assert_eq!(welcome.header("mcp-session-id"), None);
+    assert_eq!(welcome.header("mcp-session-id").unwrap().len(), 22);
     let welcome = welcome.expect(200);
     assert_eq!(welcome["id"], 0);
     let result = &welcome["result"];
@@ -96,7 +96,7 @@ async fn the_header_names_a_known_version() {
 }
 
 #[tokio::test]
-async fn there_is_no_stream_and_no_session() {
+async fn there_is_no_stream_without_a_call_and_no_session_to_end() {
     let (_server, key) = caller().await;
     let key = key.with("accept", "text/event-stream");
     for method in ["GET", "DELETE", "PUT"] {

@@ -117,6 +117,13 @@ export const CHECKS: Record<string, Texts> = {
     good: m.about_check_good_plaintext_secrets,
     bad: m.about_check_bad_plaintext_secrets,
   },
+  profiles: {
+    name: m.about_check_name_profiles,
+    good: m.about_check_good_profiles,
+    bad: m.about_check_bad_profiles,
+    hint: m.about_check_hint_profiles,
+    whole: ['good'],
+  },
   provider_keys: {
     name: m.about_check_name_provider_keys,
     good: m.about_check_good_provider_keys,

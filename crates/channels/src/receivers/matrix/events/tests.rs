@@ -190,3 +190,32 @@ fn the_text_of_a_quoted_event_is_what_its_sender_wrote() {
         json!({ "type": "m.room.encrypted", "event_id": "$0", "sender": "@x:a", "content": {} });
     assert_eq!(of(encrypted), None);
 }
+
+#[test]
+fn an_answer_to_an_edit_replies_to_the_original() {
+    let edit_of = |original: &str, id: &str| {
+        let event = json!([{ "type": "m.room.message", "event_id": id, "sender": "@p:a.example",
+            "content": { "msgtype": "m.text", "body": "* hi", "m.new_content": { "msgtype": "m.text", "body": "hi" },
+                "m.relates_to": { "rel_type": "m.replace", "event_id": original } } }]);
+        said_of(&event.to_string()).pop().unwrap().message_id()
+    };
+    let replied = |original: &str, id: &str| {
+        let message = edit_of(original, id);
+        replied_event(&message).unwrap().to_owned()
+    };
+    assert_eq!(replied("$0", "$1"), "$0");
+    assert_ne!(
+        edit_of("$0", "$1"),
+        edit_of("$0", "$2"),
+        "each edit is answered"
+    );
+    // The two IDs and the separator have 255 bytes at most.
+    let original = format!("${}", "a".repeat(100));
+    let at = format!("${}", "b".repeat(152));
+    let past = format!("${}", "b".repeat(153));
+    assert_eq!(edit_of(&original, &at).len(), MAX_EVENT_ID);
+    assert_eq!(replied(&original, &at), original);
+    assert_eq!(replied(&original, &past), past);
+    assert_eq!(replied("../0", "$1"), "$1");
+    assert_eq!(replied_event("encrypted:!r:a"), None);
+}

@@ -76,7 +76,7 @@ fn only_people_are_received_and_forwards_are_not_their_own() {
 }
 
 #[test]
-fn an_edit_counts_if_it_changed_the_text_of_a_known_message() {
+fn an_edit_counts_if_it_changed_the_text() {
     let mut texts = Texts::default();
     let edit = |text: &str, texts: &mut Texts| {
         read(
@@ -84,7 +84,12 @@ fn an_edit_counts_if_it_changed_the_text_of_a_known_message() {
             texts,
         )
     };
+    // The earlier text is not known.
+    assert_eq!(edit("a", &mut texts).unwrap().answer, Some(UNKNOWN_EDIT));
     assert!(edit("a", &mut texts).is_none());
+    assert_eq!(edit("b", &mut texts).unwrap().answer, None);
+    let moved = update("edited_message", "private", json!({ "location": {} }));
+    assert!(read(moved, &mut Texts::default()).is_none());
     let mut texts = Texts::default();
     read(
         update("message", "private", json!({ "text": "a" })),
@@ -92,7 +97,9 @@ fn an_edit_counts_if_it_changed_the_text_of_a_known_message() {
     )
     .unwrap();
     assert!(edit("a", &mut texts).is_none());
-    assert_eq!(edit("b", &mut texts).unwrap().text.as_deref(), Some("b"));
+    let edited = edit("b", &mut texts).unwrap();
+    assert_eq!(edited.text.as_deref(), Some("b"));
+    assert_eq!(edited.message_id, "1:5", "an answer replies to the message");
     assert!(edit("b", &mut texts).is_none());
 }
 
@@ -141,4 +148,19 @@ fn a_reply_has_the_quoted_text_and_its_author() {
     let external = json!({ "text": "hi", "external_reply": {}, "quote": { "text": "part" } });
     let expected = Quote::of(QuotedAuthor::Other, String::new(), "part");
     assert_eq!(quote(external), expected.map(ReceivedQuote::Message));
+}
+
+#[test]
+fn a_video_or_an_audio_file_is_not_received() {
+    for (kind, answer) in [
+        ("video", Some(UNREAD)),
+        ("video_note", Some(UNREAD)),
+        ("audio", Some(UNREAD)),
+        ("sticker", None),
+    ] {
+        let more = json!({ kind: { "file_id": "f" }, "caption": "look" });
+        let message = read(update("message", "private", more), &mut Texts::default()).unwrap();
+        assert_eq!(message.answer, answer, "{kind}");
+        assert!(message.files.is_empty(), "{kind}");
+    }
 }

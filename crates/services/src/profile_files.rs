@@ -1,0 +1,91 @@
+//! The profiles in files as this process loaded them, and their check in `doctor`. Does not read the files: the binary
+//! does, and reports each time what it found.
+
+use crate::Services;
+use crate::doctor::check::{Check, Subject};
+use std::sync::{Mutex, PoisonError};
+
+const ID: &str = "profiles";
+const HINT: &str = "Correct the file in the folder `profiles` of the data directory. It is read again when it changes. \
+                    `gatehouse webhooks check-profile` reports the mistakes of a file.";
+
+/// What was found in the folder of profiles.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProfileReport {
+    /// The number of files whose profile is in use.
+    pub used: usize,
+    /// The mistakes, each with the name of its file in the data directory, as fragments.
+    pub problems: Vec<String>,
+}
+
+/// The last report.
+#[derive(Debug, Default)]
+pub struct ProfileFilesState(Mutex<ProfileReport>);
+
+impl ProfileFilesState {
+    pub fn set(&self, report: ProfileReport) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = report;
+    }
+
+    fn get(&self) -> ProfileReport {
+        let report = self.0.lock();
+        report.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Checks the files and the webhooks that need them. Returns `None` if there are neither.
+pub(crate) async fn check(services: &Services) -> Option<Check> {
+    let report = services.profile_files.get();
+    // The check of the database reports an error.
+    let without = services.webhooks.without_profile().await.ok()?;
+    let is_unused = report == ProfileReport::default() && without.is_empty();
+    (!is_unused).then(|| finding(&report, &without))
+}
+
+/// `without` are the IDs and names of the webhooks whose profile is missing.
+fn finding(report: &ProfileReport, without: &[(String, String)]) -> Check {
+    if report.problems.is_empty() && without.is_empty() {
+        return Check::fine(ID, "Every profile file is in use.");
+    }
+    let mut sentences: Vec<String> = report
+        .problems
+        .iter()
+        .map(|problem| format!("{problem}."))
+        .collect();
+    if !without.is_empty() {
+        let names: Vec<&str> = without.iter().map(|(_, name)| name.as_str()).collect();
+        sentences.push(format!(
+            "Webhooks that refuse deliveries because their profile is missing: {}.",
+            names.join(", ")
+        ));
+    }
+    let subject = |(id, name): &(String, String)| Subject {
+        id: id.clone(),
+        name: name.clone(),
+        message: format!("The webhook {name} refuses deliveries because its profile is missing."),
+    };
+    Check::bad(ID, sentences.join(" "), HINT).about(without.iter().map(subject).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_and_the_webhooks_without_their_profile_are_named() {
+        let report = |problems: &[&str]| ProfileReport {
+            used: 1,
+            problems: problems.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        assert!(finding(&report(&[]), &[]).ok);
+        let kept = finding(&report(&["profiles/a.toml:3: wrong"]), &[]);
+        assert!(!kept.ok && kept.subjects.is_empty());
+        assert_eq!(kept.message, "profiles/a.toml:3: wrong.");
+        let missing = finding(&report(&[]), &[("wh_a".to_owned(), "Shop".to_owned())]);
+        assert!(
+            missing.message.ends_with("is missing: Shop."),
+            "{missing:?}"
+        );
+        assert_eq!(missing.subjects[0].id, "wh_a");
+    }
+}
