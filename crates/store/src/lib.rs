@@ -46,6 +46,7 @@ mod delivery_replays;
 mod delivery_retention;
 mod delivery_search;
 mod delivery_waits;
+mod delivery_walk;
 mod devices;
 mod dialect;
 mod duties;

@@ -40,8 +40,8 @@ pub struct DeliveryQuery {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeliveryPage {
     pub deliveries: Vec<Delivery>,
-    /// Cursor of the next page. Absent on the last page. A search examines a limited number of deliveries
-    /// per page, so a page can be empty and still have a cursor.
+    /// Cursor of the next page. Absent on the last page. A page takes a limited time, so it can be shorter than
+    /// requested, or empty, and still have a cursor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// When the oldest held delivery arrived. Held deliveries are not in the list until the vault is unlocked. Only on
