@@ -153,7 +153,7 @@ pub use delivery_attempts::{DeliveryAttempt, DeliveryResponse};
 pub use delivery_claim::{ClaimRequest, Claims, DeliveryWork, Take};
 pub use delivery_configs::DeliveryConfig;
 pub use delivery_control::CANCELLED;
-pub use delivery_counts::{COUNTED_DAYS, DeliveryCount, WebhookDay};
+pub use delivery_counts::{COUNTED_DAYS, DeliveryCount, OpenCount, WebhookDay};
 pub use delivery_durations::{DURATION_BUCKETS, Durations};
 pub use delivery_keys::{KeyHolder, RepeatRow};
 pub use delivery_leases::LeaseRow;

@@ -85,6 +85,7 @@ impl Webhooks {
         self.follow_vault(&stop, tasks);
         self.follow_removals(&stop, tasks);
         tasks.spawn(crate::retention::serve(Arc::clone(&self.0), stop.clone()));
+        tasks.spawn(crate::open_counts::serve(Arc::clone(&self.0), stop.clone()));
         tasks.spawn(crate::schedule::serve(Arc::clone(&self.0), stop.clone()));
         tasks.spawn(Worker::new(Arc::clone(&self.0), stop).serve());
     }
