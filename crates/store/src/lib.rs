@@ -45,6 +45,7 @@ mod delivery_queue;
 mod delivery_replays;
 mod delivery_retention;
 mod delivery_search;
+mod delivery_unreadable;
 mod delivery_waits;
 mod delivery_walk;
 mod devices;

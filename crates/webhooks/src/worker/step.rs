@@ -244,6 +244,7 @@ impl Worker {
             match self.write_together(Vec::new(), vec![take.clone()]).await {
                 Ok((_, claims)) => {
                     all.claimed.extend(claims.claimed);
+                    all.failed.extend(claims.failed);
                     all.more |= claims.more;
                     all.postponed |= claims.postponed;
                 }
@@ -257,6 +258,9 @@ impl Worker {
     }
 
     fn start_all(&mut self, claims: Claims, queue: &QueueRead) {
+        for failed in &claims.failed {
+            self.inner.publish(failed);
+        }
         let webhooks = claims
             .claimed
             .iter()

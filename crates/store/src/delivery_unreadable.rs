@@ -1,0 +1,99 @@
+//! Fails claimed deliveries whose rows cannot be read. Otherwise each claim of their line would fail.
+
+use crate::delivery_claim::DeliveryWork;
+use crate::sql::{FromRow, Row, columns, query};
+use crate::{Conn, DeliveryRow, StoreError};
+use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+
+/// The `error` of a delivery whose row cannot be read.
+const UNREADABLE: &str = "The stored delivery is damaged and cannot be processed.";
+
+/// Fails a delivery that was just claimed. SQLite stores a text in a column for numbers if it is not a number: such a
+/// value becomes 0.
+const FAIL: &str = "UPDATE webhook_deliveries SET status = 'failed', finished_at = $2, error = $3,
+         received_at = CAST(received_at AS BIGINT), body_size = CAST(body_size AS BIGINT),
+         input_tokens = NULL, output_tokens = NULL, delivered_at = NULL,
+         lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
+     WHERE id = $1 AND status = 'processing'
+     RETURNING session_key, webhook_id, received_at, attempts, body_size";
+
+/// A claimed delivery, or why it cannot be read.
+pub(crate) struct Claimed(pub(crate) Result<DeliveryWork, StoreError>);
+
+impl FromRow for Claimed {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self(DeliveryWork::from_row(row)))
+    }
+}
+
+struct Failed {
+    session_key: String,
+    webhook_id: WebhookId,
+    received_at: Timestamp,
+    attempts: i64,
+    body_size: i64,
+}
+
+columns! { Failed: session_key, webhook_id, received_at, attempts, body_size }
+
+impl Conn {
+    /// Fails a claimed delivery that cannot be read and lets the next one of its session run. Returns what is known of
+    /// it.
+    pub(crate) async fn fail_unreadable(
+        &mut self,
+        id: &str,
+        now: Timestamp,
+        cause: &StoreError,
+    ) -> Result<Option<DeliveryRow>, StoreError> {
+        let fail = query(FAIL).bind(id).bind(now.as_millis()).bind(UNREADABLE);
+        let Some(failed) = self.find::<Failed>(fail).await? else {
+            return Ok(None);
+        };
+        tracing::error!(
+            delivery = id,
+            error = cause as &dyn std::error::Error,
+            "a stored delivery cannot be read; it is marked as failed"
+        );
+        let webhook_id = failed.webhook_id.as_str();
+        self.note_ended(
+            webhook_id,
+            failed.received_at,
+            DeliveryStatus::Failed,
+            Some(0),
+        );
+        self.revive_next(&[(failed.session_key.as_str(), now)])
+            .await?;
+        Ok(Some(DeliveryRow {
+            id: DeliveryId::from_text(id),
+            webhook_id: failed.webhook_id,
+            status: DeliveryStatus::Failed,
+            event_type: None,
+            entity_key: None,
+            delivery_key: None,
+            duplicate_of: None,
+            replay_of: None,
+            session_key: failed.session_key,
+            session_id: None,
+            received_at: failed.received_at,
+            started_at: Some(now),
+            finished_at: Some(now),
+            next_attempt_at: None,
+            attempts: failed.attempts,
+            lease_owner: None,
+            lease_until: None,
+            input_tokens: None,
+            output_tokens: None,
+            headers: "{}".to_owned(),
+            body_size: failed.body_size,
+            body_preview: String::new(),
+            error: Some(UNREADABLE.to_owned()),
+            response_actions: "[]".to_owned(),
+            target: None,
+            delivered_at: None,
+            summary: None,
+            outcome: None,
+            channel: None,
+            edited: None,
+        }))
+    }
+}
