@@ -2,11 +2,14 @@
 //! are completed on SQLite and PostgreSQL, with and without hanging receivers. Each ingest figure is shown
 //! with a baseline from the same run: a handler that stores nothing, or an fsync.
 
+mod backlog;
 mod completion;
 mod fairness;
 mod latency;
 mod memory;
+mod migration;
 mod million;
+mod retention;
 mod sending;
 mod shared;
 mod site;
@@ -26,8 +29,8 @@ use tokio::net::TcpListener;
 /// Arguments of `ingest`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Run only these: throughput, latency, memory, million, completion, sustained, fairness, written,
-    /// postgres, or its parts nodes, far, idle, frozen, silent
+    /// Run only these: throughput, latency, memory, million, migration, retention, completion, sustained,
+    /// fairness, written, postgres, or its parts nodes, far, idle, frozen, silent
     only: Vec<String>,
     /// Length of a load round in milliseconds
     #[arg(long, default_value_t = 3000)]
@@ -35,7 +38,7 @@ pub struct Args {
     /// Number of deliveries for the memory measurement
     #[arg(long, default_value_t = 100_000)]
     deliveries: usize,
-    /// Rows in the table for the `million` measurement
+    /// Rows in the table for the `million` and `migration` measurements
     #[arg(long, default_value_t = 1_000_000)]
     rows: usize,
 }
@@ -110,6 +113,12 @@ pub async fn run(args: &Args) -> Result<()> {
     }
     if wanted("million") {
         million::measure(&Site::set_up().await?, args.rows, &mut report).await?;
+    }
+    if wanted("million") || wanted("migration") {
+        migration::measure(args.rows, &mut report).await?;
+    }
+    if wanted("retention") {
+        retention::measure(&Site::set_up().await?, &mut report).await?;
     }
     if wanted("completion") {
         completion::measure(&mut report).await?;

@@ -64,6 +64,7 @@ mod location;
 mod mcp_authorizations;
 mod mcp_tools;
 mod migrate;
+mod migrate_progress;
 mod migrations;
 mod node_lock;
 mod node_messages;
