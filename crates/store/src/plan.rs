@@ -1,4 +1,6 @@
-//! SQLite's query plans, for tests of which indexes are used.
+//! Query plans, for tests of which indexes are used.
+
+mod statements;
 
 use crate::sql::{FromRow, Query, Row, Value, query};
 use crate::{Store, StoreError};
