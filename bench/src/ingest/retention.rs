@@ -10,7 +10,7 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// Old deliveries.
-const ROWS: usize = 100_000;
+const ROWS: u32 = 100_000;
 /// Their age in milliseconds: longer than the default of `webhooks.retention_days`.
 const AGE_MS: i64 = 45 * 86_400_000;
 /// A sweep begins within a minute after the start.
@@ -23,7 +23,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let old = Rows {
         waiting: 0,
         age_ms: AGE_MS,
-        ..Rows::recent(&site.webhook_id, ROWS)
+        ..Rows::recent(&site.webhook_id, usize::try_from(ROWS)?)
     };
     let [first, last] = fill(&store, &old).await?.context("no rows")?;
     store.close().await;
@@ -45,8 +45,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     };
     let began = until_gone(first).await?;
     let took = until_gone(last).await?.duration_since(began);
-    #[expect(clippy::cast_precision_loss, reason = "a number of rows")]
-    let per_second = ROWS as f64 / took.as_secs_f64().max(f64::EPSILON);
+    let per_second = f64::from(ROWS) / took.as_secs_f64().max(f64::EPSILON);
     report.value(
         format!("retention: deliveries deleted per second, {ROWS} rows"),
         Goal::AtLeast(1_666.0),

@@ -421,7 +421,7 @@ mod tests {
             let plan = crate::plan::plan_of(store, &statement).await;
             let index = format!("INDEX webhook_deliveries_{index} ");
             assert!(
-                (plan.replace('\n', " \n")).contains(&index),
+                plan.replace('\n', " \n").contains(&index),
                 "{filter:?}\n{plan}"
             );
             assert_eq!(plan.contains("TEMP B-TREE"), sorts, "{filter:?}\n{plan}");
