@@ -1,7 +1,8 @@
-//! Fails claimed deliveries whose rows cannot be read. Otherwise each claim of their line would fail.
+//! Deliveries whose rows cannot be read. One that is claimed fails; otherwise each claim of its line would fail. One
+//! that is listed has only a few values; otherwise the whole page would fail.
 
 use crate::delivery_claim::DeliveryWork;
-use crate::sql::{FromRow, Row, columns, query};
+use crate::sql::{Column, FromRow, Row, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 
@@ -23,6 +24,31 @@ pub(crate) struct Claimed(pub(crate) Result<DeliveryWork, StoreError>);
 impl FromRow for Claimed {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self(DeliveryWork::from_row(row)))
+    }
+}
+
+/// A delivery to show. If its row cannot be read, it has only the ID, the webhook, the status, the time of receipt and
+/// an error.
+pub(crate) struct Shown(pub(crate) DeliveryRow);
+
+impl FromRow for Shown {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        let cause = match DeliveryRow::from_row(row) {
+            Ok(row) => return Ok(Self(row)),
+            Err(cause) => cause,
+        };
+        let id = String::read(row, "id")?;
+        tracing::warn!(
+            delivery = %id,
+            error = &cause as &dyn std::error::Error,
+            "a stored delivery cannot be read"
+        );
+        let webhook_id = WebhookId::read(row, "webhook_id")?;
+        let received_at = Timestamp::read(row, "received_at").unwrap_or_default();
+        Ok(Self(DeliveryRow {
+            status: DeliveryStatus::read(row, "status").unwrap_or(DeliveryStatus::Failed),
+            ..unreadable(&id, webhook_id, received_at)
+        }))
     }
 }
 
@@ -64,36 +90,48 @@ impl Conn {
         self.revive_next(&[(failed.session_key.as_str(), now)])
             .await?;
         Ok(Some(DeliveryRow {
-            id: DeliveryId::from_text(id),
-            webhook_id: failed.webhook_id,
-            status: DeliveryStatus::Failed,
-            event_type: None,
-            entity_key: None,
-            delivery_key: None,
-            duplicate_of: None,
-            replay_of: None,
             session_key: failed.session_key,
-            session_id: None,
-            received_at: failed.received_at,
             started_at: Some(now),
             finished_at: Some(now),
-            next_attempt_at: None,
             attempts: failed.attempts,
-            lease_owner: None,
-            lease_until: None,
-            input_tokens: None,
-            output_tokens: None,
-            headers: "{}".to_owned(),
             body_size: failed.body_size,
-            body_preview: String::new(),
-            error: Some(UNREADABLE.to_owned()),
-            response_actions: "[]".to_owned(),
-            target: None,
-            delivered_at: None,
-            summary: None,
-            outcome: None,
-            channel: None,
-            edited: None,
+            ..unreadable(id, failed.webhook_id, failed.received_at)
         }))
+    }
+}
+
+/// The row of a delivery that cannot be read.
+fn unreadable(id: &str, webhook_id: WebhookId, received_at: Timestamp) -> DeliveryRow {
+    DeliveryRow {
+        id: DeliveryId::from_text(id),
+        webhook_id,
+        status: DeliveryStatus::Failed,
+        event_type: None,
+        entity_key: None,
+        delivery_key: None,
+        duplicate_of: None,
+        replay_of: None,
+        session_key: String::new(),
+        session_id: None,
+        received_at,
+        started_at: None,
+        finished_at: None,
+        next_attempt_at: None,
+        attempts: 0,
+        lease_owner: None,
+        lease_until: None,
+        input_tokens: None,
+        output_tokens: None,
+        headers: "{}".to_owned(),
+        body_size: 0,
+        body_preview: String::new(),
+        error: Some(UNREADABLE.to_owned()),
+        response_actions: "[]".to_owned(),
+        target: None,
+        delivered_at: None,
+        summary: None,
+        outcome: None,
+        channel: None,
+        edited: None,
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::deliveries::{COLUMNS, DeliveryRow};
 use crate::delivery_list::DeliveryPage;
+use crate::delivery_unreadable::Shown;
 use crate::sql::{FromRow, Query, query};
 use crate::{Conn, StoreError};
 use std::time::{Duration, Instant};
@@ -212,11 +213,11 @@ impl Conn {
         let finds: Vec<_> = finds
             .map(|(walk, end)| walk.find(end.as_ref(), limit))
             .collect();
-        let found = self.list_all::<DeliveryRow>(&finds).await?;
+        let found = self.list_all::<Shown>(&finds).await?;
         let mut rows = Vec::new();
         for ((walk, end), found) in open.iter_mut().zip(ends_of_open).zip(found) {
             walk.advance(end, found.len(), limit);
-            rows.extend(found);
+            rows.extend(found.into_iter().map(|shown| shown.0));
         }
         Ok(rows)
     }

@@ -131,7 +131,7 @@ impl Webhooks {
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
                 let attempts = conn.list_delivery_attempts(&id).await?;
-                let row = conn.find_delivery(&id).await?;
+                let row = conn.find_delivery_to_show(&id).await?;
                 let response = conn.find_delivery_response(&id).await?;
                 Ok::<_, WebhooksError>((row, attempts, response.unwrap_or_default()))
             })

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// A count that took less is not used again, in milliseconds.
-const QUICK_MS: u64 = 5;
+/// The counts of a queue with fewer deliveries are not used again.
+const LONG_QUEUE: i64 = 2000;
 /// Counting a long queue takes at most this fraction of the time.
 const MAX_SHARE: u64 = 20;
 /// After this time, in milliseconds, a count is not used while a newer one is made.
@@ -27,6 +27,8 @@ pub(crate) struct OpenCounts {
 #[derive(Clone, Debug)]
 struct Count {
     open: Arc<[OpenCount]>,
+    /// The number of open deliveries.
+    total: i64,
     /// When it was complete, by the monotonic clock.
     made_ms: u64,
     took_ms: u64,
@@ -44,7 +46,7 @@ enum Age {
 impl Count {
     const fn age(&self, now_ms: u64) -> Age {
         let age_ms = now_ms.saturating_sub(self.made_ms);
-        if self.took_ms < QUICK_MS {
+        if self.total < LONG_QUEUE {
             Age::Expired
         } else if age_ms < self.took_ms.saturating_mul(MAX_SHARE) {
             Age::Fresh
@@ -111,6 +113,7 @@ impl Inner {
         let made_ms = self.clock.monotonic_ms();
         self.open_counts.set(Count {
             open: Arc::clone(&open),
+            total: open.iter().map(|open| open.count.count).sum(),
             made_ms,
             took_ms: made_ms.saturating_sub(began),
         });
@@ -126,6 +129,7 @@ mod tests {
     fn count(took_ms: u64) -> Count {
         Count {
             open: Arc::from([]),
+            total: LONG_QUEUE,
             made_ms: 1000,
             took_ms,
         }
@@ -133,8 +137,12 @@ mod tests {
 
     #[test]
     fn a_short_queue_is_counted_each_time() {
-        assert_eq!(count(QUICK_MS - 1).age(1000), Age::Expired);
-        assert_eq!(count(QUICK_MS).age(1000), Age::Fresh);
+        let short = Count {
+            total: LONG_QUEUE - 1,
+            ..count(300)
+        };
+        assert_eq!(short.age(1000), Age::Expired);
+        assert_eq!(count(300).age(1000), Age::Fresh);
     }
 
     #[test]

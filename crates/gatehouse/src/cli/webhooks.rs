@@ -339,8 +339,19 @@ async fn rotate(client: &Client, out: &Output, id: &str, overlap: Option<u64>) -
     Ok(())
 }
 
-async fn deliveries(client: &Client, out: &Output, params: Value) -> Result<()> {
-    let page = client.rpc("webhooks.deliveries", params).await?;
+async fn deliveries(client: &Client, out: &Output, mut params: Value) -> Result<()> {
+    let page = loop {
+        let page = client.rpc("webhooks.deliveries", params.clone()).await?;
+        // A page takes a limited time, so an empty one may not be the last.
+        match page.get("next_cursor") {
+            Some(next) if items(&page).is_empty() && next.is_string() => {
+                if let Some(params) = params.as_object_mut() {
+                    params.insert("cursor".to_owned(), next.clone());
+                }
+            }
+            _ => break page,
+        }
+    };
     let fields = [
         "id",
         "received_at",

@@ -1,7 +1,7 @@
 //! Filtered lists of deliveries.
 
 use super::*;
-use gatehouse_store::testing::TestDatabase;
+use gatehouse_store::testing::{TestDatabase, sqlite};
 
 fn of_type(n: u32, event: &str) -> NewDelivery {
     NewDelivery {
@@ -234,4 +234,24 @@ async fn deliveries_of_a_deleted_webhook_are_not_listed_while_they_are_removed()
         assert_eq!(listed_all(&store, of_removed, 100).await, [0; 0]);
         store.close().await;
     }
+}
+
+/// PostgreSQL does not store a text that is not UTF-8.
+#[tokio::test]
+async fn a_delivery_that_cannot_be_read_is_listed_with_an_error() {
+    let database = sqlite();
+    let store = database.open().await;
+    insert(&store, (1..=3).map(|n| of_type(n, "push")).collect()).await;
+    let damage = "UPDATE webhook_deliveries SET payload = CAST(x'ff' AS TEXT), body_preview = ''
+         WHERE id = 'del_00000002'";
+    run_sql(&database.location, damage).await;
+    let all = listed(&store, DeliveryFilter::default(), 3).await;
+    assert_eq!(all, (vec![id(3), id(2), id(1)], false));
+    let found = store
+        .read(|conn| Box::pin(async move { conn.find_delivery_to_show(id(2).as_str()).await }));
+    let found: Result<_, StoreError> = found.await;
+    let damaged = found.unwrap().unwrap();
+    assert_eq!(damaged.status, DeliveryStatus::Queued);
+    assert!(damaged.error.unwrap().contains("damaged"));
+    store.close().await;
 }
