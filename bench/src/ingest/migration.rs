@@ -1,4 +1,5 @@
-//! The start with a table of an earlier version: how long its migration takes, and what `/health/ready` answers meanwhile.
+//! The start with a table of an earlier version: how long its migration takes, and what `/health/ready` answers
+//! meanwhile.
 
 use super::million::{Rows, fill};
 use crate::gateway::Server;

@@ -1,5 +1,5 @@
-//! Counts of open deliveries for statistics. Counting a long queue takes time, so such a count is used until a newer one
-//! has been made in the background.
+//! Counts of open deliveries for statistics. Counting a long queue takes time, so such a count is used until a newer
+//! one has been made in the background.
 
 use crate::handle::Inner;
 use gatehouse_store::{OpenCount, StoreError};

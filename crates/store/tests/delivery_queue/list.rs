@@ -143,7 +143,8 @@ async fn listed_all(store: &Store, mut filter: DeliveryFilter, limit: i64) -> Ve
 async fn fill(database: &TestDatabase, last: u32, waiting: u32) {
     let sql = format!(
         "INSERT INTO webhook_deliveries (id, webhook_id, status, event_type, session_key, received_at,
-             next_attempt_at, lease_until, attempts, headers, body_size, body_preview, payload, response_actions, target)
+             next_attempt_at, lease_until, attempts, headers, body_size, body_preview, payload, response_actions,
+             target)
          WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {last})
          SELECT 'del_' || substr('00000000' || n, length('00000000' || n) - 7), 'hook_' || (n % 3),
              CASE WHEN n % 500 = 7 THEN 'processing' WHEN n > {last} - {waiting} THEN 'queued'
