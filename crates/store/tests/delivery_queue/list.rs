@@ -179,7 +179,7 @@ async fn every_filter_finds_every_delivery_once_whatever_the_number_that_waits()
                 _ => "completed",
             };
             let of_type = |n: u32, start: &str| match n {
-                n if n % 701 == 0 => "release".starts_with(start),
+                n if n.is_multiple_of(701) => "release".starts_with(start),
                 n => format!("push.{}", n % 2).starts_with(start),
             };
             for webhook in [None, Some(0), Some(1)] {
