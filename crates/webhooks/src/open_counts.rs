@@ -13,6 +13,8 @@ const LONG_QUEUE: i64 = 2000;
 const MAX_SHARE: u64 = 20;
 /// After this time, in milliseconds, a count is not used while a newer one is made.
 const MAX_AGE_MS: u64 = 60_000;
+/// While the queue is long, a newer count is made after this time even if no reader wants one.
+const RENEWED_MS: u64 = MAX_AGE_MS / 2;
 
 /// The last count.
 #[derive(Debug, Default)]
@@ -59,6 +61,19 @@ impl Count {
 }
 
 impl OpenCounts {
+    /// Requests a count if the queue is long and the last count is not recent, so that a reader does not have to wait
+    /// for one.
+    pub(crate) fn note_depth(&self, depth: i64, now_ms: u64) {
+        let is_recent = |last: Count| match last.age(now_ms) {
+            Age::Fresh => true,
+            Age::Stale => now_ms.saturating_sub(last.made_ms) < RENEWED_MS,
+            Age::Expired => false,
+        };
+        if depth >= LONG_QUEUE && !self.last().is_some_and(is_recent) {
+            self.wanted.notify_one();
+        }
+    }
+
     fn last(&self) -> Option<Count> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.clone()
@@ -125,6 +140,7 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures_util::FutureExt as _;
 
     fn count(took_ms: u64) -> Count {
         Count {
@@ -143,6 +159,21 @@ mod tests {
         };
         assert_eq!(short.age(1000), Age::Expired);
         assert_eq!(count(300).age(1000), Age::Fresh);
+    }
+
+    #[test]
+    fn a_long_queue_is_counted_before_a_reader_wants_it() {
+        let counts = OpenCounts::default();
+        let is_wanted = || counts.wanted.notified().now_or_never().is_some();
+        counts.note_depth(LONG_QUEUE - 1, 1000);
+        assert!(!is_wanted());
+        counts.note_depth(LONG_QUEUE, 1000);
+        assert!(is_wanted());
+        counts.set(count(300));
+        counts.note_depth(LONG_QUEUE, 1000 + RENEWED_MS - 1);
+        assert!(!is_wanted());
+        counts.note_depth(LONG_QUEUE, 1000 + RENEWED_MS);
+        assert!(is_wanted());
     }
 
     #[test]

@@ -121,6 +121,8 @@ impl Inner {
             .read(|conn| Box::pin(async move { conn.count_queued_deliveries().await }))
             .await?;
         metrics::queue_depth(depth);
+        self.open_counts
+            .note_depth(depth, self.clock.monotonic_ms());
         Ok(depth)
     }
 
