@@ -51,7 +51,7 @@ pub struct Claims {
     pub more: bool,
     /// Whether deliveries were parked or put off instead of claimed, so other lines can have their slots.
     pub postponed: bool,
-    /// Deliveries that failed because their rows cannot be read, with the readable values.
+    /// Deliveries that failed because their rows are damaged, with the readable values.
     pub failed: Vec<DeliveryRow>,
 }
 
@@ -141,7 +141,7 @@ struct Claiming<'w> {
     put_off: HashSet<String>,
     paces: Paces,
     parked: usize,
-    /// Whether a delivery of another line, or one behind an unreadable delivery, became due.
+    /// Whether a delivery of another line, or one behind a damaged delivery, became due.
     more: bool,
     failed: Vec<DeliveryRow>,
 }

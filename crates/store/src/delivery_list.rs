@@ -219,8 +219,8 @@ impl Listing<'_> {
 }
 
 impl Conn {
-    /// Lists deliveries, newest first. A page may be shorter than `limit`, or empty, and have a next page: it takes a
-    /// limited time.
+    /// Lists deliveries, newest first. A page takes a limited time: it may be shorter than `limit`, or empty, and have a
+    /// next page. With at most 2,000 deliveries, it is shorter only at the end of the list.
     pub async fn list_deliveries(
         &mut self,
         filter: &DeliveryFilter,
@@ -250,20 +250,30 @@ impl Conn {
             return self.walks_of_most(&listing, &asked).await;
         }
         let (open, ended): (Vec<_>, Vec<_>) = asked.into_iter().partition(|it| it.is_open());
+        // The open ones first: a delivery that ends between two statements is then found by the later one.
+        let mut walks = self.walks_of_open(&listing, &open).await?;
         let ended = ended.into_iter().map(Index::Ended);
-        let mut walks: Vec<_> = ended.map(|index| listing.walk(&index, &[])).collect();
-        let (running, waiting): (Vec<_>, Vec<_>) = open
-            .into_iter()
-            .partition(|it| *it == DeliveryStatus::Processing);
+        walks.extend(ended.map(|index| listing.walk(&index, &[])));
+        Ok(walks)
+    }
+
+    /// Returns walks for statuses of open deliveries.
+    async fn walks_of_open(
+        &mut self,
+        listing: &Listing<'_>,
+        open: &[DeliveryStatus],
+    ) -> Result<Vec<Walk>, StoreError> {
+        let is_running = |it: &DeliveryStatus| *it == DeliveryStatus::Processing;
+        let (running, waiting): (Vec<_>, Vec<_>) = open.iter().copied().partition(is_running);
+        if !waiting.is_empty() && !self.has_over(FEW, OPEN, None).await? {
+            return Ok(vec![listing.walk(&Index::Open, open)]);
+        }
+        let mut walks = match waiting.as_slice() {
+            [] => Vec::new(),
+            waiting => self.walks_of_most(listing, waiting).await?,
+        };
         if !running.is_empty() {
             walks.push(listing.walk(&Index::Running, &[]));
-        }
-        if !waiting.is_empty() {
-            if self.has_over(FEW, OPEN, None).await? {
-                walks.extend(self.walks_of_most(&listing, &waiting).await?);
-            } else {
-                walks.push(listing.walk(&Index::Open, &waiting));
-            }
         }
         Ok(walks)
     }

@@ -23,7 +23,7 @@ pub(crate) fn contains(walk: &mut Walk, engine: Engine, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use crate::delivery_walk::{Budget, SLICE};
+    use crate::delivery_walk::{Budget, PAGE, SLICE};
     use crate::testing::{TestDatabase, databases, run_sql};
     use crate::{DeliveryFilter, DeliveryPage, Store, StoreError};
     use std::ops::RangeInclusive;
@@ -31,11 +31,26 @@ mod tests {
 
     /// Two slices per page, however long they take.
     const TWO: Budget = Budget {
-        deliveries: 2 * SLICE,
+        entries: 2 * SLICE,
         time: Duration::MAX,
+        ..PAGE
+    };
+    /// On the slowest machine.
+    const SLOW: Budget = Budget {
+        time: Duration::ZERO,
+        ..PAGE
     };
 
     async fn search(store: &Store, text: &str, before: Option<String>, limit: i64) -> DeliveryPage {
+        search_within(store, text, before, (limit, TWO)).await
+    }
+
+    async fn search_within(
+        store: &Store,
+        text: &str,
+        before: Option<String>,
+        (limit, budget): (i64, Budget),
+    ) -> DeliveryPage {
         let filter = DeliveryFilter {
             text: Some(text.to_owned()),
             before,
@@ -44,7 +59,7 @@ mod tests {
         let read = store.read(move |conn| {
             Box::pin(async move {
                 let walks = conn.walks_of(&filter).await?;
-                conn.walk_deliveries(walks, limit, TWO).await
+                conn.walk_deliveries(walks, limit, budget).await
             })
         });
         let page: Result<DeliveryPage, StoreError> = read.await;
@@ -116,6 +131,20 @@ mod tests {
             }
             assert_eq!(all(&store, "ada PUSHED", 10).await, [1]);
             assert_eq!(all(&store, "is green", 10).await, [2]);
+            store.close().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_small_table_is_searched_in_one_page_on_the_slowest_machine() {
+        for database in databases().await {
+            let store = database.open().await;
+            let most = PAGE.at_least + SLICE - 1;
+            for (numbers, is_last) in [(1..=most, true), (most + 1..=most + 1, false)] {
+                fill(&database, numbers).await;
+                let page = search_within(&store, " 1;", None, (10, SLOW)).await;
+                assert_eq!((page.rows.len(), page.next.is_none()), (1, is_last));
+            }
             store.close().await;
         }
     }

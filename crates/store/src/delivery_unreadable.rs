@@ -1,13 +1,17 @@
-//! Deliveries whose rows cannot be read. One that is claimed fails; otherwise each claim of its line would fail. One
-//! that is listed has only a few values; otherwise the whole page would fail.
+//! Deliveries whose rows cannot be read. One that is claimed and damaged fails; otherwise each claim of its line would
+//! fail. One that is listed has only a few values; otherwise the whole page would fail.
 
 use crate::delivery_claim::DeliveryWork;
 use crate::sql::{Column, FromRow, Row, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 
-/// The `error` of a delivery whose row cannot be read.
-const UNREADABLE: &str = "The stored delivery is damaged and cannot be processed.";
+/// The `error` of a delivery that failed because its row is damaged.
+const DAMAGED: &str = "The stored delivery is damaged and cannot be processed.";
+
+/// The `error` in a list of a delivery whose row cannot be read.
+const UNREADABLE: &str =
+    "The stored delivery cannot be read. It is damaged or from a newer version of Gatehouse.";
 
 /// Fails a delivery that was just claimed. SQLite stores a text in a column for numbers if it is not a number: such a
 /// value becomes 0.
@@ -18,12 +22,16 @@ const FAIL: &str = "UPDATE webhook_deliveries SET status = 'failed', finished_at
      WHERE id = $1 AND status = 'processing'
      RETURNING session_key, webhook_id, received_at, attempts, body_size";
 
-/// A claimed delivery, or why it cannot be read.
+/// A claimed delivery, or the damage of its row. A row that may be from a newer version is an error instead: the claim
+/// must be rolled back, so that a node of that version can process the delivery.
 pub(crate) struct Claimed(pub(crate) Result<DeliveryWork, StoreError>);
 
 impl FromRow for Claimed {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self(DeliveryWork::from_row(row)))
+        match DeliveryWork::from_row(row) {
+            Err(cause) if !cause.is_damaged_value() => Err(cause),
+            read => Ok(Self(read)),
+        }
     }
 }
 
@@ -63,7 +71,7 @@ struct Failed {
 columns! { Failed: session_key, webhook_id, received_at, attempts, body_size }
 
 impl Conn {
-    /// Fails a claimed delivery that cannot be read and lets the next one of its session run. Returns what is known of
+    /// Fails a claimed delivery whose row is damaged and lets the next one of its session run. Returns what is known of
     /// it.
     pub(crate) async fn fail_unreadable(
         &mut self,
@@ -71,14 +79,14 @@ impl Conn {
         now: Timestamp,
         cause: &StoreError,
     ) -> Result<Option<DeliveryRow>, StoreError> {
-        let fail = query(FAIL).bind(id).bind(now.as_millis()).bind(UNREADABLE);
+        let fail = query(FAIL).bind(id).bind(now.as_millis()).bind(DAMAGED);
         let Some(failed) = self.find::<Failed>(fail).await? else {
             return Ok(None);
         };
         tracing::error!(
             delivery = id,
             error = cause as &dyn std::error::Error,
-            "a stored delivery cannot be read; it is marked as failed"
+            "a stored delivery is damaged; it is marked as failed"
         );
         let webhook_id = failed.webhook_id.as_str();
         self.note_ended(
@@ -95,6 +103,7 @@ impl Conn {
             finished_at: Some(now),
             attempts: failed.attempts,
             body_size: failed.body_size,
+            error: Some(DAMAGED.to_owned()),
             ..unreadable(id, failed.webhook_id, failed.received_at)
         }))
     }

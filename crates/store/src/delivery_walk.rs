@@ -1,6 +1,6 @@
 //! Walks over deliveries, newest first. A page of a list merges one walk or more. A walk reads an index in the order of
 //! IDs. If rows must be checked as well, it reads the index in slices and stops when the page has used up its budget:
-//! the page is then shorter than requested, or empty, and has a next page.
+//! the page is then shorter than requested, or empty, and has a next page. A small table is always read to its end.
 
 use crate::deliveries::{COLUMNS, DeliveryRow};
 use crate::delivery_list::DeliveryPage;
@@ -15,22 +15,25 @@ pub(crate) const SLICE: usize = 500;
 /// Index entries per slice and walk if a page merges several walks.
 const SLICE_OF_SEVERAL: usize = 100;
 
-/// Limits for one page. When either is used up, no further slice begins.
+/// Limits for one page. When one is reached, no further slice begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// Maximum number of deliveries per walk.
-    pub(crate) deliveries: usize,
+    /// The time does not count until a page has read more index entries than this.
+    pub(crate) at_least: usize,
+    /// Maximum number of index entries, up to a slice.
+    pub(crate) entries: usize,
     pub(crate) time: Duration,
 }
 
 pub(crate) const PAGE: Budget = Budget {
-    deliveries: 20_000,
+    at_least: 2_000,
+    entries: 20_000,
     time: Duration::from_millis(12),
 };
 
 impl Budget {
     fn allows(&self, scanned: usize, elapsed: Duration) -> bool {
-        scanned < self.deliveries && elapsed < self.time
+        scanned < self.entries && (scanned <= self.at_least || elapsed < self.time)
     }
 }
 
@@ -180,10 +183,12 @@ impl Conn {
         let (mut rows, mut scanned) = (Vec::new(), 0);
         loop {
             rows.extend(self.walk_on(&mut walks, slice, limit).await?);
-            scanned += slice;
-            // All deliveries after this ID have been found.
             let open = walks.iter().filter(|walk| !walk.is_done);
-            let searched_to = open.map(|walk| walk.before.as_str()).max();
+            let reached: Vec<_> = open.map(|walk| walk.before.as_str()).collect();
+            // A walk that is not done has read a whole slice.
+            scanned += slice * reached.len();
+            // All deliveries from this ID on have been found.
+            let searched_to = reached.into_iter().max();
             let known = |row: &&DeliveryRow| searched_to.is_none_or(|to| row.id.as_str() >= to);
             let is_full = is_over(rows.iter().filter(known).count(), limit);
             if is_full || searched_to.is_none() || !budget.allows(scanned, began.elapsed()) {
@@ -203,7 +208,7 @@ impl Conn {
         let mut open: Vec<_> = walks.iter_mut().filter(|walk| !walk.is_done).collect();
         let sliced = open.iter().filter(|walk| walk.is_sliced());
         let ends: Vec<_> = sliced.map(|walk| walk.end(slice)).collect();
-        let mut ends = self.list_all::<String>(&ends).await?.into_iter();
+        let mut ends = self.list_all::<String>(ends).await?.into_iter();
         let mut ends_of_open = Vec::with_capacity(open.len());
         for walk in &open {
             let found = walk.is_sliced().then(|| ends.next()).flatten();
@@ -213,7 +218,7 @@ impl Conn {
         let finds: Vec<_> = finds
             .map(|(walk, end)| walk.find(end.as_ref(), limit))
             .collect();
-        let found = self.list_all::<Shown>(&finds).await?;
+        let found = self.list_all::<Shown>(finds).await?;
         let mut rows = Vec::new();
         for ((walk, end), found) in open.iter_mut().zip(ends_of_open).zip(found) {
             walk.advance(end, found.len(), limit);
@@ -225,12 +230,18 @@ impl Conn {
     /// Runs queries in one round trip. Returns the rows of each.
     async fn list_all<T: FromRow>(
         &mut self,
-        queries: &[Query<'_>],
+        queries: Vec<Query<'_>>,
     ) -> Result<Vec<Vec<T>>, StoreError> {
-        let Some((first, others)) = queries.split_first() else {
+        let mut queries = queries.into_iter();
+        let Some(first) = queries.next() else {
             return Ok(Vec::new());
         };
-        let (first, others) = self.lists::<T, T>(first, others).await?;
+        let others: Vec<_> = queries.collect();
+        if others.is_empty() {
+            // Prepares an outdated statement again.
+            return Ok(vec![self.list(first).await?]);
+        }
+        let (first, others) = self.lists::<T, T>(&first, &others).await?;
         let mut all = vec![first];
         all.extend(others);
         Ok(all)
@@ -243,7 +254,7 @@ fn page_of(mut rows: Vec<DeliveryRow>, limit: i64, searched_to: Option<String>) 
         rows.retain(|row| row.id.as_str() >= to.as_str());
     }
     rows.sort_by(|one, other| other.id.cmp(&one.id));
-    // A delivery whose status changes between two statements is found by two walks.
+    // Two walks can find a delivery whose status changes between their statements.
     rows.dedup_by(|one, other| one.id == other.id);
     DeliveryPage::of(rows, limit, searched_to)
 }
@@ -255,8 +266,9 @@ mod tests {
     #[test]
     fn a_page_is_searched_within_a_number_and_a_time() {
         let just = PAGE.time.saturating_sub(Duration::from_nanos(1));
-        assert!(PAGE.allows(PAGE.deliveries - 1, just));
-        assert!(!PAGE.allows(PAGE.deliveries, Duration::ZERO));
-        assert!(!PAGE.allows(0, PAGE.time));
+        assert!(PAGE.allows(PAGE.entries - 1, just));
+        assert!(!PAGE.allows(PAGE.entries, Duration::ZERO));
+        assert!(PAGE.allows(PAGE.at_least, Duration::MAX));
+        assert!(!PAGE.allows(PAGE.at_least + 1, PAGE.time));
     }
 }

@@ -62,14 +62,18 @@ impl Count {
 
 impl OpenCounts {
     /// Requests a count if the queue is long and the last count is not recent, so that a reader does not have to wait
-    /// for one.
+    /// for one. If the queue is short, the next reader counts it.
     pub(crate) fn note_depth(&self, depth: i64, now_ms: u64) {
+        if depth < LONG_QUEUE {
+            self.set(None);
+            return;
+        }
         let is_recent = |last: Count| match last.age(now_ms) {
             Age::Fresh => true,
             Age::Stale => now_ms.saturating_sub(last.made_ms) < RENEWED_MS,
             Age::Expired => false,
         };
-        if depth >= LONG_QUEUE && !self.last().is_some_and(is_recent) {
+        if !self.last().is_some_and(is_recent) {
             self.wanted.notify_one();
         }
     }
@@ -79,8 +83,8 @@ impl OpenCounts {
         last.clone()
     }
 
-    fn set(&self, count: Count) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(count);
+    fn set(&self, count: Option<Count>) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = count;
     }
 }
 
@@ -126,12 +130,12 @@ impl Inner {
         let counted: Vec<OpenCount> = counted.await?;
         let open: Arc<[OpenCount]> = Arc::from(counted);
         let made_ms = self.clock.monotonic_ms();
-        self.open_counts.set(Count {
+        self.open_counts.set(Some(Count {
             open: Arc::clone(&open),
             total: open.iter().map(|open| open.count.count).sum(),
             made_ms,
             took_ms: made_ms.saturating_sub(began),
-        });
+        }));
         drop(making);
         Ok(open)
     }
@@ -169,11 +173,14 @@ mod tests {
         assert!(!is_wanted());
         counts.note_depth(LONG_QUEUE, 1000);
         assert!(is_wanted());
-        counts.set(count(300));
+        counts.set(Some(count(300)));
         counts.note_depth(LONG_QUEUE, 1000 + RENEWED_MS - 1);
         assert!(!is_wanted());
         counts.note_depth(LONG_QUEUE, 1000 + RENEWED_MS);
         assert!(is_wanted());
+        assert!(counts.last().is_some());
+        counts.note_depth(LONG_QUEUE - 1, 1000);
+        assert!(!is_wanted() && counts.last().is_none());
     }
 
     #[test]

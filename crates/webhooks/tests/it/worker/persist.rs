@@ -52,16 +52,22 @@ async fn a_delivery_that_cannot_be_read_fails_and_its_line_and_session_continue(
             format!("UPDATE webhook_deliveries SET {column} = 'text' WHERE id = 'del_{n:08}'");
         run_sql(&database.location, &sql).await;
     }
-    let last_failure = harness.webhooks.last_failure();
+    let mut last_failure = harness.webhooks.last_failure();
     harness.work();
     harness.until_all(&[2, 3], DeliveryStatus::Completed).await;
+    last_failure
+        .wait_for(|last| {
+            last.as_ref()
+                .is_some_and(|it| it.id.as_str() == "del_00000004")
+        })
+        .await
+        .unwrap();
     for n in [1, 4] {
         let failed = harness.row(n).await;
         assert_eq!(failed.status, DeliveryStatus::Failed);
         assert!(failed.error.unwrap().contains("damaged"));
         assert_eq!((failed.attempts, failed.lease_until), (1, None));
     }
-    assert!(last_failure.borrow().is_some());
     assert_eq!(harness.inbox().await.len(), 2);
     assert_eq!(harness.webhooks.queue_depth().await.unwrap(), 0);
     harness.stop().await;
