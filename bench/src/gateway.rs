@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Timeout for starting and stopping.
+/// Timeout for stopping.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout for starting, which includes the migration of a large database.
+const PATIENCE_AT_START: Duration = Duration::from_mins(5);
 /// The environment variable that names the log file of all servers.
 const LOG: &str = "GATEHOUSE_BENCH_LOG";
 /// Clock ticks per second in `/proc`, the same on every Linux.
@@ -53,6 +55,15 @@ fn free_address() -> Result<SocketAddr> {
 impl Server {
     /// Starts the gateway with this data directory. Its log is written but discarded.
     pub fn gateway(data_dir: &Path, environment: &[(&str, &str)]) -> Result<Self> {
+        Self::gateway_watched(data_dir, environment, |_| {})
+    }
+
+    /// Like [`Server::gateway`]. Calls `watch` repeatedly with the address until the gateway has started.
+    pub fn gateway_watched(
+        data_dir: &Path,
+        environment: &[(&str, &str)],
+        watch: impl FnMut(SocketAddr),
+    ) -> Result<Self> {
         let address = free_address()?;
         let mut command = Command::new(binary()?);
         // Settings that the developer has made for another gateway must not apply.
@@ -65,7 +76,7 @@ impl Server {
             .args(["serve", "--bind", &address.to_string(), "--data-dir"])
             .arg(data_dir);
         command.envs(environment.iter().copied());
-        Self::start(command, address)
+        Self::start(command, address, watch)
     }
 
     /// Starts the bare routes.
@@ -78,10 +89,14 @@ impl Server {
         let address = free_address()?;
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["bare", &address.to_string(), secret]);
-        Self::start(command, address)
+        Self::start(command, address, |_| {})
     }
 
-    fn start(mut command: Command, address: SocketAddr) -> Result<Self> {
+    fn start(
+        mut command: Command,
+        address: SocketAddr,
+        mut watch: impl FnMut(SocketAddr),
+    ) -> Result<Self> {
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -97,9 +112,10 @@ impl Server {
             if let Some(status) = server.child.try_wait()? {
                 bail!("the server did not start: {status}");
             }
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > PATIENCE_AT_START {
                 bail!("the server did not answer in time");
             }
+            watch(address);
             std::thread::sleep(Duration::from_micros(200));
         }
         server.started_in = begun.elapsed();

@@ -1,7 +1,7 @@
 //! The page cache of the connection that writes to SQLite: inserts into a large table, with several sizes of the cache.
 
 use super::Site;
-use super::million::row;
+use super::million::{Rows, row};
 use crate::figures::{median, micros, millis, percentile};
 use crate::gateway::processor_time_of;
 use crate::prepare::secret;
@@ -26,7 +26,7 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
     let clock = ManualClock::at(SystemClock::new().now());
     let new = |count: usize| -> Vec<NewDelivery> {
         clock.advance(Duration::from_millis(1));
-        let made = |_| with_random_key(row(&clock, &site.webhook_id, 2, rows));
+        let made = |_| with_random_key(row(&clock, &Rows::recent(&site.webhook_id, rows), 2));
         (0..count).map(made).collect()
     };
     let store = Store::open(&location).await?;

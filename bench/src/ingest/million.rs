@@ -1,6 +1,7 @@
-//! A table with a million rows: start, pages and filters, statistics, and a claim.
+//! A table with a million rows: start, pages and filters, statistics, and a claim. Then the pages and filters with a
+//! backlog of waiting deliveries.
 
-use super::Site;
+use super::{Site, backlog};
 use crate::figures::{median, millis};
 use crate::table::{Goal, Report};
 use anyhow::Result;
@@ -27,7 +28,7 @@ const SAMPLES: usize = 50;
 pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()> {
     let store = Store::open(&crate::prepare::location(site.installation.data_dir())).await?;
     eprintln!("  filling the table with {rows} rows");
-    fill(&store, &site.webhook_id, rows).await?;
+    fill(&store, &Rows::recent(&site.webhook_id, rows)).await?;
     let mut claims = Vec::new();
     for number in 0..SAMPLES {
         claims.push(claim(&store, &site.webhook_id, number).await?);
@@ -61,19 +62,33 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
         millis(median(&mut starts)),
         (1, "ms"),
     );
+    measure_pages(site, &pages(&site.webhook_id), what, report).await?;
+    backlog::measure(site, rows, report).await
+}
+
+/// A call of the web UI: a name, the method with its parameters, and the target in milliseconds.
+pub(super) type Page = (&'static str, &'static str, Value, f64);
+
+/// Starts the gateway and measures each call.
+pub(super) async fn measure_pages(
+    site: &Site,
+    pages: &[Page],
+    what: impl Fn(&str) -> String,
+    report: &mut Report,
+) -> Result<()> {
     let server = site.start()?;
     let mut client = server.connect().await?;
-    for (name, method, params, aim) in pages(&site.webhook_id) {
-        let mut pages = Vec::new();
+    for (name, method, params, aim) in pages {
+        let mut calls = Vec::new();
         for _ in 0..SAMPLES {
             let begun = Instant::now();
             site.installation
                 .rpc_on(&mut client, method, params.clone())
                 .await?;
-            pages.push(begun.elapsed());
+            calls.push(begun.elapsed());
         }
-        let took = millis(median(&mut pages));
-        report.value(what(name), Goal::AtMost(aim), took, (2, "ms"));
+        let took = millis(median(&mut calls));
+        report.value(what(name), Goal::AtMost(*aim), took, (2, "ms"));
     }
     server.stop()
 }
@@ -91,8 +106,8 @@ fn database_bytes(data_dir: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Returns the calls of the web UI: a name, the method with its parameters, and the target in milliseconds.
-fn pages(webhook_id: &str) -> [(&'static str, &'static str, Value, f64); 11] {
+/// Returns the calls of the web UI.
+fn pages(webhook_id: &str) -> [Page; 11] {
     [
         ("first page", "webhooks.deliveries", json!({}), 5.0),
         (
@@ -158,16 +173,46 @@ fn pages(webhook_id: &str) -> [(&'static str, &'static str, Value, f64); 11] {
     ]
 }
 
-async fn fill(store: &Store, webhook_id: &str, rows: usize) -> Result<()> {
-    // From yesterday: at startup the rate limits read deliveries of the last minute.
+/// Rows to insert.
+pub(super) struct Rows<'r> {
+    pub(super) webhook_id: &'r str,
+    pub(super) count: usize,
+    /// Number of rows at the end that wait.
+    pub(super) waiting: usize,
+    /// How long ago the first one was received, in milliseconds.
+    pub(super) age_ms: i64,
+    /// When the waiting ones are attempted again; `None` if they have not been attempted.
+    pub(super) retry_at: Option<Timestamp>,
+}
+
+impl<'r> Rows<'r> {
+    /// From yesterday: at startup the rate limits read deliveries of the last minute.
+    pub(super) const fn recent(webhook_id: &'r str, count: usize) -> Self {
+        Self {
+            webhook_id,
+            count,
+            waiting: WAITING,
+            age_ms: DAY_MS,
+            retry_at: None,
+        }
+    }
+}
+
+/// Inserts rows. Returns the IDs of the first and the last.
+pub(super) async fn fill(store: &Store, rows: &Rows<'_>) -> Result<Option<[DeliveryId; 2]>> {
     let now = SystemClock::new().now().as_millis();
-    let clock = ManualClock::at(Timestamp::from_millis(now - DAY_MS));
+    let clock = ManualClock::at(Timestamp::from_millis(now - rows.age_ms));
+    let mut ends: Option<[DeliveryId; 2]> = None;
     let mut made = 0;
-    while made < rows {
-        let group: Vec<NewDelivery> = (made..rows.min(made + GROUP))
-            .map(|number| row(&clock, webhook_id, number, rows))
+    while made < rows.count {
+        let group: Vec<NewDelivery> = (made..rows.count.min(made + GROUP))
+            .map(|number| row(&clock, rows, number))
             .collect();
         made += group.len();
+        if let (Some(first), Some(last)) = (group.first(), group.last()) {
+            let first = ends.map_or_else(|| first.id.clone(), |[first, _]| first);
+            ends = Some([first, last.id.clone()]);
+        }
         clock.advance(Duration::from_secs(1));
         let written: Result<(), StoreError> = store
             .write(move |conn| {
@@ -176,27 +221,23 @@ async fn fill(store: &Store, webhook_id: &str, rows: usize) -> Result<()> {
             .await;
         written?;
     }
-    Ok(())
+    Ok(ends)
 }
 
 /// Builds a row. Nearly all rows are completed; the last ones wait.
-pub(super) fn row(
-    clock: &ManualClock,
-    webhook_id: &str,
-    number: usize,
-    rows: usize,
-) -> NewDelivery {
+pub(super) fn row(clock: &ManualClock, rows: &Rows<'_>, number: usize) -> NewDelivery {
     let now = clock.now();
-    let waits = number + WAITING >= rows;
+    let waits = number + rows.waiting >= rows.count;
     let status = match number % 1000 {
         _ if waits => DeliveryStatus::Queued,
         0 => DeliveryStatus::Failed,
         1 => DeliveryStatus::Filtered,
         _ => DeliveryStatus::Completed,
     };
+    let is_retried = waits && rows.retry_at.is_some();
     let id = DeliveryId::generate(clock, &SystemRandom);
     NewDelivery {
-        webhook_id: WebhookId::from_text(webhook_id),
+        webhook_id: WebhookId::from_text(rows.webhook_id),
         status,
         event_type: Some("push".to_owned()),
         entity_key: None,
@@ -206,13 +247,13 @@ pub(super) fn row(
         replay_of: None,
         session_key: format!("webhook:bench:{id}"),
         received_at: now,
-        next_attempt_at: waits.then_some(now),
+        next_attempt_at: waits.then_some(rows.retry_at.unwrap_or(now)),
         headers: "{}".to_owned(),
         body_size: 1024,
         body_preview: "x".repeat(256),
         payload: Some(format!("{{\"text\":\"{}\"}}", "x".repeat(1000))),
         config: Some("{}".into()),
-        error: None,
+        error: is_retried.then(|| "The channel does not respond.".to_owned()),
         summary: Some("marie pushed 2 commits to main".to_owned()),
         bytes_key: None,
         redelivery: None,

@@ -2,12 +2,15 @@
 //! are completed on SQLite and PostgreSQL, with and without hanging receivers. Each ingest figure is shown
 //! with a baseline from the same run: a handler that stores nothing, or an fsync.
 
+mod backlog;
 mod cache;
 mod completion;
 mod fairness;
 mod latency;
 mod memory;
+mod migration;
 mod million;
+mod retention;
 mod sending;
 mod shared;
 mod site;
@@ -27,8 +30,9 @@ use tokio::net::TcpListener;
 /// Arguments of `ingest`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Run only these: throughput, latency, memory, million, completion, sustained, fairness, written,
-    /// postgres, or its parts nodes, far, idle, frozen, silent; or cache, which runs only if named
+    /// Run only these: throughput, latency, memory, million, migration, retention, completion, sustained,
+    /// fairness, written, postgres, or its parts nodes, far, idle, frozen, silent; or cache, which runs only
+    /// if named
     only: Vec<String>,
     /// Length of a load round in milliseconds
     #[arg(long, default_value_t = 3000)]
@@ -36,7 +40,7 @@ pub struct Args {
     /// Number of deliveries for the memory measurement
     #[arg(long, default_value_t = 100_000)]
     deliveries: usize,
-    /// Rows in the table for the measurements `million` and `cache`
+    /// Rows in the table for the measurements `million`, `migration` and `cache`
     #[arg(long, default_value_t = 1_000_000)]
     rows: usize,
 }
@@ -111,6 +115,12 @@ pub async fn run(args: &Args) -> Result<()> {
     }
     if wanted("million") {
         million::measure(&Site::set_up().await?, args.rows, &mut report).await?;
+    }
+    if wanted("million") || wanted("migration") {
+        migration::measure(args.rows, &mut report).await?;
+    }
+    if wanted("retention") {
+        retention::measure(&Site::set_up().await?, &mut report).await?;
     }
     if args.only.iter().any(|only| only == "cache") {
         cache::measure(&Site::set_up().await?, args.rows, &mut report).await?;

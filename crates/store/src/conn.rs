@@ -28,6 +28,9 @@ pub struct Conn {
     pub(crate) pipeline: Pipeline,
     /// Whether the database could not run a statement. Set until the owner of the connection resets it.
     pub(crate) was_unavailable: bool,
+    /// The statements that were run, if a test wants them.
+    #[cfg(test)]
+    pub(crate) recorded: Option<Vec<Query<'static>>>,
 }
 
 /// The driver's connection.
@@ -47,7 +50,24 @@ impl Conn {
             stored_configs: StoredConfigs::default(),
             pipeline: Pipeline::default(),
             was_unavailable: false,
+            #[cfg(test)]
+            recorded: None,
         }
+    }
+
+    /// Records a statement if a test wants it.
+    fn record(&mut self, sql: &str, values: Option<&Vec<Value<'_>>>) {
+        #[cfg(test)]
+        {
+            if let (Some(recorded), Some(values)) = (&mut self.recorded, values) {
+                recorded.push(Query {
+                    text: sql.to_owned().into(),
+                    values: values.iter().map(Value::to_static).collect(),
+                });
+            }
+        }
+        #[cfg(not(test))]
+        let _ = (self, sql, values);
     }
 
     /// Remembers that the database could not run a statement.
@@ -104,6 +124,7 @@ impl Conn {
     /// Runs a statement that changes data. Returns the number of affected rows.
     pub(crate) fn run<'a>(&'a mut self, query: Query<'a>) -> Answer<'a, u64> {
         fault::point();
+        self.record(&query.text, Some(&query.values));
         Box::pin(async move {
             let ran = match &mut self.raw {
                 Raw::Sqlite(db) => sqlite::run(db, &query),
@@ -124,6 +145,7 @@ impl Conn {
         rows: &'a [Vec<Value<'_>>],
     ) -> Answer<'a, Vec<u64>> {
         fault::point();
+        self.record(sql, rows.first());
         Box::pin(async move {
             let ran = match &mut self.raw {
                 Raw::Sqlite(db) => sqlite::run_each(db, sql, rows),
@@ -150,6 +172,7 @@ impl Conn {
     }
 
     fn take_each<'a>(&'a mut self, each: Each<'a>, take: &'a mut TakeFirst<'_>) -> Answer<'a, ()> {
+        self.record(each.0, each.1.first());
         Box::pin(async move {
             let ran = match &mut self.raw {
                 Raw::Sqlite(db) => sqlite::find_each(db, each, take),
@@ -184,6 +207,8 @@ impl Conn {
         (first, take_first): (Each<'a>, &'a mut TakeFirst<'_>),
         (second, take_second): (Each<'a>, &'a mut TakeFirst<'_>),
     ) -> Answer<'a, ()> {
+        self.record(first.0, first.1.first());
+        self.record(second.0, second.1.first());
         Box::pin(async move {
             let ran = match &mut self.raw {
                 Raw::Sqlite(db) => sqlite::find_each(db, first, take_first)
@@ -229,6 +254,10 @@ impl Conn {
         (first, take_first): (&'a Query<'_>, &'a mut TakeRow<'_>),
         (others, take_other): (&'a [Query<'_>], &'a mut TakeRowOf<'_>),
     ) -> Answer<'a, ()> {
+        self.record(&first.text, Some(&first.values));
+        for other in others {
+            self.record(&other.text, Some(&other.values));
+        }
         Box::pin(async move {
             let ran = match &mut self.raw {
                 Raw::Sqlite(db) => sqlite::list(db, first, take_first).and_then(|()| {
@@ -273,6 +302,7 @@ impl Conn {
         rows: &[Vec<Value<'_>>],
     ) -> Result<(), StoreError> {
         fault::point();
+        self.record(sql, rows.first());
         let ran = match &mut self.raw {
             Raw::Sqlite(db) => sqlite::run_each(db, sql, rows).map(drop),
             Raw::Postgres(_) => self.pipeline.push_each(sql, rows),
@@ -347,6 +377,7 @@ impl Conn {
     }
 
     fn take_rows<'a>(&'a mut self, query: Query<'a>, take: &'a mut TakeRow<'_>) -> Answer<'a, ()> {
+        self.record(&query.text, Some(&query.values));
         Box::pin(async move {
             let ran = match &mut self.raw {
                 Raw::Sqlite(db) => sqlite::list(db, &query, take),

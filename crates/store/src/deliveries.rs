@@ -1,10 +1,11 @@
 //! Table `webhook_deliveries`: batch inserts, lookups of single deliveries, and the removal of the deliveries
 //! of deleted webhooks. Lists and counts are in `delivery_list.rs`, the queue is in `delivery_queue.rs`.
 
+use crate::delivery_unreadable::Shown;
 use crate::sql::{Value, columns, query};
 use crate::{Conn, DeliveryConfig, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The columns of [`DeliveryRow`]: all except the payload and the configuration. If the preview would equal
 /// the payload, only the payload is stored.
@@ -216,6 +217,14 @@ const INSERT: &str = "INSERT INTO webhook_deliveries (id, webhook_id, status, ev
          $21, $22)
      ON CONFLICT DO NOTHING";
 
+/// Selects a delivery, unless its webhook was deleted.
+static FIND: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {COLUMNS} FROM webhook_deliveries WHERE id = $1
+             AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)"
+    )
+});
+
 const INSERT_PAYLOAD: &str = "INSERT INTO delivery_payloads (delivery_id, payload) VALUES ($1, $2)";
 
 impl Conn {
@@ -264,11 +273,17 @@ impl Conn {
 
     /// Returns a delivery, unless its webhook was deleted.
     pub async fn find_delivery(&mut self, id: &str) -> Result<Option<DeliveryRow>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM webhook_deliveries WHERE id = $1
-                 AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)"
-        );
-        self.find(query(sql).bind(id.to_owned())).await
+        self.find(query(FIND.as_str()).bind(id.to_owned())).await
+    }
+
+    /// Like [`Self::find_delivery`]. If the row cannot be read, it has only a few values and an error.
+    pub async fn find_delivery_to_show(
+        &mut self,
+        id: &str,
+    ) -> Result<Option<DeliveryRow>, StoreError> {
+        let found = query(FIND.as_str()).bind(id.to_owned());
+        let found: Option<Shown> = self.find(found).await?;
+        Ok(found.map(|shown| shown.0))
     }
 
     /// Returns the payload of a delivery. `None` if there is no such delivery, it has no payload, or its

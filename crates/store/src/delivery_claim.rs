@@ -4,6 +4,7 @@ use crate::deliveries::{COLUMNS, PAYLOAD};
 use crate::delivery_configs::CONFIG;
 use crate::delivery_pace::{Pace, Paces, WAITS_FOR_RATE};
 use crate::delivery_queue::{Head, PAGE};
+use crate::delivery_unreadable::Claimed;
 use crate::delivery_waits::WAITS_FOR_BUDGET;
 use crate::sql::{FromRow, Query, Row, Value, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
@@ -50,6 +51,8 @@ pub struct Claims {
     pub more: bool,
     /// Whether deliveries were parked or put off instead of claimed, so other lines can have their slots.
     pub postponed: bool,
+    /// Deliveries that failed because their rows are damaged, with the readable values.
+    pub failed: Vec<DeliveryRow>,
 }
 
 /// A claimed delivery with its payload and configuration.
@@ -138,8 +141,9 @@ struct Claiming<'w> {
     put_off: HashSet<String>,
     paces: Paces,
     parked: usize,
-    /// Whether a delivery of another line became due.
+    /// Whether a delivery of another line, or one behind a damaged delivery, became due.
     more: bool,
+    failed: Vec<DeliveryRow>,
 }
 
 impl Conn {
@@ -155,6 +159,7 @@ impl Conn {
             paces: Paces::new(&want.paced),
             parked: 0,
             more: false,
+            failed: Vec::new(),
         };
         let mut lines: Vec<_> = want.takes.iter().map(Taking::new).collect();
         while claiming.parked < PARK_LIMIT && lines.iter().any(Taking::is_open) {
@@ -163,6 +168,7 @@ impl Conn {
         Ok(Claims {
             more: claiming.more || lines.iter().any(|line| !line.is_read),
             postponed: claiming.parked > 0,
+            failed: claiming.failed,
             claimed: lines.into_iter().flat_map(|line| line.claimed).collect(),
         })
     }
@@ -194,7 +200,7 @@ impl Conn {
             places.extend(chosen.iter().map(|_| place));
             ids.extend(chosen);
         }
-        let claimed = self.claim_all(&ids, claiming.want).await?;
+        let claimed = self.claim_all(&ids, claiming).await?;
         for (work, place) in claimed.into_iter().zip(places) {
             if let (Some(work), Some(line)) = (work, open.get_mut(place)) {
                 line.claimed.push(work);
@@ -326,8 +332,9 @@ impl Conn {
     async fn claim_all(
         &mut self,
         ids: &[String],
-        want: &ClaimRequest,
+        claiming: &mut Claiming<'_>,
     ) -> Result<Vec<Option<DeliveryWork>>, StoreError> {
+        let want = claiming.want;
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -342,7 +349,21 @@ impl Conn {
             ]
         };
         let rows: Vec<_> = ids.iter().map(values).collect();
-        self.find_each(&CLAIM, &rows).await
+        let found = self.find_each::<Claimed>(&CLAIM, &rows).await?;
+        let mut claimed = Vec::with_capacity(found.len());
+        for (found, id) in found.into_iter().zip(ids) {
+            claimed.push(match found {
+                Some(Claimed(Ok(work))) => Some(work),
+                Some(Claimed(Err(cause))) => {
+                    let failed = self.fail_unreadable(id, want.now, &cause).await?;
+                    claiming.failed.extend(failed);
+                    claiming.more = true;
+                    None
+                }
+                None => None,
+            });
+        }
+        Ok(claimed)
     }
 }
 

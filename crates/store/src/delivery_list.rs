@@ -1,9 +1,12 @@
 //! Lists of deliveries. IDs sort by time, so every list and every period is a range of IDs.
 
-use crate::deliveries::{COLUMNS, DeliveryRow};
+use crate::deliveries::DeliveryRow;
 use crate::delivery_counts::{first_id_at, last_id_at};
-use crate::delivery_waits::waits_for_release;
-use crate::sql::{FromRow, Query, Row, query};
+use crate::delivery_search::contains;
+use crate::delivery_waits::{HAS_NO_PLACE, WAITS_FOR_OWNER};
+use crate::delivery_walk::{PAGE, Walk};
+use crate::dialect::Engine;
+use crate::sql::{FromRow, Row, query};
 use crate::status_conditions::{is_not_done, is_open};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
@@ -67,136 +70,20 @@ impl FromRow for DeliveryMoment {
     }
 }
 
-/// Returns all conditions except the text search. Their values are bound in this order: before, webhook,
-/// event, from (as ID, then in milliseconds), until (likewise).
-fn conditions(filter: &DeliveryFilter) -> String {
-    let mut all = vec![
-        "id < $1".to_owned(),
-        "webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)".to_owned(),
-    ];
-    let mut place = 1;
-    // Few of a webhook's deliveries may have this type or status. `|| ''` then keeps SQLite from using the index by
-    // webhook.
-    let event = filter.event.as_deref();
-    let is_type = event.is_some_and(|event| !event.ends_with('*'));
-    let is_open =
-        !filter.statuses.is_empty() && filter.statuses.iter().all(|status| status.is_open());
-    if filter.webhook.is_some() {
-        place += 1;
-        let webhook = if is_type || is_open {
-            "webhook_id || ''"
-        } else {
-            "webhook_id"
-        };
-        all.push(format!("{webhook} = ${place}"));
-    }
-    if let Some(event) = event {
-        place += 1;
-        all.push(event_condition(event, place));
-    }
-    for (operator, is_asked) in [(">=", filter.from.is_some()), ("<", filter.until.is_some())] {
-        if is_asked {
-            let (id, at) = (place + 1, place + 2);
-            place = at;
-            all.push(format!("id {operator} ${id}"));
-            all.push(format!(
-                "received_at {operator} CAST(CAST(${at} AS TEXT) AS BIGINT)"
-            ));
-        }
-    }
-    if let Some(status) = status_condition(&filter.statuses) {
-        // SQLite uses a partial index only if the query repeats its condition literally.
-        let is_not_done = |status: &DeliveryStatus| is_not_done!().contains(&format!("'{status}'"));
-        if filter.statuses.iter().all(is_not_done) {
-            all.push(is_not_done!().to_owned());
-        } else if is_open {
-            // Open deliveries are few and may lie far behind the newest ones.
-            all.push(format!(
-                "id IN (SELECT id FROM webhook_deliveries WHERE {} AND {status})",
-                is_open!()
-            ));
-        }
-        all.push(status);
-    }
-    if filter.to_release {
-        // They are few and may lie far behind the newest ones.
-        all.push(format!(
-            "id IN (SELECT id FROM webhook_deliveries WHERE {})",
-            waits_for_release()
-        ));
-    }
-    all.join(" AND ")
-}
-
-/// Returns the condition of an event filter: a type or, with `*` at the end, the start of types. Its value, at `place`, is
-/// [`event_value`].
-pub(crate) fn event_condition(event: &str, place: usize) -> String {
-    if event.ends_with('*') {
-        // `LIKE` of SQLite ignores the case of ASCII letters.
-        format!("substr(event_type, 1, length(${place})) = ${place}")
-    } else {
-        format!("event_type = ${place}")
-    }
-}
-
-/// Returns the value of [`event_condition`].
-pub(crate) fn event_value(event: &str) -> String {
-    event.strip_suffix('*').unwrap_or(event).to_owned()
-}
-
-/// Returns the condition that a delivery has one of the statuses; `None` if any will do.
-fn status_condition(statuses: &[DeliveryStatus]) -> Option<String> {
-    match statuses {
-        [] => None,
-        [one] => Some(format!("status = '{one}'")),
-        several => {
-            let names: Vec<String> = several.iter().map(|one| format!("'{one}'")).collect();
-            Some(format!("status IN ({})", names.join(", ")))
-        }
-    }
-}
-
-/// All conditions of a filter except the text search, with their values. The first value is the ID before which
-/// deliveries are listed.
-pub(crate) struct Rest {
-    pub(crate) conditions: String,
-    pub(crate) values: Vec<String>,
-}
-
-impl Rest {
-    pub(crate) fn of(filter: &DeliveryFilter) -> Self {
-        // Sorts after every ID in any collation.
-        let before = filter.before.clone().unwrap_or_else(|| "dem".to_owned());
-        let mut values = vec![before];
-        values.extend(filter.webhook.as_ref().map(|id| id.as_str().to_owned()));
-        values.extend(filter.event.as_deref().map(event_value));
-        if let Some(from) = filter.from {
-            values.extend([first_id_at(from), from.as_millis().to_string()]);
-        }
-        if let Some(until) = filter.until {
-            values.extend([last_id_at(until), until.as_millis().to_string()]);
-        }
-        Self {
-            conditions: conditions(filter),
-            values,
-        }
-    }
-
-    /// The query for up to `limit` deliveries and one more, newest first.
-    fn page(&self, limit: i64) -> Query<'static> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM webhook_deliveries WHERE {} ORDER BY id DESC LIMIT {}",
-            self.conditions,
-            limit.saturating_add(1)
-        );
-        bound(sql, &self.values)
-    }
-}
-
+/// The maximum number of rows that are read at once, outside an index in the order of IDs.
+const FEW: usize = 2000;
+/// The open deliveries, for [`Conn::has_over`]. The order requires their index.
+const OPEN: &str = concat!(
+    "webhook_deliveries WHERE ",
+    is_open!(),
+    " ORDER BY session_key"
+);
+/// The deliveries of a webhook, likewise.
+const OF_WEBHOOK: &str = "webhook_deliveries WHERE webhook_id = $1 ORDER BY id";
 /// The most event types that are read to find those that start with a text.
 const MOST_TYPES: usize = 1000;
 /// The maximum number of event types that one page of a filtered list merges.
-const MOST_PAGES: usize = 32;
+const MOST_WALKS: usize = 32;
 
 /// Selects the event types of all deliveries. Reads one entry of the index for each.
 pub(crate) const TYPES: &str = "WITH RECURSIVE types (name) AS (
@@ -208,76 +95,245 @@ pub(crate) const TYPES: &str = "WITH RECURSIVE types (name) AS (
     )
     SELECT name FROM types WHERE name IS NOT NULL LIMIT $1";
 
-/// Builds a statement with bound texts.
-pub(crate) fn bound<'q>(sql: String, values: &[String]) -> Query<'q> {
-    let query = query(sql);
-    values
-        .iter()
-        .fold(query, |query, value| query.bind(value.clone()))
+/// Returns the condition of an event filter on a column: a type or, with `*` at the end, the start of types. Its value,
+/// at `place`, is [`event_value`].
+pub(crate) fn event_condition(column: &str, event: &str, place: usize) -> String {
+    if event.ends_with('*') {
+        // `LIKE` of SQLite ignores the case of ASCII letters.
+        format!("substr({column}, 1, length(${place})) = ${place}")
+    } else {
+        format!("{column} = ${place}")
+    }
+}
+
+/// Returns the value of [`event_condition`].
+pub(crate) fn event_value(event: &str) -> String {
+    event.strip_suffix('*').unwrap_or(event).to_owned()
+}
+
+/// The index that a walk reads.
+#[derive(Debug)]
+enum Index {
+    /// Parked deliveries.
+    Parked,
+    /// Deliveries that ended with one status without being completed, of the filter's webhook if it has one.
+    Ended(DeliveryStatus),
+    /// Deliveries that run: about as many as the workers have slots.
+    Running,
+    /// Open deliveries, if they are few.
+    Open,
+    Event(String),
+    /// The deliveries of the filter's webhook, or all.
+    Webhook,
+}
+
+/// A filter as conditions.
+struct Listing<'f> {
+    filter: &'f DeliveryFilter,
+    engine: Engine,
+    /// Whether deliveries of deleted webhooks are stored.
+    has_removals: bool,
+}
+
+impl Listing<'_> {
+    /// Returns the walk over the deliveries of an index that match the filter and have one of the statuses; any if
+    /// empty.
+    fn walk(&self, index: &Index, statuses: &[DeliveryStatus]) -> Walk {
+        let filter = self.filter;
+        let mut walk = self.walk_of(index);
+        let webhook = filter.webhook.as_ref().map(WebhookId::as_str);
+        if let (Some(webhook), Index::Parked | Index::Running | Index::Open | Index::Event(_)) =
+            (webhook, index)
+        {
+            let place = walk.value(webhook);
+            walk.check(format!("webhook_id || '' = ${place}"));
+        }
+        if let Some(event) = &filter.event
+            && !matches!(index, Index::Event(_))
+        {
+            let place = walk.value(event_value(event));
+            walk.check(event_condition("event_type || ''", event, place));
+        }
+        if !statuses.is_empty() && !matches!(index, Index::Ended(_) | Index::Running) {
+            let names: Vec<String> = statuses.iter().map(|one| format!("'{one}'")).collect();
+            walk.check(format!("status || '' IN ({})", names.join(", ")));
+        }
+        for (operator, at) in [(">=", filter.from), ("<", filter.until)] {
+            if let Some(at) = at {
+                let place = walk.value(at.as_millis().to_string());
+                let at = format!("CAST(CAST(${place} AS TEXT) AS BIGINT)");
+                walk.check(format!("received_at {operator} {at}"));
+            }
+        }
+        if self.has_removals {
+            walk.check("webhook_id || '' NOT IN (SELECT webhook_id FROM webhook_removals)");
+        }
+        if let Some(text) = &filter.text {
+            contains(&mut walk, self.engine, text);
+        }
+        walk
+    }
+
+    /// Returns the walk over all deliveries of an index in the period of the filter.
+    fn walk_of(&self, index: &Index) -> Walk {
+        let filter = self.filter;
+        // Sorts after every ID in any collation.
+        let before = filter.before.clone().unwrap_or_else(|| "dem".to_owned());
+        let before = match filter.until {
+            Some(until) => before.min(last_id_at(until)),
+            None => before,
+        };
+        let from = filter.from.map(first_id_at).unwrap_or_default();
+        let mut walk = Walk::new(before, from);
+        // SQLite uses a partial index only if the query repeats its condition literally.
+        match index {
+            Index::Parked => {
+                walk.with_index(HAS_NO_PLACE);
+                walk.check(WAITS_FOR_OWNER.as_str());
+            }
+            Index::Ended(status) => {
+                walk.with_index(is_not_done!());
+                walk.with_index(format!("status = '{status}'"));
+            }
+            Index::Running => {
+                walk = walk.at_once();
+                // A delivery that runs has a lease. SQLite then prefers the index of the leases.
+                walk.with_index("lease_until IS NOT NULL AND status = 'processing'");
+            }
+            Index::Open => {
+                walk = walk.at_once();
+                walk.with_index(is_open!());
+            }
+            Index::Event(event) => {
+                let place = walk.value(event);
+                walk.with_index(format!("event_type = ${place}"));
+            }
+            Index::Webhook => {}
+        }
+        if let (Some(webhook), Index::Ended(_) | Index::Webhook) = (&filter.webhook, index) {
+            let place = walk.value(webhook.as_str());
+            walk.with_index(format!("webhook_id = ${place}"));
+        }
+        walk
+    }
 }
 
 impl Conn {
-    /// Lists deliveries, newest first.
+    /// Lists deliveries, newest first. A page takes a limited time: it may be shorter than `limit`, or empty, and have a
+    /// next page. With at most 2,000 deliveries, it is shorter only at the end of the list.
     pub async fn list_deliveries(
         &mut self,
         filter: &DeliveryFilter,
         limit: i64,
     ) -> Result<DeliveryPage, StoreError> {
-        let limit = limit.max(1);
-        let rest = Rest::of(filter);
-        if let Some(text) = &filter.text {
-            return self.search_deliveries(rest, text, limit).await;
-        }
-        // The deliveries of one webhook or of one status have other indexes.
-        if filter.webhook.is_none()
-            && filter.statuses.is_empty()
-            && !filter.to_release
-            && let Some(start) = filter.event.as_deref().and_then(|it| it.strip_suffix('*'))
-            && let Some(types) = self.list_types(start).await?
-        {
-            return self.list_deliveries_of(filter, types, limit).await;
-        }
-        let rows = self.list(rest.page(limit)).await?;
-        Ok(DeliveryPage::of(rows, limit, None))
+        let walks = self.walks_of(filter).await?;
+        self.walk_deliveries(walks, limit.max(1), PAGE).await
     }
 
-    /// Lists deliveries of some event types, newest first. Reads a page of each type, because few of the newest
-    /// deliveries may have one of them.
-    async fn list_deliveries_of(
+    /// Returns walks that together find the deliveries of a filter.
+    pub(crate) async fn walks_of(
         &mut self,
         filter: &DeliveryFilter,
-        types: Vec<String>,
-        limit: i64,
-    ) -> Result<DeliveryPage, StoreError> {
-        let mut queries = types.into_iter().map(|event| {
-            let of_type = DeliveryFilter {
-                event: Some(event),
-                ..filter.clone()
-            };
-            Rest::of(&of_type).page(limit)
-        });
-        let Some(first) = queries.next() else {
-            return Ok(DeliveryPage::of(Vec::new(), limit, None));
+    ) -> Result<Vec<Walk>, StoreError> {
+        let listing = Listing {
+            filter,
+            engine: self.engine(),
+            has_removals: self.has_over(0, "webhook_removals", None).await?,
         };
-        let others: Vec<_> = queries.collect();
-        let (mut rows, of_others) = self
-            .lists::<DeliveryRow, DeliveryRow>(&first, &others)
-            .await?;
-        rows.extend(of_others.into_iter().flatten());
-        rows.sort_by(|one, other| other.id.cmp(&one.id));
-        Ok(DeliveryPage::of(rows, limit, None))
+        let asked = DeliveryStatus::ALL.iter().copied();
+        let asked: Vec<_> = asked.filter(|it| filter.statuses.contains(it)).collect();
+        if filter.to_release {
+            return Ok(vec![listing.walk(&Index::Parked, &asked)]);
+        }
+        // Most deliveries are completed.
+        if asked.is_empty() || asked.contains(&DeliveryStatus::Completed) {
+            return self.walks_of_most(&listing, &asked).await;
+        }
+        let (open, ended): (Vec<_>, Vec<_>) = asked.into_iter().partition(|it| it.is_open());
+        // The open ones first: a delivery that ends between two statements is then found by the later one.
+        let mut walks = self.walks_of_open(&listing, &open).await?;
+        let ended = ended.into_iter().map(Index::Ended);
+        walks.extend(ended.map(|index| listing.walk(&index, &[])));
+        Ok(walks)
     }
 
-    /// Lists the event types that start with a text. `None` if there are too many to read a page of each, or if a type
-    /// ends with `*`, which is not a type in a filter.
+    /// Returns walks for statuses of open deliveries.
+    async fn walks_of_open(
+        &mut self,
+        listing: &Listing<'_>,
+        open: &[DeliveryStatus],
+    ) -> Result<Vec<Walk>, StoreError> {
+        let is_running = |it: &DeliveryStatus| *it == DeliveryStatus::Processing;
+        let (running, waiting): (Vec<_>, Vec<_>) = open.iter().copied().partition(is_running);
+        if !waiting.is_empty() && !self.has_over(FEW, OPEN, None).await? {
+            return Ok(vec![listing.walk(&Index::Open, open)]);
+        }
+        let mut walks = match waiting.as_slice() {
+            [] => Vec::new(),
+            waiting => self.walks_of_most(listing, waiting).await?,
+        };
+        if !running.is_empty() {
+            walks.push(listing.walk(&Index::Running, &[]));
+        }
+        Ok(walks)
+    }
+
+    /// Returns walks for statuses that many deliveries may have.
+    async fn walks_of_most(
+        &mut self,
+        listing: &Listing<'_>,
+        statuses: &[DeliveryStatus],
+    ) -> Result<Vec<Walk>, StoreError> {
+        let filter = listing.filter;
+        let of_webhook = || vec![listing.walk(&Index::Webhook, statuses)];
+        let Some(event) = &filter.event else {
+            return Ok(of_webhook());
+        };
+        if let Some(webhook) = &filter.webhook {
+            let webhook = Some(webhook.as_str());
+            if !self.has_over(FEW, OF_WEBHOOK, webhook).await? {
+                return Ok(of_webhook());
+            }
+        }
+        let types = match event.strip_suffix('*') {
+            Some(start) => self.list_types(start).await?,
+            None => Some(vec![event.clone()]),
+        };
+        let Some(types) = types else {
+            return Ok(of_webhook());
+        };
+        let indexes = types.into_iter().map(Index::Event);
+        Ok(indexes
+            .map(|index| listing.walk(&index, statuses))
+            .collect())
+    }
+
+    /// Whether there are more than `most` of the rows that follow `FROM`.
+    async fn has_over(
+        &mut self,
+        most: usize,
+        rows: &str,
+        value: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        let limit = most.saturating_add(1);
+        let sql =
+            format!("SELECT COUNT(*) FROM (SELECT 1 AS one FROM {rows} LIMIT {limit}) AS found");
+        let count = query(sql);
+        let count = match value {
+            Some(value) => count.bind(value.to_owned()),
+            None => count,
+        };
+        let count = self.number(count).await?;
+        Ok(usize::try_from(count).is_ok_and(|count| count > most))
+    }
+
+    /// Lists the event types that start with a text. `None` if there are too many to read a page of each.
     async fn list_types(&mut self, start: &str) -> Result<Option<Vec<String>>, StoreError> {
         let most = i64::try_from(MOST_TYPES).unwrap_or(i64::MAX);
         let mut types: Vec<String> = self.list(query(TYPES).bind(most + 1)).await?;
         let are_all = types.len() <= MOST_TYPES;
         types.retain(|event| event.starts_with(start));
-        let are_usable =
-            types.len() <= MOST_PAGES && !types.iter().any(|event| event.ends_with('*'));
-        Ok((are_all && are_usable).then_some(types))
+        Ok((are_all && types.len() <= MOST_WALKS).then_some(types))
     }
 
     /// Lists the deliveries accepted since `since`, oldest first, to restore the rate limits when a process
@@ -305,79 +361,5 @@ impl Conn {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use gatehouse_domain::{DeliveryId, ManualClock, SeededRandom};
-
-    #[test]
-    fn ids_of_a_moment_are_not_before_its_first() {
-        let now = Timestamp::from_millis(1_795_000_000_123);
-        let random = SeededRandom::new(1);
-        for _ in 0..50 {
-            let id = DeliveryId::generate(&ManualClock::at(now), &random);
-            assert!(id.as_str() >= first_id_at(now).as_str());
-            assert!(
-                id.as_str() < first_id_at(Timestamp::from_millis(now.as_millis() + 1)).as_str()
-            );
-        }
-    }
-
-    /// SQLite uses a partial index only if the query repeats its condition.
-    #[tokio::test]
-    async fn what_was_not_worked_on_is_listed_by_an_index() {
-        let database = crate::testing::sqlite();
-        let store = database.open().await;
-        let (failed, queued) = (Some(DeliveryStatus::Failed), Some(DeliveryStatus::Queued));
-        let (rejected, push) = (Some(DeliveryStatus::Rejected), Some("push".to_owned()));
-        for (webhook, status, event, index) in [
-            (None, failed, None, "webhook_deliveries_by_status"),
-            (None, rejected, None, "webhook_deliveries_by_status"),
-            (Some("hook_a"), failed, None, "webhook_deliveries_refused"),
-            (Some("hook_a"), rejected, None, "webhook_deliveries_refused"),
-            (None, queued, None, "webhook_deliveries_open"),
-            (Some("hook_a"), queued, None, "webhook_deliveries_open"),
-            (None, None, push.clone(), "webhook_deliveries_by_event"),
-            (Some("hook_a"), None, push, "webhook_deliveries_by_event"),
-        ] {
-            let filter = DeliveryFilter {
-                webhook: webhook.map(WebhookId::from_text),
-                statuses: status.into_iter().collect(),
-                event,
-                ..DeliveryFilter::default()
-            };
-            let sql = format!(
-                "SELECT id FROM webhook_deliveries WHERE {} ORDER BY id DESC",
-                conditions(&filter)
-                    .replace("$1", "'z'")
-                    .replace("$2", "'a'")
-                    .replace("$3", "'b'"),
-            );
-            let plan = crate::plan::plan_of(&store, &sql).await;
-            assert!(plan.contains(index), "{plan}");
-            let sorts = plan.contains("TEMP B-TREE");
-            assert!(
-                !sorts || filter.statuses.contains(&DeliveryStatus::Queued),
-                "{plan}"
-            );
-        }
-        store.close().await;
-    }
-
-    /// Without statistics of the table, as in a new installation.
-    #[tokio::test]
-    async fn the_event_types_are_read_from_their_index() {
-        let database = crate::testing::sqlite();
-        let store = database.open().await;
-        let plan = crate::plan::plan_of(&store, &TYPES.replace("$1", "10")).await;
-        let reads: Vec<_> = plan
-            .lines()
-            .filter(|line| line.contains("webhook_deliveries"))
-            .collect();
-        assert_eq!(reads.len(), 2, "{plan}");
-        for read in reads {
-            assert!(read.starts_with("SEARCH"), "{plan}");
-            assert!(read.contains("webhook_deliveries_by_event"), "{plan}");
-        }
-        store.close().await;
-    }
-}
+#[path = "delivery_list_tests.rs"]
+mod tests;

@@ -61,7 +61,7 @@ impl ReplayFilter {
             add(&|place| format!("webhook_id = ${place}"));
         }
         if let Some(event) = &self.event {
-            add(&|place| event_condition(event, place));
+            add(&|place| event_condition("event_type", event, place));
         }
         if self.since.is_some() {
             add(&|place| format!("received_at >= ${place}"));

@@ -10,7 +10,7 @@ use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OldDelivery {
     pub id: DeliveryId,
-    /// The size of the received body.
+    /// The size of the received body; 0 if the stored value is not a number.
     pub body_bytes: i64,
 }
 
@@ -39,7 +39,7 @@ impl Conn {
         limit: i64,
     ) -> Result<Vec<OldDelivery>, StoreError> {
         let query = query(
-            "SELECT id, body_size FROM webhook_deliveries
+            "SELECT id, CAST(body_size AS BIGINT) AS body_size FROM webhook_deliveries
              WHERE id < $1 AND received_at < $2
                  AND status NOT IN ('received', 'queued', 'processing')
              ORDER BY id LIMIT $3",
@@ -93,7 +93,7 @@ impl Conn {
     ) -> Result<Vec<OldDelivery>, StoreError> {
         if let Some(reason) = &pile.reason {
             let query = query(
-                "SELECT id, body_size FROM webhook_deliveries
+                "SELECT id, CAST(body_size AS BIGINT) AS body_size FROM webhook_deliveries
                  WHERE webhook_id = $1 AND error = $2 AND status = 'rejected'
                  ORDER BY id LIMIT $3",
             );
@@ -101,7 +101,7 @@ impl Conn {
             return self.list(query.bind(limit)).await;
         }
         let query = query(concat!(
-            "SELECT id, body_size FROM webhook_deliveries
+            "SELECT id, CAST(body_size AS BIGINT) AS body_size FROM webhook_deliveries
              WHERE webhook_id = $1 AND status = $2 AND (status <> 'rejected' OR error IS NULL)
                  AND ",
             is_not_done!(),
@@ -145,6 +145,7 @@ fn first_id(moment: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{run_sql, sqlite};
     use gatehouse_domain::{ManualClock, SeededRandom};
 
     #[test]
@@ -158,5 +159,23 @@ mod tests {
         let bound = first_id(Timestamp::from_millis(1_795_000_000_000));
         assert!(id(1_794_999_999_999).as_str() < bound.as_str());
         assert!(id(1_795_000_000_000).as_str() > bound.as_str());
+    }
+
+    #[tokio::test]
+    async fn an_old_delivery_with_a_damaged_size_is_deleted() {
+        let database = sqlite();
+        let store = database.open().await;
+        let insert = "INSERT INTO webhook_deliveries (id, webhook_id, status, session_key, received_at, headers,
+                 body_size, body_preview)
+             VALUES ('del_0000000000010', 'hook_a', 'completed', '', 1, '{}', 'text', '')";
+        run_sql(&database.location, insert).await;
+        let old = store.read(|conn| {
+            let before = Timestamp::from_millis(10);
+            Box::pin(async move { conn.list_old_deliveries(before, false, 10).await })
+        });
+        let old: Result<Vec<OldDelivery>, StoreError> = old.await;
+        let sizes: Vec<i64> = old.unwrap().iter().map(|one| one.body_bytes).collect();
+        assert_eq!(sizes, [0]);
+        store.close().await;
     }
 }

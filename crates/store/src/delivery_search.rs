@@ -1,31 +1,8 @@
-//! Searches for deliveries by text. No index serves them, so a page of results scans a limited number of deliveries.
+//! Searches for deliveries by text. No index serves them, so a page of results reads a limited number of deliveries.
 
-use crate::deliveries::{COLUMNS, DeliveryRow};
-use crate::delivery_list::{DeliveryPage, Rest, bound};
+use crate::delivery_walk::Walk;
+use crate::dialect::Engine;
 use crate::letter_case::lower_case;
-use crate::{Conn, StoreError};
-use std::time::{Duration, Instant};
-
-/// Deliveries per statement. Both statements of a slice read the same rows, which should fit into the page cache of a
-/// SQLite connection (2 MiB).
-const SLICE: usize = 500;
-/// Limits for the scan of one page. When either is used up, no further slice begins.
-#[derive(Clone, Copy, Debug)]
-struct Budget {
-    deliveries: usize,
-    time: Duration,
-}
-
-const PAGE: Budget = Budget {
-    deliveries: 20_000,
-    time: Duration::from_millis(12),
-};
-
-impl Budget {
-    fn allows(&self, scanned: usize, elapsed: Duration) -> bool {
-        scanned < self.deliveries && elapsed < self.time
-    }
-}
 
 /// The searched columns. A preview that equals the payload is not stored.
 const SEARCHED: [&str; 6] = [
@@ -37,98 +14,56 @@ const SEARCHED: [&str; 6] = [
     "CASE WHEN body_preview = '' THEN payload ELSE body_preview END",
 ];
 
-impl Conn {
-    /// Returns a page of the deliveries that contain a text, newest first. It is shorter than `limit`, or empty, and
-    /// has a next page if there are more deliveries than `PAGE` allows.
-    pub(crate) async fn search_deliveries(
-        &mut self,
-        rest: Rest,
-        text: &str,
-        limit: i64,
-    ) -> Result<DeliveryPage, StoreError> {
-        self.search_within(rest, text, limit, PAGE).await
-    }
-
-    async fn search_within(
-        &mut self,
-        rest: Rest,
-        text: &str,
-        limit: i64,
-        budget: Budget,
-    ) -> Result<DeliveryPage, StoreError> {
-        let began = Instant::now();
-        let Rest {
-            conditions,
-            mut values,
-        } = rest;
-        let from = format!("FROM webhook_deliveries WHERE {conditions}");
-        let last = format!(
-            "SELECT id {from} ORDER BY id DESC LIMIT 1 OFFSET {}",
-            SLICE - 1
-        );
-        let (down_to, text_at, lower_at) = (values.len() + 1, values.len() + 2, values.len() + 3);
-        let matches = SEARCHED.map(|column| self.engine().contains(column, text_at, lower_at));
-        let find = format!(
-            "SELECT {COLUMNS} {from} AND id >= ${down_to} AND ({}) ORDER BY id DESC LIMIT {}",
-            matches.join(" OR "),
-            limit.saturating_add(1)
-        );
-        let (mut rows, mut scanned) = (Vec::new(), 0);
-        loop {
-            let end: Option<String> = self.find(bound(last.clone(), &values)).await?;
-            let slice = [
-                end.clone().unwrap_or_default(),
-                text.to_owned(),
-                lower_case(text),
-            ];
-            let slice = [values.as_slice(), slice.as_slice()].concat();
-            let found: Vec<DeliveryRow> = self.list(bound(find.clone(), &slice)).await?;
-            rows.extend(found);
-            scanned += SLICE;
-            let is_full = i64::try_from(rows.len()).is_ok_and(|count| count > limit);
-            match end {
-                Some(end) if !is_full && budget.allows(scanned, began.elapsed()) => {
-                    if let Some(before) = values.first_mut() {
-                        *before = end;
-                    }
-                }
-                end => return Ok(DeliveryPage::of(rows, limit, end)),
-            }
-        }
-    }
+/// Restricts a walk to the deliveries that contain a text.
+pub(crate) fn contains(walk: &mut Walk, engine: Engine, text: &str) {
+    let (text_at, lower_at) = (walk.value(text), walk.value(lower_case(text)));
+    let matches = SEARCHED.map(|column| engine.contains(column, text_at, lower_at));
+    walk.check(format!("({})", matches.join(" OR ")));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::delivery_walk::{Budget, PAGE, SLICE};
     use crate::testing::{TestDatabase, databases, run_sql};
-    use crate::{DeliveryFilter, Store};
+    use crate::{DeliveryFilter, DeliveryPage, Store, StoreError};
     use std::ops::RangeInclusive;
-
-    #[test]
-    fn a_page_is_searched_within_a_number_and_a_time() {
-        let just = PAGE.time.saturating_sub(Duration::from_nanos(1));
-        assert!(PAGE.allows(PAGE.deliveries - 1, just));
-        assert!(!PAGE.allows(PAGE.deliveries, Duration::ZERO));
-        assert!(!PAGE.allows(0, PAGE.time));
-    }
+    use std::time::Duration;
 
     /// Two slices per page, however long they take.
     const TWO: Budget = Budget {
-        deliveries: 2 * SLICE,
+        entries: 2 * SLICE,
         time: Duration::MAX,
+        ..PAGE
+    };
+    /// On the slowest machine.
+    const SLOW: Budget = Budget {
+        time: Duration::ZERO,
+        ..PAGE
     };
 
     async fn search(store: &Store, text: &str, before: Option<String>, limit: i64) -> DeliveryPage {
+        search_within(store, text, before, (limit, TWO)).await
+    }
+
+    async fn search_within(
+        store: &Store,
+        text: &str,
+        before: Option<String>,
+        (limit, budget): (i64, Budget),
+    ) -> DeliveryPage {
         let filter = DeliveryFilter {
+            text: Some(text.to_owned()),
             before,
             ..DeliveryFilter::default()
         };
-        let (rest, text) = (Rest::of(&filter), text.to_owned());
         let read = store.read(move |conn| {
-            Box::pin(async move { conn.search_within(rest, &text, limit, TWO).await })
+            Box::pin(async move {
+                let walks = conn.walks_of(&filter).await?;
+                conn.walk_deliveries(walks, limit, budget).await
+            })
         });
-        read.await.unwrap()
+        let page: Result<DeliveryPage, StoreError> = read.await;
+        page.unwrap()
     }
 
     /// Returns the numbers of all deliveries with a text, page by page.
@@ -196,6 +131,20 @@ mod tests {
             }
             assert_eq!(all(&store, "ada PUSHED", 10).await, [1]);
             assert_eq!(all(&store, "is green", 10).await, [2]);
+            store.close().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_small_table_is_searched_in_one_page_on_the_slowest_machine() {
+        for database in databases().await {
+            let store = database.open().await;
+            let most = PAGE.at_least + SLICE - 1;
+            for (numbers, is_last) in [(1..=most, true), (most + 1..=most + 1, false)] {
+                fill(&database, numbers).await;
+                let page = search_within(&store, " 1;", None, (10, SLOW)).await;
+                assert_eq!((page.rows.len(), page.next.is_none()), (1, is_last));
+            }
             store.close().await;
         }
     }

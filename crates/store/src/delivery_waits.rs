@@ -7,6 +7,7 @@ use crate::sql::query;
 use crate::status_conditions::is_open;
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp};
+use std::sync::LazyLock;
 
 /// The `error` of a delivery that waits for a budget.
 pub const WAITS_FOR_BUDGET: &str = "Waits until a budget resets or is raised.";
@@ -23,12 +24,13 @@ const LIMIT: i64 = RELEASED_AT_ONCE.cast_signed();
 const LIST_LIMIT: i64 = 500;
 const COUNT_SEALED: &str = "SELECT COUNT(*) FROM held_deliveries";
 
-/// The condition of deliveries that were restored from a backup and wait for the owner.
-pub(crate) fn waits_for_release() -> String {
-    format!(
-        "status IN ('received', 'queued') AND next_attempt_at IS NULL AND error = '{WAITS_FOR_RELEASE}'"
-    )
-}
+/// The condition of parked deliveries, as in their index.
+pub(crate) const HAS_NO_PLACE: &str =
+    "status IN ('received', 'queued') AND next_attempt_at IS NULL";
+
+/// The condition of those among them that were restored from a backup and wait for the owner.
+pub(crate) static WAITS_FOR_OWNER: LazyLock<String> =
+    LazyLock::new(|| format!("error = '{WAITS_FOR_RELEASE}'"));
 
 impl Conn {
     /// Lists parked deliveries that wait neither for the vault nor for the owner and have no older open delivery in
@@ -149,8 +151,8 @@ impl Conn {
     /// Counts the deliveries that were restored from a backup and wait for the owner.
     pub async fn count_deliveries_to_release(&mut self) -> Result<i64, StoreError> {
         let sql = format!(
-            "SELECT COUNT(*) FROM webhook_deliveries WHERE {}",
-            waits_for_release()
+            "SELECT COUNT(*) FROM webhook_deliveries WHERE {HAS_NO_PLACE} AND {}",
+            *WAITS_FOR_OWNER
         );
         let waiting = self.number(query(sql)).await?;
         if !self.holds_sealed_deliveries().await? {

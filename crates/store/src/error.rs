@@ -3,6 +3,7 @@
 use crate::dialect::Engine;
 use gatehouse_domain::{ErrorCode, Problem};
 use rusqlite::ffi;
+use rusqlite::types::Type;
 use std::error::Error;
 use tokio_postgres::error::DbError;
 use tokio_postgres::types::WrongType;
@@ -177,6 +178,22 @@ impl StoreError {
     /// Whether the connection must prepare its statements again.
     pub(crate) fn is_outdated_statement(&self) -> bool {
         matches!(self, Self::Unavailable(cause) if cause.is::<OutdatedStatement>())
+    }
+
+    /// Whether a stored value cannot be read by any version: SQLite stores values of another type than that of the
+    /// column, and bytes that are not UTF-8 as texts. A missing value, bytes, and any value of PostgreSQL, which checks
+    /// types, may be from a newer version.
+    pub(crate) fn is_damaged_value(&self) -> bool {
+        let Self::Unexpected(cause) = self else {
+            return false;
+        };
+        match cause.downcast_ref::<rusqlite::Error>() {
+            Some(rusqlite::Error::Utf8Error(..)) => true,
+            Some(rusqlite::Error::InvalidColumnType(_, _, kind)) => {
+                matches!(kind, Type::Text | Type::Real)
+            }
+            _ => false,
+        }
     }
 
     /// Whether other transactions held the locks of this one. It may succeed if repeated.

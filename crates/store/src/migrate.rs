@@ -9,6 +9,7 @@
 
 use crate::compatibility::{Unknown, Writers};
 use crate::dialect::Engine;
+use crate::migrate_progress::Progress;
 use crate::migrations::{MIGRATIONS, Migration};
 use crate::sql::{FromRow, Row, query};
 use crate::superseded::find_repair;
@@ -113,6 +114,7 @@ pub(crate) async fn run(
             let (version, name, _) = migration;
             let left = missing.len() - done;
             tracing::info!(version, name, left, "migrating the database");
+            let _progress = Progress::of(*version, *name);
             apply(conn, engine, *migration).await?;
         }
     }

@@ -11,6 +11,7 @@ use crate::ingest::guesses::Guesses;
 use crate::ingest::refusals::Refusals;
 use crate::limits::Limits;
 use crate::live::LiveWebhooks;
+use crate::open_counts::OpenCounts;
 use crate::run::ReadFile;
 use crate::shared_limits::SharedLimits;
 use crate::snapshots::Snapshots;
@@ -158,6 +159,7 @@ pub(crate) struct Inner {
     /// Requests of webhooks whose deliveries someone forwards.
     pub(crate) originals: Originals,
     pub(crate) delivery_ids: DeliveryIds,
+    pub(crate) open_counts: OpenCounts,
     /// The clock that sweeps use.
     pub(crate) sweep_clock: SweepClock,
     /// Tasks that must run to completion even if the caller disconnects.
@@ -244,6 +246,7 @@ impl Webhooks {
         let batches = Batches::start(&parts.store, &changes, &worker, &tasks);
         let inner = Inner {
             delivery_ids: DeliveryIds::default(),
+            open_counts: OpenCounts::default(),
             sweep_clock: SweepClock::default(),
             refusals: Refusals::new(Arc::clone(&parts.clock)),
             guesses: Guesses::new(Arc::clone(&parts.clock)).shared(&parts.store, &tasks),

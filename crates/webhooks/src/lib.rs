@@ -23,6 +23,7 @@ mod listing;
 mod live;
 pub mod message;
 pub mod metrics;
+mod open_counts;
 mod receiver_answer;
 mod records;
 mod reload;

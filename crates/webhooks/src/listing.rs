@@ -40,8 +40,8 @@ pub struct DeliveryQuery {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeliveryPage {
     pub deliveries: Vec<Delivery>,
-    /// Cursor of the next page. Absent on the last page. A search examines a limited number of deliveries
-    /// per page, so a page can be empty and still have a cursor.
+    /// Cursor of the next page. Absent on the last page. A page takes a limited time, so it can be shorter than
+    /// requested, or empty, and still have a cursor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// When the oldest held delivery arrived. Held deliveries are not in the list until the vault is unlocked. Only on
@@ -131,7 +131,7 @@ impl Webhooks {
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
                 let attempts = conn.list_delivery_attempts(&id).await?;
-                let row = conn.find_delivery(&id).await?;
+                let row = conn.find_delivery_to_show(&id).await?;
                 let response = conn.find_delivery_response(&id).await?;
                 Ok::<_, WebhooksError>((row, attempts, response.unwrap_or_default()))
             })

@@ -3,7 +3,7 @@
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;
 use gatehouse_domain::{DeliveryStatus, Timestamp};
-use gatehouse_store::{DURATION_BUCKETS, Durations};
+use gatehouse_store::{DURATION_BUCKETS, DeliveryCount, Durations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -116,7 +116,8 @@ struct Counted {
 }
 
 impl Webhooks {
-    /// Counts the deliveries of a period, for one webhook or all.
+    /// Counts the deliveries of a period, for one webhook or all. With a long queue, the counts of open deliveries may
+    /// be up to about a minute old.
     pub async fn stats(&self, query: StatsQuery) -> Result<DeliveryStats, WebhooksError> {
         let (since, until) = period(&query, self.0.now())?;
         let (size, most) = (query.bucket.ms(), query.bucket.most());
@@ -130,15 +131,21 @@ impl Webhooks {
         // After the clock was set back, IDs are ahead of it. Without an explicit end, count those
         // deliveries as well.
         let end = query.until.unwrap_or(Timestamp::from_millis(i64::MAX));
+        let of_webhook = webhook.clone();
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
-                conn.list_delivery_counts(webhook.as_ref(), since, end)
+                conn.list_delivery_counts(of_webhook.as_ref(), since, end)
                     .await
             })
         });
+        let ended: Vec<DeliveryCount> = read.await?;
+        let open = self.0.count_open_deliveries().await?;
+        let open = open
+            .iter()
+            .filter(|open| open.is_within(webhook.as_ref(), since, end));
         let mut found: BTreeMap<i64, Counted> = BTreeMap::new();
         let mut durations = Durations::default();
-        for count in read.await? {
+        for count in ended.iter().chain(open.map(|open| &open.count)) {
             let bucket = found
                 .entry(count.hour.as_millis().div_euclid(size))
                 .or_default();

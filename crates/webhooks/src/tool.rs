@@ -316,7 +316,10 @@ fn parameters() -> Value {
         "event": { "type": "string", "description": "Only deliveries of this event type." },
         "q": { "type": "string", "description": "Only deliveries that contain this text." },
         "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIST },
-        "cursor": { "type": "string", "description": "`next_cursor` of the previous page." }
+        "cursor": {
+            "type": "string",
+            "description": "`next_cursor` of the previous page. A page can be empty and have a next page."
+        }
     });
     if let (Some(Value::Object(properties)), Value::Object(more)) =
         (schema.get_mut("properties"), more)

@@ -85,6 +85,7 @@ impl Webhooks {
         self.follow_vault(&stop, tasks);
         self.follow_removals(&stop, tasks);
         tasks.spawn(crate::retention::serve(Arc::clone(&self.0), stop.clone()));
+        tasks.spawn(crate::open_counts::serve(Arc::clone(&self.0), stop.clone()));
         tasks.spawn(crate::schedule::serve(Arc::clone(&self.0), stop.clone()));
         tasks.spawn(Worker::new(Arc::clone(&self.0), stop).serve());
     }
@@ -120,6 +121,8 @@ impl Inner {
             .read(|conn| Box::pin(async move { conn.count_queued_deliveries().await }))
             .await?;
         metrics::queue_depth(depth);
+        self.open_counts
+            .note_depth(depth, self.clock.monotonic_ms());
         Ok(depth)
     }
 

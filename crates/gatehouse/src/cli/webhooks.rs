@@ -214,7 +214,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
                 ("event", event.map(Value::from)),
                 ("limit", Some(json!(limit))),
             ];
-            deliveries(&client, out, given(wanted)).await?;
+            deliveries(&client, out, given(wanted), limit).await?;
         }
         Command::ShowDelivery { id, payload } => {
             show_delivery(&client, out, &id, payload).await?;
@@ -364,8 +364,29 @@ async fn rotate(client: &Client, out: &Output, id: &str, overlap: Option<u64>) -
     Ok(())
 }
 
-async fn deliveries(client: &Client, out: &Output, params: Value) -> Result<()> {
-    let page = client.rpc("webhooks.deliveries", params).await?;
+async fn deliveries(client: &Client, out: &Output, mut params: Value, limit: u32) -> Result<()> {
+    let limit = usize::try_from(limit)?;
+    let mut page = client.rpc("webhooks.deliveries", params.clone()).await?;
+    // A page takes a limited time, so one with fewer deliveries may not be the last.
+    while items(&page).len() < limit
+        && let Some(cursor) = page.get("next_cursor").cloned()
+    {
+        if let Some(params) = params.as_object_mut() {
+            params.insert("cursor".to_owned(), cursor);
+            params.insert("limit".to_owned(), json!(limit - items(&page).len()));
+        }
+        let next = client.rpc("webhooks.deliveries", params.clone()).await?;
+        if let Some(page) = page.as_object_mut() {
+            match next.get("next_cursor") {
+                Some(cursor) => page.insert("next_cursor".to_owned(), cursor.clone()),
+                None => page.remove("next_cursor"),
+            };
+        }
+        let all = page.get_mut("deliveries").and_then(Value::as_array_mut);
+        if let Some(all) = all {
+            all.extend_from_slice(items(&next));
+        }
+    }
     let fields = [
         "id",
         "received_at",

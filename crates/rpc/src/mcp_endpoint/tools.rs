@@ -29,7 +29,8 @@ pub(super) static TOOLS: &[Tool] = &[
         name: "list_deliveries",
         title: "List deliveries",
         description: "Lists the deliveries that webhooks received, newest first, with their status, event and a \
-                      preview of the payload. All filters are optional.",
+                      preview of the payload. All filters are optional. A page can be empty and have a \
+                      `next_cursor`: call the tool again with it as `cursor`.",
         method: &deliveries::DELIVERIES,
         acts: false,
         form: result::text,

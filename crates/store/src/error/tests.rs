@@ -64,6 +64,24 @@ fn only_locks_of_others_are_a_lock_conflict() {
 }
 
 #[test]
+fn a_missing_value_and_bytes_may_be_from_a_newer_version() {
+    for (kind, is_damaged) in [
+        (Type::Text, true),
+        (Type::Real, true),
+        (Type::Null, false),
+        (Type::Blob, false),
+    ] {
+        let error = rusqlite::Error::InvalidColumnType(0, "body_size".to_owned(), kind);
+        assert_eq!(
+            StoreError::from(error).is_damaged_value(),
+            is_damaged,
+            "{kind}"
+        );
+    }
+    assert!(!StoreError::unavailable("closed").is_damaged_value());
+}
+
+#[test]
 fn a_nul_character_is_an_invalid_param_with_its_fields() {
     let problem = Problem::from(StoreError::NulCharacter("refused".into()));
     assert_eq!(problem.code, ErrorCode::InvalidParams);

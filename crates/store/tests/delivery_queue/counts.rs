@@ -25,8 +25,12 @@ async fn counts(store: &Store, webhook: Option<&str>, since: i64, until: i64) ->
     let list = store
         .read(move |conn| {
             Box::pin(async move {
-                conn.list_delivery_counts(webhook.as_ref(), at(since), at(until))
-                    .await
+                let (webhook, since, until) = (webhook.as_ref(), at(since), at(until));
+                let mut all = conn.list_delivery_counts(webhook, since, until).await?;
+                let mut open = conn.list_open_delivery_counts().await?;
+                open.retain(|open| open.is_within(webhook, since, until));
+                all.extend(open.into_iter().map(|open| open.count));
+                Ok::<_, StoreError>(all)
             })
         })
         .await

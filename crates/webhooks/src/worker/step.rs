@@ -5,6 +5,7 @@ use super::queue_read::QueueRead;
 use super::settle::{Ending, Settled};
 use super::slots::{Occupied, Pool};
 use super::{SHARED_POLL_MS, Worker, complain};
+use crate::metrics;
 use crate::run::Outcome;
 use futures_util::FutureExt;
 use gatehouse_channels::{PreparedInbox, TargetAccount};
@@ -244,6 +245,7 @@ impl Worker {
             match self.write_together(Vec::new(), vec![take.clone()]).await {
                 Ok((_, claims)) => {
                     all.claimed.extend(claims.claimed);
+                    all.failed.extend(claims.failed);
                     all.more |= claims.more;
                     all.postponed |= claims.postponed;
                 }
@@ -257,6 +259,10 @@ impl Worker {
     }
 
     fn start_all(&mut self, claims: Claims, queue: &QueueRead) {
+        for failed in &claims.failed {
+            metrics::delivery(&failed.webhook_id, failed.status, None);
+            self.inner.publish(failed);
+        }
         let webhooks = claims
             .claimed
             .iter()

@@ -398,12 +398,19 @@ impl Node {
         self.on(|parts| async move {
             let rows = parts.store.read(|conn| {
                 Box::pin(async move {
-                    let filter = DeliveryFilter::default();
-                    conn.list_deliveries(&filter, 5000).await
+                    let (mut rows, mut filter) = (Vec::new(), DeliveryFilter::default());
+                    loop {
+                        let page = conn.list_deliveries(&filter, 5000).await?;
+                        rows.extend(page.rows);
+                        filter.before = page.next;
+                        if filter.before.is_none() {
+                            return Ok::<_, StoreError>(rows);
+                        }
+                    }
                 })
             });
-            let rows: Result<_, StoreError> = rows.await;
-            rows.unwrap().rows
+            let rows: Result<Vec<_>, StoreError> = rows.await;
+            rows.unwrap()
         })
         .await
     }

@@ -146,7 +146,7 @@ export class DeliveryList {
     this.fresh = after.fresh;
   }
 
-  /** Fetches pages until one has rows or the list ends: a page of a search may be empty. */
+  /** Fetches pages until one has rows or the list ends: a page may be empty. */
   async #page(cursor: string | null, limit: number): Promise<{ rows: Row[]; cursor: string | null }> {
     const { webhook, statuses, event, q, restored } = this.filters;
     const period = periodOf(this.filters, Date.now());

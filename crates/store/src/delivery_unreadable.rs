@@ -1,0 +1,146 @@
+//! Deliveries whose rows cannot be read. One that is claimed and damaged fails; otherwise each claim of its line would
+//! fail. One that is listed has only a few values; otherwise the whole page would fail.
+
+use crate::delivery_claim::DeliveryWork;
+use crate::sql::{Column, FromRow, Row, columns, query};
+use crate::{Conn, DeliveryRow, StoreError};
+use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+
+/// The `error` of a delivery that failed because its row is damaged.
+const DAMAGED: &str = "The stored delivery is damaged and cannot be processed.";
+
+/// The `error` in a list of a delivery whose row cannot be read.
+const UNREADABLE: &str =
+    "The stored delivery cannot be read. It is damaged or from a newer version of Gatehouse.";
+
+/// Fails a delivery that was just claimed. SQLite stores a text in a column for numbers if it is not a number: such a
+/// value becomes 0.
+const FAIL: &str = "UPDATE webhook_deliveries SET status = 'failed', finished_at = $2, error = $3,
+         received_at = CAST(received_at AS BIGINT), body_size = CAST(body_size AS BIGINT),
+         input_tokens = NULL, output_tokens = NULL, delivered_at = NULL,
+         lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
+     WHERE id = $1 AND status = 'processing'
+     RETURNING session_key, webhook_id, received_at, attempts, body_size";
+
+/// A claimed delivery, or the damage of its row. A row that may be from a newer version is an error instead: the claim
+/// must be rolled back, so that a node of that version can process the delivery.
+pub(crate) struct Claimed(pub(crate) Result<DeliveryWork, StoreError>);
+
+impl FromRow for Claimed {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        match DeliveryWork::from_row(row) {
+            Err(cause) if !cause.is_damaged_value() => Err(cause),
+            read => Ok(Self(read)),
+        }
+    }
+}
+
+/// A delivery to show. If its row cannot be read, it has only the ID, the webhook, the status, the time of receipt and
+/// an error.
+pub(crate) struct Shown(pub(crate) DeliveryRow);
+
+impl FromRow for Shown {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        let cause = match DeliveryRow::from_row(row) {
+            Ok(row) => return Ok(Self(row)),
+            Err(cause) => cause,
+        };
+        let id = String::read(row, "id")?;
+        tracing::warn!(
+            delivery = %id,
+            error = &cause as &dyn std::error::Error,
+            "a stored delivery cannot be read"
+        );
+        let webhook_id = WebhookId::read(row, "webhook_id")?;
+        let received_at = Timestamp::read(row, "received_at").unwrap_or_default();
+        Ok(Self(DeliveryRow {
+            status: DeliveryStatus::read(row, "status").unwrap_or(DeliveryStatus::Failed),
+            ..unreadable(&id, webhook_id, received_at)
+        }))
+    }
+}
+
+struct Failed {
+    session_key: String,
+    webhook_id: WebhookId,
+    received_at: Timestamp,
+    attempts: i64,
+    body_size: i64,
+}
+
+columns! { Failed: session_key, webhook_id, received_at, attempts, body_size }
+
+impl Conn {
+    /// Fails a claimed delivery whose row is damaged and lets the next one of its session run. Returns what is known of
+    /// it.
+    pub(crate) async fn fail_unreadable(
+        &mut self,
+        id: &str,
+        now: Timestamp,
+        cause: &StoreError,
+    ) -> Result<Option<DeliveryRow>, StoreError> {
+        let fail = query(FAIL).bind(id).bind(now.as_millis()).bind(DAMAGED);
+        let Some(failed) = self.find::<Failed>(fail).await? else {
+            return Ok(None);
+        };
+        tracing::error!(
+            delivery = id,
+            error = cause as &dyn std::error::Error,
+            "a stored delivery is damaged; it is marked as failed"
+        );
+        let webhook_id = failed.webhook_id.as_str();
+        self.note_ended(
+            webhook_id,
+            failed.received_at,
+            DeliveryStatus::Failed,
+            Some(0),
+        );
+        self.revive_next(&[(failed.session_key.as_str(), now)])
+            .await?;
+        Ok(Some(DeliveryRow {
+            session_key: failed.session_key,
+            started_at: Some(now),
+            finished_at: Some(now),
+            attempts: failed.attempts,
+            body_size: failed.body_size,
+            error: Some(DAMAGED.to_owned()),
+            ..unreadable(id, failed.webhook_id, failed.received_at)
+        }))
+    }
+}
+
+/// The row of a delivery that cannot be read.
+fn unreadable(id: &str, webhook_id: WebhookId, received_at: Timestamp) -> DeliveryRow {
+    DeliveryRow {
+        id: DeliveryId::from_text(id),
+        webhook_id,
+        status: DeliveryStatus::Failed,
+        event_type: None,
+        entity_key: None,
+        delivery_key: None,
+        duplicate_of: None,
+        replay_of: None,
+        session_key: String::new(),
+        session_id: None,
+        received_at,
+        started_at: None,
+        finished_at: None,
+        next_attempt_at: None,
+        attempts: 0,
+        lease_owner: None,
+        lease_until: None,
+        input_tokens: None,
+        output_tokens: None,
+        headers: "{}".to_owned(),
+        body_size: 0,
+        body_preview: String::new(),
+        error: Some(UNREADABLE.to_owned()),
+        response_actions: "[]".to_owned(),
+        target: None,
+        delivered_at: None,
+        summary: None,
+        outcome: None,
+        channel: None,
+        edited: None,
+    }
+}

@@ -1,0 +1,274 @@
+//! Walks over deliveries, newest first. A page of a list merges one walk or more. A walk reads an index in the order of
+//! IDs. If rows must be checked as well, it reads the index in slices and stops when the page has used up its budget:
+//! the page is then shorter than requested, or empty, and has a next page. A small table is always read to its end.
+
+use crate::deliveries::{COLUMNS, DeliveryRow};
+use crate::delivery_list::DeliveryPage;
+use crate::delivery_unreadable::Shown;
+use crate::sql::{FromRow, Query, query};
+use crate::{Conn, StoreError};
+use std::time::{Duration, Instant};
+
+/// Index entries per slice. The statements of a slice read the same rows, which should fit into the page cache of a
+/// SQLite connection (2 MiB).
+pub(crate) const SLICE: usize = 500;
+/// Index entries per slice and walk if a page merges several walks.
+const SLICE_OF_SEVERAL: usize = 100;
+
+/// Limits for one page. When one is reached, no further slice begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// The time does not count until a page has read more index entries than this.
+    pub(crate) at_least: usize,
+    /// Maximum number of index entries, up to a slice.
+    pub(crate) entries: usize,
+    pub(crate) time: Duration,
+}
+
+pub(crate) const PAGE: Budget = Budget {
+    at_least: 2_000,
+    entries: 20_000,
+    time: Duration::from_millis(12),
+};
+
+impl Budget {
+    fn allows(&self, scanned: usize, elapsed: Duration) -> bool {
+        scanned < self.entries && (scanned <= self.at_least || elapsed < self.time)
+    }
+}
+
+/// The deliveries to find with one index. The values of its conditions are `$1` (the exclusive upper limit of the ID),
+/// `$2` (the inclusive lower limit) and, from `$3` on, those of `index` and then those of `rows`.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk {
+    before: String,
+    from: String,
+    /// Conditions that the index answers.
+    index: Vec<String>,
+    /// Conditions that each row must be checked for. They name columns in expressions such as `status || ''`, so that
+    /// no other index is used.
+    rows: Vec<String>,
+    values: Vec<String>,
+    /// Number of `values` that belong to `index`.
+    indexed: usize,
+    /// Whether the index is not in the order of IDs, and contains so few deliveries that all are read at once.
+    is_short: bool,
+    /// Number of rows found.
+    found: usize,
+    /// Whether all deliveries, or enough for the page, were found.
+    is_done: bool,
+}
+
+impl Walk {
+    /// Walks from `before` (exclusive) down to `from` (inclusive).
+    pub(crate) fn new(before: String, from: String) -> Self {
+        Self {
+            before,
+            from,
+            index: Vec::new(),
+            rows: Vec::new(),
+            values: Vec::new(),
+            indexed: 0,
+            is_short: false,
+            found: 0,
+            is_done: false,
+        }
+    }
+
+    /// Reads all deliveries of the index at once.
+    pub(crate) fn at_once(mut self) -> Self {
+        self.is_short = true;
+        self
+    }
+
+    /// Adds a value and returns the number of its parameter.
+    pub(crate) fn value(&mut self, value: impl Into<String>) -> usize {
+        self.values.push(value.into());
+        self.values.len() + 2
+    }
+
+    /// Adds a condition that the index answers, with the values added so far. Must not follow [`Self::check`].
+    pub(crate) fn with_index(&mut self, condition: impl Into<String>) {
+        self.index.push(condition.into());
+        self.indexed = self.values.len();
+    }
+
+    /// Adds a condition that rows are checked for.
+    pub(crate) fn check(&mut self, condition: impl Into<String>) {
+        self.rows.push(condition.into());
+    }
+
+    const fn is_sliced(&self) -> bool {
+        !self.is_short && !self.rows.is_empty()
+    }
+
+    /// The column to compare and to sort by.
+    const fn id(&self) -> &'static str {
+        if self.is_short { "id || ''" } else { "id" }
+    }
+
+    fn conditions(&self, others: &[&[String]]) -> String {
+        let id = self.id();
+        let bounds = format!("{id} < $1 AND {id} >= $2");
+        let others = others.iter().flat_map(|all| all.iter().cloned());
+        let all: Vec<String> = std::iter::once(bounds).chain(others).collect();
+        all.join(" AND ")
+    }
+
+    /// Selects the last ID of the next slice. No row if less than a slice is left.
+    fn end(&self, slice: usize) -> Query<'static> {
+        let sql = format!(
+            "SELECT id FROM webhook_deliveries WHERE {} ORDER BY id DESC LIMIT 1 OFFSET {}",
+            self.conditions(&[&self.index]),
+            slice.saturating_sub(1)
+        );
+        let values = self.values.iter().take(self.indexed);
+        bound(sql, [&self.before, &self.from].into_iter().chain(values))
+    }
+
+    /// Selects up to `limit` deliveries and one more, newest first, down to `end` (inclusive).
+    fn find(&self, end: Option<&String>, limit: i64) -> Query<'static> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM webhook_deliveries WHERE {} ORDER BY {} DESC LIMIT {}",
+            self.conditions(&[&self.index, &self.rows]),
+            self.id(),
+            limit.saturating_add(1)
+        );
+        let limits = [&self.before, end.unwrap_or(&self.from)];
+        bound(sql, limits.into_iter().chain(&self.values))
+    }
+
+    /// The statements of a slice with texts in place of the values, to explain them.
+    #[cfg(test)]
+    pub(crate) fn statements(&self) -> Vec<String> {
+        let end = self.is_sliced().then(|| self.end(SLICE));
+        let all = end.into_iter().chain([self.find(None, 50)]);
+        all.map(|statement| crate::plan::with_values(&statement))
+            .collect()
+    }
+
+    /// Continues after a slice. `count` deliveries were found in it.
+    fn advance(&mut self, end: Option<String>, count: usize, limit: i64) {
+        self.found = self.found.saturating_add(count);
+        match end {
+            Some(end) if !is_over(self.found, limit) => self.before = end,
+            _ => self.is_done = true,
+        }
+    }
+}
+
+/// Whether there are more deliveries than a page has.
+fn is_over(count: usize, limit: i64) -> bool {
+    i64::try_from(count).is_ok_and(|count| count > limit)
+}
+
+fn bound<'v>(sql: String, values: impl Iterator<Item = &'v String>) -> Query<'static> {
+    values.fold(query(sql), |query, value| query.bind(value.clone()))
+}
+
+impl Conn {
+    /// Returns a page of the deliveries that any of the walks finds.
+    pub(crate) async fn walk_deliveries(
+        &mut self,
+        mut walks: Vec<Walk>,
+        limit: i64,
+        budget: Budget,
+    ) -> Result<DeliveryPage, StoreError> {
+        let began = Instant::now();
+        let slice = if walks.len() > 1 {
+            SLICE_OF_SEVERAL
+        } else {
+            SLICE
+        };
+        let (mut rows, mut scanned) = (Vec::new(), 0);
+        loop {
+            rows.extend(self.walk_on(&mut walks, slice, limit).await?);
+            let open = walks.iter().filter(|walk| !walk.is_done);
+            let reached: Vec<_> = open.map(|walk| walk.before.as_str()).collect();
+            // A walk that is not done has read a whole slice.
+            scanned += slice * reached.len();
+            // All deliveries from this ID on have been found.
+            let searched_to = reached.into_iter().max();
+            let known = |row: &&DeliveryRow| searched_to.is_none_or(|to| row.id.as_str() >= to);
+            let is_full = is_over(rows.iter().filter(known).count(), limit);
+            if is_full || searched_to.is_none() || !budget.allows(scanned, began.elapsed()) {
+                let searched_to = searched_to.map(str::to_owned);
+                return Ok(page_of(rows, limit, searched_to));
+            }
+        }
+    }
+
+    /// Reads a slice of each walk.
+    async fn walk_on(
+        &mut self,
+        walks: &mut [Walk],
+        slice: usize,
+        limit: i64,
+    ) -> Result<Vec<DeliveryRow>, StoreError> {
+        let mut open: Vec<_> = walks.iter_mut().filter(|walk| !walk.is_done).collect();
+        let sliced = open.iter().filter(|walk| walk.is_sliced());
+        let ends: Vec<_> = sliced.map(|walk| walk.end(slice)).collect();
+        let mut ends = self.list_all::<String>(ends).await?.into_iter();
+        let mut ends_of_open = Vec::with_capacity(open.len());
+        for walk in &open {
+            let found = walk.is_sliced().then(|| ends.next()).flatten();
+            ends_of_open.push(found.and_then(|ids| ids.into_iter().next()));
+        }
+        let finds = open.iter().zip(&ends_of_open);
+        let finds: Vec<_> = finds
+            .map(|(walk, end)| walk.find(end.as_ref(), limit))
+            .collect();
+        let found = self.list_all::<Shown>(finds).await?;
+        let mut rows = Vec::new();
+        for ((walk, end), found) in open.iter_mut().zip(ends_of_open).zip(found) {
+            walk.advance(end, found.len(), limit);
+            rows.extend(found.into_iter().map(|shown| shown.0));
+        }
+        Ok(rows)
+    }
+
+    /// Runs queries in one round trip. Returns the rows of each.
+    async fn list_all<T: FromRow>(
+        &mut self,
+        queries: Vec<Query<'_>>,
+    ) -> Result<Vec<Vec<T>>, StoreError> {
+        let mut queries = queries.into_iter();
+        let Some(first) = queries.next() else {
+            return Ok(Vec::new());
+        };
+        let others: Vec<_> = queries.collect();
+        if others.is_empty() {
+            // Prepares an outdated statement again.
+            return Ok(vec![self.list(first).await?]);
+        }
+        let (first, others) = self.lists::<T, T>(&first, &others).await?;
+        let mut all = vec![first];
+        all.extend(others);
+        Ok(all)
+    }
+}
+
+/// Builds a page from rows in any order. Ignores those that are older than `searched_to`.
+fn page_of(mut rows: Vec<DeliveryRow>, limit: i64, searched_to: Option<String>) -> DeliveryPage {
+    if let Some(to) = &searched_to {
+        rows.retain(|row| row.id.as_str() >= to.as_str());
+    }
+    rows.sort_by(|one, other| other.id.cmp(&one.id));
+    // Two walks can find a delivery whose status changes between their statements.
+    rows.dedup_by(|one, other| one.id == other.id);
+    DeliveryPage::of(rows, limit, searched_to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_searched_within_a_number_and_a_time() {
+        let just = PAGE.time.saturating_sub(Duration::from_nanos(1));
+        assert!(PAGE.allows(PAGE.entries - 1, just));
+        assert!(!PAGE.allows(PAGE.entries, Duration::ZERO));
+        assert!(PAGE.allows(PAGE.at_least, Duration::MAX));
+        assert!(!PAGE.allows(PAGE.at_least + 1, PAGE.time));
+    }
+}

@@ -1,0 +1,53 @@
+//! Logs that a migration still runs.
+
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+/// How often a running migration is logged.
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// Reports a migration until it is dropped. Uses a thread, because statements of SQLite block that of the caller.
+pub(crate) struct Progress {
+    _ended: SyncSender<()>,
+}
+
+impl Progress {
+    pub(crate) fn of(version: i64, name: &'static str) -> Self {
+        Self::every(INTERVAL, move |elapsed| {
+            let seconds = elapsed.as_secs();
+            tracing::info!(version, name, seconds, "the migration is still running");
+        })
+    }
+
+    fn every(interval: Duration, mut report: impl FnMut(Duration) + Send + 'static) -> Self {
+        let (ended, wait) = sync_channel(1);
+        let began = Instant::now();
+        let reports = move || {
+            while wait.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+                report(began.elapsed());
+            }
+        };
+        // If there is no thread, only the reports are missing.
+        drop(Builder::new().spawn(reports));
+        Self { _ended: ended }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_migration_is_reported_until_it_ends() {
+        let (sender, reports) = sync_channel(1);
+        let progress = Progress::every(Duration::from_millis(1), move |elapsed| {
+            drop(sender.send(elapsed));
+        });
+        let first = reports.recv().unwrap();
+        assert!(reports.recv().unwrap() > first);
+        drop(progress);
+        // Ends when the thread has dropped the sender.
+        while reports.recv().is_ok() {}
+    }
+}

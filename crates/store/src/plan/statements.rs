@@ -1,0 +1,288 @@
+//! Checks that no statement on deliveries reads all of them, with many rows and the statistics of the table.
+
+use crate::delivery_queue::{DeliveryFinish, DeliveryRequeue};
+use crate::dialect::Engine;
+use crate::sql::{FromRow, Query, Row};
+use crate::testing::{TestDatabase, databases, run_sql};
+use crate::{ClaimRequest, Conn, DeliveryEnd, DeliveryFilter, DeliveryResponse, StoreError, Take};
+use futures_util::future::BoxFuture;
+use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+use std::collections::HashSet;
+
+/// When the first delivery was received.
+const START: i64 = 1_795_000_000_000;
+/// The deliveries of 30 days.
+const PERIOD_MS: i64 = 30 * 86_400_000;
+const HOUR_MS: i64 = 3_600_000;
+
+/// Indexes that contain few of the deliveries of this test.
+const PARTIAL: [&str; 7] = [
+    "webhook_deliveries_by_status",
+    "webhook_deliveries_leases",
+    "webhook_deliveries_lines",
+    "webhook_deliveries_open",
+    "webhook_deliveries_parked",
+    "webhook_deliveries_refused",
+    "webhook_deliveries_rejected",
+];
+
+/// A step of a plan.
+struct Step(String);
+
+impl FromRow for Step {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        // SQLite returns the plan in the fourth column, PostgreSQL in the only one.
+        Ok(Self(row.try_get(3).or_else(|_| row.try_get(0))?))
+    }
+}
+
+/// Statements to explain.
+type Work = for<'c> fn(&'c mut Conn) -> BoxFuture<'c, Result<(), StoreError>>;
+
+#[tokio::test]
+async fn no_statement_reads_all_deliveries() {
+    for database in databases().await {
+        fill(&database).await;
+        let store = database.open().await;
+        let all: [(&str, Work); 5] = [
+            ("lists", lists),
+            ("counts", counts),
+            ("retention", retention),
+            ("claims", claims),
+            ("waits", waits),
+        ];
+        for (name, work) in all {
+            let plans = store.write_queue(move |conn| {
+                Box::pin(async move {
+                    conn.recorded = Some(Vec::new());
+                    work(conn).await?;
+                    let recorded = conn.recorded.take().unwrap_or_default();
+                    explain_all(conn, recorded).await
+                })
+            });
+            let plans: Result<Vec<(String, String)>, StoreError> = plans.await;
+            let plans = plans.unwrap();
+            assert!(!plans.is_empty(), "{name}");
+            for (sql, plan) in plans {
+                let reads_all = reads_all(database.engine(), &plan);
+                assert!(!reads_all, "{name}: {sql}\n{plan}");
+            }
+        }
+        store.close().await;
+    }
+}
+
+/// Stores deliveries of 20 webhooks with 10 event types. Nearly all are completed.
+async fn fill(database: &TestDatabase) {
+    let (rows, hex, analyze) = match database.engine() {
+        Engine::Sqlite => (20_000, "printf('%012x', ms)", "ANALYZE"),
+        Engine::Postgres => (
+            200_000,
+            "lpad(to_hex(ms), 12, '0')",
+            "VACUUM ANALYZE webhook_deliveries",
+        ),
+    };
+    let step = PERIOD_MS / rows;
+    let sql = format!(
+        "INSERT INTO webhook_deliveries (id, webhook_id, status, event_type, session_key, received_at,
+             next_attempt_at, lease_until, lease_owner, attempts, headers, body_size, body_preview, payload,
+             response_actions, target, error)
+         WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {rows}),
+             made (n, ms, status) AS (SELECT n, {START} + n * CAST({step} AS BIGINT), CASE
+                 WHEN n % 1000 = 1 THEN 'queued' WHEN n % 20000 = 2 THEN 'processing'
+                 WHEN n % 200 = 3 THEN 'failed' WHEN n % 500 = 4 THEN 'filtered'
+                 WHEN n % 500 = 5 THEN 'rejected' WHEN n % 500 = 6 THEN 'deduplicated'
+                 ELSE 'completed' END FROM numbers)
+         SELECT 'del_' || {hex} || substr('00000000000000000000' || n, length('00000000000000000000' || n) - 19),
+             'hook_' || (n % 20), status, 'push.' || (n % 10), 's' || n, ms,
+             CASE WHEN status = 'queued' AND n % 10000 <> 1 THEN ms END,
+             CASE WHEN status = 'processing' THEN ms END,
+             CASE WHEN status = 'processing' THEN 'node' END, 0, '{{}}', 2, '', '{{}}', '[]', '',
+             CASE WHEN status = 'rejected' THEN 'signature' END
+         FROM made"
+    );
+    run_sql(&database.location, &sql).await;
+    run_sql(&database.location, analyze).await;
+}
+
+/// Returns the statements on deliveries, each text once, with their plans.
+async fn explain_all(
+    conn: &mut Conn,
+    statements: Vec<Query<'static>>,
+) -> Result<Vec<(String, String)>, StoreError> {
+    let explain = match conn.engine() {
+        Engine::Sqlite => "EXPLAIN QUERY PLAN",
+        Engine::Postgres => "EXPLAIN",
+    };
+    let (mut plans, mut known) = (Vec::new(), HashSet::new());
+    for Query { text, values } in statements {
+        if !text.contains("webhook_deliveries") || !known.insert(text.clone()) {
+            continue;
+        }
+        let query = Query {
+            text: format!("{explain} {text}").into(),
+            values,
+        };
+        let steps: Vec<Step> = conn.list(query).await?;
+        let plan = steps.into_iter().map(|step| step.0 + "\n").collect();
+        plans.push((text.into_owned(), plan));
+    }
+    Ok(plans)
+}
+
+/// Whether a plan reads the table, or an index of all deliveries, from the beginning to the end.
+fn reads_all(engine: Engine, plan: &str) -> bool {
+    match engine {
+        Engine::Sqlite => plan.lines().any(|step| {
+            let tables = ["webhook_deliveries", "waiting", "older"];
+            let scans = |table: &&str| step.starts_with(&format!("SCAN {table}"));
+            tables.iter().any(scans) && !PARTIAL.iter().any(|index| step.contains(index))
+        }),
+        Engine::Postgres => plan.contains("Seq Scan on webhook_deliveries"),
+    }
+}
+
+const fn at(hours: i64) -> Timestamp {
+    Timestamp::from_millis(START + hours * HOUR_MS)
+}
+
+fn lists(conn: &mut Conn) -> BoxFuture<'_, Result<(), StoreError>> {
+    Box::pin(async move {
+        let of_statuses: [&[DeliveryStatus]; 4] = [
+            &[],
+            &[DeliveryStatus::Queued],
+            &[DeliveryStatus::Processing, DeliveryStatus::Failed],
+            &[DeliveryStatus::Completed],
+        ];
+        for webhook in [None, Some("hook_1"), Some("hook_none")] {
+            for event in [None, Some("push.1"), Some("push.*"), Some("none*")] {
+                for statuses in of_statuses {
+                    let filter = DeliveryFilter {
+                        webhook: webhook.map(WebhookId::from_text),
+                        event: event.map(str::to_owned),
+                        statuses: statuses.to_vec(),
+                        ..DeliveryFilter::default()
+                    };
+                    conn.list_deliveries(&filter, 50).await?;
+                }
+            }
+        }
+        let others = [
+            DeliveryFilter {
+                to_release: true,
+                ..DeliveryFilter::default()
+            },
+            DeliveryFilter {
+                text: Some("nothing contains this".to_owned()),
+                ..DeliveryFilter::default()
+            },
+            DeliveryFilter {
+                from: Some(at(100)),
+                until: Some(at(200)),
+                ..DeliveryFilter::default()
+            },
+        ];
+        for filter in &others {
+            conn.list_deliveries(filter, 50).await?;
+        }
+        conn.list_accepted_since(at(30 * 24 - 1), 1000).await?;
+        conn.find_last_delivery_id().await.map(drop)
+    })
+}
+
+fn counts(conn: &mut Conn) -> BoxFuture<'_, Result<(), StoreError>> {
+    Box::pin(async move {
+        let half_hour = Timestamp::from_millis(START + HOUR_MS / 2);
+        for webhook in [None, Some(WebhookId::from_text("hook_1"))] {
+            for until in [at(24), Timestamp::from_millis(i64::MAX)] {
+                conn.list_delivery_counts(webhook.as_ref(), half_hour, until)
+                    .await?;
+            }
+        }
+        conn.list_open_delivery_counts().await?;
+        conn.count_queued_deliveries().await?;
+        conn.count_deliveries_to_release().await?;
+        conn.count_deliveries_for("http:a").await.map(drop)
+    })
+}
+
+fn retention(conn: &mut Conn) -> BoxFuture<'_, Result<(), StoreError>> {
+    Box::pin(async move {
+        let old = conn.list_old_deliveries(at(24), false, 50).await?;
+        conn.list_old_deliveries(at(24), true, 50).await?;
+        let ids: Vec<DeliveryId> = old.into_iter().map(|one| one.id).collect();
+        conn.delete_old_deliveries(&ids).await?;
+        for group in conn.list_refused_groups(0).await? {
+            conn.list_oldest_refused(&group, 50).await?;
+        }
+        conn.delete_unused_delivery_configs(at(24)).await.map(drop)
+    })
+}
+
+fn claims(conn: &mut Conn) -> BoxFuture<'_, Result<(), StoreError>> {
+    Box::pin(async move {
+        let now = at(31 * 24);
+        let lines = conn.list_delivery_lines(None, 100).await?;
+        let takes = lines.into_iter().map(|line| Take {
+            target: line.target,
+            webhook_id: line.webhook_id,
+            limit: 4,
+        });
+        let want = ClaimRequest {
+            owner: "me".to_owned(),
+            now,
+            lease_until: now,
+            takes: takes.collect(),
+            paced: Vec::new(),
+        };
+        let claimed = conn.claim_deliveries(&want).await?.claimed;
+        assert!(claimed.len() > 1);
+        let finish = DeliveryFinish {
+            status: DeliveryStatus::Completed,
+            finished_at: now,
+            session_id: None,
+            input_tokens: None,
+            output_tokens: None,
+            error: None,
+            response_actions: None,
+            delivered_at: None,
+            outcome: None,
+            channel: None,
+            response: DeliveryResponse::default(),
+        };
+        let (requeued, ended) = claimed.split_at(1);
+        let ends = ended.iter().map(|work| DeliveryEnd {
+            id: &work.row.id,
+            attempt: 1,
+            finish: &finish,
+        });
+        conn.finish_deliveries("me", &ends.collect::<Vec<_>>())
+            .await?;
+        let requeue = DeliveryRequeue {
+            next_attempt_at: Some(now),
+            uncount: false,
+            error: None,
+            session_id: None,
+        };
+        for work in requeued {
+            conn.requeue_delivery(&work.row.id, "me", 1, &requeue)
+                .await?;
+        }
+        conn.renew_leases("node", now).await?;
+        conn.list_leases().await.map(drop)
+    })
+}
+
+fn waits(conn: &mut Conn) -> BoxFuture<'_, Result<(), StoreError>> {
+    Box::pin(async move {
+        let now = at(31 * 24);
+        let ids = conn.list_stranded_deliveries().await?;
+        conn.update_deliveries_due(&ids, now)?;
+        conn.list_deliveries_behind_vault().await?;
+        conn.release_deliveries_from_budget(now).await?;
+        conn.release_deliveries(now).await?;
+        conn.update_received_deliveries(now).await?;
+        conn.update_deliveries_too_late(now, HOUR_MS).await?;
+        conn.list_untargeted_deliveries(10).await.map(drop)
+    })
+}
