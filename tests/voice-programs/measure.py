@@ -337,7 +337,7 @@ def measure_whisper(programs, models, recording, runs, context):
     command = [programs / "whisper-server", "-m", model, "--host", "127.0.0.1", "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     fields = {
-        "response_format": "verbose_json", "no_language_probabilities": "true", "language": "auto",
+        "response_format": "verbose_json", "no_language_probabilities": "true", "no_context": "true", "language": "auto",
         "translate": "false", "audio_ctx": str(context), "prompt": "", "max_len": "1000000", "beam_size": "5",
         "best_of": "5",
     }

@@ -7,6 +7,8 @@
 //!   request therefore contains all fields that differ between requests.
 //! - Its defaults differ from those of `whisper-cli`: it searches less, and cuts segments after 60 characters.
 //! - `no_language_probabilities` saves a second run of the encoder. Older versions ignore it.
+//! - Some versions of 2025 otherwise transcribe a recording with the transcripts of earlier ones as context, which may
+//!   be those of other callers (<https://github.com/ggml-org/whisper.cpp/pull/3482>). `no_context` prevents that.
 //! - It detects the language with the `audio_ctx` of the request before, which is at least
 //!   [`audio_context`](super::audio_context)'s minimum.
 
@@ -170,6 +172,7 @@ fn form(call: &SttCall, audio_context: usize) -> Option<Form> {
     let form = Form::new()
         .text("response_format", "verbose_json")
         .text("no_language_probabilities", "true")
+        .text("no_context", "true")
         .text("language", language.unwrap_or_else(|| "auto".to_owned()))
         .text("translate", translate)
         .text("audio_ctx", audio_context.to_string())

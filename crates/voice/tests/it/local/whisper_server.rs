@@ -160,6 +160,8 @@ async fn each_request_states_its_language_its_hint_and_whether_it_is_translated(
         ("language", "de", "auto"),
         ("prompt", "Grüße an \"Zoë\"\n--help", ""),
         ("translate", "true", "false"),
+        // Otherwise the second recording would be transcribed with the first transcript as its hint.
+        ("no_context", "true", "true"),
         // The values of whisper-cli.
         ("beam_size", "5", "5"),
         ("best_of", "5", "5"),

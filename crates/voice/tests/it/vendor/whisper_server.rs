@@ -178,7 +178,7 @@ fn fault(form: &Form) -> Option<String> {
     for (name, value) in &form.fields {
         let is_fine = match name.as_str() {
             "response_format" => value == "verbose_json",
-            "no_language_probabilities" => value == "true",
+            "no_language_probabilities" | "no_context" => value == "true",
             "translate" => value == "true" || value == "false",
             "language" => value == "auto" || value.len() == 2,
             "prompt" => true,
@@ -191,7 +191,7 @@ fn fault(form: &Form) -> Option<String> {
         }
     }
     let names = form.fields.len();
-    if names != 9 {
+    if names != 10 {
         return Some(format!(
             "{names} fields; others keep the values of earlier requests"
         ));
