@@ -1,10 +1,11 @@
 """Measures how long local programs take for a short sentence: started for it, and kept running.
 
-FOLDER/bin/python measure.py FOLDER [--whisper FOLDER_OF_WHISPER_SERVER] [--runs 15]
+FOLDER/bin/python measure.py FOLDER [--runs 15]
+    [--whisper FOLDER_OF_WHISPER_SERVER [--whisper-model GGML_FILE --recording WAV_FILE_OF_2_SECONDS]]
 
 FOLDER is target/test-voice after `cargo xtask test`. The programs are called as crates/voice calls them. The models
 have the size and architecture of usual ones and random weights, so that what they say is noise; their speed does not
-depend on that. The duration predictor of the voice is simplified: each symbol lasts three frames (35 ms), which is
+depend on that. A trained model and a recording of speech can be given for whisper.cpp. The duration predictor of the voice is simplified: each symbol lasts three frames (35 ms), which is
 longer than in usual voices.
 
 - Piper: a voice of the quality "medium" (VITS, 22,050 samples per second).
@@ -321,8 +322,7 @@ def measure_sherpa(folder, models, recording, runs):
     report(f"sherpa-onnx, {SECONDS} seconds", cold, first[0], warm, used)
 
 
-def measure_whisper(programs, models, recording, runs, context):
-    model = models / "tiny.en.bin"
+def measure_whisper(programs, model, recording, runs, context):
 
     def once():
         with tempfile.TemporaryDirectory() as place:
@@ -337,9 +337,9 @@ def measure_whisper(programs, models, recording, runs, context):
     command = [programs / "whisper-server", "-m", model, "--host", "127.0.0.1", "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     fields = {
-        "response_format": "verbose_json", "no_language_probabilities": "true", "no_context": "true", "language": "auto",
-        "translate": "false", "audio_ctx": str(context), "prompt": "", "max_len": "1000000", "beam_size": "5",
-        "best_of": "5",
+        "response_format": "verbose_json", "no_language_probabilities": "true", "no_context": "true",
+        "language": "auto", "translate": "false", "audio_ctx": str(context), "prompt": "", "max_len": "1000000",
+        "beam_size": "5", "best_of": "5",
     }
     head = "".join(
         f'--b\r\ncontent-disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()
@@ -382,6 +382,8 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("folder", type=Path)
     options.add_argument("--whisper", type=Path)
+    options.add_argument("--whisper-model", type=Path)
+    options.add_argument("--recording", type=Path)
     options.add_argument("--runs", type=int, default=15)
     wanted = options.parse_args()
     folder = wanted.folder.absolute()
@@ -395,10 +397,12 @@ def main():
         make_recognizer(models / "nemo")
         measure_sherpa(folder, models, recording, wanted.runs)
         if wanted.whisper:
-            model = models / "tiny.en.bin"
-            make_whisper(model, state=384, layers=4, heads=6, seconds=SECONDS, sentence=SENTENCE.rstrip("."))
+            model = wanted.whisper_model or models / "tiny.en.bin"
+            if not wanted.whisper_model:
+                make_whisper(model, state=384, layers=4, heads=6, seconds=SECONDS, sentence=SENTENCE.rstrip("."))
             for context in (AUDIO_CONTEXT, 0):
-                measure_whisper(wanted.whisper.absolute(), models, recording, wanted.runs, context)
+                heard = wanted.recording or recording
+                measure_whisper(wanted.whisper.absolute(), model, heard, wanted.runs, context)
         else:
             print("LEFT OUT: whisper.cpp; give the folder of whisper-server as --whisper", file=sys.stderr)
         print(f"load {os.getloadavg()[0]:.1f}")
