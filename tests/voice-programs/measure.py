@@ -5,8 +5,8 @@ FOLDER/bin/python measure.py FOLDER [--runs 15]
 
 FOLDER is target/test-voice after `cargo xtask test`. The programs are called as crates/voice calls them. The models
 have the size and architecture of usual ones and random weights, so that what they say is noise; their speed does not
-depend on that. A trained model and a recording of speech can be given for whisper.cpp. The duration predictor of the voice is simplified: each symbol lasts three frames (35 ms), which is
-longer than in usual voices.
+depend on that. A trained model and a recording of speech can be given for whisper.cpp. The duration predictor of the
+voice is simplified: each symbol lasts three frames (35 ms), which is longer than in usual voices.
 
 - Piper: a voice of the quality "medium" (VITS, 22,050 samples per second).
 - sherpa-onnx: a NeMo Conformer CTC "medium" (18 layers, 256 wide).
