@@ -41,6 +41,8 @@ SECONDS = 2
 # What crates/voice/src/stt/whisper_cli/audio_context.rs computes for a recording of this length.
 AUDIO_CONTEXT = 512
 AIM_MS = 300
+# The variable that crates/voice/src/stt/whisper_cli.rs sets.
+WHISPER_ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}
 WORKER = Path(__file__).resolve().parents[2] / "crates/voice/src/stt/sherpa_onnx/worker.py"
 
 
@@ -328,14 +330,15 @@ def measure_whisper(programs, model, recording, runs, context):
         with tempfile.TemporaryDirectory() as place:
             command = [programs / "whisper-cli", "-m", model, "-f", recording, "-l", "auto"]
             command += ["-ojf", "-of", f"{place}/result", "-np", "-ac", str(context)]
-            subprocess.run(command, capture_output=True, check=True)
+            subprocess.run(command, capture_output=True, check=True, env=WHISPER_ENVIRONMENT)
 
     cold = timed(once, 3)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [programs / "whisper-server", "-m", model, "--host", "127.0.0.1", "--port", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, env=WHISPER_ENVIRONMENT, **output)
     fields = {
         "response_format": "verbose_json", "no_language_probabilities": "true", "no_context": "true",
         "language": "auto", "translate": "false", "audio_ctx": str(context), "prompt": "", "max_len": "1000000",

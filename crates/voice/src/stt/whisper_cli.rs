@@ -31,6 +31,9 @@ const ID: &str = "stt_local_2";
 const SERVER: &str = "whisper-server";
 const BINARY: &str = "voice.stt.stt_local_2.binary_path";
 const MODEL: &str = "voice.stt.stt_local_2.model_path";
+/// OpenMP's threads otherwise wait for each other in loops. While other programs use the same processors, for example a
+/// second transcription, that takes several times as long.
+const VARIABLES: &[(&str, &str)] = &[("OMP_WAIT_POLICY", "passive")];
 /// The input file name.
 const AUDIO: &str = "audio.wav";
 /// The output file name without its extension, as `-of` requires.
@@ -102,7 +105,7 @@ fn server(resources: &Resources, call: &SttCall, program: &Path, model: &Path) -
         // whisper-server serves the files in this directory, which is empty.
         directory_option: Some("--public"),
         protocol: Protocol::Http,
-        variables: &[],
+        variables: VARIABLES,
     };
     let keeps = resources.programs.warm().keeps(&command.program);
     keeps.then_some(command)
@@ -124,7 +127,7 @@ async fn run(
         setting: BINARY,
         program,
         args: arguments(call, model, directory.path(), audio_context),
-        variables: &[],
+        variables: VARIABLES,
         stdin: Bytes::new(),
         most_output: MAX_TEXT_ANSWER_BYTES,
         with_stderr: false,
