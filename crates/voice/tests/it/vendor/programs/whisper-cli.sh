@@ -5,6 +5,7 @@
 . "${0%/*}/stand-in.sh"
 noticed
 
+[ "$OMP_WAIT_POLICY" = passive ] || refuse 0 "its threads wait in loops"
 model= file= language=en json= output= quiet= context=0
 while [ $# -gt 0 ]; do
     case $1 in
