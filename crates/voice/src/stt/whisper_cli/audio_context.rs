@@ -16,7 +16,7 @@ const BYTES_A_POSITION: usize = 640;
 const WINDOW: usize = 1500;
 /// Positions after the end of the recording: 2.56 seconds.
 const MARGIN: usize = 128;
-/// The smallest context: 10.24 seconds.
+/// The smallest context: 10.24 seconds. With 7.68 seconds, "tiny.en" understood twice as many words wrongly in a trial.
 const LEAST: usize = 512;
 /// Contexts are multiples of it.
 const STEP: usize = 64;
