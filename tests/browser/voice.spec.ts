@@ -287,6 +287,21 @@ test('a transcription provider is tested with a second of silence; a refusal sho
   await clean(page);
 });
 
+test('whisper.cpp: the context fits the recording unless the form turns that off', async ({ home, page }) => {
+  const key = 'voice.stt.stt_local_2.fit_audio_context';
+  await page.goto(`${home.origin}/settings/voice/listening`);
+  await page.getByRole('button', { name: 'Set up whisper.cpp' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Set up whisper.cpp' });
+  await expect(dialog.getByText('Transcribes short recordings faster.')).toBeVisible();
+  const fits = dialog.getByLabel('Fit context to recording');
+  await expect(fits).toHaveValue('');
+  await fits.selectOption('No');
+  await dialog.getByRole('button', { name: 'Save and test' }).click();
+  // There is no model file.
+  await expect(dialog.getByText('Saved, but the test failed:')).toBeVisible();
+  expect(await home.rpc('config.get', { keys: [key] })).toMatchObject({ values: [{ key, value: false }] });
+});
+
 test('a recording survives a gateway that is killed during transcription', async ({ home, page, vendor, complaints }) => {
   complaints.allowDowntime();
   await page.goto(`${home.origin}/settings/voice/listening`);

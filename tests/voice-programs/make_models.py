@@ -193,7 +193,7 @@ class WhisperFile:
 SENTENCE = "this sentence is said by a small model that was made without any training"
 
 
-def make_whisper(path, state=64, layers=1, heads=1, seconds=None):
+def make_whisper(path, state=64, layers=1, heads=1, seconds=None, sentence=SENTENCE):
     """English only, all weights zero except for the positions: the number of previous tokens determines the next
     word. With `seconds`, the sentence starts at 0 and ends then; otherwise the model has no times."""
     vocabulary, frames, context, mels = 51864, 1500, 448, 80
@@ -204,7 +204,7 @@ def make_whisper(path, state=64, layers=1, heads=1, seconds=None):
         whisper.numbers(context, state, heads, layers, mels, 1)
         whisper.numbers(mels, 201)
         file.write(np.full((mels, 201), 1 / 201, np.float32).tobytes())
-        words = [f" {word}" for word in SENTENCE.split()] + ["."]
+        words = [f" {word}" for word in sentence.split()] + ["."]
         whisper.numbers(end)
         for number in range(end):
             word = number - first

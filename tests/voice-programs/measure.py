@@ -1,15 +1,20 @@
 """Measures how long local programs take for a short sentence: started for it, and kept running.
 
-FOLDER/bin/python measure.py FOLDER [--whisper FOLDER_OF_WHISPER_SERVER] [--runs 15]
+FOLDER/bin/python measure.py FOLDER [--runs 15]
+    [--whisper FOLDER_OF_WHISPER_SERVER [--whisper-model GGML_FILE --recording WAV_FILE_OF_2_SECONDS]]
 
 FOLDER is target/test-voice after `cargo xtask test`. The programs are called as crates/voice calls them. The models
 have the size and architecture of usual ones and random weights, so that what they say is noise; their speed does not
-depend on that. The duration predictor of the voice is simplified: each symbol lasts three frames (35 ms), which is
-longer than in usual voices.
+depend on that. A trained model and a recording of speech can be given for whisper.cpp. The duration predictor of the
+voice is simplified: each symbol lasts three frames (35 ms), which is longer than in usual voices.
 
 - Piper: a voice of the quality "medium" (VITS, 22,050 samples per second).
 - sherpa-onnx: a NeMo Conformer CTC "medium" (18 layers, 256 wide).
-- whisper.cpp: "tiny.en". `whisper-server` and `whisper-cli` are in no package that the tests install.
+- whisper.cpp: "tiny.en", with the `audio_ctx` that the gateway sends for the recording, and with the whole window of 30
+  seconds. `whisper-server` and `whisper-cli` are in no package that the tests install.
+
+What is measured is the time from the request to all samples of the sentence, or to the transcript. The gateway passes
+on no part of a sentence before that.
 """
 
 import argparse
@@ -33,7 +38,11 @@ from piper.phoneme_ids import DEFAULT_PHONEME_ID_MAP
 
 SENTENCE = "The front door is open."
 SECONDS = 2
+# What crates/voice/src/stt/whisper_cli/audio_context.rs computes for a recording of this length.
+AUDIO_CONTEXT = 512
 AIM_MS = 300
+# The variable that crates/voice/src/stt/whisper_cli.rs sets.
+WHISPER_ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}
 WORKER = Path(__file__).resolve().parents[2] / "crates/voice/src/stt/sherpa_onnx/worker.py"
 
 
@@ -315,24 +324,25 @@ def measure_sherpa(folder, models, recording, runs):
     report(f"sherpa-onnx, {SECONDS} seconds", cold, first[0], warm, used)
 
 
-def measure_whisper(programs, models, recording, runs):
-    model = models / "tiny.en.bin"
+def measure_whisper(programs, model, recording, runs, context):
 
     def once():
         with tempfile.TemporaryDirectory() as place:
             command = [programs / "whisper-cli", "-m", model, "-f", recording, "-l", "auto"]
-            command += ["-ojf", "-of", f"{place}/result", "-np"]
-            subprocess.run(command, capture_output=True, check=True)
+            command += ["-ojf", "-of", f"{place}/result", "-np", "-ac", str(context)]
+            subprocess.run(command, capture_output=True, check=True, env=WHISPER_ENVIRONMENT)
 
     cold = timed(once, 3)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [programs / "whisper-server", "-m", model, "--host", "127.0.0.1", "--port", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, env=WHISPER_ENVIRONMENT, **output)
     fields = {
-        "response_format": "verbose_json", "no_language_probabilities": "true", "language": "auto",
-        "translate": "false", "prompt": "", "max_len": "1000000", "beam_size": "5", "best_of": "5",
+        "response_format": "verbose_json", "no_language_probabilities": "true", "no_context": "true",
+        "language": "auto", "translate": "false", "audio_ctx": str(context), "prompt": "", "max_len": "1000000",
+        "beam_size": "5", "best_of": "5",
     }
     head = "".join(
         f'--b\r\ncontent-disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()
@@ -367,13 +377,16 @@ def measure_whisper(programs, models, recording, runs):
     warm, used = measured(process, kept, runs)
     process.kill()
     process.wait()
-    report(f"whisper.cpp, {SECONDS} seconds", cold, first[0], warm, used)
+    window = f"audio_ctx {context}" if context else "the whole window"
+    report(f"whisper.cpp, {SECONDS} seconds, {window}", cold, first[0], warm, used)
 
 
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("folder", type=Path)
     options.add_argument("--whisper", type=Path)
+    options.add_argument("--whisper-model", type=Path)
+    options.add_argument("--recording", type=Path)
     options.add_argument("--runs", type=int, default=15)
     wanted = options.parse_args()
     folder = wanted.folder.absolute()
@@ -387,8 +400,12 @@ def main():
         make_recognizer(models / "nemo")
         measure_sherpa(folder, models, recording, wanted.runs)
         if wanted.whisper:
-            make_whisper(models / "tiny.en.bin", state=384, layers=4, heads=6, seconds=SECONDS)
-            measure_whisper(wanted.whisper.absolute(), models, recording, wanted.runs)
+            model = wanted.whisper_model or models / "tiny.en.bin"
+            if not wanted.whisper_model:
+                make_whisper(model, state=384, layers=4, heads=6, seconds=SECONDS, sentence=SENTENCE.rstrip("."))
+            for context in (AUDIO_CONTEXT, 0):
+                heard = wanted.recording or recording
+                measure_whisper(wanted.whisper.absolute(), model, heard, wanted.runs, context)
         else:
             print("LEFT OUT: whisper.cpp; give the folder of whisper-server as --whisper", file=sys.stderr)
         print(f"load {os.getloadavg()[0]:.1f}")

@@ -20,6 +20,7 @@ VALUES = {
     "-of": "output", "--output-file": "output",
     "--prompt": "prompt",
     "-t": "threads", "--threads": "threads",
+    "-ac": "context", "--audio-ctx": "context",
 }
 SWITCHES = {
     "-oj": "json", "--output-json": "json",
@@ -97,6 +98,8 @@ def main():
     except Exception:
         fail("failed to initialize whisper context", 3)
     extra = {"initial_prompt": wanted["prompt"]} if "prompt" in wanted else {}
+    if "context" in wanted:
+        extra["audio_ctx"] = int(wanted["context"])
     heard = model.transcribe(samples(wanted["file"]), language="en", print_progress=False, **extra)
     segments = []
     for segment in heard:

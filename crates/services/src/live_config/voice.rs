@@ -138,6 +138,10 @@ mod tests {
                 ("SERVICE_VOICE__STT__PROVIDER", "groq"),
                 ("SERVICE_VOICE__STT__FALLBACK", "sherpa-onnx"),
                 ("SERVICE_VOICE__STT__DEEPGRAM__SMART_FORMAT", "true"),
+                (
+                    "SERVICE_VOICE__STT__WHISPER_CLI__FIT_AUDIO_CONTEXT",
+                    "false",
+                ),
                 ("SERVICE_VOICE__STT__SHERPA_ONNX__MODEL_DIR", "/m"),
             ],
             &[],
@@ -170,6 +174,8 @@ mod tests {
         let piper = &tts.providers[&TtsId::Piper];
         assert_eq!((piper.length_scale, piper.speaker_id), (Some(0.5), Some(2)));
         assert_eq!(stt.providers[&SttId::Deepgram].smart_format, Some(true));
+        let whisper = &stt.providers[&SttId::WhisperCli];
+        assert_eq!(whisper.fit_audio_context, Some(false));
         let sherpa = stt.providers[&SttId::SherpaOnnx].model_path.clone();
         assert_eq!(sherpa, Some("/m".into()));
         assert_eq!(made.child_variables, [("PATH".to_owned(), "/bin".into())]);

@@ -70,7 +70,16 @@ impl Job {
                 true,
             ));
         }
-        let bytes = audio.clone();
+        self.measured(state, audio).await
+    }
+
+    /// The audio with its duration.
+    pub(super) async fn measured(
+        &self,
+        state: &State,
+        audio: Bytes,
+    ) -> Result<CompleteSpeech, VoiceError> {
+        let (bytes, kind) = (audio.clone(), self.format.kind());
         let cpu = &state.resources.cpu;
         let measured = cpu.run(move || Ok(duration_ms(&bytes, kind))).await?;
         let warning = measured.is_err().then(|| {

@@ -103,6 +103,9 @@ impl Voice {
                 is_cached: true,
             });
         }
+        if let Some(made) = self.find_streamed(state, job).await {
+            return made;
+        }
         let id = job.id;
         let counting = usage::begin_speech(id, &state.resources, job.setup);
         let made = counting.of(job.make(state).await)?;

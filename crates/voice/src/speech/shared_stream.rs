@@ -45,6 +45,13 @@ impl SharedStreams {
         running.insert(name, Arc::downgrade(&stream));
         (Listener::first(stream), false)
     }
+
+    /// Listens to the running stream of this name from its first byte. `None` if there is none.
+    pub(super) fn find(&self, name: &Name) -> Option<Listener> {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = running.get(name).and_then(Weak::upgrade);
+        stream.and_then(Listener::of)
+    }
 }
 
 /// A stream that several listeners read. It advances when one of them reads, and is dropped with the last of them.

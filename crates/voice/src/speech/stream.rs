@@ -1,5 +1,6 @@
 //! Text to audio that is forwarded as it arrives: `POST /api/tts/stream`.
 
+use super::complete::CompleteSpeech;
 use super::container::{broken, other_kind_of_head, peek, read};
 use super::observed::{Body, ObservedStream, SoFar};
 use super::order::{Job, Order};
@@ -104,6 +105,28 @@ impl Voice {
         let (listener, joined) = self.0.streams.join(key, beginning);
         let (body, is_cached) = listener.begun().await?;
         Ok((body.fuse().boxed(), joined || is_cached, warning))
+    }
+
+    /// The whole audio of an identical request that is being streamed. `None` if there is none, or if the format has the
+    /// length in its header, which a stream may leave out.
+    pub(super) async fn find_streamed(
+        &self,
+        state: &State,
+        job: &Job,
+    ) -> Option<Result<CompleteSpeech, VoiceError>> {
+        if matches!(job.format, Format::Wav | Format::Flac) {
+            return None;
+        }
+        let listener = self.0.streams.find(&job.key)?;
+        let reading = async {
+            let (body, _) = listener.begun().await?;
+            let made = job.measured(state, read(body).await?).await?;
+            Ok::<_, VoiceError>(CompleteSpeech {
+                is_cached: true,
+                ..made
+            })
+        };
+        Some(reading.await)
     }
 
     async fn find_or_begin(

@@ -4,8 +4,10 @@
 //! used, because it also removes the times from the JSON. `-tr` translates to English; a model for English
 //! alone ignores it. The hint can only be passed as an argument, which other users of the machine can read
 //! while the program runs. If programs are kept between requests, [`kept`] asks a `whisper-server`.
+//! [`audio_context`] limits what both encode.
 
 mod answer;
+mod audio_context;
 mod kept;
 mod written;
 
@@ -29,6 +31,9 @@ const ID: &str = "stt_local_2";
 const SERVER: &str = "whisper-server";
 const BINARY: &str = "voice.stt.stt_local_2.binary_path";
 const MODEL: &str = "voice.stt.stt_local_2.model_path";
+/// OpenMP's threads otherwise wait for each other in loops. While other programs use the same processors, for example a
+/// second transcription, that takes several times as long.
+const VARIABLES: &[(&str, &str)] = &[("OMP_WAIT_POLICY", "passive")];
 /// The input file name.
 const AUDIO: &str = "audio.wav";
 /// The output file name without its extension, as `-of` requires.
@@ -45,7 +50,14 @@ pub(super) static PROVIDER: SttProvider = SttProvider {
             // The existence of the model is checked when it is used.
             missing: |settings, programs| needs(settings, programs).err(),
         },
-        settings: &[setting("model_path", "Model file"), BINARY_PATH, LANGUAGE],
+        settings: &[
+            setting("model_path", "Model file"),
+            BINARY_PATH,
+            LANGUAGE,
+            setting("fit_audio_context", "Fit context to recording").hint(
+                "Transcribes short recordings faster. Without it, 30 seconds are always processed.",
+            ),
+        ],
     },
     accepts: only_wav,
     max_bytes: MAX_WAV_BYTES,
@@ -60,17 +72,19 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, Voic
     if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
         return Err(VoiceError::missing_file(MODEL));
     }
+    let context = audio_context::fitting(call, &model).await;
     let permit = resources.programs.permit(ID).await?;
     let Some(command) = server(resources, call, &program, &model) else {
-        return run(resources, permit, call, (program, &model)).await;
+        return run(resources, permit, call, (program, &model), context).await;
     };
-    let listening = kept::listen(resources, &command, call, permit.until);
+    let listening = kept::listen(resources, &command, (call, context), permit.until);
     let asked = in_time(permit.until, ID, async { Ok(listening.await) });
     let kept::Failed { is_new } = match asked.await? {
         Ok(recognized) => return Ok(recognized),
         Err(failed) => failed,
     };
-    let recognized = run(resources, permit, call, (program, &model)).await?;
+    // The context may be the reason.
+    let recognized = run(resources, permit, call, (program, &model), 0).await?;
     if is_new {
         resources.programs.warm().give_up(command.program);
     }
@@ -91,7 +105,7 @@ fn server(resources: &Resources, call: &SttCall, program: &Path, model: &Path) -
         // whisper-server serves the files in this directory, which is empty.
         directory_option: Some("--public"),
         protocol: Protocol::Http,
-        variables: &[],
+        variables: VARIABLES,
     };
     let keeps = resources.programs.warm().keeps(&command.program);
     keeps.then_some(command)
@@ -103,6 +117,7 @@ async fn run(
     permit: ProgramPermit,
     call: &SttCall,
     (program, model): (PathBuf, &Path),
+    audio_context: usize,
 ) -> Result<SttResult, VoiceError> {
     let until = permit.until;
     let directory = in_time(until, ID, resources.programs.workspace(AUDIO, &call.audio));
@@ -111,8 +126,8 @@ async fn run(
         provider: ID,
         setting: BINARY,
         program,
-        args: arguments(call, model, directory.path()),
-        variables: &[],
+        args: arguments(call, model, directory.path(), audio_context),
+        variables: VARIABLES,
         stdin: Bytes::new(),
         most_output: MAX_TEXT_ANSWER_BYTES,
         with_stderr: false,
@@ -150,7 +165,12 @@ async fn read(path: &Path) -> Result<Vec<u8>, VoiceError> {
     Ok(text)
 }
 
-fn arguments(call: &SttCall, model: &Path, directory: &Path) -> Vec<OsString> {
+fn arguments(
+    call: &SttCall,
+    model: &Path,
+    directory: &Path,
+    audio_context: usize,
+) -> Vec<OsString> {
     let language = call.language.as_deref().and_then(primary);
     let mut arguments: Vec<OsString> = vec![
         "-m".into(),
@@ -164,6 +184,9 @@ fn arguments(call: &SttCall, model: &Path, directory: &Path) -> Vec<OsString> {
         directory.join(RESULT).into(),
         "-np".into(),
     ];
+    if audio_context > 0 {
+        arguments.extend(["-ac".into(), audio_context.to_string().into()]);
+    }
     if call.translate {
         arguments.push("-tr".into());
     }

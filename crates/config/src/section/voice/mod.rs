@@ -72,6 +72,7 @@ pub struct VoiceProvider {
     pub stability: Option<f64>,
     pub similarity_boost: Option<f64>,
     pub smart_format: Option<bool>,
+    pub fit_audio_context: Option<bool>,
     /// A bare name is kept unchanged and later searched for on `PATH`.
     pub binary_path: Option<PathBuf>,
     /// `model_path` or `model_dir`.
@@ -122,6 +123,10 @@ impl VoiceProvider {
         let number = |name: &str| reader.number(&key(name));
         let url = |name: &str| reader.optional::<Url>(&key(name));
         let file = |name: &str| reader.file(&key(name));
+        let flag = |name: &str| {
+            let key = key(name);
+            reader.is_set(&key).then(|| reader.flag(&key)).transpose()
+        };
         Ok(Self {
             api_key: text("api_key").map(SecretString::from),
             base_url: match url("base_url")? {
@@ -134,10 +139,8 @@ impl VoiceProvider {
             speed: number("speed").or_else(|| number("speaking_rate")),
             stability: number("stability"),
             similarity_boost: number("similarity_boost"),
-            smart_format: reader
-                .is_set(&key("smart_format"))
-                .then(|| reader.flag(&key("smart_format")))
-                .transpose()?,
+            smart_format: flag("smart_format")?,
+            fit_audio_context: flag("fit_audio_context")?,
             binary_path: match text("binary_path") {
                 Some(name) if !name.contains('/') => Some(name.into()),
                 _ => file("binary_path"),

@@ -67,6 +67,12 @@ section! {
         "binary_path": file("\"whisper-cli\"", BINARY),
         "model_path": file("\"models/ggml-base.bin\"", "The ggml file of the model; required."),
         "language": LANGUAGE,
+        "fit_audio_context": unset(
+            Kind::Flag,
+            "true",
+            "Process only as much of the window of 30 seconds as a recording needs, which is faster. If it is not \
+             set, it is true.",
+        ),
     }
     "stt_local_3" = "sherpa-onnx" {
         "binary_path": file("\"sherpa-onnx-offline\"", BINARY),

@@ -54,7 +54,7 @@ fn the_defaults_are_the_contract_s() {
 #[case("stt.stt_cloud_4", "api_key base_url language model")]
 #[case("stt.stt_cloud_5", "api_key base_url model language")]
 #[case("stt.stt_local_1", "endpoint model language")]
-#[case("stt.stt_local_2", "binary_path model_path language")]
+#[case("stt.stt_local_2", "binary_path model_path language fit_audio_context")]
 #[case("stt.stt_local_3", "binary_path model_dir language")]
 #[case("tts", "enabled provider providers auto max_text_length fallback")]
 #[case("stt", "enabled provider providers fallback")]
@@ -148,6 +148,7 @@ fn each_provider_is_read_whole() {
          [voice.tts.coqui]\nendpoint = \"http://h:5002/\"\nmodel = \"x\"\n\
          [voice.stt.voxtral-local]\nendpoint = \"http://h:8000\"\n\
          [voice.stt.deepgram]\nsmart_format = false\nlanguage = \"de\"\n\
+         [voice.stt.whisper-cli]\nfit_audio_context = false\n\
          [voice.stt.sherpa-onnx]\nmodel_dir = \"m\"\nbinary_path = \"bin/sherpa\"\n",
     );
     let (tts, stt) = (&voice.tts.providers, &voice.stt.providers);
@@ -184,6 +185,8 @@ fn each_provider_is_read_whole() {
         "http://h:8000/v1"
     );
     assert_eq!(stt["stt_cloud_3"].smart_format, Some(false));
+    assert_eq!(stt["stt_local_2"].fit_audio_context, Some(false));
+    assert_eq!(stt["stt_local_3"].fit_audio_context, None);
     assert_eq!(stt["stt_cloud_3"].language.as_deref(), Some("de"));
     let sherpa = &stt["stt_local_3"];
     assert!(sherpa.model_path.as_deref().unwrap().is_absolute());

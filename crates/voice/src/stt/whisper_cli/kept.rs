@@ -7,6 +7,10 @@
 //!   request therefore contains all fields that differ between requests.
 //! - Its defaults differ from those of `whisper-cli`: it searches less, and cuts segments after 60 characters.
 //! - `no_language_probabilities` saves a second run of the encoder. Older versions ignore it.
+//! - Some versions of 2025 otherwise transcribe a recording with the transcripts of earlier ones as context, which may
+//!   be those of other callers (<https://github.com/ggml-org/whisper.cpp/pull/3482>). `no_context` prevents that.
+//! - It detects the language with the `audio_ctx` of the request before, which is at least
+//!   [`audio_context`](super::audio_context)'s minimum.
 
 use super::answer;
 use crate::programs::{Command, Outcome, Process, Server, Warm};
@@ -53,12 +57,17 @@ enum Trouble {
 pub(super) async fn listen(
     resources: &Resources,
     command: &Command,
-    call: &SttCall,
+    (call, audio_context): (&SttCall, usize),
     until: Instant,
 ) -> Result<SttResult, Failed> {
     let warm: &Warm = resources.programs.warm();
     for _ in 0..STARTS {
-        let order = (resources.clone(), call.clone(), until);
+        let order = Order {
+            resources: resources.clone(),
+            call: call.clone(),
+            audio_context,
+            until,
+        };
         let asked = warm.ask(command, move |process| heard(process, order).boxed());
         match asked.await {
             Ok(Some(Ok(recognized))) => return Ok(recognized),
@@ -70,25 +79,31 @@ pub(super) async fn listen(
     Err(Failed { is_new: true })
 }
 
-async fn heard(
-    process: &mut Process,
-    (resources, call, until): (Resources, SttCall, Instant),
-) -> (Outcome, Result<SttResult, Trouble>) {
+/// A recording for a process.
+struct Order {
+    resources: Resources,
+    call: SttCall,
+    /// The value of `audio_ctx`.
+    audio_context: usize,
+    until: Instant,
+}
+
+async fn heard(process: &mut Process, order: Order) -> (Outcome, Result<SttResult, Trouble>) {
     let is_new = !process.has_answered;
     let other = (Outcome::End, Err(Trouble::Other { is_new }));
     let Some(server) = process.server.clone() else {
         return other;
     };
     if is_new {
-        let half = until.saturating_duration_since(Instant::now()) / 2;
-        let ready = while_it_runs(process, ready(&resources, &server));
+        let half = order.until.saturating_duration_since(Instant::now()) / 2;
+        let ready = while_it_runs(process, ready(&order.resources, &server));
         match timeout(half.min(READY), ready).await {
             Ok(Some(())) => {}
             Ok(None) => return (Outcome::End, Err(Trouble::NotStarted)),
             Err(_elapsed) => return other,
         }
     }
-    match while_it_runs(process, transcript(&resources, &server, &call)).await {
+    match while_it_runs(process, transcript(&server, &order)).await {
         Some(Some(recognized)) => {
             process.has_answered = true;
             (Outcome::Keep, Ok(recognized))
@@ -124,9 +139,11 @@ async fn ready(resources: &Resources, server: &Server) {
     }
 }
 
-async fn transcript(resources: &Resources, server: &Server, call: &SttCall) -> Option<SttResult> {
+async fn transcript(server: &Server, order: &Order) -> Option<SttResult> {
+    let resources = &order.resources;
     let post = resources.post(server.url("/inference")?);
-    let response = send(resources, server, post.multipart(form(call)?)).await?;
+    let form = form(&order.call, order.audio_context)?;
+    let response = send(resources, server, post.multipart(form)).await?;
     if !response.status().is_success() {
         let status = response.status().as_u16();
         tracing::debug!(status, "whisper-server refused a recording");
@@ -149,14 +166,16 @@ async fn send(resources: &Resources, server: &Server, request: RequestBuilder) -
 }
 
 /// The form shares the audio's bytes without copying them.
-fn form(call: &SttCall) -> Option<Form> {
+fn form(call: &SttCall, audio_context: usize) -> Option<Form> {
     let language = call.language.as_deref().and_then(primary);
     let translate = if call.translate { "true" } else { "false" };
     let form = Form::new()
         .text("response_format", "verbose_json")
         .text("no_language_probabilities", "true")
+        .text("no_context", "true")
         .text("language", language.unwrap_or_else(|| "auto".to_owned()))
         .text("translate", translate)
+        .text("audio_ctx", audio_context.to_string())
         .text("prompt", call.prompt.clone().unwrap_or_default());
     let form = LIKE_THE_CLI
         .into_iter()

@@ -230,6 +230,38 @@ async fn the_same_streams_at_the_same_time_are_paid_once() {
 }
 
 #[tokio::test]
+async fn whole_audio_comes_from_the_same_stream_unless_its_header_has_the_length() {
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
+    vendor.hold();
+    let mut streaming = Box::pin(voice.stream(hello()));
+    let mut converting = Box::pin(voice.convert(hello()));
+    tokio::select! {
+        biased;
+        () = vendor.asked(1) => {}
+        _ = &mut streaming => panic!("the vendor holds it"),
+    }
+    let waited = tokio::time::timeout(Duration::from_millis(500), &mut converting).await;
+    assert!(waited.is_err(), "it waits for the stream");
+    vendor.release();
+    let (streamed, converted) = tokio::join!(streaming, converting);
+    let (streamed, converted) = (streamed.unwrap(), converted.unwrap());
+    assert_eq!((streamed.cached, converted.cached), (false, true));
+    assert!(converted.duration_ms > 0);
+    assert_eq!(whole(streamed).await.unwrap(), converted.audio);
+    assert_eq!(vendor.requests().len(), 1);
+
+    let wav = SpeechRequest {
+        format: Some("wav".to_owned()),
+        ..hello()
+    };
+    let streamed = voice.stream(wav.clone()).await.unwrap();
+    assert!(!voice.convert(wav).await.unwrap().cached);
+    assert_eq!(vendor.requests().len(), 3);
+    whole(streamed).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_failure_reaches_all_who_listen_to_a_stream() {
     let (harness, vendor, settings) = openai().await;
     let voice = harness.voice(settings).await;

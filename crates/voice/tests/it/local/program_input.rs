@@ -88,7 +88,7 @@ async fn whisper_gets_a_private_file_that_does_not_stay() {
     let arguments = |language: &str, directory: &str| {
         let model = model.display();
         format!(
-            "-m\n{model}\n-f\n{directory}/audio.wav\n-l\n{language}\n-ojf\n-of\n{directory}/result\n-np\n"
+            "-m\n{model}\n-f\n{directory}/audio.wav\n-l\n{language}\n-ojf\n-of\n{directory}/result\n-np\n-ac\n512\n"
         )
     };
     assert_eq!(

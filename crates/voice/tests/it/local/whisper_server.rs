@@ -1,6 +1,6 @@
 //! Tests with a whisper-server that is kept between requests.
 
-use super::silence;
+use super::{silence, wav};
 use crate::harness::{Harness, problem, stt_with};
 use crate::vendor::program::Program;
 use crate::vendor::whisper_server::{TEXT, WhisperServer};
@@ -77,9 +77,39 @@ fn is_running(pid: Pid) -> bool {
 }
 
 async fn heard(voice: &Voice) -> String {
-    let request = TranscribeRequest::new(silence().into());
+    heard_in(voice, silence()).await
+}
+
+async fn heard_in(voice: &Voice, recording: Vec<u8>) -> String {
+    let request = TranscribeRequest::new(recording.into());
     voice.transcribe(request).await.unwrap().text
 }
+
+/// The value of a field of a form.
+fn value<'a>(form: &'a [(String, String)], name: &str) -> &'a str {
+    let found = form.iter().find(|(field, _)| field == name);
+    &found.unwrap().1
+}
+
+/// A recording of this many samples per channel, at 16 kHz.
+fn recording(samples: usize) -> Vec<u8> {
+    wav(16_000, 1, &vec![0; samples])
+}
+
+/// The longest recording that is not processed with the whole window: 1,344 positions of 320 samples, without the 22
+/// of the header. With the margin these are 1,472 of 1,500 positions.
+const LONGEST_LIMITED: usize = 1_344 * 320 - 22;
+/// Samples of the window of 30 seconds.
+const WINDOW: usize = 30 * 16_000;
+/// Numbers of samples, and the audio context of each.
+const CONTEXTS: [(usize, &str); 6] = [
+    (16_000, "512"),
+    (LONGEST_LIMITED, "1472"),
+    (LONGEST_LIMITED + 1, "0"),
+    (WINDOW, "0"),
+    (WINDOW + 1, "0"),
+    (16_000, "512"),
+];
 
 #[tokio::test]
 async fn a_second_recording_goes_to_the_same_server() {
@@ -126,14 +156,12 @@ async fn each_request_states_its_language_its_hint_and_whether_it_is_translated(
     let [first, second] = &bench.server.forms()[..] else {
         panic!("two requests")
     };
-    let value = |form: &[(String, String)], name: &str| {
-        let found = form.iter().find(|(field, _)| field == name);
-        found.unwrap().1.clone()
-    };
     for (name, one, two) in [
         ("language", "de", "auto"),
         ("prompt", "Grüße an \"Zoë\"\n--help", ""),
         ("translate", "true", "false"),
+        // Otherwise the second recording would be transcribed with the first transcript as its hint.
+        ("no_context", "true", "true"),
         // The values of whisper-cli.
         ("beam_size", "5", "5"),
         ("best_of", "5", "5"),
@@ -141,6 +169,66 @@ async fn each_request_states_its_language_its_hint_and_whether_it_is_translated(
         assert_eq!(value(first, name), one, "{name}");
         assert_eq!(value(second, name), two, "{name}");
     }
+    bench.assert_no_complaints();
+}
+
+#[tokio::test]
+async fn each_request_states_a_context_that_fits_the_recording_or_the_whole_window() {
+    let bench = Bench::new().await;
+    let voice = bench.voice().await;
+    for (samples, _) in CONTEXTS {
+        assert_eq!(heard_in(&voice, recording(samples)).await, TEXT);
+    }
+    let forms = bench.server.forms();
+    let sent: Vec<&str> = forms.iter().map(|form| value(form, "audio_ctx")).collect();
+    assert_eq!(sent, CONTEXTS.map(|(_, context)| context));
+    bench.assert_no_complaints();
+}
+
+#[tokio::test]
+async fn the_program_gets_the_same_context_or_none() {
+    let mut bench = Bench::new().await;
+    bench.settings.keep_warm = Duration::ZERO;
+    let voice = bench.voice().await;
+    for (samples, _) in CONTEXTS {
+        assert_eq!(heard_in(&voice, recording(samples)).await, BY_PROGRAM);
+    }
+    let runs = bench.program.runs();
+    let given: Vec<&str> = runs
+        .iter()
+        .map(|run| run.option("-ac").unwrap_or("0"))
+        .collect();
+    assert_eq!(given, CONTEXTS.map(|(_, context)| context));
+    bench.assert_no_complaints();
+}
+
+#[tokio::test]
+async fn after_a_failure_of_the_server_the_program_uses_the_whole_window() {
+    let bench = Bench::new().await;
+    let voice = bench.voice().await;
+    bench.server.behave("status");
+    assert_eq!(heard(&voice).await, BY_PROGRAM);
+    assert_eq!(bench.program.runs()[0].option("-ac"), None);
+    bench.assert_no_complaints();
+}
+
+#[tokio::test]
+async fn the_window_is_whole_if_the_setting_is_false_or_the_model_has_a_compiled_encoder() {
+    let mut bench = Bench::new().await;
+    for encoder in ["model-encoder-openvino.xml", "model-encoder.mlmodelc"] {
+        let encoder = bench.program.path(encoder);
+        std::fs::create_dir(&encoder).unwrap();
+        assert_eq!(heard(&bench.voice().await).await, TEXT);
+        std::fs::remove_dir(&encoder).unwrap();
+    }
+    assert_eq!(heard(&bench.voice().await).await, TEXT);
+    let providers = &mut bench.settings.stt.providers;
+    let whisper = providers.get_mut(&SttId::WhisperCli).unwrap();
+    whisper.fit_audio_context = Some(false);
+    assert_eq!(heard(&bench.voice().await).await, TEXT);
+    let forms = bench.server.forms();
+    let sent: Vec<&str> = forms.iter().map(|form| value(form, "audio_ctx")).collect();
+    assert_eq!(sent, ["0", "0", "512", "0"]);
     bench.assert_no_complaints();
 }
 

@@ -178,11 +178,12 @@ fn fault(form: &Form) -> Option<String> {
     for (name, value) in &form.fields {
         let is_fine = match name.as_str() {
             "response_format" => value == "verbose_json",
-            "no_language_probabilities" => value == "true",
+            "no_language_probabilities" | "no_context" => value == "true",
             "translate" => value == "true" || value == "false",
             "language" => value == "auto" || value.len() == 2,
             "prompt" => true,
             "max_len" | "beam_size" | "best_of" => value.parse::<i32>().is_ok_and(|it| it > 0),
+            "audio_ctx" => is_context(value, form.audio.len()),
             _ => false,
         };
         if !is_fine || form.all(name).len() != 1 {
@@ -190,7 +191,7 @@ fn fault(form: &Form) -> Option<String> {
         }
     }
     let names = form.fields.len();
-    if names != 8 {
+    if names != 10 {
         return Some(format!(
             "{names} fields; others keep the values of earlier requests"
         ));
@@ -200,6 +201,15 @@ fn fault(form: &Form) -> Option<String> {
         && form.audio.get(8..34)
             == Some(b"WAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\x7d\0\0\x02\0");
     (!is_wav).then(|| "not the documented audio".to_owned())
+}
+
+/// Whether `audio_ctx` covers the recording. 0 is the whole window of 30 seconds, in which the program itself moves
+/// through longer recordings. More than the window is an error of the program.
+fn is_context(value: &str, wav_bytes: usize) -> bool {
+    let needed = wav_bytes.saturating_sub(44).div_ceil(640);
+    value
+        .parse::<usize>()
+        .is_ok_and(|positions| positions == 0 || (needed..=1500).contains(&positions))
 }
 
 fn transcript(form: &Form) -> Value {

@@ -5,7 +5,8 @@
 . "${0%/*}/stand-in.sh"
 noticed
 
-model= file= language=en json= output= quiet=
+[ "$OMP_WAIT_POLICY" = passive ] || refuse 0 "its threads wait in loops"
+model= file= language=en json= output= quiet= context=0
 while [ $# -gt 0 ]; do
     case $1 in
     -ojf | --output-json-full)
@@ -31,6 +32,7 @@ while [ $# -gt 0 ]; do
     -f | --file) file=$2 ;;
     -l | --language) language=$2 ;;
     -of | --output-file) output=$2 ;;
+    -ac | --audio-ctx) context=$2 ;;
     --prompt) ;;
     *) refuse 0 "unknown argument: $1" ;;
     esac
@@ -44,6 +46,9 @@ esac
 [ -f "$file" ] || refuse 2 "input file not found"
 [ -f "$model" ] || refuse 3 "failed to initialize whisper context"
 must_be_wav "$file" 2
+# A position of the encoder is 20 ms. 0 is the whole window, in which the program moves through the recording.
+[ "$context" -le 1500 ] || refuse 10 "failed to process audio"
+[ "$context" -eq 0 ] || [ $((context * 640 + 44)) -ge "$(wc -c <"$file")" ] || refuse 10 "shorter than the recording"
 [ -n "$json" ] && [ -n "$quiet" ] || refuse 0 "nobody reads what it would print"
 
 [ "$mood" = empty ] || give "$place/answer.json" >"${output:-$file}.json"

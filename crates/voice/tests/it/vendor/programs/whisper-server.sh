@@ -12,6 +12,7 @@ refuse() {
     exit "$1"
 }
 
+[ "$OMP_WAIT_POLICY" = passive ] || refuse 0 "its threads wait in loops"
 model= host= port= public= path=
 while [ $# -gt 0 ]; do
     [ $# -ge 2 ] || refuse 0 "no value: $1"
