@@ -300,6 +300,10 @@ pub struct WebhookAuth {
 
 /// A webhook as shown to its owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are fields of the record"
+)]
 pub struct Webhook {
     pub id: WebhookId,
     /// The ID in the ingest URL. It is an identifier, not a secret.
