@@ -114,7 +114,7 @@ pub(crate) async fn run(
             let (version, name, _) = migration;
             let left = missing.len() - done;
             tracing::info!(version, name, left, "migrating the database");
-            let _progress = Progress::of(*version, *name);
+            let _progress = Progress::of(*version, name);
             apply(conn, engine, *migration).await?;
         }
     }

@@ -42,7 +42,7 @@ mod tests {
     fn a_long_migration_is_reported_until_it_ends() {
         let (sender, reports) = sync_channel(1);
         let progress = Progress::every(Duration::from_millis(1), move |elapsed| {
-            drop(sender.send(elapsed));
+            let _ = sender.send(elapsed);
         });
         let first = reports.recv().unwrap();
         assert!(reports.recv().unwrap() > first);

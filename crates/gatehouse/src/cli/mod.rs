@@ -151,7 +151,7 @@ fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
             #[cfg(feature = "voice")]
             Command::Voice(command) => voice::run(&globals, &out, command).await,
             Command::Audit(command) => audit::run(&globals, &out, command).await,
-            Command::Backup(command) => backup::run(&globals, &out, command).await,
+            Command::Backup(command) => Box::pin(backup::run(&globals, &out, command)).await,
             Command::Export(command) => export::run(&globals, &out, command).await,
             Command::Import(args) => import::run(&globals, &out, args).await,
             Command::Move(args) => Box::pin(move_database::run(&globals, &out, &args)).await,

@@ -82,7 +82,7 @@ async fn mcp_clients_wait_for_an_agent_that_reports_progress() {
     let answers = join_all(clients.iter().map(|client| client.run(&order)));
     // The Node client waits 15 seconds without progress.
     let release = async {
-        let asked = tokio::time::timeout(Duration::from_secs(60), model.until(clients.len()));
+        let asked = tokio::time::timeout(Duration::from_mins(1), model.until(clients.len()));
         asked.await.unwrap();
         tokio::time::sleep(Duration::from_secs(16)).await;
         model.release(clients.len());

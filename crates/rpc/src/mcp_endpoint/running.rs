@@ -21,7 +21,9 @@ pub(super) struct Key {
 
 /// The running calls. Those that have ended are removed when the next one begins.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RunningTools(Arc<Mutex<Vec<(Key, Weak<CancellationToken>)>>>);
+pub(crate) struct RunningTools(Arc<Mutex<Vec<Running>>>);
+
+type Running = (Key, Weak<CancellationToken>);
 
 impl RunningTools {
     /// Adds a call. It ends when the token is dropped.

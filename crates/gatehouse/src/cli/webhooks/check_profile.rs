@@ -52,6 +52,10 @@ struct Report {
 
 /// How the server would verify and read the delivery.
 #[derive(Serialize)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "`delivery_key` is the name of the field everywhere"
+)]
 struct Delivery {
     /// `None` without a secret.
     verified: Option<bool>,

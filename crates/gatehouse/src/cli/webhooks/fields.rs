@@ -226,15 +226,14 @@ fn lists(
 fn condition_of(text: &str) -> Value {
     let (path, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
     let (is, value) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
-    let mut condition = json!({ "path": path, "is": is });
     let value = value.trim();
-    if !value.is_empty() {
-        let scalar = serde_json::from_str::<Value>(value)
-            .ok()
-            .filter(|value| !value.is_array() && !value.is_object());
-        condition["value"] = scalar.unwrap_or_else(|| json!(value));
+    if value.is_empty() {
+        return json!({ "path": path, "is": is });
     }
-    condition
+    let scalar = serde_json::from_str::<Value>(value)
+        .ok()
+        .filter(|value| !value.is_array() && !value.is_object());
+    json!({ "path": path, "is": is, "value": scalar.unwrap_or_else(|| json!(value)) })
 }
 
 fn extra_of(pairs: &[String]) -> Result<Value> {

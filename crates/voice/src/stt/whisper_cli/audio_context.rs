@@ -4,7 +4,7 @@
 //! recording too tightly makes the decoder repeat words or lose the last one
 //! (<https://github.com/ggml-org/whisper.cpp/issues/1855>, issue 1951), so there are a margin and a minimum.
 //!
-//! Encoders of Core ML and OpenVINO are compiled for the whole window and return wrong results with less
+//! Encoders of Core ML and `OpenVINO` are compiled for the whole window and return wrong results with less
 //! (issue 2405). whisper.cpp loads them from files next to the model, depending on how it was built.
 
 use crate::stt::SttCall;
@@ -38,7 +38,7 @@ fn positions(wav_bytes: usize) -> usize {
     if positions < WINDOW { positions } else { 0 }
 }
 
-/// Whether there is an encoder of Core ML or OpenVINO for the model. The names are those of
+/// Whether there is an encoder of Core ML or `OpenVINO` for the model. The names are those of
 /// `whisper_get_coreml_path_encoder` and `whisper_openvino_get_path_encoder`.
 async fn has_compiled_encoder(model: &Path) -> bool {
     for path in compiled_encoders(model) {

@@ -76,7 +76,7 @@ async fn matrix() {
     inbound_matrix::pair(&owner, &matrix, "!direct:a").await;
     matrix.say("!direct:a", PERSON, "say: one");
     assert_eq!(matrix.wait_for(2).await.1, "one");
-    let edit = edit_of("$1", json!({ "msgtype": "m.text", "body": "say: two" }));
+    let edit = edit_of("$1", &json!({ "msgtype": "m.text", "body": "say: two" }));
     let edited = matrix.event("!direct:a", PERSON, "m.room.message", &edit);
     assert_eq!(matrix.wait_for(3).await.1, "two");
     matrix.confirmed(edited).await;
@@ -101,13 +101,13 @@ async fn in_a_matrix_group_the_answer_to_an_edit_replies_to_the_original() {
     matrix.event("!group:a", PERSON, "m.room.message", &named("say: one"));
     assert_eq!(matrix.wait_for(2).await.1, "one");
     let original = replied(2);
-    let edit = edit_of(original.as_str().unwrap(), named("say: two"));
+    let edit = edit_of(original.as_str().unwrap(), &named("say: two"));
     matrix.event("!group:a", PERSON, "m.room.message", &edit);
     assert_eq!(matrix.wait_for(3).await.1, "two");
     assert_eq!(replied(3), original);
 }
 
-fn edit_of(original: &str, new: Value) -> Value {
+fn edit_of(original: &str, new: &Value) -> Value {
     let text = new["body"].as_str().unwrap();
     json!({
         "msgtype": "m.text", "body": format!("* {text}"), "m.new_content": new,

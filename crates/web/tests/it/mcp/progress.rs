@@ -17,7 +17,7 @@ async fn asking() -> (TestServer, Actor, FakeModel) {
     (server, key, model)
 }
 
-fn ask(id: &str, meta: Value) -> Value {
+fn ask(id: &str, meta: &Value) -> Value {
     let arguments = json!({ "text": "ping" });
     let params = json!({ "name": "ask_agent", "arguments": arguments, "_meta": meta });
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
@@ -50,7 +50,7 @@ async fn a_stream_ends_with_the_key_of_its_request() {
     let made = owner.post("/api/auth/api-keys", body).await.expect(200);
     let client = Client::of(&server.local().bearer(made["key"].as_str().unwrap()));
     model.hold();
-    let call = ask("a", json!({ "progressToken": "t" }));
+    let call = ask("a", &json!({ "progressToken": "t" }));
     let request = client.0.request("POST", MCP).json(&call);
     let mut response = request.send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -67,7 +67,7 @@ async fn a_stream_ends_with_the_key_of_its_request() {
 async fn events_are_sent_only_to_clients_that_ask_for_progress() {
     let (_server, key, _model) = asking().await;
     let client = Client::of(&key);
-    let reply = client.send(ask("a", json!({ "progressToken": 7 }))).await;
+    let reply = client.send(ask("a", &json!({ "progressToken": 7 }))).await;
     let events = messages(&reply);
     let [answered] = &events[..] else {
         panic!("{}", reply.text);
@@ -81,11 +81,11 @@ async fn events_are_sent_only_to_clients_that_ask_for_progress() {
     assert_eq!(messages(&reply)[0]["result"]["isError"], true);
 
     for meta in [json!({}), json!({ "progressToken": 1.5 }), json!(null)] {
-        let reply = client.send(ask("a", meta)).await;
+        let reply = client.send(ask("a", &meta)).await;
         assert_eq!(answer_of(&reply.expect(200))["text"], "ok");
     }
     let json_only = key.with("accept", "application/json");
-    let reply = json_only.post(MCP, ask("a", json!({ "progressToken": 9 })));
+    let reply = json_only.post(MCP, ask("a", &json!({ "progressToken": 9 })));
     assert_eq!(answer_of(&reply.await.expect(200))["text"], "ok");
 }
 
@@ -116,7 +116,7 @@ async fn a_client_cancels_its_own_call() {
             assert_eq!((reply.status.as_u16(), reply.text.as_str()), (202, ""));
         }
     };
-    let (reply, ()) = tokio::join!(client.send(ask("a", json!({}))), cancel);
+    let (reply, ()) = tokio::join!(client.send(ask("a", &json!({}))), cancel);
     let stopped = reply.expect(200);
     assert_eq!(stopped["result"]["isError"], true, "{stopped}");
     let error = super::json_of(&stopped["result"]["content"][0]);

@@ -15,7 +15,7 @@ fn refused(list: &Value) -> String {
     }
 }
 
-fn one(path: &str, is: &str, value: Value) -> Value {
+fn one(path: &str, is: &str, value: &Value) -> Value {
     json!([{ "path": path, "is": is, "value": value }])
 }
 
@@ -52,7 +52,7 @@ fn each_limit_is_accepted_and_one_past_it_refused() {
         refused(&path(201)),
         "condition 1: path: at most 200 characters"
     );
-    let value = |count: usize| one("a", "equals", json!("é".repeat(count)));
+    let value = |count: usize| one("a", "equals", &json!("é".repeat(count)));
     assert!(conditions(&value(500)).is_ok());
     assert_eq!(
         refused(&value(501)),

@@ -78,7 +78,7 @@ pub fn settings() -> WebhooksSettings {
 pub async fn everywhere<F: Future>(test: impl Fn(TestDatabase, FakeModel) -> F) {
     for database in databases().await {
         eprintln!("on {:?}", database.engine());
-        test(database, model::start().await).await;
+        Box::pin(test(database, model::start().await)).await;
     }
 }
 
