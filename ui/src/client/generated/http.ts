@@ -1499,6 +1499,8 @@ export interface components {
             heard?: string | null;
             /** @description The files of a user message. A file that is no longer stored stays in the list. */
             attachments?: components["schemas"]["Attachment"][];
+            /** @description The webhook delivery that brought a user message. */
+            delivery_id?: components["schemas"]["DeliveryId"] | null;
             /** @description Why the answer ended; only in the last message of a turn. */
             stop?: components["schemas"]["Stop"] | null;
             /** @description Why the turn failed, if `stop` is `error`. */
@@ -1573,6 +1575,8 @@ export interface components {
         };
         /** @description A file in a chat session. */
         AttachmentId: string;
+        /** @description One delivery to a webhook. */
+        DeliveryId: string;
         /** @description Why an answer ended. */
         Stop: "end" | "length" | "refused" | "filtered" | "tool_limit" | "aborted" | "error" | "interrupted";
         /** @description A problem in an event: `{code, message}` plus the extra fields of the code. */
@@ -2590,8 +2594,6 @@ export interface components {
             /** @description The delivery's ID. For a duplicate, the ID of the first delivery. */
             delivery_id: components["schemas"]["DeliveryId"];
         };
-        /** @description One delivery to a webhook. */
-        DeliveryId: string;
         Error: {
             /** @description A message for people. */
             error: string;

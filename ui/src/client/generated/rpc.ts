@@ -58,7 +58,7 @@ export type Timestamp = string;
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "CheckResult".
  */
-export type CheckResult = 'restored' | 'file_unchanged' | 'header_only' | 'unusable' | 'not_checked';
+export type CheckResult = 'restored' | 'decrypted' | 'file_unchanged' | 'header_only' | 'unusable' | 'not_checked';
 /**
  * The grouping of the sums.
  *
@@ -158,6 +158,13 @@ export type ActionStatus = 'ok' | 'error' | 'denied' | 'expired';
  */
 export type AttachmentId = string;
 /**
+ * One delivery to a webhook.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "DeliveryId".
+ */
+export type DeliveryId = string;
+/**
  * The turns that may use a tool.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -206,13 +213,6 @@ export type InboxMessageId = string;
  * via the `definition` "WebhookId".
  */
 export type WebhookId = string;
-/**
- * One delivery to a webhook.
- *
- * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "DeliveryId".
- */
-export type DeliveryId = string;
 /**
  * How a webhook's deliveries are verified. Serialized under its own name; also deserializes from
  * the vendor's name.
@@ -3538,7 +3538,8 @@ export interface CreatedBackup {
   bytes: number;
   encrypted: boolean;
   /**
-   * The result of its last check. Known for the backup that was checked last, and for the last unusable one.
+   * The result of its last check. Known for the backup that was checked last, for the last one whose content was
+   * read, and for the last unusable one.
    */
   checked?: CheckedBackup | null;
   /**
@@ -3594,7 +3595,8 @@ export interface BackupInfo {
   bytes: number;
   encrypted: boolean;
   /**
-   * The result of its last check. Known for the backup that was checked last, and for the last unusable one.
+   * The result of its last check. Known for the backup that was checked last, for the last one whose content was
+   * read, and for the last unusable one.
    */
   checked?: CheckedBackup | null;
 }
@@ -4989,6 +4991,11 @@ export interface AskingConversation {
    * What created the session.
    */
   source: Source;
+  /**
+   * The name of the webhook whose delivery the turn processes, or the channel and the vendor's ID of the person who
+   * writes, such as `telegram:42`. Escaped like the label.
+   */
+  from?: string | null;
 }
 /**
  * Result of `approval.remembered`.
@@ -5439,6 +5446,23 @@ export interface EventFilter {
   deny: string[];
 }
 /**
+ * A condition on one field of the payload.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Condition".
+ */
+export interface Condition {
+  /**
+   * The field, as in a template but without braces: `pull_request.draft`, `items.0.name`.
+   */
+  path: string;
+  is: Comparison;
+  /**
+   * What to compare with. Absent for `exists` and `missing`.
+   */
+  value?: ConditionValue | null;
+}
+/**
  * When a webhook of the profile `schedule` runs. Has one of `cron`, `every_seconds` and `at`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -5694,7 +5718,7 @@ export interface RotatedSecret {
 export interface TestResult {
   delivery_id: DeliveryId;
   /**
-   * `filtered` if the webhook's event filter excludes the sample.
+   * `filtered` if the webhook's event filter or payload filter excludes the sample.
    */
   status: DeliveryStatus;
 }
@@ -5876,21 +5900,21 @@ export interface SchedulePreview {
   next_runs: Timestamp[];
 }
 /**
- * A condition on one field of the payload.
+ * A rendered template.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "Condition".
+ * via the `definition` "TemplatePreview".
  */
-export interface Condition {
+export interface TemplatePreview {
   /**
-   * The field, as in a template but without braces: `pull_request.draft`, `items.0.name`.
+   * The text of the message, or the JSON body.
    */
-  path: string;
-  is: Comparison;
+  text: string;
   /**
-   * What to compare with. Absent for `exists` and `missing`.
+   * The names in the template that the payload does not have. In a text they stay as written; in JSON they
+   * become `null`.
    */
-  value?: ConditionValue | null;
+  missing: string[];
 }
 /**
  * Whether a payload meets the conditions of a payload filter.
@@ -5907,23 +5931,6 @@ export interface PayloadFilterPreview {
    * Whether each condition is met, in their order.
    */
   conditions: boolean[];
-}
-/**
- * A rendered template.
- *
- * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "TemplatePreview".
- */
-export interface TemplatePreview {
-  /**
-   * The text of the message, or the JSON body.
-   */
-  text: string;
-  /**
-   * The names in the template that the payload does not have. In a text they stay as written; in JSON they
-   * become `null`.
-   */
-  missing: string[];
 }
 /**
  * Delivery counts, oldest first.
@@ -5991,8 +5998,8 @@ export interface Latency {
 export interface DeliveryPage {
   deliveries: Delivery[];
   /**
-   * Cursor of the next page. Absent on the last page. A search examines a limited number of deliveries
-   * per page, so a page can be empty and still have a cursor.
+   * Cursor of the next page. Absent on the last page. A page takes a limited time, so it can be shorter than
+   * requested, or empty, and still have a cursor.
    */
   next_cursor?: string | null;
   /**
@@ -6090,7 +6097,7 @@ export interface Delivery {
    */
   session_key?: string | null;
   /**
-   * Why the delivery failed or is waiting.
+   * Why the delivery failed, is waiting or was rejected, or which condition of the payload filter it does not meet.
    */
   error?: string | null;
   /**
@@ -6252,6 +6259,10 @@ export interface Forwarding {
    * Requests are kept until this time. Absent if keeping them has ended.
    */
   kept_until?: Timestamp | null;
+  /**
+   * Whether other nodes may use the database. This node does not have the requests that they receive.
+   */
+  has_other_nodes?: boolean;
 }
 /**
  * The result of `tts.status`.
@@ -7279,7 +7290,7 @@ export interface DeliveryChange {
    */
   session_key?: string | null;
   /**
-   * Why the delivery failed or is waiting.
+   * Why the delivery failed, is waiting or was rejected, or which condition of the payload filter it does not meet.
    */
   error?: string | null;
   /**

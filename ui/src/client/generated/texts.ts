@@ -23,6 +23,7 @@ export const TEXTS = {
     "mcp_variables",
     "metrics_token",
     "plaintext_secrets",
+    "profiles",
     "provider_keys",
     "proxy",
     "queue",
@@ -37,133 +38,92 @@ export const TEXTS = {
     "webhooks"
   ],
   "channels": [
-    {
-      "type": "inbox",
-      "fields": [],
-      "options": []
-    },
-    {
-      "type": "log",
-      "fields": [],
-      "options": []
-    },
-    {
-      "type": "telegram",
-      "fields": [
-        "bot_token",
-        "chat_id",
-        "base_url",
-        "inbound",
-        "agent_id",
-        "voice_answers"
-      ],
-      "options": [
-        "chat_id",
-        "message_thread_id",
-        "disable_notification"
-      ]
-    },
-    {
-      "type": "slack",
-      "fields": [
-        "bot_token",
-        "webhook_url",
-        "channel",
-        "base_url",
-        "inbound",
-        "agent_id",
-        "voice_answers",
-        "app_token"
-      ],
-      "options": [
-        "channel",
-        "thread_ts"
-      ]
-    },
-    {
-      "type": "discord",
-      "fields": [
-        "webhook_url",
-        "bot_token",
-        "channel_id",
-        "base_url",
-        "inbound",
-        "agent_id",
-        "voice_answers"
-      ],
-      "options": [
-        "channel_id",
-        "thread_id"
-      ]
-    },
-    {
-      "type": "email",
-      "fields": [
-        "host",
-        "port",
-        "user",
-        "password",
-        "from",
-        "to",
-        "inbound",
-        "agent_id",
-        "imap_host",
-        "imap_port",
-        "imap_security",
-        "imap_user",
-        "imap_password",
-        "mailbox",
-        "imap_addresses",
-        "authserv_id"
-      ],
-      "options": [
-        "to",
-        "subject"
-      ]
-    },
-    {
-      "type": "ntfy",
-      "fields": [
-        "url",
-        "topic",
-        "token"
-      ],
-      "options": [
-        "topic",
-        "title",
-        "priority",
-        "tags"
-      ]
-    },
-    {
-      "type": "matrix",
-      "fields": [
-        "homeserver",
-        "access_token",
-        "room_id",
-        "inbound",
-        "agent_id",
-        "voice_answers"
-      ],
-      "options": [
-        "room_id"
-      ]
-    },
-    {
-      "type": "http",
-      "fields": [
-        "url",
-        "secret",
-        "headers"
-      ],
-      "options": [
-        "*"
-      ]
-    }
+    "1 to 5, or min, low, default, high, max.",
+    "587 if empty. Port 465 uses TLS from the start.",
+    "A Standard Webhooks secret: whsec_ followed by Base64. Each message is signed with it.",
+    "A thread of the webhook’s channel.",
+    "A topic of a forum.",
+    "Access token",
+    "Addresses of the mailbox other than From and the IMAP user, separated by commas. Mail to other addresses is not read.",
+    "Agent",
+    "An incoming webhook; it posts to the channel it was created for.",
+    "Another channel. Needs a bot token.",
+    "Another chat.",
+    "Another room.",
+    "Answer voice messages with voice",
+    "Answers a voice message with the text and a voice message. Needs text-to-speech.",
+    "App-level token",
+    "Authentication server ID",
+    "Begins with an exclamation mark, such as !abc:example.com.",
+    "Begins with tk_. Only needed if the server requires a token.",
+    "Begins with xapp- and has the scope connections:write. Needed to receive messages.",
+    "Begins with xoxb-; the app needs the scope chat:write. Either this or a webhook URL.",
+    "Bot token",
+    "Channel",
+    "Channel ID",
+    "Chat ID",
+    "Choose no encryption only for a server on this machine.",
+    "Each key is added to the JSON object next to text, source and timestamp.",
+    "From",
+    "From the channel’s settings, Integrations. Either this or a bot token.",
+    "From the developer portal, without the word Bot.",
+    "Headers",
+    "Homeserver",
+    "IMAP password",
+    "IMAP port",
+    "IMAP security",
+    "IMAP server",
+    "IMAP user",
+    "INBOX if empty. Nothing in it is changed.",
+    "If empty, 993 with TLS and 143 otherwise.",
+    "Leave empty if the server needs no login.",
+    "Lets people write to an agent. Each of them must be paired first.",
+    "Lines such as Authorization: Bearer abc.",
+    "Mailbox",
+    "Many providers require an app password.",
+    "Often the full email address.",
+    "Only if you run your own Bot API server.",
+    "Only if you use a server other than Discord’s.",
+    "Only if you use a server other than Slack’s.",
+    "Other addresses",
+    "Other recipients.",
+    "Password",
+    "Port",
+    "Receive messages",
+    "Replies in the thread of this message.",
+    "Room ID",
+    "Server",
+    "Signing secret",
+    "Tags, separated by commas.",
+    "The SMTP server, such as smtp.example.com.",
+    "The URL of the homeserver, such as https://matrix.example.com.",
+    "The URL to send POST requests to. It may be in a private network. Redirects are not followed.",
+    "The agent that answers received messages.",
+    "The channel’s ID or name. Needed with a bot token.",
+    "The channel’s numeric ID. Needed with a bot token.",
+    "The chat’s number, or @name of a public channel. Not needed if the channel only receives messages, or if each webhook sets a chat.",
+    "The first word of the Authentication-Results header that your mail server adds. Without it, no mail is read.",
+    "The recipients, separated by commas. Not needed if the channel only receives messages, or if each webhook sets recipients.",
+    "The sender, such as Gatehouse <gatehouse@example.com>.",
+    "The server with the mailbox, such as imap.example.com.",
+    "The subject. If it is not set, the source’s name is used.",
+    "The title; `subject` is an alias.",
+    "The token from BotFather, such as 123456:ABC-DEF.",
+    "The token of the user that posts. This user must have joined the room.",
+    "The topic, instead of the channel’s.",
+    "The topic’s name. If you leave this empty, only webhooks that set a topic can send messages. On a public server, anyone who knows the topic can read the messages.",
+    "To",
+    "Topic",
+    "URL",
+    "User",
+    "Webhook URL",
+    "Your own server; https://ntfy.sh if empty.",
+    "`true` sends silently."
   ],
   "senders": [
     {
       "id": "generic",
+      "about": "A script, a device or any other service",
       "events": [],
       "guide": "1. In the sending service or script, make it send an HTTP POST with a JSON body to {url}.\n2. Add the header X-Webhook-Secret (or the one you chose) with the value {secret}.\n3. Optional: name the event in the header X-Event-Type, so that it can be filtered, and give each delivery its own id in X-Delivery-Id, so that a repeated one is recognised.\n\nTo try it: curl -X POST {url} -H 'X-Webhook-Secret: {secret}' -H 'X-Event-Type: test' -H 'Content-Type: application/json' -d '{\"hello\": \"world\"}'",
       "replay_note": "No signature covers X-Delivery-Id or X-Request-Id: with `key`, a captured delivery can be sent again under a new ID. Choose `key` if the sender sends equal bodies on purpose.",
@@ -171,6 +131,7 @@ export const TEXTS = {
     },
     {
       "id": "codehost_a",
+      "about": "Pushes, pull requests, issues, releases",
       "events": [
         "A pull request was opened",
         "A pull request got new commits",
@@ -411,6 +372,7 @@ export const TEXTS = {
     },
     {
       "id": "codehost_b",
+      "about": "Pushes, merge requests, issues, pipelines",
       "events": [
         "A merge request was opened",
         "A merge request was changed or got commits",
@@ -494,6 +456,7 @@ export const TEXTS = {
     },
     {
       "id": "payments",
+      "about": "Payments, invoices, subscriptions",
       "events": [
         "A customer finished a checkout",
         "A payment succeeded",
@@ -549,6 +512,7 @@ export const TEXTS = {
     },
     {
       "id": "tracker_a",
+      "about": "Issues, comments, projects",
       "events": [
         "An issue was created",
         "An issue was changed",
@@ -598,6 +562,7 @@ export const TEXTS = {
     },
     {
       "id": "incident",
+      "about": "Incidents and on-call changes",
       "events": [
         "An incident began",
         "Someone is on an incident",
@@ -649,6 +614,7 @@ export const TEXTS = {
     },
     {
       "id": "errors",
+      "about": "New errors, alerts, comments",
       "events": [
         "A new kind of error was seen",
         "An issue was resolved",
@@ -686,6 +652,7 @@ export const TEXTS = {
     },
     {
       "id": "slack",
+      "about": "Mentions, messages, reactions",
       "events": [
         "Someone mentioned the app",
         "Someone wrote a message",
@@ -732,6 +699,7 @@ export const TEXTS = {
     },
     {
       "id": "shopify",
+      "about": "Orders, products, customers",
       "events": [
         "An order was placed",
         "An order was paid",
@@ -789,6 +757,7 @@ export const TEXTS = {
     },
     {
       "id": "twilio",
+      "about": "Text messages and calls",
       "events": [
         "A message was received",
         "A message waits to be sent",
@@ -820,6 +789,7 @@ export const TEXTS = {
     },
     {
       "id": "bitbucket",
+      "about": "Pushes, pull requests, issues",
       "events": [
         "Commits, branches or tags were pushed",
         "A pull request was opened",
@@ -885,6 +855,7 @@ export const TEXTS = {
     },
     {
       "id": "gitea",
+      "about": "Pushes, pull requests, issues",
       "events": [
         "Commits were pushed",
         "A pull request was opened",
@@ -937,6 +908,7 @@ export const TEXTS = {
     },
     {
       "id": "meta",
+      "about": "WhatsApp messages, page and Instagram changes",
       "events": [
         "A WhatsApp message arrived or its status changed",
         "Something was posted on a page",
@@ -958,6 +930,7 @@ export const TEXTS = {
     },
     {
       "id": "discord_interactions",
+      "about": "Slash commands, buttons and forms",
       "events": [
         "Someone used a slash command",
         "Someone pressed a button or chose from a menu",
@@ -976,6 +949,7 @@ export const TEXTS = {
     },
     {
       "id": "zoom",
+      "about": "Meetings, recordings, users",
       "events": [
         "A meeting started",
         "A meeting ended",
@@ -1007,6 +981,7 @@ export const TEXTS = {
     },
     {
       "id": "twitch",
+      "about": "Streams, followers, subscriptions, rewards",
       "events": [
         "A stream started",
         "A stream ended",
@@ -1041,6 +1016,7 @@ export const TEXTS = {
     },
     {
       "id": "paddle",
+      "about": "Transactions, subscriptions, customers",
       "events": [
         "A transaction was paid and completed",
         "A payment failed",
@@ -1074,6 +1050,7 @@ export const TEXTS = {
     },
     {
       "id": "grafana",
+      "about": "Firing and resolved alerts",
       "events": [
         "An alert fires",
         "All alerts of a group ended"
@@ -1088,6 +1065,7 @@ export const TEXTS = {
     },
     {
       "id": "alertmanager",
+      "about": "Firing and resolved alerts",
       "events": [
         "Alerts of a group fire",
         "All alerts of a group ended"
@@ -1102,6 +1080,7 @@ export const TEXTS = {
     },
     {
       "id": "uptime_kuma",
+      "about": "Services that go down and come back",
       "events": [
         "A service went down",
         "A service came back",
@@ -1118,6 +1097,7 @@ export const TEXTS = {
     },
     {
       "id": "jira",
+      "about": "Issues, comments, sprints",
       "events": [
         "An issue was created",
         "An issue was changed",
@@ -1144,6 +1124,7 @@ export const TEXTS = {
     },
     {
       "id": "clickup",
+      "about": "Tasks, comments, lists",
       "events": [
         "A task was created",
         "A task was changed",
@@ -1169,6 +1150,7 @@ export const TEXTS = {
     },
     {
       "id": "vercel",
+      "about": "Deployments and projects",
       "events": [
         "A deployment was created",
         "A deployment was built",
@@ -1197,6 +1179,7 @@ export const TEXTS = {
     },
     {
       "id": "circleci",
+      "about": "Workflows and jobs",
       "events": [
         "A workflow ended",
         "A job ended"
@@ -1212,6 +1195,7 @@ export const TEXTS = {
     },
     {
       "id": "buildkite",
+      "about": "Builds, jobs, agents",
       "events": [
         "A build ended",
         "A build is failing",
@@ -1240,6 +1224,7 @@ export const TEXTS = {
     },
     {
       "id": "terraform",
+      "about": "Runs of workspaces",
       "events": [
         "A run was applied, or had nothing to do",
         "A run failed",
@@ -1264,6 +1249,7 @@ export const TEXTS = {
     },
     {
       "id": "sonarqube",
+      "about": "Quality gates and analyses",
       "events": [
         "A quality gate failed",
         "A quality gate passed",
@@ -1280,6 +1266,7 @@ export const TEXTS = {
     },
     {
       "id": "launchdarkly",
+      "about": "Changes of feature flags",
       "events": [
         "A feature flag was changed",
         "An environment was changed",
@@ -1295,6 +1282,7 @@ export const TEXTS = {
     },
     {
       "id": "heroku",
+      "about": "Builds, releases, dynos",
       "events": [
         "A release changed",
         "A release was created",
@@ -1323,6 +1311,7 @@ export const TEXTS = {
     },
     {
       "id": "cloudflare",
+      "about": "Notifications of alerts",
       "events": [
         "An origin answers with errors",
         "An attack on HTTP was mitigated",
@@ -1343,6 +1332,7 @@ export const TEXTS = {
     },
     {
       "id": "zendesk",
+      "about": "Tickets, comments, users",
       "events": [
         "A ticket was created",
         "A ticket was commented on",
@@ -1363,6 +1353,7 @@ export const TEXTS = {
     },
     {
       "id": "discourse",
+      "about": "Topics, posts, users",
       "events": [
         "A topic was created",
         "A post was written",
@@ -1390,6 +1381,7 @@ export const TEXTS = {
     },
     {
       "id": "ghost",
+      "about": "Posts, pages, members",
       "events": [
         "A post was published",
         "A published post was edited",
@@ -1421,6 +1413,7 @@ export const TEXTS = {
     },
     {
       "id": "typeform",
+      "about": "Responses to forms",
       "events": [
         "A form was submitted"
       ],
@@ -1433,6 +1426,7 @@ export const TEXTS = {
     },
     {
       "id": "tally",
+      "about": "Responses to forms",
       "events": [
         "A form was submitted"
       ],
@@ -1445,6 +1439,7 @@ export const TEXTS = {
     },
     {
       "id": "calendly",
+      "about": "Bookings and cancellations",
       "events": [
         "Someone booked a meeting",
         "A booking was canceled",
@@ -1461,6 +1456,7 @@ export const TEXTS = {
     },
     {
       "id": "cal_com",
+      "about": "Bookings and meetings",
       "events": [
         "A booking was made",
         "A booking was moved",
@@ -1487,6 +1483,7 @@ export const TEXTS = {
     },
     {
       "id": "resend",
+      "about": "Sent and received email",
       "events": [
         "An email was delivered",
         "An email was refused for good",
@@ -1516,6 +1513,7 @@ export const TEXTS = {
     },
     {
       "id": "clerk",
+      "about": "Users, sessions, organizations",
       "events": [
         "A user was created",
         "A user was changed",
@@ -1541,6 +1539,7 @@ export const TEXTS = {
     },
     {
       "id": "openai",
+      "about": "Responses, batches, fine-tuning jobs",
       "events": [
         "A background response is ready",
         "A background response failed",
@@ -1571,6 +1570,7 @@ export const TEXTS = {
     },
     {
       "id": "square",
+      "about": "Payments, orders, refunds",
       "events": [
         "A payment was made",
         "A payment changed",
@@ -1596,6 +1596,7 @@ export const TEXTS = {
     },
     {
       "id": "razorpay",
+      "about": "Payments, orders, subscriptions",
       "events": [
         "A payment was captured",
         "A payment failed",
@@ -1618,6 +1619,7 @@ export const TEXTS = {
     },
     {
       "id": "lemon_squeezy",
+      "about": "Orders and subscriptions",
       "events": [
         "An order was paid",
         "An order was refunded",
@@ -1649,6 +1651,7 @@ export const TEXTS = {
     },
     {
       "id": "btcpay",
+      "about": "Invoices and payments",
       "events": [
         "An invoice is paid and settled",
         "A payment waits for confirmations",
@@ -1672,6 +1675,7 @@ export const TEXTS = {
     },
     {
       "id": "box",
+      "about": "Files, folders, comments",
       "events": [
         "A file was uploaded",
         "A file was deleted",
@@ -1700,6 +1704,7 @@ export const TEXTS = {
     },
     {
       "id": "mux",
+      "about": "Videos and live streams",
       "events": [
         "A video is ready",
         "A video could not be processed",
@@ -1725,6 +1730,7 @@ export const TEXTS = {
     },
     {
       "id": "schedule",
+      "about": "Runs at fixed times, at intervals, or once",
       "events": [
         "A run is due"
       ],
@@ -1757,7 +1763,7 @@ export const TEXTS = {
     "Channels that get a message with a link when a tool call waits for approval: `type` or `type:account`, as in a webhook's deliver_to. The direct chat of a trusted person also gets buttons.",
     "Contact address for the certificate authority.",
     "Days after the last message until a conversation is deleted; 0 keeps all. Pinned conversations are kept.",
-    "Days between two trial restores of the newest backup in the directory, if it is not encrypted. 0 turns them off.",
+    "Days between two trial restores of the newest backup in the directory. An encrypted one is restored only directly after the server has made it; of others, only the file is checked. 0 turns trial restores off.",
     "Days to keep deliveries.",
     "Days to keep rows of the audit log.",
     "Days to keep the daily usage of models. Budgets need the current month.",
@@ -1787,6 +1793,7 @@ export const TEXTS = {
     "PEM file with the certificate chain. A relative path starts at the data directory.",
     "PEM file with the certificate's private key.",
     "Password hashes computed at the same time; each uses one core and 64 MiB.",
+    "Process only as much of the window of 30 seconds as a recording needs, which is faster. If it is not set, it is true.",
     "Properties of models by model name: context and max_output in tokens; support for tools, vision and reasoning; and price_in, price_out and price_cached per million tokens. Values set here take precedence over the provider's list.",
     "Recorded and synthesized audio of sessions to keep, in bytes; the oldest is deleted first.",
     "Refuse API keys and devices, even with operator.admin, when an operation needs the password or a passkey again.",
@@ -1864,278 +1871,51 @@ export const TEXTS = {
     "text for reading, json for log collectors."
   ],
   "voice": [
-    {
-      "id": "tts_cloud_1",
-      "settings": [
-        {
-          "name": "voice_id",
-          "label": "Voice ID"
-        },
-        {
-          "name": "model",
-          "label": "Model"
-        },
-        {
-          "name": "stability",
-          "label": "Stability",
-          "hint": "How steady the voice is, from 0 to 1."
-        },
-        {
-          "name": "similarity_boost",
-          "label": "Similarity",
-          "hint": "How close to the original voice, from 0 to 1."
-        },
-        {
-          "name": "base_url",
-          "label": "Address",
-          "hint": "Only for a compatible server or your own proxy."
-        }
-      ]
-    },
-    {
-      "id": "tts_cloud_2",
-      "settings": [
-        {
-          "name": "voice",
-          "label": "Voice"
-        },
-        {
-          "name": "model",
-          "label": "Model"
-        },
-        {
-          "name": "speed",
-          "label": "Speed",
-          "hint": "1 is normal."
-        },
-        {
-          "name": "base_url",
-          "label": "Address",
-          "hint": "Only for a compatible server or your own proxy."
-        }
-      ]
-    },
-    {
-      "id": "tts_cloud_3",
-      "settings": [
-        {
-          "name": "voice",
-          "label": "Voice"
-        },
-        {
-          "name": "language_code",
-          "label": "Language and region"
-        },
-        {
-          "name": "speaking_rate",
-          "label": "Speed",
-          "hint": "1 is normal."
-        },
-        {
-          "name": "base_url",
-          "label": "Address",
-          "hint": "Only for a compatible server or your own proxy."
-        }
-      ]
-    },
-    {
-      "id": "tts_local_1",
-      "settings": [
-        {
-          "name": "model_path",
-          "label": "Voice file"
-        },
-        {
-          "name": "config_path",
-          "label": "Voice description file",
-          "hint": "Defaults to the .json file next to the voice."
-        },
-        {
-          "name": "binary_path",
-          "label": "Program",
-          "hint": "If empty, it is looked up in the gateway’s PATH."
-        },
-        {
-          "name": "speaker_id",
-          "label": "Speaker"
-        },
-        {
-          "name": "length_scale",
-          "label": "Length",
-          "hint": "0.1 to 10; lower is faster."
-        }
-      ]
-    },
-    {
-      "id": "tts_local_2",
-      "settings": [
-        {
-          "name": "endpoint",
-          "label": "Server address",
-          "hint": "For a Wyoming program: tcp://host:port."
-        },
-        {
-          "name": "model",
-          "label": "Model",
-          "hint": "For a Wyoming program: the voice."
-        }
-      ]
-    },
-    {
-      "id": "stt_cloud_1",
-      "settings": [
-        {
-          "name": "model",
-          "label": "Model"
-        },
-        {
-          "name": "language",
-          "label": "Language",
-          "hint": "Two letters, such as en. Detected automatically if empty."
-        },
-        {
-          "name": "base_url",
-          "label": "Address",
-          "hint": "Only for a compatible server or your own proxy."
-        }
-      ]
-    },
-    {
-      "id": "stt_cloud_2",
-      "settings": [
-        {
-          "name": "model",
-          "label": "Model"
-        },
-        {
-          "name": "language",
-          "label": "Language",
-          "hint": "Two letters, such as en. Detected automatically if empty."
-        },
-        {
-          "name": "base_url",
-          "label": "Address",
-          "hint": "Only for a compatible server or your own proxy."
-        }
-      ]
-    },
-    {
-      "id": "stt_cloud_3",
-      "settings": [
-        {
-          "name": "model",
-          "label": "Model"
-        },
-        {
-          "name": "language",
-          "label": "Language",
-          "hint": "Two letters, such as en. Detected automatically if empty."
-        },
-        {
-          "name": "smart_format",
-          "label": "Smart format",
-          "hint": "Formats numbers, dates and sentences for reading."
-        },
-        {
-          "name": "base_url",
-          "label": "Address",
-          "hint": "Only for a compatible server or your own proxy."
-        }
-      ]
-    },
-    {
-      "id": "stt_cloud_4",
-      "settings": [
-        {
-          "name": "language",
-          "label": "Language and region"
-        },
-        {
-          "name": "model",
-          "label": "Model"
-        },
-        {
-          "name": "base_url",
-          "label": "Address",
-          "hint": "Only for a compatible server or your own proxy."
-        }
-      ]
-    },
-    {
-      "id": "stt_cloud_5",
-      "settings": [
-        {
-          "name": "model",
-          "label": "Model"
-        },
-        {
-          "name": "language",
-          "label": "Language",
-          "hint": "Two letters, such as en. Detected automatically if empty."
-        },
-        {
-          "name": "base_url",
-          "label": "Address",
-          "hint": "Only for a compatible server or your own proxy."
-        }
-      ]
-    },
-    {
-      "id": "stt_local_1",
-      "settings": [
-        {
-          "name": "endpoint",
-          "label": "Server address",
-          "hint": "For a Wyoming program: tcp://host:port."
-        },
-        {
-          "name": "model",
-          "label": "Model"
-        },
-        {
-          "name": "language",
-          "label": "Language",
-          "hint": "Two letters, such as en. Detected automatically if empty."
-        }
-      ]
-    },
-    {
-      "id": "stt_local_2",
-      "settings": [
-        {
-          "name": "model_path",
-          "label": "Model file"
-        },
-        {
-          "name": "binary_path",
-          "label": "Program",
-          "hint": "If empty, it is looked up in the gateway’s PATH."
-        },
-        {
-          "name": "language",
-          "label": "Language",
-          "hint": "Two letters, such as en. Detected automatically if empty."
-        }
-      ]
-    },
-    {
-      "id": "stt_local_3",
-      "settings": [
-        {
-          "name": "model_dir",
-          "label": "Model folder"
-        },
-        {
-          "name": "binary_path",
-          "label": "Program",
-          "hint": "If empty, it is looked up in the gateway’s PATH."
-        },
-        {
-          "name": "language",
-          "label": "Language",
-          "hint": "Two letters, such as en. Detected automatically if empty."
-        }
-      ]
-    }
+    "0.1 to 10; lower is faster.",
+    "1 is normal.",
+    "Address",
+    "Defaults to the .json file next to the voice.",
+    "Fit context to recording",
+    "For a Wyoming program: tcp://host:port.",
+    "For a Wyoming program: the voice.",
+    "Formats numbers, dates and sentences for reading.",
+    "Hosted, or any compatible server. Uses its own API key or that of the model provider OpenAI.",
+    "Hosted, or any compatible server. Uses its own API key or that of the model provider OpenAI. Follows a persona’s style.",
+    "Hosted. Needs a Deepgram API key.",
+    "Hosted. Needs a Groq API key.",
+    "Hosted. Needs a Mistral API key.",
+    "Hosted. Needs an API key for a project with Cloud Speech-to-Text enabled.",
+    "Hosted. Needs an API key for a project with Cloud Text-to-Speech enabled.",
+    "Hosted. Needs an ElevenLabs API key. Voices are selected by ID.",
+    "How close to the original voice, from 0 to 1.",
+    "How steady the voice is, from 0 to 1.",
+    "If empty, it is looked up in the gateway’s PATH.",
+    "Language",
+    "Language and region",
+    "Length",
+    "Local server (Coqui, Wyoming)",
+    "Local server (Voxtral, Wyoming)",
+    "Model",
+    "Model file",
+    "Model folder",
+    "Only for a compatible server or your own proxy.",
+    "Program",
+    "Runs locally; recordings never leave this machine. Needs sherpa-onnx-offline and a model folder.",
+    "Runs locally; recordings never leave this machine. Needs whisper-cli and a model file.",
+    "Runs locally; text never leaves this machine. Needs the piper program and a voice file.",
+    "Server address",
+    "Similarity",
+    "Smart format",
+    "Speaker",
+    "Speed",
+    "Stability",
+    "Transcribes short recordings faster. Without it, 30 seconds are always processed.",
+    "Two letters, such as en. Detected automatically if empty.",
+    "Voice",
+    "Voice ID",
+    "Voice description file",
+    "Voice file",
+    "Your own Coqui server, or a Wyoming program such as wyoming-piper. Needs its address.",
+    "Your own Voxtral server, or a Wyoming program such as wyoming-faster-whisper. Needs its address."
   ]
 };
