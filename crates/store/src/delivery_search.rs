@@ -26,6 +26,7 @@ mod tests {
     use crate::delivery_walk::{Budget, PAGE, SLICE};
     use crate::testing::{TestDatabase, databases, run_sql};
     use crate::{DeliveryFilter, DeliveryPage, Store, StoreError};
+    use gatehouse_domain::DeliveryStatus;
     use std::ops::RangeInclusive;
     use std::time::Duration;
 
@@ -42,20 +43,26 @@ mod tests {
     };
 
     async fn search(store: &Store, text: &str, before: Option<String>, limit: i64) -> DeliveryPage {
-        search_within(store, text, before, (limit, TWO)).await
+        let filter = DeliveryFilter {
+            before,
+            ..with_text(text)
+        };
+        page_within(store, filter, limit, TWO).await
     }
 
-    async fn search_within(
-        store: &Store,
-        text: &str,
-        before: Option<String>,
-        (limit, budget): (i64, Budget),
-    ) -> DeliveryPage {
-        let filter = DeliveryFilter {
+    fn with_text(text: &str) -> DeliveryFilter {
+        DeliveryFilter {
             text: Some(text.to_owned()),
-            before,
             ..DeliveryFilter::default()
-        };
+        }
+    }
+
+    async fn page_within(
+        store: &Store,
+        filter: DeliveryFilter,
+        limit: i64,
+        budget: Budget,
+    ) -> DeliveryPage {
         let read = store.read(move |conn| {
             Box::pin(async move {
                 let walks = conn.walks_of(&filter).await?;
@@ -142,9 +149,27 @@ mod tests {
             let most = PAGE.at_least + SLICE - 1;
             for (numbers, is_last) in [(1..=most, true), (most + 1..=most + 1, false)] {
                 fill(&database, numbers).await;
-                let page = search_within(&store, " 1;", None, (10, SLOW)).await;
+                let page = page_within(&store, with_text(" 1;"), 10, SLOW).await;
                 assert_eq!((page.rows.len(), page.next.is_none()), (1, is_last));
             }
+            store.close().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_small_table_with_several_statuses_is_searched_in_one_page_on_the_slowest_machine() {
+        for database in databases().await {
+            let store = database.open().await;
+            fill(&database, 1..=PAGE.at_least).await;
+            let end = "UPDATE webhook_deliveries
+                 SET status = CASE WHEN received_at % 2 = 0 THEN 'failed' ELSE 'filtered' END";
+            run_sql(&database.location, end).await;
+            let filter = DeliveryFilter {
+                statuses: vec![DeliveryStatus::Failed, DeliveryStatus::Filtered],
+                ..with_text(" 1;")
+            };
+            let page = page_within(&store, filter, 10, SLOW).await;
+            assert_eq!((page.rows.len(), page.next), (1, None));
             store.close().await;
         }
     }
