@@ -12,7 +12,7 @@ const CORE = new RegExp(
     'node_modules/(svelte|clsx|esm-env)/',
     'vite/preload-helper',
     '/src/design/(base|fonts|tokens)\\.css',
-    '/src/client/(failure|hooks|http|module|translated|wording)\\.',
+    '/src/client/(generated/names|failure|hooks|http|module|translated|wording)\\.',
     '/src/state/(facts|language|passkey|place|session|theme|waiting)\\.',
     '/src/parts/(Button|Check|Coded|DocumentTitle|Field|Notice|SecretField|TextField)\\.svelte',
     '/src/parts/idle\\.',

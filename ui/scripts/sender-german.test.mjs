@@ -17,7 +17,11 @@ function files(vendors) {
 }
 
 test('the texts of all vendors are joined, and their sentences stay apart', () => {
-  const jira = { profile: 'jira', texts: { Issues: 'Vorgänge', 'A test': 'Ein Test' }, sentences: { '{1} ended.': '{1} ist beendet.' } };
+  const jira = {
+    profile: 'jira',
+    texts: { Issues: 'Vorgänge', 'A test': 'Ein Test' },
+    sentences: { '{1} ended.': '{1} ist beendet.' },
+  };
   const github = { profile: 'codehost_a', texts: { 'A test': 'Ein Test' } };
   const { texts, sentences } = senderGerman(...files({ jira, github, plain: null }));
   expect(JSON.parse(texts)).toEqual({ 'A test': 'Ein Test', Issues: 'Vorgänge' });
