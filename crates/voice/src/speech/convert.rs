@@ -26,7 +26,7 @@ pub struct Converted {
     pub provider: TtsId,
     /// The ID of the persona used.
     pub persona: Option<String>,
-    /// Whether the audio came from the cache.
+    /// Whether the audio comes from the cache or from an identical request.
     pub cached: bool,
     /// The providers tried, in order.
     pub attempts: Vec<Attempt>,
