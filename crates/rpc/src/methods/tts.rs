@@ -192,7 +192,7 @@ pub struct ConvertResult {
     pub provider: TtsId,
     /// The ID of the persona, if any.
     pub persona: Option<String>,
-    /// Whether the audio came from the cache.
+    /// Whether the audio comes from the cache or from an identical request.
     pub cached: bool,
     /// The providers that were tried, in order.
     pub attempts: Vec<Attempt>,

@@ -22,7 +22,7 @@ pub(crate) struct CompleteSpeech {
     pub(super) warning: Option<String>,
     /// Whether the audio could be parsed as its format.
     pub(super) is_sound: bool,
-    /// Whether it came from the cache.
+    /// Whether the provider was not called for it: it comes from the cache or from an identical stream.
     pub(super) is_cached: bool,
 }
 

@@ -1,6 +1,7 @@
 //! Text to complete audio: `tts.convert`.
 
 use super::complete::CompleteSpeech;
+use super::observed::MAX_KEPT_BYTES;
 use super::order::{Job, Order};
 use super::request::SpeechRequest;
 use crate::TtsId;
@@ -25,7 +26,7 @@ pub struct Converted {
     pub provider: TtsId,
     /// The ID of the persona used.
     pub persona: Option<String>,
-    /// Whether the audio came from the cache.
+    /// Whether the audio comes from the cache or from an identical request.
     pub cached: bool,
     /// The providers tried, in order.
     pub attempts: Vec<Attempt>,
@@ -91,9 +92,17 @@ impl Voice {
         job: &Job,
         characters: usize,
     ) -> Result<CompleteSpeech, VoiceError> {
-        let (cache, most) = (&self.0.cache, state.settings.cache_max_bytes);
+        let most = state.settings.cache_max_bytes;
+        // A stream is cached before it ends. In the other order, one that ends in between would not be found.
+        if let Some(streamed) = self.find_streamed(state, job).await {
+            let made = streamed?;
+            if made.audio.len() > MAX_KEPT_BYTES {
+                self.keep(job, &made, most).await;
+            }
+            return Ok(made);
+        }
         if job.is_kept
-            && let Some(spoken) = cache.find(&job.key, most).await
+            && let Some(spoken) = self.0.cache.find(&job.key, most).await
         {
             return Ok(CompleteSpeech {
                 audio: spoken.audio,
@@ -103,21 +112,24 @@ impl Voice {
                 is_cached: true,
             });
         }
-        if let Some(made) = self.find_streamed(state, job).await {
-            return made;
-        }
         let id = job.id;
         let counting = usage::begin_speech(id, &state.resources, job.setup);
         let made = counting.of(job.make(state).await)?;
         usage::characters(id, characters);
         usage::spoken_for(id, made.duration_ms);
-        if job.is_kept && made.is_sound {
-            let spoken = Spoken {
-                audio: made.audio.clone(),
-                duration_ms: made.duration_ms,
-            };
-            cache.keep(&job.key, spoken, most).await;
-        }
+        self.keep(job, &made, most).await;
         Ok(made)
+    }
+
+    /// Caches the audio, unless it is of a fallback provider or cannot be parsed.
+    async fn keep(&self, job: &Job, made: &CompleteSpeech, most: u64) {
+        if !job.is_kept || !made.is_sound {
+            return;
+        }
+        let spoken = Spoken {
+            audio: made.audio.clone(),
+            duration_ms: made.duration_ms,
+        };
+        self.0.cache.keep(&job.key, spoken, most).await;
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(super) type Body = BoxStream<'static, Result<Bytes, VoiceError>>;
 
 /// The maximum size of a stream that is buffered for the cache: about two minutes of MP3.
-const MAX_KEPT_BYTES: usize = 768 << 10;
+pub(super) const MAX_KEPT_BYTES: usize = 768 << 10;
 
 /// A stream whose first bytes have arrived.
 pub(super) struct ObservedStream {

@@ -107,8 +107,8 @@ impl Voice {
         Ok((body.fuse().boxed(), joined || is_cached, warning))
     }
 
-    /// The whole audio of an identical request that is being streamed. `None` if there is none, or if the format has the
-    /// length in its header, which a stream may leave out.
+    /// The whole audio of an identical request that is being streamed. An error of the stream is the result. `None` if
+    /// there is no such stream, or if the format has the length in its header, which a stream may leave out.
     pub(super) async fn find_streamed(
         &self,
         state: &State,

@@ -31,8 +31,9 @@ const ID: &str = "stt_local_2";
 const SERVER: &str = "whisper-server";
 const BINARY: &str = "voice.stt.stt_local_2.binary_path";
 const MODEL: &str = "voice.stt.stt_local_2.model_path";
-/// OpenMP's threads otherwise wait for each other in loops. While other programs use the same processors, for example a
-/// second transcription, that takes several times as long.
+/// OpenMP's threads otherwise wait for each other in loops
+/// (<https://gcc.gnu.org/onlinedocs/libgomp/OMP_005fWAIT_005fPOLICY.html>). While other programs use the same processors,
+/// for example a second transcription, that takes several times as long.
 const VARIABLES: &[(&str, &str)] = &[("OMP_WAIT_POLICY", "passive")];
 /// The input file name.
 const AUDIO: &str = "audio.wav";
@@ -83,7 +84,7 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, Voic
         Ok(recognized) => return Ok(recognized),
         Err(failed) => failed,
     };
-    // The context may be the reason.
+    // The limited context may be why the server failed.
     let recognized = run(resources, permit, call, (program, &model), 0).await?;
     if is_new {
         resources.programs.warm().give_up(command.program);

@@ -229,36 +229,51 @@ async fn the_same_streams_at_the_same_time_are_paid_once() {
     assert_eq!(vendor.requests().len(), 2);
 }
 
+/// The same as [`hello`] in another format.
+fn hello_as(format: &str) -> SpeechRequest {
+    SpeechRequest {
+        format: Some(format.to_owned()),
+        ..hello()
+    }
+}
+
 #[tokio::test]
 async fn whole_audio_comes_from_the_same_stream_unless_its_header_has_the_length() {
     let (harness, vendor, settings) = openai().await;
     let voice = harness.voice(settings).await;
-    vendor.hold();
-    let mut streaming = Box::pin(voice.stream(hello()));
-    let mut converting = Box::pin(voice.convert(hello()));
-    tokio::select! {
-        biased;
-        () = vendor.asked(1) => {}
-        _ = &mut streaming => panic!("the vendor holds it"),
+    let mut calls = 0;
+    for (format, is_shared) in [
+        ("mp3", true),
+        ("opus", true),
+        ("pcm", true),
+        ("wav", false),
+        ("flac", false),
+    ] {
+        // The stream does not end before it is read.
+        let streamed = voice.stream(hello_as(format)).await.unwrap();
+        let converted = voice.convert(hello_as(format)).await.unwrap();
+        let cached = (streamed.cached, converted.cached);
+        assert_eq!(cached, (false, is_shared), "{format}");
+        assert!(converted.duration_ms > 0, "{format}");
+        let streamed = whole(streamed).await.unwrap();
+        if is_shared {
+            assert_eq!(streamed, converted.audio, "{format}");
+        }
+        calls += if is_shared { 1 } else { 2 };
+        assert_eq!(vendor.requests().len(), calls, "{format}");
     }
-    let waited = tokio::time::timeout(Duration::from_millis(500), &mut converting).await;
-    assert!(waited.is_err(), "it waits for the stream");
-    vendor.release();
-    let (streamed, converted) = tokio::join!(streaming, converting);
-    let (streamed, converted) = (streamed.unwrap(), converted.unwrap());
-    assert_eq!((streamed.cached, converted.cached), (false, true));
-    assert!(converted.duration_ms > 0);
-    assert_eq!(whole(streamed).await.unwrap(), converted.audio);
-    assert_eq!(vendor.requests().len(), 1);
+}
 
-    let wav = SpeechRequest {
-        format: Some("wav".to_owned()),
-        ..hello()
-    };
-    let streamed = voice.stream(wav.clone()).await.unwrap();
-    assert!(!voice.convert(wav).await.unwrap().cached);
-    assert_eq!(vendor.requests().len(), 3);
-    whole(streamed).await.unwrap();
+#[tokio::test]
+async fn whole_audio_of_a_stream_that_breaks_off_is_an_error() {
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
+    vendor.set_behavior(Behavior::BreakOff(3000));
+    let streamed = voice.stream(hello()).await.unwrap();
+    let failed = problem(voice.convert(hello()).await.unwrap_err());
+    assert_eq!(failed.code, ErrorCode::ProviderFailed);
+    whole(streamed).await.unwrap_err();
+    assert_eq!(vendor.requests().len(), 1);
 }
 
 #[tokio::test]

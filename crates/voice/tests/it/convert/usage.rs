@@ -125,3 +125,30 @@ async fn a_stream_of_any_length_counts_like_the_whole_audio() {
     );
     assert_eq!(vendor.complaints(), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn a_stream_that_is_also_converted_counts_once_and_is_cached_whatever_its_length() {
+    let (harness, vendor, mut settings) = openai().await;
+    settings.speaking.max_text_length = 20_000;
+    settings.cache_max_bytes = 16 << 20;
+    let voice = harness.voice(settings).await;
+    let short = "Hello there, and good morning to you.";
+    let long = long_text();
+    for text in [short, &long] {
+        let sums = Sums::default();
+        let _local = metrics::set_default_local_recorder(&sums);
+        let streamed = voice.stream(asked(text, "pcm")).await.unwrap();
+        let whole = voice.convert(asked(text, "pcm")).await.unwrap();
+        drop(streamed);
+        let calls = vendor.requests().len();
+        let again = voice.convert(asked(text, "pcm")).await.unwrap();
+        assert!(whole.cached && again.cached);
+        assert_eq!(again.audio, whole.audio);
+        assert_eq!(vendor.requests().len(), calls);
+        assert_eq!(sums.of("voice_requests_total") as usize, 1);
+        let characters = sums.of("voice_characters_total") as usize;
+        assert_eq!(characters, text.chars().count());
+        let (seconds, whole) = (sums.of("voice_audio_seconds"), whole.duration_ms as f64);
+        assert!((seconds * 1000.0 - whole).abs() * 50.0 <= whole);
+    }
+}

@@ -186,6 +186,26 @@ async fn each_request_states_a_context_that_fits_the_recording_or_the_whole_wind
 }
 
 #[tokio::test]
+async fn the_context_fits_the_converted_recording() {
+    let bench = Bench::new().await;
+    let voice = bench.voice().await;
+    let stereo = wav(48_000, 2, &vec![0; 10 * 2 * 48_000]);
+    let sound = Sound {
+        rate: 8_000,
+        samples: vec![0; 10 * 8_000],
+    };
+    let flac = encode(&sound, Format::Flac).unwrap();
+    for recording in [stereo, flac] {
+        assert_eq!(heard_in(&voice, recording).await, TEXT);
+    }
+    let forms = bench.server.forms();
+    let sent: Vec<&str> = forms.iter().map(|form| value(form, "audio_ctx")).collect();
+    // 10 seconds with the margin are 628 positions.
+    assert_eq!(sent, ["640", "640"]);
+    bench.assert_no_complaints();
+}
+
+#[tokio::test]
 async fn the_program_gets_the_same_context_or_none() {
     let mut bench = Bench::new().await;
     bench.settings.keep_warm = Duration::ZERO;
