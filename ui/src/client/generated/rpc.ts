@@ -6474,7 +6474,7 @@ export interface ConvertResult {
    */
   persona: string | null;
   /**
-   * Whether the audio came from the cache.
+   * Whether the audio comes from the cache or from an identical request.
    */
   cached: boolean;
   /**

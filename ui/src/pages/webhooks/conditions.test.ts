@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Condition } from '../../client/generated/rpc';
-import { conditionErrors, conditionsOf, payloadFilterOf, placedErrors, valueOf } from './conditions';
+import { conditionErrors, filterConditions, payloadFilterOf, placedErrors, valueOf } from './conditions';
 
 test('a typed value is JSON, or else a text', () => {
   for (const [typed, value] of [
@@ -24,8 +24,8 @@ test('a stored condition is typed so that it is sent unchanged', () => {
   const values = ['main', '42', 'true', '"a"', ' a ', '', 'a\nb', 42, 1.5, -3, true, false, null];
   const stored: Condition[] = values.map((value) => ({ path: 'a.0', is: 'equals', value }));
   stored.push({ path: 'b', is: 'exists' }, { path: 'c', is: 'missing' });
-  expect(payloadFilterOf(conditionsOf(stored))).toEqual(stored);
-  expect(conditionsOf(undefined)).toEqual([]);
+  expect(payloadFilterOf(filterConditions(stored))).toEqual(stored);
+  expect(filterConditions(undefined)).toEqual([]);
   expect(payloadFilterOf([])).toBeNull();
 });
 

@@ -38,7 +38,7 @@ const textOf = (value: Value): string =>
 /** A path, also if it was copied from a template with its braces. */
 const pathOf = (typed: string): string => typed.trim().replace(/^\{(.*)\}$/, '$1');
 
-export const conditionsOf = (stored: readonly Condition[] | undefined): ConditionDraft[] =>
+export const filterConditions = (stored: readonly Condition[] | undefined): ConditionDraft[] =>
   (stored ?? []).map(({ path, is, value }) => ({ path, is, value: takesValue(is) ? textOf(value ?? null) : '' }));
 
 /** The conditions as a request parameter; null without any. */

@@ -12,7 +12,7 @@ import type { Params } from '../../client/rpc';
 import { numberOf, numeralOf } from '../../parts/numeral';
 import { rebased } from '../../parts/rebase';
 import { entries } from './cidr';
-import { conditionsOf, payloadFilterOf, type ConditionDraft } from './conditions';
+import { filterConditions, payloadFilterOf, type ConditionDraft } from './conditions';
 import { emptySchedule, PROFILE, scheduleDraftOf, scheduleInputOf, type ScheduleDraft } from './schedule';
 
 export interface Draft {
@@ -122,7 +122,7 @@ export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {
     picked: listed.filter((one) => catalog.includes(one)),
     others: listed.filter((one) => !catalog.includes(one)).join(', '),
     never: filter === 'only' ? deny.join(', ') : '',
-    conditions: conditionsOf(webhook.payload_filter),
+    conditions: filterConditions(webhook.payload_filter),
     eventHeader: webhook.event_header ?? '',
     forward: webhook.deliver_only,
     agent: webhook.agent ?? '',
