@@ -3,7 +3,7 @@
 
 use super::super::{Source, at_most_files};
 use super::texts::Texts;
-use super::updates::{Update, message_of};
+use super::updates::{Album, Update, message_of};
 use super::{Bot, POLL_SECONDS, UPDATES, updates};
 use crate::receive::{ReceiveError, ReceivedMessage};
 use serde_json::Value;
@@ -14,13 +14,6 @@ use std::time::Duration;
 const REST: Duration = Duration::from_secs(1);
 /// How often the receiver requests the rest. An album has at most ten parts.
 const TRIES: u32 = 5;
-
-/// Identifies an album.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Album {
-    pub(super) chat: i64,
-    pub(super) group: String,
-}
 
 fn album_of(update: &Value) -> Option<Album> {
     let message = update.get("message")?;

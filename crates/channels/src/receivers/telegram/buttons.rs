@@ -1,6 +1,6 @@
 //! Inline keyboards (<https://core.telegram.org/bots/api#inlinekeyboardmarkup>). A press arrives as a `callback_query`.
 
-use super::updates::{Chat, User};
+use super::updates::CallbackQuery;
 use super::{NOUN, call, not_the_api};
 use crate::error::Failure;
 use crate::receivers::Source;
@@ -12,7 +12,6 @@ use crate::vendor::Answer;
 use crate::vendor_apis::telegram::number_or_text;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::visible::{self, Visible};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The longest text of `answerCallbackQuery`, in characters.
@@ -20,21 +19,6 @@ const MAX_NOTE_CHARS: usize = 200;
 
 #[derive(Debug)]
 pub(crate) struct TelegramButtons;
-
-#[derive(Deserialize)]
-pub(super) struct CallbackQuery {
-    id: String,
-    from: User,
-    /// Absent if the message is too old, or was sent inline.
-    message: Option<PressedMessage>,
-    data: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct PressedMessage {
-    message_id: i64,
-    chat: Chat,
-}
 
 /// The press of a button in a message of the bot.
 pub(super) fn press_of(query: CallbackQuery) -> Option<Press> {

@@ -2,8 +2,6 @@
 
 use super::super::display_name;
 use super::Bot;
-use super::albums::Album;
-use super::buttons::CallbackQuery;
 use super::files;
 use super::texts::Texts;
 use crate::quotes::{Quote, QuotedAuthor, ReceivedQuote};
@@ -102,6 +100,29 @@ pub(super) struct Chat {
     pub(super) id: i64,
     #[serde(rename = "type")]
     pub(super) kind: String,
+}
+
+/// The press of a button.
+#[derive(Deserialize)]
+pub(super) struct CallbackQuery {
+    pub(super) id: String,
+    pub(super) from: User,
+    /// Absent if the message is too old, or was sent inline.
+    pub(super) message: Option<PressedMessage>,
+    pub(super) data: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct PressedMessage {
+    pub(super) message_id: i64,
+    pub(super) chat: Chat,
+}
+
+/// Identifies an album.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Album {
+    pub(super) chat: i64,
+    pub(super) group: String,
 }
 
 /// A range of a text, in UTF-16 code units.
