@@ -4,7 +4,7 @@
 use crate::audited::Note;
 use crate::envelope::{Id, Incoming, Item, NO_METHOD, Outcome, parse, refusal, utf8};
 use crate::events::EventBus;
-use crate::mcp_endpoint::RunningTools;
+use crate::mcp_endpoint::running::RunningTools;
 use crate::memory_budget::{ByteBudget, Holder, Limits, Share};
 use crate::method_entry::{Boxed, Call, MAX_PARAMS_BYTES, Method};
 use crate::methods::METHODS;

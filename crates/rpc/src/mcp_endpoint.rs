@@ -5,11 +5,10 @@
 
 mod progress;
 mod result;
-mod running;
+pub(crate) mod running;
 mod tools;
 
 pub use progress::Progress;
-pub(crate) use running::RunningTools;
 
 use crate::dispatch::{Admitted, Prepared, not_authenticated, prepare, refuse, require_permission};
 use crate::envelope::{Id, Incoming, Item, NO_METHOD, Outcome, Request, parse, utf8};

@@ -4,7 +4,6 @@ use crate::deliveries::{COLUMNS, PAYLOAD};
 use crate::delivery_configs::CONFIG;
 use crate::delivery_pace::{Pace, Paces, WAITS_FOR_RATE};
 use crate::delivery_queue::{Head, PAGE};
-use crate::delivery_unreadable::Claimed;
 use crate::delivery_waits::WAITS_FOR_BUDGET;
 use crate::sql::{FromRow, Query, Row, Value, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
@@ -144,6 +143,19 @@ struct Claiming<'w> {
     /// Whether a delivery of another line, or one behind a damaged delivery, became due.
     more: bool,
     failed: Vec<DeliveryRow>,
+}
+
+/// A claimed delivery, or the damage of its row. A row that may be from a newer version is an error instead: the claim
+/// must be rolled back, so that a node of that version can process the delivery.
+struct Claimed(Result<DeliveryWork, StoreError>);
+
+impl FromRow for Claimed {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        match DeliveryWork::from_row(row) {
+            Err(cause) if !cause.is_damaged_value() => Err(cause),
+            read => Ok(Self(read)),
+        }
+    }
 }
 
 impl Conn {

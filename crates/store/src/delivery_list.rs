@@ -4,7 +4,7 @@ use crate::deliveries::DeliveryRow;
 use crate::delivery_counts::{first_id_at, last_id_at};
 use crate::delivery_search::contains;
 use crate::delivery_waits::{HAS_NO_PLACE, WAITS_FOR_OWNER};
-use crate::delivery_walk::{PAGE, Walk};
+use crate::delivery_walk::{DeliveryPage, PAGE, Walk};
 use crate::dialect::Engine;
 use crate::sql::{FromRow, Row, query};
 use crate::status_conditions::{is_not_done, is_open};
@@ -29,14 +29,6 @@ pub struct DeliveryFilter {
     pub until: Option<Timestamp>,
     /// Only deliveries that were restored from a backup and wait for the owner.
     pub to_release: bool,
-}
-
-/// A page of deliveries, newest first.
-#[derive(Clone, Debug)]
-pub struct DeliveryPage {
-    pub rows: Vec<DeliveryRow>,
-    /// The value of [`DeliveryFilter::before`] for the next page, if there may be one.
-    pub next: Option<String>,
 }
 
 impl DeliveryPage {

@@ -1,7 +1,6 @@
 //! Deliveries whose rows cannot be read. One that is claimed and damaged fails; otherwise each claim of its line would
 //! fail. One that is listed has only a few values; otherwise the whole page would fail.
 
-use crate::delivery_claim::DeliveryWork;
 use crate::sql::{Column, FromRow, Row, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
@@ -21,19 +20,6 @@ const FAIL: &str = "UPDATE webhook_deliveries SET status = 'failed', finished_at
          lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
      WHERE id = $1 AND status = 'processing'
      RETURNING session_key, webhook_id, received_at, attempts, body_size";
-
-/// A claimed delivery, or the damage of its row. A row that may be from a newer version is an error instead: the claim
-/// must be rolled back, so that a node of that version can process the delivery.
-pub(crate) struct Claimed(pub(crate) Result<DeliveryWork, StoreError>);
-
-impl FromRow for Claimed {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        match DeliveryWork::from_row(row) {
-            Err(cause) if !cause.is_damaged_value() => Err(cause),
-            read => Ok(Self(read)),
-        }
-    }
-}
 
 /// A delivery to show. If its row cannot be read, it has only the ID, the webhook, the status, the time of receipt and
 /// an error.

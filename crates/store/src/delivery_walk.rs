@@ -3,11 +3,18 @@
 //! the page is then shorter than requested, or empty, and has a next page. A small table is always read to its end.
 
 use crate::deliveries::{COLUMNS, DeliveryRow};
-use crate::delivery_list::DeliveryPage;
 use crate::delivery_unreadable::Shown;
 use crate::sql::{FromRow, Query, query};
 use crate::{Conn, StoreError};
 use std::time::{Duration, Instant};
+
+/// A page of deliveries, newest first.
+#[derive(Clone, Debug)]
+pub struct DeliveryPage {
+    pub rows: Vec<DeliveryRow>,
+    /// The value of [`before`](crate::DeliveryFilter::before) for the next page, if there may be one.
+    pub next: Option<String>,
+}
 
 /// Index entries per slice. The statements of a slice read the same rows, which should fit into the page cache of a
 /// SQLite connection (2 MiB).

@@ -162,7 +162,7 @@ pub use delivery_durations::{DURATION_BUCKETS, Durations};
 pub use delivery_keys::{KeyHolder, RepeatRow};
 pub use delivery_leases::LeaseRow;
 pub use delivery_lines::{DeliveryLine, UntargetedDelivery};
-pub use delivery_list::{DeliveryFilter, DeliveryMoment, DeliveryPage};
+pub use delivery_list::{DeliveryFilter, DeliveryMoment};
 pub use delivery_pace::{Pace, WAITS_FOR_RATE};
 pub use delivery_queue::{
     DeliveryEnd, DeliveryFinish, DeliveryRequeue, WAITS_FOR_RELEASE, WAITS_FOR_VAULT,
@@ -170,6 +170,7 @@ pub use delivery_queue::{
 pub use delivery_replays::{ReplayFilter, ReplayableDelivery};
 pub use delivery_retention::{OldDelivery, RefusedGroup};
 pub use delivery_waits::{RELEASED_AT_ONCE, WAITS_FOR_BUDGET};
+pub use delivery_walk::DeliveryPage;
 pub use devices::DeviceRow;
 pub use dialect::Engine;
 pub use duties::Duty;
