@@ -196,7 +196,10 @@ test('a backup is made and listed, and restored on trial although it is encrypte
   const backups = page.getByRole('region', { name: 'Backups' });
   await backups.getByRole('button', { name: 'Show backups' }).click();
   await expect(backups.getByText('There are no backups yet.')).toBeVisible();
+  const unencrypted = backups.getByText('Without a passphrase, the backup is not encrypted');
+  await expect(unencrypted).toBeVisible();
   await backups.getByLabel('Passphrase optional', { exact: true }).fill('a passphrase');
+  await expect(unencrypted).toHaveCount(0);
   await backups.getByRole('button', { name: 'Back up now' }).click();
   const entry = backups.getByRole('list', { name: 'Backups' }).getByRole('listitem');
   await expect(entry).toContainText('.backup.age');
@@ -357,4 +360,11 @@ test('backups are scheduled, what is wrong is said at its field, and the schedul
   await pattern.fill('30 3 * * *');
   await save.click();
   await expect(schedule).toHaveValue('daily');
+
+  // With a recipient, a backup without a passphrase is encrypted.
+  const unencrypted = page.getByRole('region', { name: 'Backups' }).getByText('the backup is not encrypted');
+  await expect(unencrypted).toBeVisible();
+  const recipient = 'age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d';
+  await home.rpc('config.set', { key: 'backup.recipient', value: recipient });
+  await expect(unencrypted).toHaveCount(0);
 });

@@ -1,5 +1,6 @@
 //! Verifies a backup in a process of its own, so that a damaged backup can neither crash the server nor use its memory.
 
+use crate::own_environment::own_program;
 use gatehouse_services::Services;
 use gatehouse_services::backup::{DrillError, Trial, VerifyBackup};
 use rustix::process::Signal;
@@ -60,9 +61,8 @@ fn verifier(data_dir: &Path, variables: &[(String, OsString)]) -> VerifyBackup {
     Arc::new(move |trial| {
         let (data_dir, variables) = (data_dir.clone(), variables.clone());
         Box::pin(async move {
-            let program = std::env::current_exe().map_err(|error| {
-                DrillError::NotMade(format!("this program cannot be found: {error}"))
-            })?;
+            let program = own_program()
+                .ok_or_else(|| DrillError::NotMade("this program cannot be found".to_owned()))?;
             verify(&program, &variables, &data_dir, trial).await
         })
     })

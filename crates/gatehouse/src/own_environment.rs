@@ -92,8 +92,9 @@ fn pair(entry: &[u8]) -> Option<(OsString, OsString)> {
     ))
 }
 
-/// The path of this program, even if its file was replaced.
-fn own_program() -> Option<PathBuf> {
+/// The path of this program. On Linux, it also works after the file was replaced or deleted, as an upgrade of a package
+/// does under a running server.
+pub(crate) fn own_program() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?;
     let moved = || Path::new("/proc/self/exe").to_owned();
     Some(if path.exists() { path } else { moved() })

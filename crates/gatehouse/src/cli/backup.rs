@@ -26,7 +26,7 @@ use std::process::ExitCode;
 /// `gatehouse backup …`
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
-    /// Write the database, the provider keys and the settings file to one file
+    /// Write the database, the provider keys, the settings file and the profiles to one file
     Create(create::Args),
     /// Restore a backup into a temporary directory and check it
     Verify {

@@ -1,7 +1,7 @@
 //! Trial restores of backups, and backups of the same second.
 
 use crate::backup::{path_of, text};
-use crate::process::{BINARY, Installation, PASSWORD, make_key};
+use crate::process::{BINARY, Installation, PASSWORD, Server, make_key};
 use gatehouse_backup::age::{FileKey, Recipient};
 use gatehouse_backup::{Source, create};
 use gatehouse_domain::{Clock, SystemClock, SystemRandom};
@@ -9,8 +9,9 @@ use gatehouse_services::backup::{DrillError, Trial};
 use gatehouse_store::Location;
 use gatehouse_store::testing::run_sql;
 use secrecy::SecretString;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 const RECIPIENT: &str = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
@@ -189,19 +190,12 @@ async fn the_key_of_a_drill_is_passed_on_standard_input_only() {
     assert!(!seen.contains(&key), "{seen}");
 }
 
-/// The server tries a backup directly after it made it.
-#[tokio::test]
-async fn the_server_restores_the_encrypted_backup_that_it_made_on_trial() {
-    let from = Installation::new();
-    let server = from.start();
-    server.set_up().await;
-    server.stop();
-    let key = make_key(&from).await;
-    let server = from.start();
+/// Lets the server make an encrypted backup, which it tries directly afterwards. Returns the result.
+async fn tried_backup(from: &Installation, server: &Server, key: &str) -> Value {
     let password = json!({ "password": PASSWORD });
     server.post("/api/auth/login", password).await;
     let params = json!({ "passphrase": "a passphrase of the owner" });
-    let made = server.rpc(&key, "backup.create", params).await;
+    let made = server.rpc(key, "backup.create", params).await;
     assert_eq!(made["result"]["encrypted"], true, "{made}");
     let listed = || from.run(&["backup", "list", "--json"]).json()["backups"][0].clone();
     for _ in 0..600 {
@@ -210,9 +204,40 @@ async fn the_server_restores_the_encrypted_backup_that_it_made_on_trial() {
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    assert_eq!(listed()["checked"]["result"], "restored");
+    listed()["checked"]["result"].clone()
+}
+
+#[tokio::test]
+async fn the_server_restores_the_encrypted_backup_that_it_made_on_trial() {
+    let from = Installation::new();
+    let server = from.start();
+    server.set_up().await;
+    server.stop();
+    let key = make_key(&from).await;
+    let server = from.start();
+    assert_eq!(tried_backup(&from, &server, &key).await, "restored");
     let shown = from.run(&["backup", "list"]).ok();
     assert!(shown.contains("trial restore succeeded ("), "{shown}");
+    server.stop();
+}
+
+/// As after the upgrade of a package, before the restart.
+#[tokio::test]
+async fn a_server_whose_program_was_deleted_restores_backups_on_trial() {
+    let from = Installation::new();
+    let server = from.start();
+    server.set_up().await;
+    server.stop();
+    let key = make_key(&from).await;
+    // A second name of the program, on its file system.
+    let folder = tempfile::tempdir_in(Path::new(BINARY).parent().unwrap()).unwrap();
+    let program = folder.path().join("gatehouse");
+    std::fs::hard_link(BINARY, &program).unwrap();
+    let mut command = Command::new(&program);
+    command.arg("serve");
+    let server = from.start_as(command);
+    std::fs::remove_file(&program).unwrap();
+    assert_eq!(tried_backup(&from, &server, &key).await, "restored");
     server.stop();
 }
 

@@ -14,7 +14,7 @@ const NOT_BEFORE_MS: i64 = 1_767_225_600_000;
 /// Maximum difference by which the newest audit row may be ahead of the clock, in milliseconds.
 const CLOCK_SLACK_MS: i64 = 60_000;
 /// Maximum difference between the clocks of this node and of the database server, in milliseconds. Two nodes then
-/// differ by at most 40 seconds. From 45 seconds on, one may end the agent turns of the other.
+/// differ by at most 40 seconds. Leases of deliveries and turns are measured without the time of day.
 const NODE_SLACK_MS: u64 = 20_000;
 
 pub(super) async fn database(services: &Services) -> Check {
