@@ -25,7 +25,32 @@ test('a payload is compared with the previous one of its kind', async ({ home, p
   expect(await violations(page)).toEqual([]);
   await page.goto(`/deliveries/${first.body.delivery_id}?tab=payload`);
   await page.getByRole('button', { name: 'Compare' }).click();
-  await expect(page.getByText('There is no earlier delivery of this kind.')).toBeVisible();
+  await expect(page.getByText('No earlier delivery of this kind has a stored payload.')).toBeVisible();
+});
+
+test('a comparison searches further through empty pages, and states how far', async ({ home, page }) => {
+  const hook = await inbox(home);
+  await deliver(home, hook, pullRequest(7, 'Paint the door'), { event: 'pull_request' });
+  const second = await deliver(home, hook, pullRequest(8, 'Paint the gate'), { event: 'pull_request' });
+  const cursor = String(second.body.delivery_id);
+  let empty = 4;
+  await useHttp(page);
+  await page.route(/\/api\/rpc$/, (route) => {
+    const body = route.request().postDataJSON() as { method?: string; params?: { until?: string | null } } | null;
+    if (body?.method !== 'webhooks.deliveries' || !body.params?.until || empty === 0) return route.fallback();
+    empty -= 1;
+    return route.fulfill({ json: { jsonrpc: '2.0', id: 1, result: { deliveries: [], next_cursor: cursor } } });
+  });
+  const compare = async () => {
+    await page.goto(`/deliveries/${cursor}?tab=payload`);
+    await page.getByRole('button', { name: 'Compare' }).click();
+  };
+  await compare();
+  const changes = page.getByRole('region', { name: 'Compare' });
+  await expect(changes.locator('del').filter({ hasText: 'Paint the door' })).toHaveCount(1);
+  empty = 5;
+  await compare();
+  await expect(page.getByText(/^Among the 10,000 deliveries before this one, none/)).toBeVisible();
 });
 
 test('a delivery that comes before the page is live is listed', async ({ home, page }) => {

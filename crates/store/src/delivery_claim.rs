@@ -4,6 +4,7 @@ use crate::deliveries::{COLUMNS, PAYLOAD};
 use crate::delivery_configs::CONFIG;
 use crate::delivery_pace::{Pace, Paces, WAITS_FOR_RATE};
 use crate::delivery_queue::{Head, PAGE};
+use crate::delivery_unreadable::UNREADABLE;
 use crate::delivery_waits::WAITS_FOR_BUDGET;
 use crate::sql::{FromRow, Query, Row, Value, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
@@ -145,16 +146,12 @@ struct Claiming<'w> {
     failed: Vec<DeliveryRow>,
 }
 
-/// A claimed delivery, or the damage of its row. A row that may be from a newer version is an error instead: the claim
-/// must be rolled back, so that a node of that version can process the delivery.
+/// A claimed delivery, or the reason why its row cannot be read.
 struct Claimed(Result<DeliveryWork, StoreError>);
 
 impl FromRow for Claimed {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        match DeliveryWork::from_row(row) {
-            Err(cause) if !cause.is_damaged_value() => Err(cause),
-            read => Ok(Self(read)),
-        }
+        Ok(Self(DeliveryWork::from_row(row)))
     }
 }
 
@@ -358,6 +355,7 @@ impl Conn {
                 want.now.as_millis().into(),
                 WAITS_FOR_RATE.into(),
                 WAITS_FOR_BUDGET.into(),
+                UNREADABLE.into(),
             ]
         };
         let rows: Vec<_> = ids.iter().map(values).collect();
@@ -366,10 +364,15 @@ impl Conn {
         for (found, id) in found.into_iter().zip(ids) {
             claimed.push(match found {
                 Some(Claimed(Ok(work))) => Some(work),
-                Some(Claimed(Err(cause))) => {
+                Some(Claimed(Err(cause))) if cause.is_damaged_value() => {
                     let failed = self.fail_unreadable(id, want.now, &cause).await?;
                     claiming.failed.extend(failed);
                     claiming.more = true;
+                    None
+                }
+                Some(Claimed(Err(cause))) => {
+                    self.put_off_unreadable(id, want.now, &cause)?;
+                    claiming.parked += 1;
                     None
                 }
                 None => None,
@@ -395,7 +398,7 @@ static CLAIM: LazyLock<String> = LazyLock::new(|| {
     format!(
         "UPDATE webhook_deliveries SET status = 'processing', attempts = attempts + 1,
              lease_owner = $2, lease_until = $3, started_at = $4, next_attempt_at = NULL,
-             error = CASE WHEN error IN ($5, $6) THEN NULL ELSE error END
+             error = CASE WHEN error IN ($5, $6, $7) THEN NULL ELSE error END
          WHERE id = $1 AND status IN ('received', 'queued')
          RETURNING {COLUMNS}, {PAYLOAD}, {CONFIG}"
     )

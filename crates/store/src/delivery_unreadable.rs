@@ -1,16 +1,32 @@
-//! Deliveries whose rows cannot be read. One that is claimed and damaged fails; otherwise each claim of its line would
-//! fail. One that is listed has only a few values; otherwise the whole page would fail.
+//! Deliveries whose rows cannot be read. One that is claimed fails if it is damaged, and is put off if it may be from a
+//! newer version; otherwise each claim of its line would fail. One that is listed has only a few values; otherwise the
+//! whole page would fail.
 
 use crate::sql::{Column, FromRow, Row, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+use std::time::Duration;
 
 /// The `error` of a delivery that failed because its row is damaged.
 const DAMAGED: &str = "The stored delivery is damaged and cannot be processed.";
 
-/// The `error` in a list of a delivery whose row cannot be read.
-const UNREADABLE: &str =
+/// The `error` of a delivery that is put off because its row cannot be read, and of any such delivery in a list.
+pub(crate) const UNREADABLE: &str =
     "The stored delivery cannot be read. It is damaged or from a newer version of Gatehouse.";
+
+/// How long a delivery is put off. A node of a newer version may then claim it.
+const PAUSE: Duration = Duration::from_mins(1);
+
+/// Returns a delivery that was just claimed to the queue. The attempt does not count.
+const PUT_OFF: &str = "UPDATE webhook_deliveries SET status = 'queued', next_attempt_at = $2,
+         error = $3, attempts = attempts - 1, lease_owner = NULL, lease_until = NULL
+     WHERE id = $1 AND status = 'processing'";
+
+/// Selects when the oldest delivery that was put off was received. SQLite stores values of any type.
+const OLDEST_PUT_OFF: &str = "SELECT MIN(COALESCE(CAST(received_at AS BIGINT), 0)) AS received_at
+     FROM webhook_deliveries
+     WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
+         AND error = $1 AND next_attempt_at > $2";
 
 /// Fails a delivery that was just claimed. SQLite stores a text in a column for numbers if it is not a number: such a
 /// value becomes 0.
@@ -56,7 +72,43 @@ struct Failed {
 
 columns! { Failed: session_key, webhook_id, received_at, attempts, body_size }
 
+struct Oldest {
+    received_at: Option<Timestamp>,
+}
+
+columns! { Oldest: received_at }
+
 impl Conn {
+    /// Puts off a claimed delivery whose row may be from a newer version. The next ones of its session wait for it, as
+    /// for a retry.
+    pub(crate) fn put_off_unreadable(
+        &mut self,
+        id: &str,
+        now: Timestamp,
+        cause: &StoreError,
+    ) -> Result<(), StoreError> {
+        tracing::warn!(
+            delivery = id,
+            error = cause as &dyn std::error::Error,
+            "a stored delivery cannot be read; it may be from a newer version and is put off"
+        );
+        let until = now.after(PAUSE).as_millis();
+        self.run_later(PUT_OFF, vec![id.into(), until.into(), UNREADABLE.into()])
+    }
+
+    /// Returns when the oldest delivery was received that waits because its row cannot be read. Examines only
+    /// deliveries that are due after `since`.
+    pub async fn find_oldest_unreadable_delivery(
+        &mut self,
+        since: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let query = query(OLDEST_PUT_OFF)
+            .bind(UNREADABLE)
+            .bind(since.as_millis());
+        let oldest: Option<Oldest> = self.find(query).await?;
+        Ok(oldest.and_then(|oldest| oldest.received_at))
+    }
+
     /// Fails a claimed delivery whose row is damaged and lets the next one of its session run. Returns what is known of
     /// it.
     pub(crate) async fn fail_unreadable(

@@ -90,7 +90,8 @@ impl Webhooks {
 }
 
 async fn get(conn: &mut Conn, id: &DeliveryId) -> Result<DeliveryRow, WebhooksError> {
-    let row = conn.find_delivery(id.as_str()).await?;
+    // A delivery whose row cannot be read can be canceled.
+    let row = conn.find_delivery_to_show(id.as_str()).await?;
     row.ok_or(WebhooksError::NotFound("delivery"))
 }
 

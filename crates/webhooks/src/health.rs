@@ -14,6 +14,9 @@ use verdicts::{REGULAR_OF_DAYS, day_of, has_sender, is_silent};
 /// How many lines of the queue are examined.
 const LINES: i64 = 1024;
 
+/// A delivery that cannot be read is put off by a minute. One that was due earlier than this waits for a worker.
+const PUT_OFF_MS: i64 = 10 * 60_000;
+
 impl Webhooks {
     /// Returns the due time of the delivery that has waited longest for a worker. Deliveries that wait for
     /// something else do not count: a time, the vault, a budget, a paused or disabled webhook, a disabled channel, or a
@@ -40,6 +43,16 @@ impl Webhooks {
             }
         }
         Ok(oldest)
+    }
+
+    /// Returns when the oldest delivery was received that waits because its row cannot be read.
+    pub async fn oldest_unreadable(&self) -> Result<Option<Timestamp>, StoreError> {
+        let inner = &self.0;
+        let since = Timestamp::from_millis(inner.now().as_millis().saturating_sub(PUT_OFF_MS));
+        let read = inner.store.read(move |conn| {
+            Box::pin(async move { conn.find_oldest_unreadable_delivery(since).await })
+        });
+        read.await
     }
 
     /// The IDs of the channel accounts that do not respond to this node. Their deliveries wait.

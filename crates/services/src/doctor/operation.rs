@@ -113,20 +113,38 @@ fn backups_finding(free: u64, newest: u64) -> Option<Check> {
 pub(super) async fn queue(services: &Services) -> Option<Check> {
     // The check of the database reports an error.
     let oldest = services.webhooks.oldest_due().await.ok()?;
-    Some(queue_finding(oldest, services.clock.now()))
+    let unreadable = services.webhooks.oldest_unreadable().await.ok()?;
+    Some(queue_finding(oldest, unreadable, services.clock.now()))
 }
 
-fn queue_finding(oldest: Option<Timestamp>, now: Timestamp) -> Check {
-    let waits_since = |due: &Timestamp| now.as_millis().saturating_sub(due.as_millis());
-    match oldest.filter(|due| waits_since(due) >= LONG_WAIT_MS) {
-        Some(due) => Check::bad(
+/// `oldest` is when the delivery was due that waits longest for a worker, and `unreadable` when the oldest one was
+/// received that cannot be read.
+fn queue_finding(
+    oldest: Option<Timestamp>,
+    unreadable: Option<Timestamp>,
+    now: Timestamp,
+) -> Check {
+    let is_long_ago = |time: &Timestamp| {
+        let waited_ms = now.as_millis().saturating_sub(time.as_millis());
+        waited_ms >= LONG_WAIT_MS
+    };
+    if let Some(due) = oldest.filter(is_long_ago) {
+        return Check::bad(
             "queue",
             format!("A delivery has waited for a worker since {due}."),
             "Raise webhooks.agent_workers or webhooks.send_workers if the workers are busy. If they are not, the log has \
              the reason.",
-        ),
-        None => Check::fine("queue", "No delivery waits long for a worker."),
+        );
     }
+    if let Some(received) = unreadable.filter(is_long_ago) {
+        return Check::bad(
+            "queue",
+            format!("A delivery of {received} waits because it cannot be read."),
+            "If a newer version of Gatehouse stored it, start that version: it processes the delivery. Otherwise, \
+             cancel the delivery. The log has its ID and the reason.",
+        );
+    }
+    Check::fine("queue", "No delivery waits long for a worker.")
 }
 
 pub(super) async fn channels(services: &Services) -> Option<Check> {
@@ -247,9 +265,12 @@ mod tests {
     fn a_delivery_waits_long_from_ten_minutes_on() {
         let now = Timestamp::from_millis(1_800_000_000_000);
         let since = |ms: i64| Timestamp::from_millis(now.as_millis() - ms);
-        assert!(queue_finding(None, now).ok);
-        assert!(queue_finding(Some(since(LONG_WAIT_MS - 1)), now).ok);
-        assert!(!queue_finding(Some(since(LONG_WAIT_MS)), now).ok);
+        assert!(queue_finding(None, None, now).ok);
+        let (short, long) = (Some(since(LONG_WAIT_MS - 1)), Some(since(LONG_WAIT_MS)));
+        assert!(queue_finding(short, short, now).ok);
+        assert!(!queue_finding(long, short, now).ok);
+        let unreadable = queue_finding(short, long, now);
+        assert!(!unreadable.ok && unreadable.message.contains("cannot be read"));
     }
 
     #[test]

@@ -283,6 +283,7 @@ fn waits(conn: &mut Conn) -> BoxFuture<'_, Result<(), StoreError>> {
         conn.release_deliveries(now).await?;
         conn.update_received_deliveries(now).await?;
         conn.update_deliveries_too_late(now, HOUR_MS).await?;
+        conn.find_oldest_unreadable_delivery(at(0)).await?;
         conn.list_untargeted_deliveries(10).await.map(drop)
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::delivery_configs::CONFIG;
 use crate::sql::query;
-use crate::{AuthSessionRow, Conn, NewDelivery, StoreError};
+use crate::{AuthSessionRow, Conn, Engine, NewDelivery, StoreError};
 use gatehouse_domain::{AuthSessionId, DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 
 /// A time in milliseconds.
@@ -55,6 +55,21 @@ pub fn queued_delivery(n: u32) -> NewDelivery {
         error: None,
     }
 }
+
+/// Returns statements that give a delivery a value which this version cannot read and a newer one may have stored.
+pub fn make_unreadable(engine: Engine, id: &DeliveryId) -> String {
+    let (before, value) = match engine {
+        Engine::Sqlite => ("", "x'00'"),
+        Engine::Postgres => (
+            "ALTER TABLE webhook_deliveries ALTER COLUMN body_size DROP NOT NULL;",
+            "NULL",
+        ),
+    };
+    format!("{before} UPDATE webhook_deliveries SET body_size = {value} WHERE id = '{id}'")
+}
+
+/// A statement that makes the deliveries of [`make_unreadable`] readable.
+pub const MAKE_READABLE: &str = "UPDATE webhook_deliveries SET body_size = 2";
 
 impl Conn {
     /// Returns the configuration of the webhook at the receipt of a delivery. `None` if there is no such

@@ -1,8 +1,10 @@
-//! Deliveries that a claim puts off because of a rate limit, and what it does with those behind them.
+//! Deliveries that a claim puts off because of a rate limit or because they cannot be read, and what it does with those
+//! behind them.
 
 use super::{Claims, at, delivery, finish, id, ids, insert, row};
-use gatehouse_domain::WebhookId;
-use gatehouse_store::testing::databases;
+use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
+use gatehouse_store::testing::rows::{MAKE_READABLE, make_unreadable};
+use gatehouse_store::testing::{databases, run_sql};
 use gatehouse_store::{ClaimRequest, NewDelivery, Pace, Store, Take, WAITS_FOR_RATE};
 
 fn hook(n: u32) -> WebhookId {
@@ -131,6 +133,72 @@ async fn a_claim_ends_even_if_what_it_puts_off_is_due_at_once() {
             let next = row(&store, n).await.next_attempt_at;
             assert_eq!(next, Some(at(now + 1)), "{n}");
         }
+        store.close().await;
+    }
+}
+
+async fn oldest_unreadable(store: &Store, since: i64) -> Option<Timestamp> {
+    store
+        .read(move |conn| {
+            Box::pin(async move { conn.find_oldest_unreadable_delivery(at(since)).await })
+        })
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_delivery_that_cannot_be_read_is_put_off_without_an_attempt_and_its_line_is_claimed() {
+    for database in databases().await {
+        let store = database.open().await;
+        let all = vec![
+            due(1, "a", 1, 10),
+            due(2, "a", 1, 20),
+            due(3, "b", 1, 30),
+            due(4, "c", 2, 40),
+        ];
+        insert(&store, all).await;
+        run_sql(
+            &database.location,
+            &make_unreadable(database.engine(), &id(1)),
+        )
+        .await;
+        // It uses the only slot of its line in this claim.
+        let claims = claim(&store, 100, &[1, 2], 1, (5, 100)).await;
+        assert_eq!(ids(&claims), [id(4)]);
+        assert!(claims.more && claims.postponed && claims.failed.is_empty());
+        let claims = claim(&store, 100, &[1, 2], 1, (5, 100)).await;
+        assert_eq!(ids(&claims), [id(3)]);
+        assert_eq!(row(&store, 2).await.next_attempt_at, None);
+
+        // It is put off again, and nothing else is due.
+        let claims = claim(&store, 60_100, &[1, 2], 5, (5, 100)).await;
+        let postponed = Claims {
+            postponed: true,
+            ..Claims::default()
+        };
+        assert_eq!(claims, postponed);
+        for (since, expected) in [(120_099, Some(at(1))), (120_100, None)] {
+            assert_eq!(oldest_unreadable(&store, since).await, expected);
+        }
+
+        run_sql(&database.location, MAKE_READABLE).await;
+        let waiting = row(&store, 1).await;
+        assert_eq!(
+            (waiting.status, waiting.attempts, waiting.next_attempt_at),
+            (DeliveryStatus::Queued, 0, Some(at(120_100)))
+        );
+        assert_eq!((waiting.lease_owner, waiting.lease_until), (None, None));
+        assert!(waiting.error.unwrap().contains("newer version"));
+        let claims = claim(&store, 120_099, &[1, 2], 5, (5, 100)).await;
+        assert_eq!(claims, Claims::default());
+        let claims = claim(&store, 120_100, &[1, 2], 5, (5, 100)).await;
+        let first = &claims.claimed.first().unwrap().row;
+        assert_eq!((&first.id, first.attempts), (&id(1), 1));
+        assert_eq!(first.error, None);
+        assert_eq!(oldest_unreadable(&store, 0).await, None);
+        assert!(finish(&store, 1, "me", 120_101).await);
+        let claims = claim(&store, 120_101, &[1, 2], 5, (5, 100)).await;
+        assert_eq!(ids(&claims), [id(2)]);
         store.close().await;
     }
 }

@@ -1,10 +1,12 @@
 //! Results that the database refuses to store, and stored deliveries that cannot be read.
 
-use super::harness::Harness;
+use super::harness::{Harness, START, at, everywhere, id};
 use super::model;
 use gatehouse_domain::DeliveryStatus;
+use gatehouse_store::testing::rows::{MAKE_READABLE, make_unreadable};
 use gatehouse_store::testing::{run_sql, sqlite};
 use serde_json::json;
+use std::time::Duration;
 
 /// A result that can never be stored fails its delivery. The other results are stored unchanged.
 #[tokio::test]
@@ -71,4 +73,50 @@ async fn a_delivery_that_cannot_be_read_fails_and_its_line_and_session_continue(
     assert_eq!(harness.inbox().await.len(), 2);
     assert_eq!(harness.webhooks.queue_depth().await.unwrap(), 0);
     harness.stop().await;
+}
+
+#[tokio::test]
+async fn a_delivery_that_may_be_from_a_newer_version_waits_and_its_line_continues() {
+    everywhere(|database, model| async move {
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
+        let all = [(1, "a"), (2, "b"), (3, "a"), (4, "c"), (5, "c"), (6, "d")];
+        harness.arrive(&webhook, &all).await;
+        for n in [1, 4] {
+            let sql = make_unreadable(database.engine(), &id(n));
+            run_sql(&database.location, &sql).await;
+        }
+        harness.work();
+        harness.until_all(&[2, 6], DeliveryStatus::Completed).await;
+        harness.worker_has_looked().await;
+        let waiting = harness.webhooks.delivery(id(1).as_str()).await.unwrap();
+        assert_eq!(waiting.status, DeliveryStatus::Queued);
+        assert!(waiting.error.unwrap().contains("newer version"));
+        for n in [3, 5] {
+            assert_eq!(harness.row(n).await.attempts, 0, "{n}");
+        }
+        // One that is canceled no longer holds up its session.
+        let canceled = harness.webhooks.cancel_delivery(id(4).as_str()).await;
+        assert_eq!(canceled.unwrap().status, DeliveryStatus::Failed);
+        harness.until(5, DeliveryStatus::Completed).await;
+        harness.advance(Duration::from_mins(1));
+        harness.worker_has_looked().await;
+        let oldest = harness.webhooks.oldest_unreadable().await.unwrap();
+        assert_eq!(oldest, Some(at(START)));
+
+        run_sql(&database.location, MAKE_READABLE).await;
+        let waiting = harness.row(1).await;
+        assert_eq!(
+            (waiting.attempts, waiting.next_attempt_at),
+            (0, Some(at(START + 120_000)))
+        );
+        harness.advance(Duration::from_mins(1));
+        let order = harness.until_all(&[1, 3], DeliveryStatus::Completed);
+        assert_eq!(order.await, [1, 3]);
+        let ended = harness.row(1).await;
+        assert_eq!((ended.attempts, ended.error), (1, None));
+        assert_eq!(harness.webhooks.oldest_unreadable().await.unwrap(), None);
+        harness.stop().await;
+    })
+    .await;
 }
