@@ -81,6 +81,27 @@ impl Channels {
         }))
     }
 
+    /// Returns the direct conversation with a person who has written to the account, if it is known and the account
+    /// can ask questions there.
+    pub async fn find_chat_with(
+        &self,
+        account_id: &str,
+        person: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let accounts = self.0.live_accounts().await?;
+        let Some(buttons) = accounts.find(account_id).and_then(|it| buttons_of(it)) else {
+            return Ok(None);
+        };
+        if let Some(chat) = buttons.chat_of(person) {
+            return Ok(Some(chat));
+        }
+        let (account, person) = (account_id.to_owned(), person.to_owned());
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move { conn.find_direct_chat_of(&account, &person).await })
+        });
+        read.await
+    }
+
     /// Sends a question, once.
     pub async fn ask(
         &self,

@@ -1,7 +1,7 @@
 //! Messages to channels about tool calls that wait for approval.
 
 use crate::Services;
-use crate::chat_approvals::{Asker, Chat, UNANSWERED, asked_in, notes, second};
+use crate::chat_approvals::{Chat, UNANSWERED, asked_in, notes, second};
 use crate::live_config::settings::base_url;
 use crate::own_messages::OwnMessage;
 use crate::sent_links::{Decision, StoredEnd};
@@ -12,6 +12,7 @@ use gatehouse_domain::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -84,27 +85,26 @@ impl Services {
         tasks.spawn(async move { services.store_link_end_later(&id, end).await });
     }
 
-    /// Asks the trusted person whose turn needs the approval, or replies that it waits, and notifies the channels of
-    /// `approvals.notify`.
+    /// Asks the trusted person whose turn needs the approval, replies that it waits if the question is not in the chat
+    /// of the message, and notifies the channels of `approvals.notify`.
     async fn announce(
         self: &Arc<Self>,
         asked: &Arc<Approval>,
         shutdown: &CancellationToken,
         tasks: &TaskTracker,
     ) {
-        let own = match self.asker(asked).await {
-            Some(Asker::Asked(chat)) => Some(chat),
-            Some(Asker::Told(account, message)) => {
-                let (services, asked) = (Arc::clone(self), Arc::clone(asked));
-                let shutdown = shutdown.clone();
-                tasks.spawn(async move {
-                    let told = services.tell_asker(&asked, &account, &message);
-                    shutdown.run_until_cancelled(told).await;
-                });
-                None
-            }
-            None => None,
-        };
+        let asker = self.asker(asked).await;
+        let (own, reply_to) = asker.map_or((None, None), |asker| (asker.chat, asker.reply_to));
+        let (on_sent, sent) = oneshot::channel();
+        let mut on_sent = own.is_some().then_some(on_sent);
+        if let Some((account, message)) = reply_to {
+            let (services, asked) = (Arc::clone(self), Arc::clone(asked));
+            let shutdown = shutdown.clone();
+            tasks.spawn(async move {
+                let told = services.tell_asker(&asked, (&account, &message), sent);
+                shutdown.run_until_cancelled(told).await;
+            });
+        }
         // The chats to ask in. Each has the target that gets a link instead, if there is no chat or it cannot
         // show the question.
         let mut places: Vec<(Option<Chat>, Option<String>)> = Vec::new();
@@ -118,14 +118,17 @@ impl Services {
             }
         }
         if own.is_some() && places.iter().all(|(other, _)| *other != own) {
-            places.push((own, None));
+            places.push((own.clone(), None));
         }
         for (chat, target) in places {
+            let on_sent = on_sent.take_if(|_| chat == own);
             let (services, asked) = (Arc::clone(self), Arc::clone(asked));
             let shutdown = shutdown.clone();
             tasks.spawn(async move {
                 if let Some(chat) = chat
-                    && services.ask_in_chat(&asked, &chat, &shutdown).await
+                    && services
+                        .ask_in_chat(&asked, &chat, on_sent, &shutdown)
+                        .await
                 {
                     return;
                 }

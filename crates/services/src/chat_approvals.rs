@@ -7,7 +7,6 @@ mod asker;
 mod presses;
 mod text;
 
-pub(crate) use asker::Asker;
 pub(crate) use presses::Presses;
 pub(crate) use text::{UNANSWERED, asked_in, notes, second};
 
@@ -23,6 +22,7 @@ use gatehouse_store::StoreError;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// The wait before a failed request is made again, unless the vendor asks for another one.
@@ -85,11 +85,13 @@ impl Services {
         Ok(pairing.await?.is_some_and(|pairing| pairing.trusted))
     }
 
-    /// Asks in a chat and shows the result there. Returns `false` if no question was sent.
+    /// Asks in a chat and shows the result there. Returns `false` if no question was sent. `on_sent` is notified when
+    /// it was sent, and dropped if it was not.
     pub(crate) async fn ask_in_chat(
         &self,
         asked: &Approval,
         chat: &Chat,
+        on_sent: Option<oneshot::Sender<()>>,
         shutdown: &CancellationToken,
     ) -> bool {
         // Subscribes before it first checks the call, so that the end of the call is not missed.
@@ -107,6 +109,10 @@ impl Services {
         let Some(sent) = shutdown.run_until_cancelled(asking).await.flatten() else {
             return false;
         };
+        if let Some(on_sent) = on_sent {
+            // Usually, no reply waits for it.
+            let _ = on_sent.send(());
+        }
         if text.allows {
             let offering = self.offer_answers(asked, chat, &sent, &text.question);
             let is_offered = shutdown.run_until_cancelled(offering).await;

@@ -54,6 +54,21 @@ impl Conn {
         self.list(query.bind(account_id)).await
     }
 
+    /// Returns the conversation of a person's newest stored message that nobody else reads, also of an answered one.
+    pub async fn find_direct_chat_of(
+        &mut self,
+        account_id: &str,
+        person: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let query = query(
+            "SELECT * FROM received_messages WHERE account_id = $1 AND person = $2 AND is_group = 0
+             ORDER BY number DESC LIMIT 1",
+        );
+        let query = query.bind(account_id).bind(person);
+        let found: Option<ReceivedMessageRow> = self.find(query).await?;
+        Ok(found.map(|row| row.chat))
+    }
+
     /// Counts the messages of a person that wait for an answer.
     pub async fn count_received_messages(
         &mut self,

@@ -1,8 +1,9 @@
-//! Messages that an older version stored.
+//! Messages that an older version stored, and the direct chats that messages give.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
-use gatehouse_store::testing::{empty_databases, migrate, run_sql};
+use gatehouse_domain::Timestamp;
+use gatehouse_store::testing::{databases, empty_databases, migrate, run_sql};
 use gatehouse_store::{ChannelPollRow, ReceivedMessageRow, Store, StoreError};
 
 const ACCOUNT: &str =
@@ -62,6 +63,59 @@ async fn messages_of_an_older_version_are_taken_over() {
         let (messages, _) = read(&store).await;
         let ids: Vec<_> = messages.iter().map(|it| it.message_id.as_str()).collect();
         assert_eq!(ids, ["7", "9"]);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn the_newest_direct_message_of_a_person_gives_the_direct_chat() {
+    const ACCOUNT: &str =
+        "INSERT INTO channel_accounts (id, type, label, fields, enabled, created_at, updated_at)
+        VALUES ('slack', 'slack', 'Bot', '{}', 1, 1, 1)";
+    let at = Timestamp::from_millis(1);
+    let message = |id: &str, person: &str, chat: &str| ReceivedMessageRow {
+        account_id: "slack".to_owned(),
+        message_id: id.to_owned(),
+        person: person.to_owned(),
+        chat: chat.to_owned(),
+        thread: None,
+        is_group: chat.starts_with('C'),
+        is_own: true,
+        text: "hello".to_owned(),
+        file_id: None,
+        file_name: None,
+        is_voice: false,
+        more_files: None,
+        quote: None,
+        answer: None,
+        received_at: at,
+    };
+    for database in databases().await {
+        run_sql(&database.location, ACCOUNT).await;
+        let store = database.open().await;
+        let messages = [
+            message("1", "U1", "D1"),
+            message("2", "U1", "D2"),
+            message("3", "U1", "C1"),
+            message("4", "U2", "C1"),
+            message("5", "U3", "D3"),
+        ];
+        let work = store.write(move |conn| {
+            Box::pin(async move {
+                for message in &messages {
+                    conn.insert_received_message(message).await?;
+                }
+                // An answered message counts too.
+                conn.end_received_message("slack", "2", at).await?;
+                let mut chats = Vec::new();
+                for person in ["U1", "U2", "U4"] {
+                    chats.push(conn.find_direct_chat_of("slack", person).await?);
+                }
+                Ok::<_, StoreError>(chats)
+            })
+        });
+        let chats = work.await.unwrap();
+        assert_eq!(chats, [Some("D2".to_owned()), None, None]);
         store.close().await;
     }
 }

@@ -92,6 +92,11 @@ pub(crate) trait Buttons: Send + Sync {
     /// Escapes characters of a part of the call that the vendor would remove, replace or interpret.
     fn escape<'a>(&self, text: &'a str) -> Visible<'a>;
 
+    /// The direct conversation with a person, if its ID follows from the person's.
+    fn chat_of(&self, _person: &str) -> Option<String> {
+        None
+    }
+
     /// The person with whom a conversation is direct; `None` if others read it or the vendor does not report it.
     fn person_of<'a>(
         &'a self,

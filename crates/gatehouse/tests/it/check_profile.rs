@@ -1,8 +1,9 @@
 //! `webhooks check-profile`, without a server.
 
 use super::profiles::{ACME, hex};
-use crate::process::Installation;
+use crate::process::{BINARY, CommandOutput, Installation};
 use serde_json::{Value, json};
+use std::process::Command;
 
 const BODY: &str = r#"{"type":"order.paid","id":"7"}"#;
 
@@ -87,4 +88,43 @@ async fn a_delivery_is_verified_and_read_as_the_server_does() {
             .contains("--header")
     );
     assert!(check(&["--at", "noon"]).failed(2).contains("--at"));
+}
+
+#[tokio::test]
+async fn the_secret_can_be_read_from_standard_input() {
+    let installation = Installation::new();
+    let profile = installation.file("acme.toml", ACME).await;
+    let body = installation.file("body.json", BODY).await;
+    let signature = hex("secret", &format!("1790000000.{BODY}"));
+    let header = format!("X-Acme-Signature: t=1790000000,v1={signature}");
+    for (stdin, given, is_verified) in [
+        ("secret\n", &["--secret"][..], true),
+        ("secret", &["--secret", "-"][..], true),
+        ("another\n", &["--secret"][..], false),
+    ] {
+        let file = installation.file("secret", stdin).await;
+        let mut command = installation.prepared(Command::new(BINARY));
+        command
+            .args(["webhooks", "check-profile", "--json", "--sample"])
+            .args([&body, &profile])
+            .args(["--header", &header, "--at", "2026-09-21T14:13:21Z"])
+            .arg("--data-dir")
+            .arg(installation.data_dir())
+            .args(given)
+            .stdin(std::fs::File::open(file).unwrap());
+        let checked = CommandOutput(command.output().unwrap());
+        assert_eq!(checked.code(), Some(i32::from(!is_verified)), "{stdin}");
+        let report: Value = serde_json::from_str(&checked.stdout()).unwrap();
+        assert_eq!(report["delivery"]["verified"], is_verified, "{report}");
+    }
+    // There is no standard input.
+    let nothing = installation.run(&[
+        "webhooks",
+        "check-profile",
+        profile.to_str().unwrap(),
+        "--sample",
+        body.to_str().unwrap(),
+        "--secret",
+    ]);
+    assert!(nothing.failed(1).contains("standard input"));
 }

@@ -1,6 +1,6 @@
 //! The trusted person whose turn needs an approval, and the message to a person who cannot be asked with buttons.
 
-use super::text::UNSHOWN;
+use super::text::{ASKED_DIRECTLY, UNSHOWN};
 use super::{Chat, RETRY_AFTER, retry_wait};
 use crate::Services;
 use crate::approval_messages::message_text;
@@ -12,14 +12,15 @@ use gatehouse_channels::{Channels, InboundAccount, Outgoing};
 use gatehouse_config::ApprovalLinks;
 use gatehouse_domain::id::DeliveryId;
 use gatehouse_store::{ReceivedMessageRow, StoreError};
+use tokio::sync::oneshot;
 
 /// The trusted person whose turn asks.
 #[derive(Debug)]
-pub(crate) enum Asker {
-    /// The person can be asked in this direct chat.
-    Asked(Chat),
-    /// The person gets a message only: this one came from a group, or its channel has no buttons.
-    Told(InboundAccount, Box<ReceivedMessageRow>),
+pub(crate) struct Asker {
+    /// The direct chat in which the person can be asked; `None` if it is not known or the channel has no buttons.
+    pub(crate) chat: Option<Chat>,
+    /// The message that gets a reply. `None` if the question is in the chat of the message.
+    pub(crate) reply_to: Option<(InboundAccount, ReceivedMessageRow)>,
 }
 
 impl Services {
@@ -44,26 +45,41 @@ impl Services {
                 return Ok(None);
             }
             let has_buttons = self.channels.question_form(&account.id).await?.is_some();
-            if message.is_group || !has_buttons {
-                return Ok(Some(Asker::Told(account, Box::new(message))));
+            if has_buttons && !message.is_group {
+                let chat = Chat {
+                    place,
+                    thread: message.thread,
+                    is_own: true,
+                };
+                return Ok(Some(Asker {
+                    chat: Some(chat),
+                    reply_to: None,
+                }));
             }
-            return Ok(Some(Asker::Asked(Chat {
-                place,
-                thread: message.thread,
-                is_own: true,
-            })));
+            let direct = self.channels.find_chat_with(&account.id, &message.person);
+            let chat = direct.await?.map(|chat| Chat {
+                place: ButtonPlace { chat, ..place },
+                thread: None,
+                is_own: false,
+            });
+            return Ok(Some(Asker {
+                chat,
+                reply_to: Some((account, message)),
+            }));
         }
         Ok(None)
     }
 
     /// Replies to a message that its turn waits for an approval, until the channel accepts the reply or the call no
-    /// longer waits. Only a person alone gets the call and its link, and only a link that needs a login.
+    /// longer waits. `sent` reports a question in the direct chat, or ends without one. Without a question, only a
+    /// person alone gets the call and its link, and only a link that needs a login.
     pub(crate) async fn tell_asker(
         &self,
         asked: &Approval,
-        account: &InboundAccount,
-        message: &ReceivedMessageRow,
+        (account, message): (&InboundAccount, &ReceivedMessageRow),
+        sent: oneshot::Receiver<()>,
     ) {
+        let is_asked_directly = sent.await.is_ok();
         let Some(token) = self.agents.approval_token(&asked.id) else {
             return;
         };
@@ -74,7 +90,9 @@ impl Services {
         let needs_login = resolved.settings.approvals.links == ApprovalLinks::SignIn;
         let link = format!("{}/approve/{token}", base_url(&resolved.settings));
         drop(resolved);
-        let text = if needs_login && !message.is_group {
+        let text = if is_asked_directly {
+            ASKED_DIRECTLY.to_owned()
+        } else if needs_login && !message.is_group {
             message_text(asked, Channels::markup(&target), (at, Some(&link)))
         } else {
             UNSHOWN.to_owned()

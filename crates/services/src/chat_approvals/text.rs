@@ -17,6 +17,9 @@ pub(crate) const UNANSWERED: &str = "Without an answer the call does not run.";
 /// The text about a call that waits, for a chat that others read.
 pub(super) const UNSHOWN: &str = "A tool call waits for approval in the web UI.";
 
+/// The text about a call that the direct chat shows, for a chat that others read.
+pub(super) const ASKED_DIRECTLY: &str = "A tool call waits for approval in our direct chat.";
+
 /// The text of a question that has ended.
 #[derive(Debug)]
 pub(super) struct Closed {

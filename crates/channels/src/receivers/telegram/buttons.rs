@@ -57,6 +57,11 @@ impl Buttons for TelegramButtons {
         visible::escaping(text, is_removed)
     }
 
+    fn chat_of(&self, person: &str) -> Option<String> {
+        // Both have the same ID.
+        person_of(person)
+    }
+
     fn person_of<'a>(
         &'a self,
         _source: Source<'a>,

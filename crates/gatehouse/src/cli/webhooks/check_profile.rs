@@ -1,7 +1,7 @@
 //! `webhooks check-profile`: checks the file of a profile, and how it verifies and reads a delivery. Needs no server.
 
 use crate::cli::output::{Output, line, plain};
-use crate::cli::usage;
+use crate::cli::{prompt, usage};
 use anyhow::{Context, Error, Result, ensure};
 use gatehouse::profiles::read_file;
 use gatehouse_domain::{Clock as _, SystemClock, Timestamp};
@@ -19,6 +19,9 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// The value of `--secret` that stands for the terminal or standard input.
+const TYPED: &str = "-";
+
 /// `webhooks check-profile` flags.
 #[derive(Debug, clap::Args)]
 pub struct Flags {
@@ -30,8 +33,16 @@ pub struct Flags {
     /// A header of that delivery. Can be repeated
     #[arg(long = "header", value_name = "NAME: VALUE", requires = "sample")]
     headers: Vec<String>,
-    /// The webhook's secret. Without it, the delivery is read but not verified
-    #[arg(long, value_name = "SECRET", requires = "sample")]
+    /// The webhook's secret. Without a value or with `-`, it is prompted for or read from standard input; as an
+    /// argument, other users of this machine may see it in the process list. Without --secret, the delivery is read
+    /// but not verified
+    #[arg(
+        long,
+        value_name = "SECRET",
+        num_args = 0..=1,
+        default_missing_value = TYPED,
+        requires = "sample"
+    )]
     secret: Option<SecretString>,
     /// The URL that the sender called, if the sender signs it
     #[arg(long, value_name = "URL", requires = "sample")]
@@ -78,7 +89,7 @@ pub async fn run(out: &Output, flags: &Flags) -> Result<ExitCode> {
         Some(path) => {
             let body = tokio::fs::read(path).await;
             let body = body.with_context(|| format!("{} cannot be read", path.display()))?;
-            Some(examine(profile, flags, &body)?)
+            Some(examine(profile, flags, secret(flags)?.as_ref(), &body)?)
         }
     };
     let report = Report {
@@ -105,10 +116,22 @@ async fn load(path: &Path) -> Result<&'static Profile> {
     Ok(profile)
 }
 
-fn examine(profile: &'static Profile, flags: &Flags, body: &[u8]) -> Result<Delivery> {
+fn secret(flags: &Flags) -> Result<Option<SecretString>> {
+    match &flags.secret {
+        Some(given) if given.expose_secret() == TYPED => prompt::value("Secret").map(Some),
+        given => Ok(given.clone()),
+    }
+}
+
+fn examine(
+    profile: &'static Profile,
+    flags: &Flags,
+    secret: Option<&SecretString>,
+    body: &[u8],
+) -> Result<Delivery> {
     let mode = profile.default_auth_mode;
     let headers = headers(&flags.headers)?;
-    let secret = flags.secret.as_ref().map(SecretString::expose_secret);
+    let secret = secret.map(SecretString::expose_secret);
     if let Some(secret) = secret {
         let checked = check_secret(mode, secret);
         checked.map_err(|error| usage::wrong(format!("--secret: {error}")))?;

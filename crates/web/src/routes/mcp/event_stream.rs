@@ -16,7 +16,8 @@ use tokio::time::{Instant, Interval, interval_at};
 const EVERY: Duration = Duration::from_secs(10);
 const ENDED: &str = "the credential has ended";
 
-/// The body. It breaks off when the credential ends. If the client disconnects, the call continues.
+/// The body. It breaks off when the credential ends. Then, and if the client disconnects, the call continues, unless its
+/// method ends with its caller.
 pub(super) fn body(
     reply: Boxed<Option<Reply>>,
     progress: Progress,

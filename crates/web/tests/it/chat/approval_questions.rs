@@ -1,18 +1,24 @@
 //! Questions about tool calls that Telegram changes, refuses or delays, and those to the chats of `approvals.notify`.
 
 use super::approval_buttons::{
-    ANSWERS, GONE, ask, ends_with, say, sent_labels, trust, trusted, waiting,
+    ANSWERS, CANNOT, GONE, ask, ends_with, say, sent_labels, trust, trusted, waiting,
 };
 use super::approval_messages::text_of;
 use super::inbound::{pair, receive_through, receiving};
 use super::inbound_email::Post;
+use crate::chat::telegram::Telegram;
 use crate::webhooks::made;
+use gatehouse_agents::AgentsSettings;
 use gatehouse_doubles::openai::{FakeModel, call};
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const LINK: &str = "https://gate.example/approve/";
 const WAITS: &str = "A tool call waits for approval in the web UI.";
+const WAITS_IN_CHAT: &str = "A tool call waits for approval in our direct chat.";
+/// A chat that others read.
+const GROUP: i64 = -100;
 const NO_RIGHTS: (u16, &str) = (
     400,
     "Bad Request: not enough rights to send text messages to the chat",
@@ -29,6 +35,16 @@ async fn notify(owner: &Actor, chat: &str) {
 async fn send(owner: &Actor) {
     let send = json!({ "text": "calculate 6*7" });
     owner.rpc("chat.send", send).await.unwrap();
+}
+
+/// The person asks for a calculation in a group.
+fn ask_in_group(telegram: &Telegram) {
+    let named = json!([{ "type": "mention", "offset": 14, "length": 9 }]);
+    let call = json!({
+        "text": "calculate 6*7 @gate_bot", "entities": named,
+        "chat": { "id": GROUP, "type": "supergroup" },
+    });
+    telegram.write(42, call);
 }
 
 fn is_link(told: &Value) {
@@ -179,19 +195,68 @@ async fn a_trusted_person_who_writes_mail_gets_the_call_as_a_reply() {
 }
 
 #[tokio::test]
-async fn a_trusted_person_in_a_group_gets_only_the_note_that_a_call_waits() {
-    let (_server, owner, telegram) = trusted().await;
-    let named = json!([{ "type": "mention", "offset": 14, "length": 9 }]);
-    let call = json!({
-        "text": "calculate 6*7 @gate_bot", "entities": named,
-        "chat": { "id": -100, "type": "supergroup" },
+async fn a_trusted_person_in_a_group_is_asked_in_the_direct_chat() {
+    let (server, owner, telegram) = trusted().await;
+    ask_in_group(&telegram);
+    let shown = telegram.offered(2, &ANSWERS).await;
+    assert_eq!(shown.chat, 42);
+    let from = "\n\nThe conversation, started by a message from telegram:42:-100: ";
+    assert!(shown.text.contains(from), "{}", shown.text);
+    let told = telegram.wait_for(3).await;
+    assert_eq!(told["chat_id"], GROUP);
+    assert_eq!(told["text"], WAITS_IN_CHAT);
+    // In the group, the button does nothing.
+    let in_group = telegram.press_data(42, (GROUP, 2), &shown.data("Allow"));
+    assert_eq!(telegram.told(in_group).await, CANNOT);
+    assert_eq!(waiting(&owner).await.len(), 1);
+    let press = telegram.press(42, 2, "Allow");
+    assert_eq!(telegram.told(press).await, "Allowed.");
+    let closed = telegram.closed_question(2).await;
+    ends_with(&closed, "Allowed. The call runs.");
+    let answer = telegram.wait_for(4).await;
+    assert_eq!(
+        (&answer["chat_id"], &answer["text"]),
+        (&json!(GROUP), &json!("pong"))
+    );
+
+    let agents = &server.app().services().agents;
+    agents.update_settings(AgentsSettings {
+        approval_wait: Duration::from_secs(1),
+        require_approval: vec!["calc".to_owned()],
+        ..AgentsSettings::default()
     });
-    telegram.write(42, call);
+    ask_in_group(&telegram);
+    assert_eq!(telegram.wait_for(5).await["chat_id"], 42);
+    let closed = telegram.closed_question(5).await;
+    ends_with(&closed, "Nobody answered in time. The call does not run.");
+}
+
+#[tokio::test]
+async fn a_group_gets_only_the_note_if_its_person_cannot_be_asked() {
+    let (_server, owner, telegram) = trusted().await;
+    telegram.refuse_buttons(Some(NO_RIGHTS));
+    ask_in_group(&telegram);
     let told = telegram.wait_for(2).await;
-    assert_eq!(told["chat_id"], -100);
-    assert_eq!(told["text"], WAITS);
+    assert_eq!(
+        (&told["chat_id"], &told["text"]),
+        (&json!(GROUP), &json!(WAITS))
+    );
     deny(&owner).await;
     assert_eq!(telegram.wait_for(3).await["text"], "pong");
+
+    // A person who is not trusted gets neither a question nor a note.
+    telegram.refuse_buttons(None);
+    trust(&owner, "42", false).await;
+    ask_in_group(&telegram);
+    while waiting(&owner).await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    deny(&owner).await;
+    let answer = telegram.wait_for(4).await;
+    assert_eq!(
+        (&answer["chat_id"], &answer["text"]),
+        (&json!(GROUP), &json!("pong"))
+    );
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! What only one of the vendors does, and calls that do not fit into its messages.
 
-use super::super::approval_buttons::{GONE, waiting};
+use super::super::approval_buttons::{ANSWERS, GONE, waiting};
 use super::super::discord_server::Discord;
 use super::super::matrix_server::{BROKEN, Matrix};
-use super::super::slack_server::Slack;
+use super::super::slack_server::{BOT, Slack};
 use super::{ButtonVendor, Chat};
 use serde_json::json;
 
@@ -133,6 +133,39 @@ async fn buttons_that_outlive_their_call_are_replaced_on_slack() {
     let retired = chat.closed(question, GONE).await;
     let call = shown.text.split("\n\nAnswer until").next().unwrap();
     assert_eq!(retired.text, format!("{call}\n\n{GONE}"));
+}
+
+#[tokio::test]
+async fn a_person_in_a_channel_is_asked_directly_after_a_direct_message_on_slack() {
+    let chat = Chat::<Slack>::start().await;
+    let mention = |ts: &str| {
+        let text = format!("<@{BOT}> calculate 6*7");
+        chat.vendor.event(
+            json!({ "type": "app_mention", "channel": "C1", "user": Slack::PERSON,
+            "text": text, "ts": ts }),
+        );
+    };
+    let channel = |number: usize| chat.vendor.sent()[number - 1]["channel"].clone();
+    // The message that asked for the pairing is not stored.
+    mention("1600000000.000100");
+    let note = chat.vendor.text(2).await;
+    assert_eq!(note, "A tool call waits for approval in the web UI.");
+    assert_eq!(channel(2), "C1");
+    chat.deny_on_page().await;
+    assert_eq!(chat.vendor.text(3).await, "pong");
+
+    let direct = chat.say("hello").await;
+    assert_eq!((direct, channel(direct)), (4, json!("DU1")));
+    mention("1600000000.000200");
+    let shown = chat.offered(5, &ANSWERS).await;
+    assert_eq!(channel(5), "DU1");
+    let note = chat.vendor.text(6).await;
+    assert_eq!(note, "A tool call waits for approval in our direct chat.");
+    assert_eq!(channel(6), "C1");
+    chat.press(5, &shown.data("Allow"));
+    chat.closed(5, "Allowed. The call runs.").await;
+    assert_eq!(chat.vendor.text(7).await, "pong");
+    assert_eq!(channel(7), "C1");
 }
 
 #[tokio::test]
