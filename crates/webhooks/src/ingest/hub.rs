@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 impl Webhooks {
     /// Returns the challenge to send back. `None` if the webhook does not exist, is disabled, or has a sender that
-    /// sends no such request. Without its profile, it is not known what the sender sends.
+    /// sends no such request. If the webhook's profile is missing, the request is refused like a delivery.
     pub async fn answer_hub(
         &self,
         public_id: &str,
