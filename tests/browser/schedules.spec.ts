@@ -31,6 +31,10 @@ test('a schedule shows its next runs before it is created, and runs', async ({ h
 
   await page.goto('/webhooks');
   await expect(page.getByText('Every 1 second')).toBeVisible();
+  await page.goto(`/webhooks/${webhooks[0]?.id}`);
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await expect(page.getByText('This schedule is paused: missed runs are combined')).toBeVisible();
+  await expect(page.getByRole('list', { name: 'Next runs' })).toHaveCount(0);
   await home.rpc('webhooks.update', { id: webhooks[0]?.id, enabled: false });
 });
 

@@ -35,7 +35,8 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     let mut build = cargo(root);
     build.args(["rustc", "--profile", profile, "--package", "gatehouse"]);
     build.args(["--bin", "gatehouse", "--"]);
-    if args.dist {
+    // Other linkers refuse the option.
+    if args.dist && cfg!(target_os = "linux") {
         build.arg(PACK_RELOCATIONS);
     }
     run_command(&mut build)?;

@@ -100,7 +100,7 @@ impl ProfileFiles {
         }
         self.found = Some(found);
         for problem in &self.report().problems {
-            tracing::warn!(problem, "a profile file is not in use");
+            tracing::warn!(problem, "a profile file has a mistake");
         }
         true
     }
@@ -243,13 +243,13 @@ pub fn watch(
                 files.look().then(|| files.report())
             });
             match looked.await {
-                Ok(None) => {}
+                // An error is a panic. The folder is checked again at the next tick.
+                Ok(None) | Err(_) => {}
                 Ok(Some(report)) => {
                     tracing::info!(used = report.used, "the changed profile files were read");
                     services.profile_files.set(report);
                     services.webhooks.profiles_changed().await;
                 }
-                Err(_) => return,
             }
         }
     }));

@@ -36,15 +36,16 @@ impl ProfileFilesState {
 /// Checks the files and the webhooks that need them. Returns `None` if there are neither.
 pub(crate) async fn check(services: &Services) -> Option<Check> {
     let report = services.profile_files.get();
-    // The check of the database reports an error.
-    let without = services.webhooks.without_profile().await.ok()?;
-    let is_unused = report == ProfileReport::default() && without.is_empty();
-    (!is_unused).then(|| finding(&report, &without))
+    // The database is read only if there are such webhooks. An error is not the end of their failure.
+    let without = services.webhooks.without_profile().await.ok();
+    let is_unused =
+        report == ProfileReport::default() && without.as_ref().is_some_and(Vec::is_empty);
+    (!is_unused).then(|| finding(&report, without.as_deref()))
 }
 
-/// `without` are the IDs and names of the webhooks whose profile is missing.
-fn finding(report: &ProfileReport, without: &[(String, String)]) -> Check {
-    if report.problems.is_empty() && without.is_empty() {
+/// `without` are the IDs and names of the webhooks whose profile is missing; `None` if the names could not be read.
+fn finding(report: &ProfileReport, without: Option<&[(String, String)]>) -> Check {
+    if report.problems.is_empty() && without.is_some_and(<[_]>::is_empty) {
         return Check::fine(ID, "Every profile file is in use.");
     }
     let mut sentences: Vec<String> = report
@@ -52,6 +53,11 @@ fn finding(report: &ProfileReport, without: &[(String, String)]) -> Check {
         .iter()
         .map(|problem| format!("{problem}."))
         .collect();
+    if without.is_none() {
+        let unnamed = "Webhooks refuse deliveries because their profile is missing. Their names cannot be read.";
+        sentences.push(unnamed.to_owned());
+    }
+    let without = without.unwrap_or_default();
     if !without.is_empty() {
         let names: Vec<&str> = without.iter().map(|(_, name)| name.as_str()).collect();
         sentences.push(format!(
@@ -77,11 +83,14 @@ mod tests {
             used: 1,
             problems: problems.iter().map(|it| (*it).to_owned()).collect(),
         };
-        assert!(finding(&report(&[]), &[]).ok);
-        let kept = finding(&report(&["profiles/a.toml:3: wrong"]), &[]);
+        assert!(finding(&report(&[]), Some(&[])).ok);
+        let kept = finding(&report(&["profiles/a.toml:3: wrong"]), Some(&[]));
         assert!(!kept.ok && kept.subjects.is_empty());
         assert_eq!(kept.message, "profiles/a.toml:3: wrong.");
-        let missing = finding(&report(&[]), &[("wh_a".to_owned(), "Shop".to_owned())]);
+        let unread = finding(&report(&[]), None);
+        assert!(!unread.ok && unread.subjects.is_empty());
+        let webhook = ("wh_a".to_owned(), "Shop".to_owned());
+        let missing = finding(&report(&[]), Some(&[webhook]));
         assert!(
             missing.message.ends_with("is missing: Shop."),
             "{missing:?}"

@@ -90,7 +90,12 @@ impl Conn {
 
     /// Returns whether the connection can be reused.
     pub(crate) fn is_usable(&self) -> bool {
-        !self.pipeline.may_be_silent()
+        !self.pipeline.may_be_silent() && self.is_intact()
+    }
+
+    /// Whether this connection is open and left no statement unanswered, whatever other connections did.
+    pub(crate) fn is_intact(&self) -> bool {
+        !self.pipeline.is_silent
             && match &self.raw {
                 Raw::Sqlite(_) => true,
                 Raw::Postgres(client) => !client.is_closed(),

@@ -207,7 +207,7 @@ pub(crate) async fn apply(
             apply_within(conn, migration).await
         });
         let applied = applied.await;
-        if let Some(ended) = unless_locked(applied, conn.is_usable()).await {
+        if let Some(ended) = unless_locked(applied, conn.is_intact()).await {
             return ended.map_err(OpenError::Migrate);
         }
     }
@@ -217,10 +217,10 @@ pub(crate) async fn apply(
 /// pauses and returns `None`: the migration must be repeated.
 async fn unless_locked(
     outcome: Result<(), StoreError>,
-    is_usable: bool,
+    is_intact: bool,
 ) -> Option<Result<(), StoreError>> {
     match outcome {
-        Err(error) if is_usable && error.is_lock_conflict() => {
+        Err(error) if is_intact && error.is_lock_conflict() => {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "a migration waits for another transaction, such as that of a backup; it is repeated"
@@ -272,7 +272,7 @@ async fn replace(
                 .map(drop)
         });
         let replaced = replaced.await;
-        if let Some(ended) = unless_locked(replaced, conn.is_usable()).await {
+        if let Some(ended) = unless_locked(replaced, conn.is_intact()).await {
             return ended.map_err(OpenError::Migrate);
         }
     }

@@ -125,7 +125,7 @@ impl Pipeline {
         self.is_open && !self.is_sent() && !self.has_statements()
     }
 
-    /// Whether this connection or, after its latest answer, another one to the server left a statement unanswered.
+    /// Whether this connection left a statement unanswered, or another one did after this one's latest answer.
     pub(crate) fn may_be_silent(&self) -> bool {
         let silence = self.silence.as_ref();
         self.is_silent || silence.is_some_and(|silence| silence.concerns(self.answered))

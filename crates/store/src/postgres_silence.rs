@@ -1,5 +1,5 @@
-//! Connections to a server that may be silent. A network device that forgets connections forgets all of them: after one
-//! has not answered, the others are replaced before a statement waits for them, too.
+//! Connections to a server that may be silent. If one connection is silent, the network may have dropped all of them.
+//! Connections that have not answered since are replaced before use.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -25,6 +25,8 @@ impl Silence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conn::{Conn, Raw};
+    use std::sync::Arc;
     use std::time::Duration;
 
     #[test]
@@ -37,5 +39,17 @@ mod tests {
         assert!(silence.concerns(at(4)));
         assert!(silence.concerns(at(5)));
         assert!(!silence.concerns(at(6)));
+    }
+
+    #[test]
+    fn a_connection_stays_intact_when_another_one_is_silent() {
+        let mut conn = Conn::new(Raw::Sqlite(rusqlite::Connection::open_in_memory().unwrap()));
+        let silence = Arc::new(Silence::default());
+        conn.pipeline.silence = Some(Arc::clone(&silence));
+        assert!(conn.is_usable() && conn.is_intact());
+        silence.note(Instant::now());
+        assert!(!conn.is_usable() && conn.is_intact());
+        conn.mark_unusable();
+        assert!(!conn.is_usable() && !conn.is_intact());
     }
 }

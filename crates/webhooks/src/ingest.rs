@@ -56,9 +56,7 @@ impl Webhooks {
             received_at: self.0.now(),
         };
         intake.check_address(headers)?;
-        intake.check_profile().inspect_err(|_| {
-            intake.reject("profile_missing", headers, &[], 0);
-        })?;
+        intake.require_profile(headers)?;
         Ok(intake)
     }
 
@@ -128,6 +126,12 @@ impl Intake {
             return Err(IngestError::ProfileMissing);
         }
         Ok(())
+    }
+
+    /// Like [`Intake::check_profile`]. Also records the refusal.
+    fn require_profile(&self, headers: &HeaderMap) -> Result<(), IngestError> {
+        self.check_profile()
+            .inspect_err(|_| self.reject("profile_missing", headers, &[], 0))
     }
 
     /// Records that the body exceeds the limit and returns the error. `read` is the part of the body that was

@@ -159,6 +159,15 @@ impl LiveWebhooks {
         on_hold.map(|live| live.id.clone()).collect()
     }
 
+    /// The paused schedules, whose due runs wait.
+    pub(crate) fn paused_schedules(&self) -> HashSet<WebhookId> {
+        let all = self.0.load();
+        let paused = all
+            .values()
+            .filter(|live| live.paused && live.config.schedule.is_some());
+        paused.map(|live| live.id.clone()).collect()
+    }
+
     /// The enabled webhooks that refuse deliveries because their profile is missing.
     pub(crate) fn without_profile(&self) -> Vec<WebhookId> {
         let all = self.0.load();

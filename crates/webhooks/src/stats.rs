@@ -131,6 +131,8 @@ impl Webhooks {
         // After the clock was set back, IDs are ahead of it. Without an explicit end, count those
         // deliveries as well.
         let end = query.until.unwrap_or(Timestamp::from_millis(i64::MAX));
+        // Read before those that ended: a delivery that ends meanwhile is counted twice, but not left out.
+        let open = self.0.count_open_deliveries().await?;
         let of_webhook = webhook.clone();
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
@@ -139,7 +141,6 @@ impl Webhooks {
             })
         });
         let ended: Vec<DeliveryCount> = read.await?;
-        let open = self.0.count_open_deliveries().await?;
         let open = open
             .iter()
             .filter(|open| open.is_within(webhook.as_ref(), since, end));

@@ -378,7 +378,7 @@ pub struct Webhook {
     /// When the webhook runs. For the profile `schedule` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
-    /// The next five runs of a schedule. Empty if it is disabled or has no further run.
+    /// The next five runs of a schedule. Empty if it is disabled or paused, or has no further run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_runs: Option<Vec<Timestamp>>,
     /// Whether the webhook accepts deliveries.
@@ -416,7 +416,7 @@ impl Webhook {
             paused,
             webhook,
         } = StoredConfig::of(&row)?;
-        let due = due.filter(|_| row.enabled);
+        let due = due.filter(|_| row.enabled && !paused);
         let has_url = webhook.schedule.is_none();
         Ok(Self {
             next_runs: webhook.schedule.as_ref().map(|it| it.runs_from(due)),

@@ -75,7 +75,7 @@ pub enum Command {
         /// The ID or public ID
         id: String,
     },
-    /// Work on the deliveries of a paused webhook again
+    /// Resume a paused webhook; its waiting deliveries are processed
     Resume {
         /// The ID or public ID
         id: String,

@@ -176,6 +176,14 @@ async fn order(server: &Server, webhook: &Value, id: &str) -> (u16, Value) {
     (status, answer["code"].clone())
 }
 
+/// Sends the request with which a hub verifies the URL. Returns the status.
+async fn hub(server: &Server, webhook: &Value) -> u16 {
+    let public_id = webhook["public_id"].as_str().unwrap();
+    let url = format!("{}/api/webhooks/ingest/{public_id}", server.url);
+    let url = format!("{url}?hub.mode=subscribe&hub.verify_token=x&hub.challenge=1");
+    client().get(url).send().await.unwrap().status().as_u16()
+}
+
 #[tokio::test]
 async fn files_are_read_again_when_they_change_and_a_mistake_keeps_the_last_version() {
     let installation = Installation::new();
@@ -184,6 +192,7 @@ async fn files_are_read_again_when_they_change_and_a_mistake_keeps_the_last_vers
     checked(&server, |check| check["ok"] == true).await;
     let webhook = made(&server, "acme").await;
     assert_eq!(order(&server, &webhook, "1").await.0, 202);
+    assert_eq!(hub(&server, &webhook).await, 405);
 
     write(
         &installation,
@@ -203,7 +212,7 @@ async fn files_are_read_again_when_they_change_and_a_mistake_keeps_the_last_vers
     );
     assert_eq!(order(&server, &webhook, "2").await.0, 202);
     let log = installation.log().await;
-    assert!(log.contains("a profile file is not in use"), "{log}");
+    assert!(log.contains("a profile file has a mistake"), "{log}");
 
     // A weaker mode in the file does not become the mode of a webhook.
     let weaker =
@@ -226,6 +235,7 @@ async fn files_are_read_again_when_they_change_and_a_mistake_keeps_the_last_vers
     tokio::fs::remove_file(file).await.unwrap();
     checked(&server, |check| check["ok"] == false).await;
     assert_eq!(order(&server, &webhook, "4").await.0, 503);
+    assert_eq!(hub(&server, &webhook).await, 503);
     let list = server.rpc("", "webhooks.list", json!({})).await;
     let mode = &list["result"]["webhooks"][0]["auth_mode"];
     assert_eq!(mode, "acme_signature", "{list}");

@@ -18,7 +18,7 @@ pub const SET: Method = method!(
     Some(Scope::Write),
     set(NewPreference) -> Done,
     errors: [Conflict],
-    audit: Audit::Unrecorded("saved filter or prompt")
+    audit: Audit::row("preference.set", &["kind", "name"], &[])
 );
 
 pub const DELETE: Method = method!(
@@ -27,7 +27,7 @@ pub const DELETE: Method = method!(
     Some(Scope::Write),
     delete(PreferenceName) -> Done,
     errors: [NotFound],
-    audit: Audit::Unrecorded("saved filter or prompt")
+    audit: Audit::row("preference.deleted", &["kind", "name"], &[])
 );
 
 async fn get(call: Call, _: NoParams) -> Result<Preferences, Problem> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 impl Webhooks {
     /// Returns the challenge to send back. `None` if the webhook does not exist, is disabled, or has a sender that
-    /// sends no such request.
+    /// sends no such request. If the webhook's profile is missing, the request is refused like a delivery.
     pub async fn answer_hub(
         &self,
         public_id: &str,
@@ -21,7 +21,8 @@ impl Webhooks {
     ) -> Result<Option<String>, IngestError> {
         self.look_up_unknown(public_id, from).await?;
         let has_hub = |webhook: &Arc<crate::live::LiveWebhook>| {
-            webhook.enabled && matches!(webhook.profile.handshake, Some(Handshake::Hub))
+            let is_hub = matches!(webhook.profile.handshake, Some(Handshake::Hub));
+            webhook.enabled && (is_hub || webhook.lacks_profile)
         };
         if self
             .0
@@ -47,6 +48,7 @@ impl Webhooks {
             phase,
         };
         intake.check_address(headers)?;
+        intake.require_profile(headers)?;
         match answered {
             Ok(challenge) => Ok(Some(challenge)),
             Err(error) => {

@@ -82,10 +82,14 @@ impl Inner {
     /// Starts every due run. Returns the time until the next run is due.
     async fn start_due_runs(self: &Arc<Self>) -> Result<Duration, StoreError> {
         loop {
-            let schedules = self
+            let paused = self.live.paused_schedules();
+            // Their runs stay due, and must not fill the page.
+            let limit = PAGE.saturating_add(i64::try_from(paused.len()).unwrap_or(i64::MAX));
+            let mut schedules = self
                 .store
-                .read(|conn| Box::pin(async move { conn.list_next_schedules(PAGE).await }))
+                .read(move |conn| Box::pin(async move { conn.list_next_schedules(limit).await }))
                 .await?;
+            schedules.retain(|schedule| !paused.contains(&schedule.webhook_id));
             let now = self.now();
             let upcoming = schedules.iter().find(|schedule| now < schedule.due_at);
             let longest = if schedules.is_empty() {
@@ -99,7 +103,7 @@ impl Inner {
             for run in due.cloned() {
                 let webhook = run.webhook_id.clone();
                 match self.start_run(run).await {
-                    Ok(()) => started = true,
+                    Ok(is_started) => started |= is_started,
                     Err(error) => {
                         failed = true;
                         let error: &dyn std::error::Error = &error;
@@ -116,18 +120,24 @@ impl Inner {
         }
     }
 
-    async fn start_run(self: &Arc<Self>, run: ScheduleRow) -> Result<(), RunError> {
+    /// Starts a run, and moves its schedule to the next one. Returns `false` if the schedule is paused. Its run stays
+    /// due, and the runs that become due until it is resumed are combined into one.
+    async fn start_run(self: &Arc<Self>, run: ScheduleRow) -> Result<bool, RunError> {
         let id = run.webhook_id.clone();
         let read = self
             .store
             .read(move |conn| Box::pin(async move { conn.find_webhook(id.as_str()).await }));
         let Some(webhook) = read.await? else {
-            return Ok(());
+            return Ok(true);
         };
         let config = StoredConfig::of(&webhook)?;
         let Some(schedule) = config.webhook.schedule.clone() else {
-            return Ok(self.advance(&run, None).await?);
+            self.advance(&run, None).await?;
+            return Ok(true);
         };
+        if config.paused {
+            return Ok(false);
+        }
         let (first, now) = (run.due_at, self.now());
         let calculate = tokio::task::spawn_blocking(move || {
             let runs = schedule.catch_up(first, now)?;
@@ -140,7 +150,8 @@ impl Inner {
             config,
         };
         let delivery = self.delivery_of(&due, &schedule, runs)?;
-        Ok(self.store_run(due, delivery, runs.next).await?)
+        self.store_run(due, delivery, runs.next).await?;
+        Ok(true)
     }
 
     pub(super) async fn advance(

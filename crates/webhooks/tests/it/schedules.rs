@@ -301,6 +301,52 @@ async fn a_disabled_schedule_has_no_runs_and_misses_none() {
     .await;
 }
 
+#[tokio::test]
+async fn a_paused_schedule_stores_no_runs_and_starts_one_for_all_missed_ones_after_it_is_resumed() {
+    everywhere(async |database, model| {
+        let harness = Harness::open(&database, &model).await;
+        let made = create(&harness, hourly(json!({}))).await;
+        let id = made.webhook.id.as_str();
+        harness.work();
+        let paused = update(&harness, id, json!({ "paused": true })).await;
+        assert_eq!(as_json(&paused.unwrap())["next_runs"], json!([]));
+        for _ in 0..5 {
+            advance(&harness, HOUR).await;
+        }
+        assert!(rows(&harness).await.is_empty());
+        update(&harness, id, json!({ "paused": false }))
+            .await
+            .unwrap();
+        harness.webhooks.schedules_turn().await;
+        let combined = ("2026-11-18T16:00:00.000Z".to_owned(), 5);
+        assert_eq!(runs(&harness).await, [combined.clone()]);
+        advance(&harness, HOUR).await;
+        let next = ("2026-11-18T17:00:00.000Z".to_owned(), 1);
+        assert_eq!(runs(&harness).await, [combined, next]);
+        harness.stop().await;
+    })
+    .await;
+}
+
+/// One page of due schedules has 64.
+#[tokio::test]
+async fn paused_schedules_do_not_delay_others() {
+    everywhere(async |database, model| {
+        let harness = Harness::open(&database, &model).await;
+        let earlier = json!({ "paused": true, "schedule": { "every_seconds": 60 } });
+        for _ in 0..65 {
+            create(&harness, hourly(earlier.clone())).await;
+        }
+        create(&harness, hourly(json!({}))).await;
+        harness.work();
+        advance(&harness, HOUR).await;
+        let expected = ("2026-11-18T12:00:00.000Z".to_owned(), 1);
+        assert_eq!(runs(&harness).await, [expected]);
+        harness.stop().await;
+    })
+    .await;
+}
+
 /// They need no permit, so they must not use up the permits of webhooks.
 #[tokio::test]
 async fn runs_do_not_count_against_the_limit_of_all_webhooks_after_a_restart() {

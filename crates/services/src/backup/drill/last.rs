@@ -13,8 +13,8 @@ pub(super) const HINT: &str = "Run `gatehouse backup verify` with a backup. If t
     verify it.";
 const NOT_MADE_HINT: &str = "The backup may be intact. Free some space in the data directory. The trial restore is \
     repeated within a day.";
-const NEXT_HINT: &str = "The backup may be intact. If the data directory is full, free some space. The next test is of \
-    a backup that the server makes a day later.";
+const NEXT_HINT: &str = "The backup may be intact. If the data directory is full, free some space. The server \
+    tests the next backup that it makes after a day.";
 pub(super) const ENCRYPTED_HINT: &str =
     "Make a new backup, and run `gatehouse backup verify` with it where the key is.";
 const NOT_READ_HINT: &str = "The backup may be intact. Check the directory in [backup]. The check is repeated within a day.";

@@ -74,7 +74,7 @@ impl Services {
         }
     }
 
-    /// Whether the database is a file on the file system of the data directory. Elsewhere, a restored copy would bring
+    /// Whether the database is a file on the file system of the data directory. Elsewhere, a restore would write
     /// its content to a disk that may be less protected.
     pub(super) async fn has_database_on_data_disk(&self) -> bool {
         let resolved = self.config.resolved();

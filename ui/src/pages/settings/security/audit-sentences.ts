@@ -121,6 +121,8 @@ export const SENTENCES: Record<string, Sentence> = {
   'budget.set': { title: m.audit_budget_set, more: named('scope') },
   'budget.deleted': { title: m.audit_budget_deleted, more: named('scope') },
   'budget.warned': { title: m.audit_budget_warned, more: named('scope') },
+  'preference.set': { title: m.audit_preference_set, more: named('name') },
+  'preference.deleted': { title: m.audit_preference_deleted, more: named('name') },
   'persona.created': { title: m.audit_persona_created, more: persona },
   'persona.updated': { title: m.audit_persona_updated, more: persona },
   'persona.deleted': { title: m.audit_persona_deleted, more: persona },
