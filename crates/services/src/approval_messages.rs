@@ -93,8 +93,8 @@ impl Services {
         shutdown: &CancellationToken,
         tasks: &TaskTracker,
     ) {
-        let asker = self.asker(asked).await;
-        let (own, reply_to) = asker.map_or((None, None), |asker| (asker.chat, asker.reply_to));
+        let person = self.asker(asked).await;
+        let (own, reply_to) = person.map_or((None, None), |person| (person.chat, person.reply_to));
         let (on_sent, sent) = oneshot::channel();
         let mut on_sent = own.is_some().then_some(on_sent);
         if let Some((account, message)) = reply_to {

@@ -319,7 +319,7 @@ async fn a_paused_schedule_stores_no_runs_and_starts_one_for_all_missed_ones_aft
             .unwrap();
         harness.webhooks.schedules_turn().await;
         let combined = ("2026-11-18T16:00:00.000Z".to_owned(), 5);
-        assert_eq!(runs(&harness).await, [combined.clone()]);
+        assert_eq!(runs(&harness).await, std::slice::from_ref(&combined));
         advance(&harness, HOUR).await;
         let next = ("2026-11-18T17:00:00.000Z".to_owned(), 1);
         assert_eq!(runs(&harness).await, [combined, next]);

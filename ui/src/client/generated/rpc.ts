@@ -5375,7 +5375,7 @@ export interface Webhook {
    */
   schedule?: Schedule | null;
   /**
-   * The next five runs of a schedule. Empty if it is disabled or has no further run.
+   * The next five runs of a schedule. Empty if it is disabled or paused, or has no further run.
    */
   next_runs?: Timestamp[] | null;
   /**
@@ -5660,7 +5660,7 @@ export interface WebhookChanged {
    */
   schedule?: Schedule | null;
   /**
-   * The next five runs of a schedule. Empty if it is disabled or has no further run.
+   * The next five runs of a schedule. Empty if it is disabled or paused, or has no further run.
    */
   next_runs?: Timestamp[] | null;
   /**
