@@ -220,6 +220,8 @@ test('a backup is made and listed, and restored on trial although it is encrypte
 
 test('a backup is downloaded after a confirmation, and the server stores none', async ({ home, page }) => {
   await confirmedLongAgo(home);
+  // Unlike the password, the recovery key confirms nothing.
+  await home.call('POST', '/api/auth/vault/recovery', { recovery_key: home.recoveryKey });
   // Like browsers that cannot write to a file.
   await page.addInitScript(() => Object.defineProperty(window, 'showSaveFilePicker', { value: undefined }));
   await page.goto('/settings/system/backups');
@@ -241,8 +243,8 @@ test('a backup is downloaded after a confirmation, and the server stores none', 
   const file = await downloading;
   expect(file.suggestedFilename()).toMatch(/^gatehouse-\d{8}T\d{6}Z\.backup\.age$/);
   expect(readFileSync(await file.path(), 'latin1').split('\n', 1)).toEqual(['age-encryption.org/v1']);
-  const messages = page.getByRole('region', { name: 'Messages' });
-  await expect(messages.getByText(`Backup ${file.suggestedFilename()} downloaded`)).toBeVisible();
+  const toasts = page.getByRole('region', { name: 'Notifications' });
+  await expect(toasts.getByText(`Backup ${file.suggestedFilename()} downloaded`)).toBeVisible();
   await expect(passphrase).toHaveValue('');
   await expect(backups.getByRole('alert')).toHaveCount(0);
   await backups.getByRole('button', { name: 'Show backups' }).click();
@@ -289,7 +291,7 @@ test('a backup is written to the file that the user chooses, unless it is refuse
 
   await page.unroute(url);
   await download.click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText(/^Backup gatehouse-.* downloaded$/)).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText(/^Backup gatehouse-.* downloaded$/)).toBeVisible();
   const [file, ...others] = await files();
   expect(others).toEqual([]);
   expect(file?.name).toMatch(/^gatehouse-\d{8}T\d{6}Z\.backup$/);
