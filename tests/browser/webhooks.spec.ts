@@ -153,7 +153,7 @@ test('a paused webhook accepts deliveries, which wait until it is resumed', asyn
   expect(await violations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Actions for Busy' }).click();
   await page.getByRole('menuitem', { name: 'Resume' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Busy resumed.')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('Busy resumed.')).toBeVisible();
   await expect(page.getByText('Paused', { exact: true })).toHaveCount(0);
   await expect.poll(async () => (await first())?.status).toBe('completed');
 
