@@ -4,8 +4,9 @@ use crate::process::{BINARY, Installation, Server};
 use futures_util::StreamExt as _;
 use reqwest::StatusCode;
 use rustix::process::Signal;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 
 const TOKEN: &str = "a token that opens the metrics and nothing else";
@@ -56,14 +57,23 @@ async fn requests_do_not_wait_for_the_reader_of_the_log_and_dropped_lines_are_co
     let counted = dropped_by_metrics(&server).await;
     assert!(counted > 0);
 
-    let mut pipe = server.child.stderr.take().unwrap();
-    let reading = std::thread::spawn(move || {
-        let mut log = String::new();
-        pipe.read_to_string(&mut log).unwrap();
-        log
+    let pipe = server.child.stderr.take().unwrap();
+    let (on_line, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(pipe).lines() {
+            on_line.send(line.unwrap()).unwrap();
+        }
     });
+    let mut log = String::new();
+    let mut read = |line: String| log.extend([line.as_str(), "\n"]);
+    // From this line on, there is room for the lines of the exit.
+    let waited = lines.iter().find(|line| {
+        read(line.clone());
+        line.contains(" log lines were dropped")
+    });
+    assert!(waited.is_some());
     server.stop();
-    let log = reading.join().unwrap();
+    lines.iter().for_each(read);
     let dropped: u64 = log
         .lines()
         .filter_map(|line| {

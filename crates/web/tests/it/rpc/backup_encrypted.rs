@@ -188,7 +188,7 @@ async fn a_backup_that_could_not_be_tried_is_not_blamed_and_the_one_of_the_next_
     let told = finding(&owner).await;
     assert!(told.to_string().contains("was not checked"), "{told}");
     assert!(
-        told["hint"].as_str().unwrap().contains("a day later"),
+        told["hint"].as_str().unwrap().contains("after a day"),
         "{told}"
     );
     assert_eq!(listed(&owner).await, "not_checked");
