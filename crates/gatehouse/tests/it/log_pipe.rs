@@ -58,7 +58,8 @@ async fn requests_do_not_wait_for_the_reader_of_the_log_and_dropped_lines_are_co
     assert!(counted > 0);
 
     let pipe = server.child.stderr.take().unwrap();
-    let (on_line, lines) = mpsc::channel();
+    // Room for every line, because nothing reads them while the server stops.
+    let (on_line, lines) = mpsc::sync_channel(10 * REQUESTS);
     std::thread::spawn(move || {
         for line in BufReader::new(pipe).lines() {
             on_line.send(line.unwrap()).unwrap();
