@@ -23,10 +23,3 @@ test('a delivery is found on the fifth page, and no sixth is requested', async (
   expect(await firstOf(sixth.ask)).toBeNull();
   expect(sixth.asked).toHaveLength(5);
 });
-
-test('the first delivery that matches is found, and the end of the list ends the search', async () => {
-  expect(await firstOf(listAfter(1).ask, ({ id }) => id === 'older')).toEqual({ id: 'older' });
-  const none = listAfter(0);
-  expect(await firstOf(none.ask, () => false)).toBeNull();
-  expect(none.asked).toEqual([null]);
-});

@@ -1,4 +1,4 @@
-// Finds a delivery in a list of pages. A page takes a limited time: it can be empty although others follow.
+// Finds the first delivery in a list of pages. A page takes a limited time: it can be empty although others follow.
 
 const MOST_PAGES = 5;
 
@@ -7,16 +7,13 @@ interface Page<D> {
   next_cursor?: string | null;
 }
 
-/** The first delivery that matches, on up to five pages. `ask` requests the page at a cursor. */
-export async function firstOf<D>(
-  ask: (cursor: string | null) => Promise<Page<D>>,
-  matches: (one: D) => boolean = () => true,
-): Promise<D | null> {
+/** The first delivery, on up to five pages. `ask` requests the page at a cursor. */
+export async function firstOf<D>(ask: (cursor: string | null) => Promise<Page<D>>): Promise<D | null> {
   let cursor: string | null = null;
   for (let page = 0; page < MOST_PAGES; page++) {
     const listed: Page<D> = await ask(cursor);
-    const found = listed.deliveries.find((one) => matches(one));
-    if (found !== undefined) return found;
+    const [first] = listed.deliveries;
+    if (first !== undefined) return first;
     cursor = listed.next_cursor ?? null;
     if (cursor === null) break;
   }

@@ -32,7 +32,7 @@ export async function findPrevious<One extends Kind & { status: Status }>(
 ): Promise<{ before: One | null; more: boolean }> {
   const event = delivery.event_type ?? null;
   let cursor: string | null = null;
-  for (let examined = 0; examined < MOST_EXAMINED; ) {
+  for (let examined = 0; examined < MOST_EXAMINED;) {
     const limit: number = cursor === null ? FIRST_PAGE : LIST_LIMIT_MAX;
     const listed: Listed<One> = await ask({ limit, cursor });
     const before = listed.deliveries.find(
