@@ -1,6 +1,8 @@
 //! Tests of the parent module.
 
+use super::answer::in_words;
 use super::*;
+use crate::tool::MAX_OUTPUT_BYTES;
 
 #[test]
 fn output_at_and_past_the_limit() {

@@ -2,8 +2,9 @@
 //! The bot reacts to its question with each label, so that a person only taps. The decision of a press is stored in the
 //! bot's own reaction. Copies of a question have no reactions of the bot.
 
+use super::NOUN;
+use super::client_api::{not_matrix, request, request_below, send, source_user};
 use super::events::Reaction;
-use super::{NOUN, not_matrix, request, request_below, send, source_user};
 use crate::error::Failure;
 use crate::receivers::Source;
 use crate::receivers::buttons::{

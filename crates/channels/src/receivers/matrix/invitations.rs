@@ -1,7 +1,8 @@
 //! Accepts invitations to rooms. What the server refuses is retried with later requests.
 
 use super::super::Source;
-use super::{NOUN, buttons, request, rooms, send};
+use super::client_api::{request, send};
+use super::{NOUN, buttons, rooms};
 use crate::error::Failure;
 use crate::receive::ReceivedMessage;
 use reqwest::Method;

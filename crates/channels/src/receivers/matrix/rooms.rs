@@ -3,10 +3,11 @@
 //! in it that are addressed to the bot.
 
 use super::super::{Source, display_name};
+use super::NOUN;
 use super::buttons::press_of;
+use super::client_api::{not_matrix, request};
 use super::events::{Reaction, RoomEvent, What};
 use super::quotes::is_own;
-use super::{NOUN, not_matrix, request};
 use crate::error::Failure;
 use crate::quotes::ReceivedQuote;
 use crate::receive::ReceivedMessage;
