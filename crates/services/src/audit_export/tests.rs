@@ -1,6 +1,7 @@
 //! Tests of the parent module.
 
 use super::*;
+use gatehouse_store::AUDIT_GREW;
 use tokio::sync::broadcast;
 
 #[test]
