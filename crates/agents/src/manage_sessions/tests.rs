@@ -1,5 +1,6 @@
 //! Tests of the parent module.
 
+use super::list::excerpt;
 use super::*;
 
 #[test]
