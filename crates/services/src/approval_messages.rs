@@ -101,8 +101,8 @@ impl Services {
             let (services, asked) = (Arc::clone(self), Arc::clone(asked));
             let shutdown = shutdown.clone();
             tasks.spawn(async move {
-                let told = services.tell_asker(&asked, (&account, &message), sent);
-                shutdown.run_until_cancelled(told).await;
+                let telling = services.tell_asker(&asked, (&account, &message), sent);
+                shutdown.run_until_cancelled(telling).await;
             });
         }
         // The chats to ask in. Each has the target that gets a link instead, if there is no chat or it cannot

@@ -181,8 +181,8 @@ impl Syncing {
                     // One room must not block the others forever.
                     Err(error) => {
                         tracing::warn!(?error, "older messages of a Matrix room are skipped");
-                        let said = joined.said(&me);
-                        match rooms::meant(source, &room, said, &me, &mut lookups).await {
+                        let new = joined.room_events(&me);
+                        match rooms::meant(source, &room, new, &me, &mut lookups).await {
                             Ok(found) => all.extend(found),
                             Err(error) => {
                                 tracing::warn!(?error, "messages of a Matrix room are skipped");
@@ -302,15 +302,15 @@ async fn new_messages(
     me: &str,
     lookups: &mut Lookups,
 ) -> Result<Meant, ReceiveError> {
-    let mut said = match joined.gap() {
-        Some(gap) => gap::said(source, room, gap, since, me).await?,
+    let mut new = match joined.gap() {
+        Some(gap) => gap::missed_events(source, room, gap, since, me).await?,
         None => Vec::new(),
     };
-    said.extend(joined.said(me));
-    if said.is_empty() {
+    new.extend(joined.room_events(me));
+    if new.is_empty() {
         return Ok(Meant::default());
     }
-    Ok(rooms::meant(source, room, said, me, lookups).await?)
+    Ok(rooms::meant(source, room, new, me, lookups).await?)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! One call of a message: its params are read at once, its work runs later.
+//! A call of a message. Its params are read immediately; its work runs later.
 
 use super::require_permission;
 use crate::audited::Note;

@@ -16,7 +16,7 @@ pub(super) struct Progress {
     pub(super) retry_at_ms: u64,
     /// A claim of another node.
     pub(super) other: Option<Watched<String>>,
-    /// A claim whose rows were written up to this one, which is not stored yet.
+    /// A claim, and the last row of it that was written. This position is not stored yet.
     pub(super) unstored: Option<(String, i64)>,
     /// Whether the database could not be used.
     pub(super) is_cut_off: bool,

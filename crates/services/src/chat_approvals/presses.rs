@@ -6,7 +6,7 @@ pub(crate) use self::state::Presses;
 
 pub(super) use self::state::MessageAt;
 
-use super::ButtonPlace;
+use super::ButtonRecipient;
 use super::text::GONE;
 use crate::{APPROVAL_PRESS_REFUSED, AnsweredThrough, ApprovalAnswer, Services};
 use gatehouse_agents::{Approval, PressedCall, Remember};
@@ -94,7 +94,7 @@ impl Services {
     pub(super) fn button(
         &self,
         asked: &Approval,
-        place: &ButtonPlace,
+        place: &ButtonRecipient,
         choice: Choice,
     ) -> Option<Button> {
         let token = self.agents.button_token(&asked.id, place, choice.word())?;
@@ -143,7 +143,10 @@ impl Services {
             }
         };
         let Ok(permit) = Arc::clone(&self.presses.notes).try_acquire_owned() else {
-            tracing::debug!(account, "too many acknowledgements; one is left out");
+            tracing::debug!(
+                account,
+                "too many acknowledgements are being sent; one was dropped"
+            );
             return;
         };
         let is_gone = matches!(pressed, Ok(Pressed::Gone));
@@ -193,7 +196,7 @@ impl Services {
     }
 
     async fn answer_press(&self, account: &str, press: &Press) -> Result<Pressed, StoreError> {
-        let place = ButtonPlace {
+        let place = ButtonRecipient {
             account: account.to_owned(),
             chat: press.chat.clone(),
             person: press.person.clone(),

@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// How long a newer notice waits for running attempts.
 const GRACE: Duration = Duration::from_secs(1);
 /// Safari ends a subscription after three messages that show nothing. A message that closes a notification shows
-/// nothing if the user has dismissed the notification, so none goes there.
+/// nothing if the user has already dismissed it, so such messages are not sent to this host.
 const SHOWS_ALWAYS: &str = "push.apple.com";
 
 /// The newest notice of each topic that is being sent.

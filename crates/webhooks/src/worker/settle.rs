@@ -24,7 +24,7 @@ const VAULT_PAUSE: Duration = Duration::from_secs(5);
 const DISABLED_PAUSE: Duration = Duration::from_secs(1);
 /// How long after its arrival a delivery may wait for a provider without using up attempts.
 const LONGEST_PARKED: Duration = Duration::from_hours(24);
-/// The error of an attempt that was refused what it was about to do, because its lease may have expired.
+/// The error of an attempt whose request was refused because its lease may have expired.
 const LEASE_EXPIRED: &str = "Gatehouse could not renew its lease on this delivery in time.";
 /// Maximum length of a stored error, in characters.
 const MAX_ERROR_CHARS: usize = 1000;

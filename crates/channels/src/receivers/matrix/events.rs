@@ -226,7 +226,7 @@ fn invitation(room: &str, invited: &Invited, me: &str) -> Option<ReceivedMessage
 
 impl Joined {
     /// Returns the messages and reactions of others, oldest first.
-    pub(super) fn said(&self, me: &str) -> Vec<RoomEvent> {
+    pub(super) fn room_events(&self, me: &str) -> Vec<RoomEvent> {
         read_all(&self.timeline.events, me)
     }
 
@@ -243,11 +243,11 @@ pub(super) fn read_all(events: &[Box<RawValue>], me: &str) -> Vec<RoomEvent> {
     let events = events.iter().filter_map(|raw| read::<Event>(raw));
     events
         .filter(|event| event.sender != me && is_user_id(&event.sender))
-        .filter_map(|event| said(event, me))
+        .filter_map(|event| room_event(event, me))
         .collect()
 }
 
-fn said(event: Event, me: &str) -> Option<RoomEvent> {
+fn room_event(event: Event, me: &str) -> Option<RoomEvent> {
     if event.state_key.is_some() {
         return None;
     }

@@ -28,7 +28,7 @@ struct Page {
 }
 
 /// Returns the messages and reactions of others, oldest first. `since` is the token of the older answer.
-pub(super) async fn said(
+pub(super) async fn missed_events(
     source: Source<'_>,
     room: &str,
     gap: Gap,

@@ -37,7 +37,8 @@ const OPTIONAL: [&str; 6] = [
 pub(super) struct Failing {
     since: Timestamp,
     /// Whether it was reported.
-    told: bool,
+    #[serde(rename = "told")]
+    is_sent: bool,
     /// The targets to which it was reported.
     #[serde(default)]
     targets: BTreeSet<String>,
@@ -205,13 +206,13 @@ pub(super) fn advance(state: &mut State, look: &Look) -> Vec<(String, Message)> 
 fn adopt(state: &mut State, look: &Look) {
     for (text, mut failing) in std::mem::take(state) {
         let key = Key::parse(&text);
-        if failing.told && failing.targets.is_empty() {
+        if failing.is_sent && failing.targets.is_empty() {
             failing.targets.clone_from(&look.targets);
         }
         // Other nodes may have other targets.
         if look.node.is_none() {
             failing.targets.retain(|it| look.targets.contains(it));
-            failing.told = !failing.targets.is_empty();
+            failing.is_sent = !failing.targets.is_empty();
         }
         if let Some(keys) = look.subjects_of(key) {
             for key in keys {
@@ -275,7 +276,7 @@ fn note_failing(
 ) {
     let failing = state.entry(key.text()).or_insert_with(|| Failing {
         since: look.now,
-        told: false,
+        is_sent: false,
         targets: BTreeSet::new(),
         name: None,
         seen: None,
@@ -297,7 +298,7 @@ fn note_failing(
             news.failed.push(text.clone());
         }
     }
-    failing.told = true;
+    failing.is_sent = true;
 }
 
 fn failed_message(label: &str, news: &News, check: Option<&Check>) -> Option<Message> {
