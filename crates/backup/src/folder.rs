@@ -162,7 +162,7 @@ impl NewFile {
             .tempfile_in(directory)?;
         // Without locks, the file counts as abandoned later.
         if let Err(TryLockError::Error(error)) = try_lock(file.as_file()) {
-            tracing::warn!(%error, "a file is written without a lock");
+            tracing::warn!(%error, "a backup is written without a file lock");
         }
         Ok(Self {
             file,

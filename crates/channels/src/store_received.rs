@@ -73,7 +73,10 @@ impl Channels {
                 for message in decided.wanted {
                     let person = &message.person;
                     if is_over(conn, (&id, person), decided.at_most, now).await? {
-                        tracing::warn!(account_id = id, "a person writes too often");
+                        tracing::warn!(
+                            account_id = id,
+                            "a person sent too many messages; some are dropped"
+                        );
                         continue;
                     }
                     inner

@@ -208,7 +208,7 @@ impl Services {
     ) -> bool {
         let account = &chat.place.account;
         if !sent.is_exact {
-            tracing::warn!(account, "a question was changed by the vendor");
+            tracing::warn!(account, "the vendor changed the text of a question");
             return false;
         }
         let at = (&*chat.place.chat, &*sent.message_id);

@@ -144,7 +144,7 @@ impl Services {
         });
         let found: Result<_, StoreError> = read.await;
         found.unwrap_or_else(|error| {
-            tracing::debug!(%error, "the question of another node cannot be read");
+            tracing::debug!(%error, "the answer to another node's request could not be read");
             None
         })
     }

@@ -249,7 +249,7 @@ impl Services {
         });
         let stored: Result<_, StoreError> = store.await;
         if let Err(error) = stored {
-            tracing::warn!(%error, "the place of a backup could not be stored");
+            tracing::warn!(%error, "the directory of a backup could not be stored");
         }
     }
 }

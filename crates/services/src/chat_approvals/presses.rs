@@ -138,7 +138,7 @@ impl Services {
             }
             Ok(Pressed::Failed) => FAILED,
             Err(ref error) => {
-                tracing::warn!(%error, account, "a press could not be read");
+                tracing::warn!(%error, account, "a button press could not be read");
                 FAILED
             }
         };
@@ -159,7 +159,7 @@ impl Services {
             };
             let noting = services.note_press(&account, &press, note, is_gone);
             if tokio::time::timeout(NOTE_TIMEOUT, noting).await.is_err() {
-                tracing::debug!(account, "a press was not acknowledged in time");
+                tracing::debug!(account, "a button press was not acknowledged in time");
             }
             drop(permit);
         });
@@ -170,7 +170,7 @@ impl Services {
         let acknowledge = async {
             let noted = self.channels.acknowledge_press(account, press, note);
             if let Err(error) = noted.await {
-                tracing::debug!(%error, account, "a press was not acknowledged");
+                tracing::debug!(%error, account, "a button press was not acknowledged");
             }
         };
         let close = async {
