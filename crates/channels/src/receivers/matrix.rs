@@ -10,6 +10,7 @@ mod events;
 mod files;
 mod gap;
 mod invitations;
+mod members;
 mod quotes;
 mod rooms;
 
@@ -35,6 +36,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 const NOUN: &str = "Matrix";
+const ENCRYPTED: &str = "Messages of encrypted rooms cannot be read here. Create a room without encryption, \
+                         and invite the bot to it.";
 /// An event has at most 64 KiB.
 const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(45),
@@ -290,7 +293,7 @@ impl Receiver for MatrixReceiver {
         chat: &'a str,
         person: &'a str,
     ) -> BoxFuture<'a, Result<bool, Failure>> {
-        Box::pin(rooms::is_private(source, chat, person))
+        Box::pin(members::is_private(source, chat, person))
     }
 }
 

@@ -111,7 +111,7 @@ impl Buttons for MatrixButtons {
     ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
         Box::pin(async move {
             let me = source_user(source).await?;
-            super::rooms::other_member(source, chat, &me).await
+            super::members::other_member(source, chat, &me).await
         })
     }
 

@@ -4,7 +4,7 @@
 mod content;
 
 use super::super::display_name;
-use super::rooms::ENCRYPTED;
+use super::ENCRYPTED;
 use crate::receive::{ReceivedFile, ReceivedMessage};
 pub(super) use content::quoted;
 use content::{edited, reaction, replied_to, what};

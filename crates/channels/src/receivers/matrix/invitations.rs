@@ -2,7 +2,7 @@
 
 use super::super::Source;
 use super::client_api::{request, send};
-use super::{NOUN, buttons, rooms};
+use super::{ENCRYPTED, NOUN, buttons};
 use crate::error::Failure;
 use crate::receive::ReceivedMessage;
 use reqwest::Method;
@@ -74,7 +74,7 @@ impl Invitations {
                 self.unjoined.push(refused);
                 joined = Err(error);
             } else if is_encrypted_group
-                && let Err(error) = buttons::send_notice(source, room, rooms::ENCRYPTED).await
+                && let Err(error) = buttons::send_notice(source, room, ENCRYPTED).await
             {
                 tracing::warn!(?error, "an encrypted Matrix group got no notice");
                 self.unnoted.push(RefusedRoom::new(room, true));
@@ -98,7 +98,7 @@ impl Invitations {
             }
         }
         for room in std::mem::take(&mut self.unnoted) {
-            let sent = buttons::send_notice(source, &room.id, rooms::ENCRYPTED).await;
+            let sent = buttons::send_notice(source, &room.id, ENCRYPTED).await;
             if let Err(error) = sent {
                 tracing::warn!(?error, "an encrypted Matrix group got no notice");
                 self.unnoted.extend(room.after(&error));
