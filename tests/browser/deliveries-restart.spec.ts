@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { killBeforeTheAnswer } from './fixtures/downtime';
 import { isLive } from './fixtures/entering';
-import { told } from './fixtures/security';
+import { notification } from './fixtures/security';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
 import { expect, PASSWORD, test, type Gateway } from './fixtures/test';
 
@@ -41,7 +41,7 @@ test('replay while the gateway is down: reported, still shown, and done once whe
   await home.stop('SIGKILL');
   await expect(page.getByText('Connection lost: this list is not live.')).toBeVisible();
   await replay(page).click();
-  await expect(told(page, 'The gateway is not responding.')).toBeVisible();
+  await expect(notification(page, 'The gateway is not responding.')).toBeVisible();
   // The delivery stays readable.
   await expect(page).toHaveURL(`${home.origin}${first}?tab=payload`);
   await expect(detail(page).getByRole('treeitem', { name: 'title: "Mend the gate"' })).toBeVisible();
@@ -71,7 +71,7 @@ test('replay with a lost response: the page says that it may be done, and shows 
   const first = await opened(home, page);
   await replay(page).click();
   await killed;
-  await expect(told(page, 'may or may not have been carried out')).toBeVisible();
+  await expect(notification(page, 'may or may not have been carried out')).toBeVisible();
   await expect(page).toHaveURL(`${home.origin}${first}`);
   await home.run();
   await isLive(page);

@@ -123,7 +123,7 @@ test('pictures are pasted and dropped, removed again, and sent without a text', 
   expect(tainted, 'files count as strangers').toBe(true);
 });
 
-test('a model that does not see gets the text of a PDF, and is told of a picture', async ({ home, page }) => {
+test('a model that does not see gets the text of a PDF, and the name of a picture', async ({ home, page }) => {
   await home.rpc('agents.update', { id: 'default', model: 'local/test-model' });
   await open(page);
   await pick(page, { name: 'invoice.pdf', mimeType: 'application/pdf', buffer: pdf('The total is 42 euros.') }, GREEN);

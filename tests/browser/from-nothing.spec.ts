@@ -123,7 +123,7 @@ test('a Telegram account: its owner pairs, asks, and approves from there', async
   await expect.poll(labels).toEqual(['Allow', 'Deny', 'Always in this session', 'Always with these arguments']);
   expect(telegram.shown.at(-1)!.text).toContain('6 * 7');
   const press_id = telegram.press(42, 'Ada', 'Allow');
-  await expect.poll(() => telegram.told.get(press_id)).toBe('Allowed.');
+  await expect.poll(() => telegram.pressAnswers.get(press_id)).toBe('Allowed.');
   await expect(asked).toHaveCount(0);
   await expect.poll(() => telegram.sent.at(-1)).toEqual({ chat_id: 42, text: 'It is 42.' });
   expect(JSON.stringify(model.asked.at(-1)!.messages)).toContain('42');

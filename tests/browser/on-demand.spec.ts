@@ -3,7 +3,7 @@
 import type { Page } from '@playwright/test';
 import { cuttable } from './fixtures/downtime';
 import { isLive } from './fixtures/entering';
-import { dialog, section, told } from './fixtures/security';
+import { dialog, section, notification } from './fixtures/security';
 import { deliver, makeWebhook } from './fixtures/sender';
 import { expect, type Gateway } from './fixtures/test';
 import { test } from './fixtures/with-model';
@@ -116,7 +116,7 @@ test('a replay with changes says that the gateway is down, and opens when it is 
   await cutOff(home, page, `/deliveries/${body.delivery_id}`);
   const edit = page.getByRole('button', { name: 'Run with changes' });
   await edit.click();
-  await expect(told(page, SILENT)).toBeVisible();
+  await expect(notification(page, SILENT)).toBeVisible();
   await home.run();
   await isLive(page);
   await edit.click();

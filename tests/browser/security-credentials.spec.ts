@@ -1,5 +1,5 @@
 // Settings → Security: passkeys and the password: add, change, remove, and the only way to log in.
-import { dialog, elsewhere, section, told } from './fixtures/security';
+import { dialog, elsewhere, section, notification } from './fixtures/security';
 import { authenticator, expect, PASSWORD, test, watch } from './fixtures/test';
 
 test('a passkey is added, renamed, used to log in, and removed', async ({ home, page, context }) => {
@@ -128,7 +128,7 @@ test('the password is changed: rules are shown while typing, and other sessions 
   await expect(dialog(page).getByLabel('Current password', { exact: true })).toBeFocused();
   await dialog(page).getByLabel('Current password', { exact: true }).fill(PASSWORD);
   await action.click();
-  await expect(told(page, 'Password changed')).toBeVisible();
+  await expect(notification(page, 'Password changed')).toBeVisible();
   // The other window shows the login without navigating.
   await expect(otherPage.getByRole('heading', { name: 'Sessions' })).toHaveCount(0);
   await expect(otherPage.getByRole('textbox', { name: 'Password', exact: true })).toBeVisible();

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { BrowserContext } from '@playwright/test';
 import { violations } from './fixtures/axe';
-import { confirmedLongAgo, connectDevice, dialog, elsewhere, section, told } from './fixtures/security';
+import { confirmedLongAgo, connectDevice, dialog, elsewhere, section, notification } from './fixtures/security';
 import { expect, logIn, PASSWORD, secondWindow, test } from './fixtures/test';
 
 test('logging out a session logs out its window, and a restart neither restores it nor ends the others', async ({
@@ -29,7 +29,7 @@ test('logging out a session logs out its window, and a restart neither restores 
   await expect(otherPage.getByRole('heading', { name: 'Security' })).toBeVisible();
   await sessions.getByRole('button', { name: 'Log out all others' }).click();
   await dialog(page).getByRole('button', { name: 'Log out' }).click();
-  await expect(told(page, '1 session logged out')).toBeVisible();
+  await expect(notification(page, '1 session logged out')).toBeVisible();
   await expect(otherPage.getByRole('textbox', { name: 'Password', exact: true })).toBeVisible();
   await home.restart('SIGKILL');
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
@@ -369,7 +369,7 @@ test('the audit log of each session and key is found, also after its end', async
   await page.goto('/settings/security');
   await section(page, 'Sessions').getByRole('button', { name: 'Log out all others' }).click();
   await dialog(page).getByRole('button', { name: 'Log out' }).click();
-  await expect(told(page, '2 sessions logged out')).toBeVisible();
+  await expect(notification(page, '2 sessions logged out')).toBeVisible();
   await page.goto('/settings/security/audit-log');
   const [first, second] = [row('FIRST'), row('SECOND')].map((one) => one.getByRole('link', { name: /^Session …/ }));
   await expect(first!).toBeVisible();
@@ -403,7 +403,7 @@ test('public links are listed with those of archived conversations, and revoked'
   expect((await fetch(archived)).status).toBe(200);
   await old.getByRole('button', { name: /^Revoke/ }).click();
   await dialog(page).getByRole('button', { name: 'Revoke' }).click();
-  await expect(told(page, 'The link no longer works.')).toBeVisible();
+  await expect(notification(page, 'The link no longer works.')).toBeVisible();
   await expect(rows).toHaveCount(1);
   expect((await fetch(archived)).status).toBe(404);
   expect((await fetch(open)).status).toBe(200);

@@ -41,11 +41,11 @@ test('preload hints are sent only to authenticated visitors', async ({ home: _, 
     // Every hinted file is used and fetched once.
     for (const [, file] of link.matchAll(/<([^>]+)>/g)) expect(requested.filter((one) => one === file), file).toHaveLength(1);
   }
-  const told = async (path: string) => (await page.request.get(path)).headers()['link'];
-  expect(await told('/chat')).toContain('modulepreload');
-  expect(await told('/nothing')).toBeUndefined();
+  const linkOf = async (path: string) => (await page.request.get(path)).headers()['link'];
+  expect(await linkOf('/chat')).toContain('modulepreload');
+  expect(await linkOf('/nothing')).toBeUndefined();
   await page.context().clearCookies();
-  for (const path of ['/', '/chat', '/onboarding']) expect(await told(path), path).toBeUndefined();
+  for (const path of ['/', '/chat', '/onboarding']) expect(await linkOf(path), path).toBeUndefined();
 });
 
 test('a visitor whose session ended gets the login, with no API call but the status check', async ({ home, page, context }) => {

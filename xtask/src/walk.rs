@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Folders without source files of ours.
+/// Folders that contain no source files of this project.
 const SKIPPED: [&str; 8] = [
     "target",
     "node_modules",

@@ -97,15 +97,19 @@ impl Caller {
                     audio.get_or_insert(now);
                 }
                 Some(Message::Text(text)) => {
-                    let told: Value = serde_json::from_str(&text)?;
-                    match told.get("type").and_then(Value::as_str).unwrap_or_default() {
+                    let message: Value = serde_json::from_str(&text)?;
+                    match message
+                        .get("type")
+                        .and_then(Value::as_str)
+                        .unwrap_or_default()
+                    {
                         "speech_ended" => ended = Some(now),
                         "turn" => turn = Some(now),
                         "answer" => {
-                            ensure!(told.get("stop") == Some(&json!("end")), "{told}");
+                            ensure!(message.get("stop") == Some(&json!("end")), "{message}");
                             quiet_after = Some(now + Duration::from_secs(1));
                         }
-                        "error" => anyhow::bail!("{told}"),
+                        "error" => anyhow::bail!("{message}"),
                         _ => {}
                     }
                 }

@@ -13,9 +13,9 @@ use gatehouse_store::WaitingApprovalRow;
 use serde_json::json;
 use std::sync::Arc;
 
-/// The location of a question's buttons and the people who may press them, as the vendor's IDs.
+/// The chat in which a question has buttons, and the person who may press them, as the vendor's IDs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ButtonPlace {
+pub struct ButtonRecipient {
     /// The channel account.
     pub account: String,
     pub chat: String,
@@ -34,7 +34,7 @@ pub enum PressedCall {
 }
 
 /// Returns 128 bits in hex. `token_key` is the key of the call's link token.
-fn token_of(token_key: &str, place: &ButtonPlace, choice: &str) -> String {
+fn token_of(token_key: &str, place: &ButtonRecipient, choice: &str) -> String {
     let whole = json!([token_key, place.account, place.chat, place.person, choice]);
     WaitingApprovalRow::token_key_of(&whole.to_string())
 }
@@ -45,7 +45,7 @@ impl Agents {
     pub fn button_token(
         &self,
         id: &ApprovalId,
-        place: &ButtonPlace,
+        place: &ButtonRecipient,
         choice: &str,
     ) -> Option<String> {
         let token = self.approval_token(id)?;
@@ -58,7 +58,7 @@ impl Agents {
     pub async fn find_approval_by_button(
         &self,
         token: &str,
-        place: &ButtonPlace,
+        place: &ButtonRecipient,
         choice: &str,
     ) -> Result<PressedCall, AgentsError> {
         let is_meant = |key: &str| token_of(key, place, choice) == token;
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn every_part_of_the_place_counts() {
-        let place = ButtonPlace {
+        let place = ButtonRecipient {
             account: "a".to_owned(),
             chat: "b".to_owned(),
             person: "c".to_owned(),
@@ -90,9 +90,9 @@ mod tests {
         assert_ne!(token, token_of("kez", &place, "allow"));
         assert_ne!(token, token_of("key", &place, "deny"));
         for change in [
-            |place: &mut ButtonPlace| place.account.push('"'),
-            |place: &mut ButtonPlace| place.chat.push('"'),
-            |place: &mut ButtonPlace| place.person.push('"'),
+            |place: &mut ButtonRecipient| place.account.push('"'),
+            |place: &mut ButtonRecipient| place.chat.push('"'),
+            |place: &mut ButtonRecipient| place.person.push('"'),
         ] {
             let mut other = place.clone();
             change(&mut other);

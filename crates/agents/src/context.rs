@@ -7,7 +7,7 @@
 use crate::files::Files;
 use crate::message::calls_of;
 use crate::origin::MessageOrigin;
-use crate::request::{self, Caps, said};
+use crate::request::{self, Caps, heard_text};
 use crate::tokens::{shortened, tokens_in, tokens_of};
 use gatehouse_models::ChatMessage;
 use gatehouse_store::ChatMessageRow;
@@ -47,7 +47,7 @@ pub(crate) struct Fitted {
     pub(crate) messages: Vec<ChatMessage>,
     /// Estimated size.
     pub(crate) tokens: u64,
-    /// The last turn that is left out and not summarized yet.
+    /// The number of the last turn that is left out and that no summary covers yet.
     pub(crate) left_out: Option<i64>,
     /// The messages cannot be shortened further.
     pub(crate) is_least: bool,
@@ -254,7 +254,7 @@ impl Conversation {
             // The marks around it take about 20 tokens.
             tokens_of(&shortened(&row.content, cap)) + 20 + self.files.tokens(row, cap, is_current)
         } else {
-            tokens_of(&said(row)) + calls + self.files.tokens(row, cap, is_current)
+            tokens_of(&heard_text(row)) + calls + self.files.tokens(row, cap, is_current)
         }
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 const MAX_PICTURES: usize = 10;
 /// How much text of files is read for a turn, in bytes, the newest first.
 const MAX_TEXT_BYTES: usize = 2 << 20;
-/// A picture of the running turn is left out once tool output is cut to less than this.
+/// If tool output must be cut below this length, the pictures of the running turn are left out too.
 const LEAST_CAP: usize = 16_000;
 
 /// The files of a conversation.

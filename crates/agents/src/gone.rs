@@ -17,7 +17,7 @@ impl GoneWatch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the node of a turn that a read found is gone.
+    /// Whether the node that runs `turn` is gone. `read` is the time span of the read that returned the turn.
     pub(crate) fn is_gone(&self, turn: &ChatTurnRow, read: ReadSpan) -> bool {
         let mut all = self.lock();
         let before = all.remove(&turn.id);
@@ -50,7 +50,7 @@ mod tests {
         }
     }
 
-    /// A read that took no time.
+    /// A read that began and ended at the same time.
     const fn at(ms: u64) -> ReadSpan {
         ReadSpan {
             began_ms: ms,

@@ -71,7 +71,7 @@ impl Agents {
     /// The newest messages of a session, or the newest before the message `before`.
     ///
     /// # Errors
-    /// Like [`Self::history_within`].
+    /// The same as [`Self::history_within`].
     pub async fn history(
         &self,
         session: &str,

@@ -61,7 +61,7 @@ mod usage;
 
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
 pub use allowed_calls::{AllowedCall, Remember};
-pub use approval_buttons::{ButtonPlace, PressedCall};
+pub use approval_buttons::{ButtonRecipient, PressedCall};
 pub use attached_file::{Attachment, NewAttachment};
 pub use budget_values::{AgentBudget, Budget, BudgetPeriod, BudgetWarning, Exhausted, NewBudget};
 pub use budgets::{BudgetList, BudgetName};

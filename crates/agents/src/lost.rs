@@ -19,7 +19,8 @@ use std::time::Duration;
 pub(crate) const LEASE_MS: u64 = 60 * 1000;
 /// How often a node renews its turns.
 const RENEWAL: Duration = Duration::from_secs(15);
-/// Renewals between two searches for turns of nodes that are gone. A turn that waits for another one looks more often.
+/// After how many renewals a node searches for turns of nodes that are gone. A turn that waits for another one searches
+/// more often.
 const ROUNDS_PER_SEARCH: u64 = 4;
 
 impl Agents {

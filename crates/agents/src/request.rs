@@ -104,7 +104,7 @@ pub(crate) fn messages(
                 let sent: Vec<String> = calls.iter().map(|call| ids.sent(row, &call.id)).collect();
                 let named = calls.iter().cloned().zip(sent.iter().cloned());
                 messages.push(ChatMessage::Assistant {
-                    text: said(row),
+                    text: heard_text(row),
                     tool_calls: named.map(|(call, id)| sendable(call, id)).collect(),
                     state: state_of(row, model).filter(|_| with_calls.contains(&row.turn_no)),
                 });
@@ -120,7 +120,7 @@ pub(crate) fn messages(
 
 /// Returns the text of an agent's message. For an interrupted message, this is only the part that the person heard,
 /// because the next message responds to that part.
-pub(crate) fn said(row: &ChatMessageRow) -> String {
+pub(crate) fn heard_text(row: &ChatMessageRow) -> String {
     match row.heard.as_deref() {
         None => row.content.clone(),
         Some("") => "[interrupted before anything was heard]".to_owned(),
@@ -267,9 +267,9 @@ fn transcript_of(row: &ChatMessageRow, files: &Files, characters: usize) -> Stri
         part.push_str(" (a stranger's text)");
     }
     part.push(':');
-    let said = said(row);
-    if !said.is_empty() {
-        let _ = write!(part, " {}", shortened(&said, characters));
+    let text = heard_text(row);
+    if !text.is_empty() {
+        let _ = write!(part, " {}", shortened(&text, characters));
     }
     part.push_str(&files.summarized(row, characters));
     for call in calls_of(row) {

@@ -67,7 +67,7 @@ pub trait AnswerFilter: Send {
 pub struct Filtered {
     /// The remaining text to show.
     pub rest: String,
-    /// The marks of the whole answer.
+    /// All marks that the answer contained.
     pub marks: Marks,
 }
 

@@ -79,7 +79,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 proptest! {
-    /// The whole policy, stated a second time.
+    /// Compares the policy with a second implementation of it.
     #[test]
     fn a_call_asks_only_for_a_reason(case in case()) {
         let target = case.target.as_deref().unwrap_or_default();

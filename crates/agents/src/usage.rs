@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 /// A price is for a million tokens.
 const TOKENS_OF_PRICE: f64 = 1e6;
 
-/// The most tokens that a call counts, of each kind, far above what a model can read or write. A provider that reports
-/// absurd numbers must not make the sums overflow: no budget could be compared with them.
+/// Larger numbers of tokens of a call are reduced to this one, which is far above what a model can read or write. If a
+/// provider reports absurd numbers, the sums that budgets are compared with must not overflow.
 const MAX_CALL_TOKENS: u64 = 1_000_000_000;
-/// The highest cost that a call counts: a million of the unit of the prices.
+/// A higher cost of a call is reduced to this one: a million units of the currency of the prices.
 const MAX_CALL_COST_NANOS: i64 = 1_000_000_000_000_000;
 
 /// The cause of a model call.

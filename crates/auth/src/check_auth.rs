@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(crate) const SESSION_CHARS: usize = 43;
 /// Length of an API key: the prefix and 32 bytes in base64url.
 const KEY_CHARS: usize = KEY_PREFIX.len() + SESSION_CHARS;
-/// Number of reads before the one that holds the lock.
+/// Maximum number of reads without the lock. The read after them holds it.
 const TRIES: usize = 3;
 
 /// Reads the record with this hash, in hex.

@@ -1,14 +1,16 @@
 //! Login sessions: create, list, end.
 
-use crate::api::{Done, EndSessionRequest, EndedAnswer, SessionItem, SessionList};
+mod end;
+
+use crate::api::{SessionItem, SessionList};
 use crate::audit::kinds;
 use crate::cookie::{CookieForm, LIFETIME, clear_session, set_session};
 use crate::error::AuthError;
-use crate::lineage::{Descendants, keep_makers_of};
 use crate::live_credential::{LiveSession, LoginMethod, hash_of, to_hex};
-use crate::request_context::{Caller, Outcome, RequestContext};
+use crate::request_context::{Caller, RequestContext};
 use crate::state::{Auth, AuthInner};
 use data_encoding::BASE64URL_NOPAD;
+pub(crate) use end::{Ending, end_sessions_of};
 use gatehouse_domain::{AuthSessionId, PasskeyId, Scope, Timestamp};
 use gatehouse_store::{AuditEntry, AuthSessionRow, Conn, StoreError};
 use secrecy::{ExposeSecret, SecretString};
@@ -44,79 +46,6 @@ pub(crate) struct UsedPasskey {
     pub(crate) id: PasskeyId,
     /// The API key or device that registered the passkey.
     pub(crate) made_by: Option<String>,
-}
-
-/// Ends the sessions that the passkey opened, except `kept`. Sessions of earlier versions do not record their passkey,
-/// so they end with any passkey. Runs in the transaction that removes the passkey. Returns the sessions.
-pub(crate) async fn end_sessions_of(
-    conn: &mut Conn,
-    passkey: &PasskeyId,
-    kept: Option<&AuthSessionId>,
-    now: Timestamp,
-) -> Result<Vec<AuthSessionId>, StoreError> {
-    let is_opened_by = |row: &AuthSessionRow| match &row.passkey_id {
-        Some(id) => id == passkey,
-        None => row.login_method == LoginMethod::Passkey.as_str(),
-    };
-    let mut ended = Vec::new();
-    for row in conn.list_auth_sessions(now, i64::MAX).await? {
-        if Some(&row.id) != kept && is_opened_by(&row) {
-            conn.delete_auth_session(&row.id).await?;
-            ended.push(row.id);
-        }
-    }
-    if !ended.is_empty() {
-        conn.insert_change("auth_sessions", now).await?;
-    }
-    Ok(ended)
-}
-
-/// The reason for the early end of a session.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ending {
-    /// The kind of the audit row.
-    pub(crate) kind: &'static str,
-    /// Whether to keep the API keys and devices that the session created.
-    pub(crate) keep_children: bool,
-}
-
-impl Ending {
-    /// Ends the credentials that the session created, unless they are kept.
-    async fn children_of(
-        self,
-        conn: &mut Conn,
-        id: &AuthSessionId,
-        now: Timestamp,
-    ) -> Result<Descendants, AuthError> {
-        if self.keep_children {
-            return Ok(Descendants::default());
-        }
-        Descendants::delete(conn, &format!("session {id}"), now).await
-    }
-
-    /// Ends the credentials that all sessions except `kept` created, unless they are kept. Those that created `kept`
-    /// directly or indirectly stay, because it would end with them.
-    async fn children_of_others(
-        self,
-        conn: &mut Conn,
-        kept: Option<&AuthSessionId>,
-        now: Timestamp,
-    ) -> Result<Descendants, AuthError> {
-        let mut below = Descendants::default();
-        if self.keep_children {
-            return Ok(below);
-        }
-        let rows = conn.list_auth_sessions(now, i64::MAX).await?;
-        let ids = rows.into_iter().map(|row| row.id);
-        let others: Vec<AuthSessionId> = ids.filter(|id| Some(id) != kept).collect();
-        if let Some(kept) = kept {
-            keep_makers_of(conn, kept, &others).await?;
-        }
-        for id in &others {
-            below.extend(self.children_of(conn, id, now).await?);
-        }
-        Ok(below)
-    }
 }
 
 /// Stores a session. Runs in the transaction of the login.
@@ -290,123 +219,5 @@ impl Auth {
         Ok(SessionList {
             sessions: rows.into_iter().map(item).collect(),
         })
-    }
-
-    /// `DELETE /api/auth/sessions/{id}`. Also ends the credentials that the session created, unless
-    /// they are kept.
-    pub async fn end_session(
-        &self,
-        caller: &Caller<'_>,
-        id: &AuthSessionId,
-        request: &EndSessionRequest,
-    ) -> Result<Outcome<Done>, AuthError> {
-        let identity = caller.context.require(Scope::Admin)?;
-        let own = identity
-            .as_session()
-            .is_some_and(|session| session.id() == id);
-        let ending = Ending {
-            kind: kinds::SESSION_ENDED,
-            keep_children: request.keep_children,
-        };
-        self.delete_session(caller.context, id, ending).await?;
-        let mut outcome = Outcome::plain(Done::OK);
-        if own {
-            outcome.cookies = Self::cleared_cookies(caller.context);
-        }
-        Ok(outcome)
-    }
-
-    pub(crate) async fn delete_session(
-        &self,
-        context: &RequestContext,
-        id: &AuthSessionId,
-        ending: Ending,
-    ) -> Result<(), AuthError> {
-        let (actor, now, random) = (context.actor(), self.0.now(), Arc::clone(&self.0.random));
-        let (in_job, in_apply) = (id.clone(), id.clone());
-        self.change(
-            move |conn| {
-                Box::pin(async move {
-                    // The deletion of a session changes the creator of its children.
-                    let below = ending.children_of(conn, &in_job, now).await?;
-                    if !conn.delete_auth_session(&in_job).await? {
-                        return Err(AuthError::NotFound("session"));
-                    }
-                    let detail = json!({ "session": in_job, "children": below.count() });
-                    let entry = AuditEntry {
-                        kind: ending.kind,
-                        actor: &actor,
-                        detail,
-                    };
-                    conn.append_audit(&entry, now, &*random).await?;
-                    conn.insert_change("auth_sessions", now).await?;
-                    Ok(below)
-                })
-            },
-            move |inner, below| {
-                below.end_in(inner);
-                inner
-                    .sessions
-                    .end_where(|session| *session.id() == in_apply);
-                inner.announce(&["sessions"]);
-            },
-        )
-        .await
-        .map(drop)
-    }
-
-    /// `DELETE /api/auth/sessions`: ends all sessions except the caller's own, and the credentials
-    /// that they created, unless those are kept. The caller's own session always stays, and so does what created it.
-    pub async fn end_other_sessions(
-        &self,
-        caller: &Caller<'_>,
-        request: &EndSessionRequest,
-    ) -> Result<EndedAnswer, AuthError> {
-        let identity = caller.context.require(Scope::Admin)?;
-        let kept = identity.as_session().map(|session| session.id().clone());
-        let (actor, now, random) = (
-            caller.context.actor(),
-            self.0.now(),
-            Arc::clone(&self.0.random),
-        );
-        let ending = Ending {
-            kind: kinds::SESSIONS_ENDED,
-            keep_children: request.keep_children,
-        };
-        let in_job = kept.clone();
-        let (ended, _) = self
-            .change(
-                move |conn| {
-                    Box::pin(async move {
-                        let below = ending
-                            .children_of_others(conn, in_job.as_ref(), now)
-                            .await?;
-                        let ended = conn.delete_other_auth_sessions(in_job.as_ref()).await?;
-                        let sessions = below.count_sessions();
-                        let ended = ended.saturating_add(sessions);
-                        // Each credential is in one of the two numbers.
-                        let all = u64::try_from(below.count()).unwrap_or(u64::MAX);
-                        let children = all.saturating_sub(sessions);
-                        let detail = json!({ "ended": ended, "children": children });
-                        let entry = AuditEntry {
-                            kind: ending.kind,
-                            actor: &actor,
-                            detail,
-                        };
-                        conn.append_audit(&entry, now, &*random).await?;
-                        conn.insert_change("auth_sessions", now).await?;
-                        Ok((ended, below))
-                    })
-                },
-                move |inner, (_, below)| {
-                    below.end_in(inner);
-                    inner
-                        .sessions
-                        .end_where(|session| Some(session.id()) != kept.as_ref());
-                    inner.announce(&["sessions"]);
-                },
-            )
-            .await?;
-        Ok(EndedAnswer { ok: true, ended })
     }
 }

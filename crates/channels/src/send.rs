@@ -168,7 +168,7 @@ impl Inner {
         });
         let noted: Result<(), StoreError> = write.await;
         if let Err(error) = noted {
-            tracing::warn!(%error, account = account_id, "a test of a channel was not stored");
+            tracing::warn!(%error, account = account_id, "the result of a channel's test was not stored");
         }
     }
 

@@ -28,7 +28,7 @@ pub struct Process {
     pub api_key: Option<SecretString>,
     /// `SERVICE_URL`: the URL of that server.
     pub url: Option<Url>,
-    /// `SERVICE_PASSWORD_FILE`, for commands that ask for the password.
+    /// `SERVICE_PASSWORD_FILE`: read instead of asking for the password.
     pub password_file: Option<PathBuf>,
     /// `OPENAI_API_KEY`
     pub openai_api_key: Option<SecretString>,

@@ -1,17 +1,20 @@
 //! Serving, from the first line on standard output until the database is closed.
 
+mod telemetry;
+
 use crate::compose::App;
 use crate::drill;
 use crate::limits::open_files;
 use crate::logging::LINES_DROPPED;
 use crate::service_manager::ServiceManager;
 use gatehouse_auth::MetricsToken;
-use gatehouse_services::{RenderMetrics, Services};
+use gatehouse_services::Services;
 use gatehouse_web::{ConnectionLimits, Listening, Scrape, ServeOptions, install_metrics};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use telemetry::TelemetryExport;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -291,32 +294,6 @@ async fn end_queue(queue: &TaskTracker, drain: Duration) {
             left = queue.len(),
             "some tasks of the webhooks did not end in time"
         );
-    }
-}
-
-/// The task that sends traces and metrics. It ends after all others, so that it sends what ended during the shutdown.
-struct TelemetryExport {
-    shutdown: CancellationToken,
-    tasks: TaskTracker,
-}
-
-impl TelemetryExport {
-    fn start(services: &Services, render: Option<RenderMetrics>) -> Self {
-        let export = Self {
-            shutdown: CancellationToken::new(),
-            tasks: TaskTracker::new(),
-        };
-        services.export_telemetry(render, export.shutdown.clone(), &export.tasks);
-        export
-    }
-
-    async fn end(self) {
-        self.shutdown.cancel();
-        self.tasks.close();
-        let sent = tokio::time::timeout(LAST_TELEMETRY, self.tasks.wait()).await;
-        if sent.is_err() {
-            tracing::warn!("the last traces and metrics were not sent in time");
-        }
     }
 }
 

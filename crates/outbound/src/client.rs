@@ -199,7 +199,7 @@ fn build(builder: ClientBuilder) -> Result<Client, OutboundError> {
     builder.build().map_err(|_| NO_TLS)
 }
 
-/// `protocols` are offered by ALPN, because `reqwest` does not add them to settings of TLS that it is given.
+/// Offers `protocols` by ALPN, because `reqwest` does not add them to a TLS configuration that the caller provides.
 fn builder(policy: Policy, protocols: &[&str]) -> Result<ClientBuilder, OutboundError> {
     let builder = Client::builder()
         .tls_backend_preconfigured(tls::system_config(protocols)?)

@@ -1,17 +1,17 @@
 //! The two files of provider keys: `provider_keys.json` (plaintext) and `provider_keys.json.enc` (encrypted). While the
 //! plaintext file exists, it is authoritative and the copy is made from it. Blocking: call it off the async threads.
 
+mod disk;
 mod set_aside;
 
+use disk::close_to_others;
 use gatehouse_domain::{ErrorCode, KeyBinding, Problem, Random};
-use gatehouse_store::{FileOwner, fault};
 use gatehouse_vault::{Aad, CryptoError, Dek};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use url::Url;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -320,96 +320,6 @@ impl ProviderFiles {
         let text = dek.encrypt(random, &Aad::ProviderKeys, &keys.to_json()?)?;
         Ok(self.write(name, text.as_bytes())?)
     }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
-    }
-
-    fn exists(&self, name: &str) -> io::Result<bool> {
-        self.path(name).try_exists()
-    }
-
-    fn read(&self, name: &str) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
-        let mut file = match File::open(self.path(name)) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
-        let mut bytes = Zeroizing::new(Vec::with_capacity(length + 1));
-        file.read_to_end(&mut bytes)?;
-        Ok(Some(bytes))
-    }
-
-    /// Atomic: writes a new file, syncs it and renames it over the old one.
-    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.remove(TEMPORARY)?;
-        fault::point();
-        let path = self.path(TEMPORARY);
-        let mut file = private_file(&path)?;
-        FileOwner::of(&self.directory).give(&file, &path);
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        self.rename(TEMPORARY, name)
-    }
-
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        fault::point();
-        std::fs::rename(self.path(from), self.path(to))?;
-        self.sync_directory()
-    }
-
-    fn remove(&self, name: &str) -> io::Result<()> {
-        if !self.exists(name)? {
-            return Ok(());
-        }
-        fault::point();
-        std::fs::remove_file(self.path(name))?;
-        self.sync_directory()
-    }
-
-    /// Makes a rename or removal survive a power failure.
-    fn sync_directory(&self) -> io::Result<()> {
-        if cfg!(unix) {
-            File::open(&self.directory)?.sync_all()?;
-        }
-        Ok(())
-    }
-}
-
-#[cfg(unix)]
-fn private_file(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    File::options()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-}
-
-#[cfg(not(unix))]
-fn private_file(path: &Path) -> io::Result<File> {
-    File::options().write(true).create_new(true).open(path)
-}
-
-#[cfg(unix)]
-fn close_to_others(path: &Path, name: &str) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let metadata = match path.metadata() {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    if metadata.permissions().mode() & 0o077 != 0 {
-        tracing::warn!("other users of this machine could read {name}; its mode was set to 0600");
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn close_to_others(_: &Path, _: &str) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]

@@ -7,27 +7,28 @@
 //! into its own file. The sequence numbers of the records reveal both cases.
 
 mod check;
+mod destination;
 mod file;
 mod health;
 mod position;
+mod progress;
 mod record;
 mod remote;
 mod syslog;
 
 pub(crate) use check::check;
+use destination::{Destination, Target};
+use progress::{Polls, Progress};
 
 use crate::Services;
-use gatehouse_config::{Audit, RemoteSyslog, Syslog};
 use gatehouse_domain::{Watched, Zone};
-use gatehouse_store::{AUDIT_GREW, AuditRow, StoreError};
+use gatehouse_store::{AuditRow, StoreError};
 use health::Health;
 use position::{Claimed, Taking};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::Mutex;
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::TryRecvError;
 use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -43,60 +44,6 @@ const RETRY_MS: u64 = 30_000;
 const CLAIM_MS: u64 = 60_000;
 /// How long a copy may take to accept claimed rows. Less than [`CLAIM_MS`], or two nodes could write the same rows.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// A kind of copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Target {
-    File,
-    Syslog,
-}
-
-impl Target {
-    const ALL: [Self; 2] = [Self::File, Self::Syslog];
-
-    /// The setting that turns it on.
-    const fn setting(self) -> &'static str {
-        match self {
-            Self::File => "audit.file",
-            Self::Syslog => "audit.syslog",
-        }
-    }
-
-    /// The maximum number of rows per round. journald drops more than 10,000 messages of a service in 30 seconds.
-    const fn batch(self) -> i64 {
-        match self {
-            Self::File => 500,
-            Self::Syslog => 100,
-        }
-    }
-}
-
-/// The destination of a copy.
-#[derive(Clone, Debug)]
-enum Destination {
-    File(PathBuf),
-    /// A socket of this machine.
-    Socket(PathBuf),
-    Remote(RemoteSyslog),
-}
-
-impl Destination {
-    /// Returns the destination of each copy that is turned on.
-    fn all(settings: &Audit, data_dir: &Path) -> [(Target, Option<Self>); 2] {
-        let file = settings.file.as_ref();
-        let syslog = settings.syslog.as_ref().map(|syslog| match syslog {
-            Syslog::Socket(path) => Self::Socket(data_dir.join(path)),
-            Syslog::Remote(remote) => Self::Remote(remote.clone()),
-        });
-        [
-            (
-                Target::File,
-                file.map(|path| Self::File(data_dir.join(path))),
-            ),
-            (Target::Syslog, syslog),
-        ]
-    }
-}
 
 /// The copies of this node.
 #[derive(Debug, Default)]
@@ -121,66 +68,6 @@ impl AuditExport {
             *hung = None;
         }
         hung.is_some()
-    }
-}
-
-/// The state of a copy in this process.
-#[derive(Debug, Default)]
-struct Progress {
-    /// Rows up to this one were written, by any node.
-    done: i64,
-    /// No attempt is made before this monotonic time.
-    retry_at_ms: u64,
-    /// A claim of another node.
-    other: Option<Watched<String>>,
-    /// A claim whose rows were written up to this one, which is not stored yet.
-    unstored: Option<(String, i64)>,
-    /// Whether the database could not be used.
-    is_cut_off: bool,
-    /// Whether the last round took as many rows as it may.
-    has_more: bool,
-}
-
-impl Progress {
-    /// Whether rows may wait although no new ones were appended.
-    const fn is_unfinished(&self) -> bool {
-        self.has_more
-            || self.is_cut_off
-            || self.retry_at_ms > 0
-            || self.other.is_some()
-            || self.unstored.is_some()
-    }
-}
-
-/// When the copies are written next.
-#[derive(Debug)]
-struct Polls {
-    grown: Receiver<Arc<str>>,
-    /// Polls until the next one that is made in any case.
-    left: u32,
-}
-
-impl Polls {
-    const fn new(grown: Receiver<Arc<str>>) -> Self {
-        Self { grown, left: 0 }
-    }
-
-    /// Whether rows are read at this poll. `is_unfinished` says whether rows may wait.
-    fn is_due(&mut self, is_unfinished: bool) -> bool {
-        let mut is_due = is_unfinished || self.left == 0;
-        loop {
-            match self.grown.try_recv() {
-                Ok(subject) => is_due |= &*subject == AUDIT_GREW,
-                Err(TryRecvError::Lagged(_)) => is_due = true,
-                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
-            }
-        }
-        self.left = if is_due {
-            POLLS_WHEN_IDLE - 1
-        } else {
-            self.left.saturating_sub(1)
-        };
-        is_due
     }
 }
 
@@ -410,31 +297,4 @@ fn warn_of_gap(target: Target, done: i64, rows: &[AuditRow]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use tokio::sync::broadcast;
-
-    #[test]
-    fn rows_are_read_after_this_process_has_appended_some_and_now_and_then_in_any_case() {
-        let grown = broadcast::Sender::new(2);
-        let mut polls = Polls::new(grown.subscribe());
-        let report = |subject: &str| drop(grown.send(Arc::from(subject)));
-        assert!(polls.is_due(false), "at the start");
-        for _ in 1..POLLS_WHEN_IDLE {
-            report("settings");
-            assert!(!polls.is_due(false));
-        }
-        assert!(polls.is_due(false), "at the limit");
-        report(AUDIT_GREW);
-        report("settings");
-        assert!(polls.is_due(false));
-        assert!(!polls.is_due(false));
-        assert!(polls.is_due(true), "rows wait");
-        // More changes than the channel holds.
-        for _ in 0..3 {
-            report("settings");
-        }
-        assert!(polls.is_due(false));
-        assert!(!polls.is_due(false));
-    }
-}
+mod tests;

@@ -15,7 +15,7 @@ use self::text::{CallText, Closed, Outcome, answered_through};
 use crate::Services;
 use crate::live_config::settings::base_url;
 use crate::sent_links::has_expired;
-use gatehouse_agents::{AgentEvent, Approval, ButtonPlace};
+use gatehouse_agents::{AgentEvent, Approval, ButtonRecipient};
 use gatehouse_channels::{Button, Question, QuestionText, SendError, SentQuestion};
 use gatehouse_domain::visible;
 use gatehouse_store::StoreError;
@@ -44,7 +44,7 @@ const ANSWERS_ELSEWHERE: &[&[Choice]] = &[&[Choice::Allow, Choice::Deny], &[Choi
 /// Where a question is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chat {
-    pub(crate) place: ButtonPlace,
+    pub(crate) place: ButtonRecipient,
     pub(crate) thread: Option<String>,
     /// Whether a turn of this conversation made the call.
     pub(crate) is_own: bool,
@@ -61,7 +61,7 @@ impl Services {
             }
         };
         let found = async {
-            let place = ButtonPlace {
+            let place = ButtonRecipient {
                 account: direct.account,
                 chat: direct.chat,
                 person: direct.person,
@@ -80,7 +80,7 @@ impl Services {
     }
 
     /// Whether the person may answer calls now.
-    async fn is_trusted(&self, place: &ButtonPlace) -> Result<bool, StoreError> {
+    async fn is_trusted(&self, place: &ButtonRecipient) -> Result<bool, StoreError> {
         let pairing = self.channels.find_pairing(&place.account, &place.person);
         Ok(pairing.await?.is_some_and(|pairing| pairing.trusted))
     }
@@ -208,7 +208,7 @@ impl Services {
     ) -> bool {
         let account = &chat.place.account;
         if !sent.is_exact {
-            tracing::warn!(account, "a question was changed by the vendor");
+            tracing::warn!(account, "the vendor changed the text of a question");
             return false;
         }
         let at = (&*chat.place.chat, &*sent.message_id);

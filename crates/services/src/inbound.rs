@@ -160,7 +160,7 @@ impl Inbound {
         self.state().own.remove(account);
         let channels = &self.services.channels;
         if let Err(error) = channels.release_poll(account, &self.node).await {
-            tracing::warn!(%error, account, "a channel could not be released");
+            tracing::warn!(%error, account, "a channel could not be released for other nodes");
         }
     }
 }

@@ -144,7 +144,7 @@ impl Services {
         });
         let found: Result<_, StoreError> = read.await;
         found.unwrap_or_else(|error| {
-            tracing::debug!(%error, "the question of another node cannot be read");
+            tracing::debug!(%error, "the answer to another node's request could not be read");
             None
         })
     }
@@ -255,16 +255,4 @@ fn status_of(response: &Response) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_host_is_private_if_none_of_its_addresses_is_public() {
-        let of = |texts: &[&str]| {
-            let addresses: Vec<IpAddr> = texts.iter().map(|text| text.parse().unwrap()).collect();
-            is_only_private(&addresses)
-        };
-        assert!(of(&["127.0.0.1"]) && of(&["192.168.1.2", "fd00::1"]) && of(&["100.64.0.1"]));
-        assert!(!of(&["8.8.8.8"]) && !of(&["10.0.0.1", "2606:4700::1111"]));
-    }
-}
+mod tests;

@@ -102,7 +102,7 @@ fn every_example_is_verified_parsed_and_summarized() {
     let mut seen = (0, 0);
     for entry in examples.as_array().unwrap() {
         let name = entry["name"].as_str().unwrap();
-        let mut told = String::new();
+        let mut received = String::new();
         seen.0 += 1;
         for (index, example) in entry["examples"].as_array().unwrap().iter().enumerate() {
             seen.1 += 1;
@@ -125,14 +125,18 @@ fn every_example_is_verified_parsed_and_summarized() {
                 );
             }
             let entity = event.entity_key.as_deref().unwrap_or("-");
-            writeln!(told, "=== {index}: {event_type} [{entity}]\n{summary}\n").unwrap();
+            writeln!(
+                received,
+                "=== {index}: {event_type} [{entity}]\n{summary}\n"
+            )
+            .unwrap();
         }
         insta::with_settings!({
             prepend_module_to_snapshot => false,
             omit_expression => true,
             snapshot_path => "../src/vendors/github/snapshots",
         }, {
-            insta::assert_snapshot!(name, told);
+            insta::assert_snapshot!(name, received);
         });
     }
     assert_eq!(seen, (EVENTS, EXAMPLES));

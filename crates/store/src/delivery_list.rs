@@ -72,7 +72,7 @@ const OPEN: &str = concat!(
 );
 /// The deliveries of a webhook, likewise.
 const OF_WEBHOOK: &str = "webhook_deliveries WHERE webhook_id = $1 ORDER BY id";
-/// The most event types that are read to find those that start with a text.
+/// Maximum number of event types that are read to find those that start with a text.
 const MOST_TYPES: usize = 1000;
 /// The maximum number of event types that one page of a filtered list merges.
 const MOST_WALKS: usize = 32;

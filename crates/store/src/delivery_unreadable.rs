@@ -109,8 +109,8 @@ impl Conn {
         Ok(oldest.and_then(|oldest| oldest.received_at))
     }
 
-    /// Fails a claimed delivery whose row is damaged and lets the next one of its session run. Returns what is known of
-    /// it.
+    /// Fails a claimed delivery whose row is damaged and lets the next one of its session run. Returns its readable
+    /// values.
     pub(crate) async fn fail_unreadable(
         &mut self,
         id: &str,

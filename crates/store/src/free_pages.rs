@@ -10,7 +10,7 @@ const INCREMENTAL: i64 = 2;
 /// Free pages that are always kept for new rows: 4 MiB.
 const KEPT: i64 = 1024;
 
-/// A row of `PRAGMA incremental_vacuum`. Each stands for one page and has no useful value.
+/// A row of `PRAGMA incremental_vacuum`. There is one per released page; its values are not used.
 struct Released;
 
 impl FromRow for Released {

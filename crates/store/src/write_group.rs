@@ -3,21 +3,22 @@
 //! [`GROUP_LIMIT`] writes share one fsync. If they take longer than [`GROUP_TIME`], the remaining ones run in
 //! further transactions.
 
+mod ends;
+mod jobs;
+
 use crate::dialect::{BUSY_TIMEOUT, Engine, Lane};
 use crate::location::Source;
 use crate::open_file::OpenFile;
-use crate::postgres::{TransactionId, TransactionStatus};
 use crate::sql::query;
 use crate::write_health::WriteHealth;
-use crate::write_job::{Acknowledge, Busy, Job, Order, Ran};
+use crate::write_job::{Busy, Job, Order};
 use crate::{Conn, StoreError};
-use futures_util::FutureExt;
+use ends::{acknowledge_all, commit, roll_back};
+use jobs::{End, gather, refuse, run_jobs};
 use std::ops::ControlFlow;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc};
-use tokio::time::{Instant, timeout_at};
 
 /// Maximum number of writes per commit.
 const GROUP_LIMIT: usize = 512;
@@ -250,213 +251,6 @@ async fn empty_log(conn: &mut Conn, statement: &'static str) -> Result<(), Store
         0 => Ok(()),
         _ => Err(StoreError::unavailable("a reader uses the write-ahead log")),
     }
-}
-
-async fn commit(source: &Source, conn: &mut Conn) -> Outcome {
-    if conn.is_untouched() {
-        roll_back(conn).await;
-        return Outcome::Committed;
-    }
-    let id = match conn.transaction_id().await {
-        Ok(id) => id,
-        Err(error) => {
-            roll_back(conn).await;
-            return Outcome::Undone(error);
-        }
-    };
-    let Err(error) = conn.commit().await else {
-        return Outcome::Committed;
-    };
-    // If the server still responds, it has refused the commit.
-    let was_answered = roll_back(conn).await;
-    match id {
-        Some(id) if !was_answered => {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "a commit was not answered; its outcome is looked up"
-            );
-            look_up(source, &id, error).await
-        }
-        _ => Outcome::Undone(error),
-    }
-}
-
-/// Rolls back and returns whether the connection can be reused. Fails if the engine has already rolled back.
-async fn roll_back(conn: &mut Conn) -> bool {
-    let is_done = conn.is_usable() && conn.roll_back().await.is_ok();
-    if !is_done {
-        conn.mark_unusable();
-    }
-    is_done
-}
-
-/// Reports the outcome of a group to the callers of its writes.
-fn acknowledge_all(outcome: Outcome, mut callers: Vec<Acknowledge>, is_alone: bool) {
-    match outcome {
-        // The statement that was refused may have been sent with the commit. Its caller decides by the error.
-        Outcome::Undone(error) if is_alone && !matches!(error, StoreError::Unavailable(_)) => {
-            if let Some(acknowledge) = callers.pop() {
-                acknowledge(Err(error));
-            }
-        }
-        outcome => {
-            for acknowledge in callers {
-                acknowledge(outcome.for_caller());
-            }
-        }
-    }
-}
-
-/// Queries the database for the outcome of a transaction.
-async fn look_up(source: &Source, id: &TransactionId, error: StoreError) -> Outcome {
-    let until = Instant::now() + LOOK_UP;
-    while Instant::now() < until {
-        match look_up_once(source, id, until).await {
-            Ok(TransactionStatus::Committed) => return Outcome::Committed,
-            Ok(TransactionStatus::RolledBack) => return Outcome::Undone(error),
-            Ok(TransactionStatus::Unknown) => return Outcome::Unknown,
-            Ok(TransactionStatus::InProgress) | Err(_) => {
-                tokio::time::sleep(BETWEEN_LOOKS).await;
-            }
-        }
-    }
-    Outcome::Unknown
-}
-
-/// Queries the status of a transaction on a new connection.
-async fn look_up_once(
-    source: &Source,
-    id: &TransactionId,
-    until: Instant,
-) -> Result<TransactionStatus, StoreError> {
-    let connected = timeout_at(until, source.connect()).await;
-    let mut conn = connected.map_err(StoreError::unavailable)??;
-    conn.wait_for(until.saturating_duration_since(Instant::now()));
-    let looked = conn.find_status(id).await;
-    // Do not return it to the pool, where it would stay unused and could fail unnoticed before the next lookup.
-    conn.discard();
-    looked
-}
-
-/// Returns the first job and the jobs queued behind it, up to the first order of another kind.
-fn gather(first: Job, inbox: &mut mpsc::Receiver<Order>) -> (Vec<Job>, Option<Order>) {
-    let mut group = vec![first];
-    while group.len() < GROUP_LIMIT {
-        match inbox.try_recv() {
-            Ok(Order::Run(job)) => group.push(job),
-            Ok(other) => return (group, Some(other)),
-            Err(_) => break,
-        }
-    }
-    (group, None)
-}
-
-/// How to end the transaction of a group.
-enum End {
-    /// With the jobs that have not begun.
-    Commit(Vec<Job>),
-    RollBack,
-}
-
-/// The time in which the jobs of a transaction may begin.
-struct BeginTime {
-    limit: Duration,
-    /// Absent before the transaction has begun.
-    until: Option<Instant>,
-}
-
-impl BeginTime {
-    fn start(&mut self, now: Instant) {
-        self.until.get_or_insert(now + self.limit);
-    }
-
-    fn is_over(&self, now: Instant) -> bool {
-        self.until.is_some_and(|until| now >= until)
-    }
-}
-
-/// Runs the jobs of a group, and begins none if `limit` has passed since the first. A failed job is undone alone. An
-/// error returned here concerns the transaction and fails the whole group. `begin` is the statement that began it.
-async fn run_jobs(
-    conn: &mut Conn,
-    begin: &'static str,
-    (group, limit): (Vec<Job>, Duration),
-    acknowledgements: &mut Vec<Acknowledge>,
-) -> Result<End, StoreError> {
-    let is_alone = group.len() == 1;
-    let first_is_bare = is_alone || conn.engine().runs_first_write_bare();
-    let mut jobs = group.into_iter();
-    let mut time = BeginTime { limit, until: None };
-    while !time.is_over(Instant::now()) {
-        let Some(job) = jobs.next() else {
-            break;
-        };
-        let before = (conn.changed.len(), conn.ended.len());
-        // Those that failed before it have left nothing.
-        let is_bare = first_is_bare && acknowledgements.is_empty();
-        if let Some(acknowledge) = run_job(conn, job, is_bare).await? {
-            acknowledgements.push(acknowledge);
-            // The savepoint of the next job would begin a transaction of its own.
-            conn.check_begun()?;
-        } else {
-            conn.changed.truncate(before.0);
-            conn.ended.truncate(before.1);
-            conn.stored_configs.undo();
-            if is_alone {
-                return Ok(End::RollBack);
-            }
-            if is_bare {
-                conn.begin_again(begin).await?;
-            } else {
-                conn.roll_back_job().await?;
-            }
-        }
-        // The first job also waits for the lock, which other nodes may hold for long.
-        if conn.has_begun() {
-            time.start(Instant::now());
-        }
-    }
-    conn.write_delivery_counts()?;
-    Ok(End::Commit(jobs.collect()))
-}
-
-/// Runs a job of a group, with a savepoint unless it is bare. Returns its acknowledgement, or `None` if its changes
-/// must be undone.
-async fn run_job(
-    conn: &mut Conn,
-    job: Job,
-    is_bare: bool,
-) -> Result<Option<Acknowledge>, StoreError> {
-    if !is_bare {
-        conn.begin_job()?;
-    }
-    // A panic in a job must not end the writer. Its caller's channel closes, which reports "not committed".
-    match AssertUnwindSafe(job(conn)).catch_unwind().await {
-        Ok(Ran::Keep(acknowledge)) if is_bare => Ok(Some(acknowledge)),
-        // Statements whose results the job did not need are sent here.
-        Ok(Ran::Keep(acknowledge)) => match conn.end_job().await {
-            Ok(()) => Ok(Some(acknowledge)),
-            Err(error) => {
-                acknowledge(Err(error));
-                Ok(None)
-            }
-        },
-        Ok(Ran::Undo(acknowledge)) => {
-            acknowledge(Ok(()));
-            Ok(None)
-        }
-        Err(_panic) => Ok(None),
-    }
-}
-
-/// Reports that the transaction could not begin. Dropping the jobs closes their callers' channels, which
-/// reports "not committed".
-fn refuse(group: Vec<Job>, error: &StoreError) {
-    tracing::error!(
-        error = error as &dyn std::error::Error,
-        "writes are refused: no transaction could begin"
-    );
-    drop(group);
 }
 
 #[cfg(test)]

@@ -3,29 +3,14 @@
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
 use gatehouse_store::testing::databases;
+use gatehouse_store::testing::rows::chat_session;
 use gatehouse_store::{AllowedCall, AllowedScope, ChatSessionRow, StoreError};
 
 fn session(id: &str, key: &str) -> ChatSessionRow {
     ChatSessionRow {
-        id: SessionId::from_text(id),
         key: key.to_owned(),
-        label: id.to_owned(),
-        agent_id: "default".to_owned(),
         source: "channel".to_owned(),
-        tainted: false,
-        private: false,
-        message_count: 0,
-        last_seq: 0,
-        last_turn: 0,
-        summary: None,
-        summary_turn: 0,
-        summary_origin: "model".to_owned(),
-        share_id: None,
-        pinned: false,
-        archived: false,
-        tags: String::new(),
-        created_at: Timestamp::from_millis(1),
-        updated_at: Timestamp::from_millis(1),
+        ..chat_session(id)
     }
 }
 

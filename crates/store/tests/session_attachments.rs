@@ -3,40 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
-use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AttachmentId, MessageId, SessionId, TurnId};
 use gatehouse_store::testing::databases;
+use gatehouse_store::testing::rows::{at, chat_session};
 use gatehouse_store::{
     AttachmentContent, ChatMessageRow, ChatSessionRow, SessionAttachmentRow, Store, StoreError,
 };
-
-fn at(millis: i64) -> Timestamp {
-    Timestamp::from_millis(millis)
-}
-
-fn session(id: &str) -> ChatSessionRow {
-    ChatSessionRow {
-        id: SessionId::from_text(id),
-        key: id.to_owned(),
-        label: id.to_owned(),
-        agent_id: "default".to_owned(),
-        source: "user".to_owned(),
-        tainted: false,
-        private: false,
-        message_count: 0,
-        last_seq: 0,
-        last_turn: 0,
-        summary: None,
-        summary_turn: 0,
-        summary_origin: "model".to_owned(),
-        share_id: None,
-        pinned: false,
-        archived: false,
-        tags: String::new(),
-        created_at: at(1),
-        updated_at: at(1),
-    }
-}
 
 fn file(session: &str, n: i64, size: usize) -> SessionAttachmentRow {
     SessionAttachmentRow {
@@ -83,7 +55,7 @@ async fn bytes_come_back_whole_and_in_parts() {
     for database in databases().await {
         let store = database.open().await;
         write(&store, |conn| {
-            Box::pin(async move { conn.insert_chat_session(&session("ses_1")).await })
+            Box::pin(async move { conn.insert_chat_session(&chat_session("ses_1")).await })
         })
         .await;
         let data: Vec<u8> = (0..=255).collect();
@@ -116,7 +88,7 @@ async fn the_oldest_files_make_room_and_the_newest_always_stays() {
     for database in databases().await {
         let store = database.open().await;
         write(&store, |conn| {
-            Box::pin(async move { conn.insert_chat_session(&session("ses_1")).await })
+            Box::pin(async move { conn.insert_chat_session(&chat_session("ses_1")).await })
         })
         .await;
         // Each takes ten bytes with what models receive of it.
@@ -184,7 +156,7 @@ async fn kept(store: &Store) -> Vec<i64> {
 async fn message(store: &Store, source: &str, id: &str, is_private: bool) {
     let session = ChatSessionRow {
         source: source.to_owned(),
-        ..session(&format!("ses_{source}"))
+        ..chat_session(&format!("ses_{source}"))
     };
     let row = ChatMessageRow {
         is_private,

@@ -3,38 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
-use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AudioId, MessageId, SessionId, TurnId};
 use gatehouse_store::testing::databases;
-use gatehouse_store::{ChatMessageRow, ChatSessionRow, SessionAudioRow, Store, StoreError};
-
-fn at(millis: i64) -> Timestamp {
-    Timestamp::from_millis(millis)
-}
-
-fn session(id: &str) -> ChatSessionRow {
-    ChatSessionRow {
-        id: SessionId::from_text(id),
-        key: id.to_owned(),
-        label: id.to_owned(),
-        agent_id: "default".to_owned(),
-        source: "user".to_owned(),
-        tainted: false,
-        private: false,
-        message_count: 0,
-        last_seq: 0,
-        last_turn: 0,
-        summary: None,
-        summary_turn: 0,
-        summary_origin: "model".to_owned(),
-        share_id: None,
-        pinned: false,
-        archived: false,
-        tags: String::new(),
-        created_at: at(1),
-        updated_at: at(1),
-    }
-}
+use gatehouse_store::testing::rows::{at, chat_session};
+use gatehouse_store::{ChatMessageRow, SessionAudioRow, Store, StoreError};
 
 fn message(session: &str, id: &str, audio: &str) -> ChatMessageRow {
     let empty = ChatMessageRow::new(
@@ -106,7 +78,7 @@ async fn begin(store: &Store, ids: &'static [&'static str]) {
     write(store, move |conn| {
         Box::pin(async move {
             for id in ids {
-                conn.insert_chat_session(&session(id)).await?;
+                conn.insert_chat_session(&chat_session(id)).await?;
             }
             Ok(())
         })

@@ -134,7 +134,7 @@ impl Webhooks {
             match LiveWebhook::of(&self.0.secrets, row, its).await {
                 Ok(live) => drop(all.insert(live.public_id.clone(), Arc::new(live))),
                 // One damaged row must not prevent the others from loading.
-                Err(error) => tracing::error!(%error, %id, "a webhook is left out"),
+                Err(error) => tracing::error!(%error, %id, "a webhook could not be loaded"),
             }
         }
         self.0.live.replace_all(all);

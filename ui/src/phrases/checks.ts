@@ -9,13 +9,13 @@ const LOADERS: Partial<Record<Locale, () => Promise<{ default: Record<string, st
 };
 
 /** Which texts of a check are translated. */
-export interface Told {
+export interface Translated {
   message: boolean;
   hint: boolean;
 }
 
 /** Loads the translations. If that fails, the texts stay in English. */
-export async function checksInWords(): Promise<(check: Check) => Check & { told?: Told }> {
+export async function checksInWords(): Promise<(check: Check) => Check & { inLanguage?: Translated }> {
   const texts = await LOADERS[getLocale()]?.().catch(() => null);
   if (!texts) return (check) => check;
   const translate = translator({ values: {}, verbs: {}, senders: { checks: texts.default } });
@@ -27,7 +27,7 @@ export async function checksInWords(): Promise<(check: Check) => Check & { told?
       message: message ?? check.message,
       hint: hint ?? check.hint,
       subjects: check.subjects?.map((one) => ({ ...one, message: say(one.message) ?? one.message })),
-      told: { message: message !== null, hint: hint !== null },
+      inLanguage: { message: message !== null, hint: hint !== null },
     };
   };
 }

@@ -4,7 +4,7 @@ import { rpc, type EventParams } from '../client/rpc';
 import { socket } from '../client/socket';
 import { m } from '../paraglide/messages.js';
 import { beginningOf } from '../parts/cut';
-import { toldBy } from '../phrases/told.svelte';
+import { deliverySentenceOf } from '../phrases/delivery-sentence.svelte';
 import { go } from './place.svelte';
 import { alerts } from './alerts.svelte';
 import { awaited } from './awaited';
@@ -95,7 +95,7 @@ export function startAlerting(): () => void {
     socket.on('approval.resolved', ({ id }) => inTurn(() => hide(`approval ${id}`))),
     socket.on('webhooks.delivery', ({ id, webhook_id, status, summary, event_type, error }) => {
       if (status !== 'failed') return;
-      const text = [summary ? toldBy(summary, webhook_id) : event_type, error]
+      const text = [summary ? deliverySentenceOf(summary, webhook_id) : event_type, error]
         .filter((part) => part != null)
         .join('\n');
       inTurn(() => show('delivery', m.alerts_failed(), text, `/deliveries/${id}`));

@@ -33,11 +33,11 @@ function read(text: string): Partial<Facts> {
 }
 
 /** Number of vault states received over the socket. */
-let told = 0;
+let vaultEvents = 0;
 
 /** Records a vault state from the socket, which delivers them in order. */
 export function hearVault(status: string): void {
-  told++;
+  vaultEvents++;
   facts.vault_status = status as VaultStatus;
 }
 
@@ -46,9 +46,9 @@ export function hearVault(status: string): void {
  * ignores the state if the socket delivered one in the meantime, because that is at least as new.
  */
 export function askVault(): (status: string) => void {
-  const before = told;
+  const before = vaultEvents;
   return (status) => {
-    if (told === before) facts.vault_status = status as VaultStatus;
+    if (vaultEvents === before) facts.vault_status = status as VaultStatus;
   };
 }
 

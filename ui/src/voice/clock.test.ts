@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { clock } from './clock';
 
-test('seconds are told as by a clock', () => {
+test('seconds are shown as on a clock', () => {
   expect(clock(0)).toBe('0:00');
   expect(clock(7.96)).toBe('0:07');
   expect(clock(59.999)).toBe('0:59');

@@ -5,7 +5,7 @@ import { hindranceOf, named, type Hindrance } from './recording.svelte';
 import { Samples } from './samples';
 
 /** The messages of the gateway; see docs/API-voice.md. */
-type Told =
+type ServerMessage =
   | { type: 'ready'; output: { rate?: number } }
   | { type: 'speech_started' | 'speech_ended' | 'turn' | 'session' | 'spoken' }
   | { type: 'transcript'; text: string }
@@ -96,7 +96,7 @@ export class Talking {
       if (this.#output && socket.readyState === WebSocket.OPEN) socket.send(data);
     };
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
-      if (typeof data === 'string') this.#told(JSON.parse(data) as Told);
+      if (typeof data === 'string') this.#received(JSON.parse(data) as ServerMessage);
       else this.#play(data);
     };
     socket.onclose = () => {
@@ -113,10 +113,10 @@ export class Talking {
     });
   }
 
-  #told(told: Told): void {
-    switch (told.type) {
+  #received(sent: ServerMessage): void {
+    switch (sent.type) {
       case 'ready':
-        this.#output = new Samples(told.output.rate ?? 24_000, () => this.#quiet());
+        this.#output = new Samples(sent.output.rate ?? 24_000, () => this.#quiet());
         plays(this);
         this.state = 'listening';
         break;
@@ -127,16 +127,16 @@ export class Talking {
         this.state = 'thinking';
         break;
       case 'transcript':
-        this.heard = told.text;
+        this.heard = sent.text;
         this.said = '';
-        if (told.text === '') this.state = 'listening';
+        if (sent.text === '') this.state = 'listening';
         break;
       case 'turn':
         this.#answering = true;
         this.#muted = false;
         break;
       case 'part':
-        this.said = told.text;
+        this.said = sent.text;
         break;
       case 'interrupted':
         this.#output?.stop();
@@ -146,12 +146,12 @@ export class Talking {
         break;
       case 'answer':
         this.#answering = false;
-        if (told.error && told.stop !== 'aborted') this.error = failed(told.error);
-        else if (told.audio_error) this.error = failed(told.audio_error);
+        if (sent.error && sent.stop !== 'aborted') this.error = failed(sent.error);
+        else if (sent.audio_error) this.error = failed(sent.audio_error);
         this.#quiet();
         break;
       case 'error':
-        this.error = failed(told.error);
+        this.error = failed(sent.error);
         if (this.state === 'thinking') this.state = 'listening';
     }
   }

@@ -1,11 +1,12 @@
 //! Runs the tool calls of one answer. Any failure becomes the call's answer to the model, and the turn
 //! continues.
 
+mod answer;
+
 use super::failure::{STOPPED, TurnFailure};
 use super::repeats::{CallKey, Repeats};
 use super::returned_files::Pictures;
 use super::{Running, Setup};
-use crate::approvals::question::Verdict;
 use crate::attached_file::NewAttachment;
 use crate::event::{AgentEvent, ToolProgress, ToolState};
 use crate::input_check;
@@ -13,7 +14,8 @@ use crate::message::{Role, ToolCallRecord};
 use crate::origin::MessageOrigin;
 use crate::send::{Action, ActionStatus};
 use crate::taint::Effect;
-use crate::tool::{MAX_OUTPUT_BYTES, ReturnedFiles, Tool, ToolContext};
+use crate::tool::{ReturnedFiles, Tool, ToolContext};
+use answer::{Answer, SUMMARY_CHARACTERS, capped, too_often};
 use futures_util::{FutureExt, StreamExt, stream};
 use gatehouse_domain::trace::{self, SpanKind};
 use gatehouse_store::ChatMessageRow;
@@ -29,21 +31,6 @@ const MAX_TIME: Duration = Duration::from_mins(10);
 const MAX_CALLS: usize = 32;
 /// How many calls run at a time.
 const MAX_AT_ONCE: usize = 8;
-/// Length of the tool output that events contain.
-const SUMMARY_CHARACTERS: usize = 200;
-
-/// The result of a call.
-struct Answer {
-    status: ActionStatus,
-    text: String,
-    /// Who wrote it.
-    origin: MessageOrigin,
-    /// Whether it may contain private data.
-    is_private: bool,
-    /// Files that the tool returned besides the text.
-    files: Vec<NewAttachment>,
-}
-
 /// Calls with their position in the answer.
 type Numbered = Enumerate<std::vec::IntoIter<ToolCallRecord>>;
 
@@ -54,51 +41,6 @@ struct Finished {
     origin: MessageOrigin,
     is_private: bool,
     pictures: Pictures,
-}
-
-impl Answer {
-    fn of_gateway(status: ActionStatus, text: impl Into<String>) -> Self {
-        Self {
-            status,
-            text: text.into(),
-            origin: MessageOrigin::Configured,
-            is_private: false,
-            files: Vec::new(),
-        }
-    }
-
-    fn error(text: impl Into<String>) -> Self {
-        Self::of_gateway(ActionStatus::Error, text)
-    }
-
-    fn denied(text: impl Into<String>) -> Self {
-        Self::of_gateway(ActionStatus::Denied, text)
-    }
-
-    /// The answer to a call that was not approved; `None` if it was.
-    fn unapproved(verdict: Verdict) -> Option<Self> {
-        match verdict {
-            Verdict::Allowed => None,
-            Verdict::Denied => Some(Self::denied("The operator did not approve this call.")),
-            Verdict::Expired(wait) => {
-                let wait = in_words(wait);
-                let text = format!("Nobody answered within {wait}, so the call was not made.");
-                Some(Self::of_gateway(ActionStatus::Expired, text))
-            }
-        }
-    }
-
-    /// Adds files, which count as a stranger's. They are private if the output of the tool is.
-    fn with(self, files: Vec<NewAttachment>) -> Self {
-        if files.is_empty() {
-            return self;
-        }
-        Self {
-            files,
-            origin: MessageOrigin::Stranger,
-            ..self
-        }
-    }
 }
 
 impl Running<'_> {
@@ -396,24 +338,6 @@ fn is_among(targets: &[String], target: Option<String>) -> bool {
     target.is_some_and(|target| targets.contains(&target))
 }
 
-fn too_often() -> Answer {
-    Answer::error(
-        "Not called: the same call returned the same output three times. Try something else, or \
-         answer with what you have.",
-    )
-}
-
-/// A wait in whole minutes, or else in seconds.
-fn in_words(wait: Duration) -> String {
-    let seconds = wait.as_secs();
-    let (count, unit) = match (seconds / 60, seconds % 60) {
-        (minutes @ 1.., 0) => (minutes, "minute"),
-        _ => (seconds, "second"),
-    };
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{plural}")
-}
-
 /// Parses the input as an object. A call without arguments has `{}`. Empty arguments are those of an answer that was
 /// cut.
 fn read_input(arguments: &str) -> Option<Value> {
@@ -421,50 +345,5 @@ fn read_input(arguments: &str) -> Option<Value> {
     input.filter(Value::is_object)
 }
 
-/// Cuts a tool's output at a character boundary within the limit.
-fn capped(mut text: String) -> String {
-    const NOTE: &str = "\n[… truncated: the output is too long]";
-    if text.len() > MAX_OUTPUT_BYTES {
-        let end = text.floor_char_boundary(MAX_OUTPUT_BYTES - NOTE.len());
-        text.truncate(end);
-        text.push_str(NOTE);
-    }
-    text
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn output_at_and_past_the_limit() {
-        let whole = "ä".repeat(MAX_OUTPUT_BYTES / 2);
-        assert_eq!(capped(whole.clone()), whole);
-        let cut = capped(format!("{whole}b"));
-        assert!(cut.len() <= MAX_OUTPUT_BYTES && cut.len() > MAX_OUTPUT_BYTES - 50);
-        assert!(cut.ends_with("too long]"));
-    }
-
-    #[test]
-    fn a_wait_is_in_whole_minutes_or_in_seconds() {
-        for (seconds, words) in [
-            (1, "1 second"),
-            (59, "59 seconds"),
-            (60, "1 minute"),
-            (61, "61 seconds"),
-            (300, "5 minutes"),
-        ] {
-            assert_eq!(in_words(Duration::from_secs(seconds)), words);
-        }
-    }
-
-    #[test]
-    fn input_is_an_object() {
-        for good in ["{}", "{\"a\":1}"] {
-            assert!(read_input(good).is_some(), "{good}");
-        }
-        for bad in ["", " ", "{", "1", "null", "[]", "\"x\""] {
-            assert!(read_input(bad).is_none(), "{bad}");
-        }
-    }
-}
+mod tests;

@@ -39,7 +39,7 @@ impl CallKey {
 }
 
 impl Repeats {
-    /// Whether the call has given the same answer too often to be made again.
+    /// Whether the call has returned the same answer so often that it is not run again.
     pub(crate) fn is_too_often(&self, call: CallKey) -> bool {
         let seen = self.calls.get(&call.0);
         seen.is_some_and(|seen| seen.times >= MAX_SAME)

@@ -35,20 +35,20 @@ impl Running<'_> {
         mut row: ChatMessageRow,
         returned: Vec<NewAttachment>,
     ) -> Result<(ChatMessageRow, Pictures), TurnFailure> {
-        let (mut files, mut pictures, mut told) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut files, mut pictures, mut attached) = (Vec::new(), Vec::new(), Vec::new());
         for new in returned.into_iter().take(MAX_FILES) {
             let picture = new.picture.clone();
             match self.inner.new_file(&self.turn.session, new) {
                 Ok(file) => {
                     let attachment = file.attachment();
                     pictures.extend(picture.map(|picture| (attachment.id.clone(), picture)));
-                    told.push(attachment);
+                    attached.push(attachment);
                     files.push(file.of_message(&row.id));
                 }
-                Err(error) => tracing::info!(%error, "a file of a tool is not kept"),
+                Err(error) => tracing::info!(%error, "a file of a tool was not stored"),
             }
         }
-        row.attachments = attachments::stored(&told).unwrap_or_default();
+        row.attachments = attachments::stored(&attached).unwrap_or_default();
         let row = self.store_with(row, files).await?;
         Ok((row, pictures))
     }

@@ -84,8 +84,8 @@ async fn a_yes_lets_the_tool_run_and_a_no_does_not() {
         });
         let report = report.unwrap();
         assert_eq!(report.actions[0].status.as_str(), status);
-        let told = harness.model.messages(1).pop().unwrap();
-        let text = told["content"].as_str().unwrap();
+        let received = harness.model.messages(1).pop().unwrap();
+        let text = received["content"].as_str().unwrap();
         assert!(
             text.contains(if allow { "8" } else { "did not approve" }),
             "{text}"

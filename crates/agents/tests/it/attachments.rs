@@ -92,15 +92,15 @@ async fn a_picture_reaches_a_model_that_sees_and_is_in_history_and_events() {
         assert!(text.ends_with("\n\nWhat is this?"), "{text}");
         assert!(text.contains("name: cat.png\ntype: image/png, 640 × 480 pixels"));
 
-        let told = json!([{
+        let received = json!([{
             "id": file.id, "name": "cat.png", "type": "image/png", "size": 3, "width": 640, "height": 480,
         }]);
         let history = json!(harness.history(session.as_str()).await);
-        assert_eq!(history[2]["attachments"], told);
+        assert_eq!(history[2]["attachments"], received);
         assert_eq!(history[3].get("attachments"), None);
         let events = until_done(&mut events).await;
         let message = events.iter().find(|(name, _)| *name == "chat.message");
-        assert_eq!(message.unwrap().1["attachments"], told);
+        assert_eq!(message.unwrap().1["attachments"], received);
         // Later turns show it as well.
         send(&harness, seeing(chat(Some(session.as_str()), "And now?"))).await;
         let seen = harness.model.seen();

@@ -113,8 +113,8 @@ async fn a_turn_survives_its_caller() {
         }
     }
     open.send(true).unwrap();
-    let told = until_done(&mut events).await;
-    let session = told[0].1["session"].as_str().unwrap();
+    let received = until_done(&mut events).await;
+    let session = received[0].1["session"].as_str().unwrap();
     assert_eq!(harness.spoken(session).await.len(), 2);
 }
 

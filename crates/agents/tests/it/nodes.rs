@@ -3,7 +3,7 @@
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, LEASE, TestTool, chat, problem_of, until};
 use crate::speaker::TestSpeaker;
-use gatehouse_agents::{AgentsSettings, Audience, ButtonPlace, PressedCall, Stop};
+use gatehouse_agents::{AgentsSettings, Audience, ButtonRecipient, PressedCall, Stop};
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Clock, Timestamp};
 use gatehouse_store::{StoreError, testing};
@@ -284,7 +284,7 @@ async fn an_approval_is_listed_and_answered_on_every_node() {
             assert_eq!(found.unwrap().map(|found| found.id), Some(id.clone()));
             let found = there.agents.find_approval_by_token("guessed").await;
             assert_eq!(found.unwrap(), None);
-            let place = ButtonPlace {
+            let place = ButtonRecipient {
                 account: "telegram".to_owned(),
                 chat: "42".to_owned(),
                 person: "42".to_owned(),
@@ -336,7 +336,7 @@ async fn a_button_for_a_call_of_a_late_node_is_not_gone() {
     let (report, ()) = tokio::join!(sending, async {
         let asked = until(&mut events, "approval.requested").await;
         let id = ApprovalId::from_text(asked["id"].as_str().unwrap());
-        let place = ButtonPlace {
+        let place = ButtonRecipient {
             account: "telegram".to_owned(),
             chat: "42".to_owned(),
             person: "42".to_owned(),

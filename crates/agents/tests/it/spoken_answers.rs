@@ -13,15 +13,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-fn visible(told: &[(&str, Value)]) -> String {
-    let deltas = told.iter().filter(|(name, _)| *name == "chat.delta");
+fn visible(received: &[(&str, Value)]) -> String {
+    let deltas = received.iter().filter(|(name, _)| *name == "chat.delta");
     deltas.map(|(_, p)| p["text"].as_str().unwrap()).collect()
 }
 
-fn answers(told: &[(&str, Value)]) -> Vec<Value> {
+fn answers(received: &[(&str, Value)]) -> Vec<Value> {
     let of_agent =
         |(name, params): &&(&str, Value)| *name == "chat.message" && params["role"] == "assistant";
-    told.iter()
+    received
+        .iter()
         .filter(of_agent)
         .map(|(_, p)| p.clone())
         .collect()
@@ -40,10 +41,10 @@ async fn an_answer_does_not_wait_for_its_speech() {
             })
         });
         harness.agents.register_speaker(speaker.clone());
-        let mut told = harness.agents.subscribe();
+        let mut received = harness.agents.subscribe();
         harness.model.will([say("Hello."), say("Still here.")]);
         let sent = harness.agents.send(chat(None, "Hi")).await.unwrap();
-        let first = until_done(&mut told).await;
+        let first = until_done(&mut received).await;
         let names: Vec<_> = first.iter().map(|(name, _)| *name).collect();
         assert_eq!(
             names,
@@ -56,9 +57,9 @@ async fn an_answer_does_not_wait_for_its_speech() {
         // The next turn does not wait for it either.
         let next = harness.agents.send(chat(Some(session), "And?"));
         next.await.unwrap();
-        until_done(&mut told).await;
+        until_done(&mut received).await;
         gate.notify_one();
-        let part = until(&mut told, "chat.audio").await;
+        let part = until(&mut received, "chat.audio").await;
         assert_eq!(
             part,
             json!({ "session": session, "message_id": first[2].1["id"], "audio_id": "aud_7",
@@ -73,7 +74,7 @@ async fn an_answer_does_not_wait_for_its_speech() {
             ("default", false)
         );
         gate.notify_one();
-        until(&mut told, "chat.audio").await;
+        until(&mut received, "chat.audio").await;
 
         // A caller who waits for the answer gets the audio too.
         gate.notify_one();
@@ -95,12 +96,12 @@ async fn what_is_not_to_be_spoken_has_no_audio() {
     harness.agents.register_speaker(speaker.clone());
     // A second speaker is refused.
     harness.agents.register_speaker(TestSpeaker::always());
-    let mut told = harness.agents.subscribe();
+    let mut received = harness.agents.subscribe();
     let report = harness.say(None, "Hi").await;
     assert!(report.audio.is_none() && report.audio_error.is_none());
     assert_eq!(speaker.heard().len(), 1);
-    let told = until_done(&mut told).await;
-    assert_eq!(answers(&told)[0].get("audio"), None);
+    let received = until_done(&mut received).await;
+    assert_eq!(answers(&received)[0].get("audio"), None);
 }
 
 #[tokio::test]
@@ -113,11 +114,11 @@ async fn stopping_ends_speech_and_keeps_the_answer() {
         Box::pin(std::future::pending())
     });
     harness.agents.register_speaker(speaker.clone());
-    let mut told = harness.agents.subscribe();
+    let mut received = harness.agents.subscribe();
     harness.model.will([say("A long story."), say("Another.")]);
     let sent = harness.agents.send(chat(None, "Tell")).await.unwrap();
     let session = sent.session.as_str();
-    let first = until_done(&mut told).await;
+    let first = until_done(&mut received).await;
     assert_eq!(answers(&first)[0]["content"], "A long story.");
     began.notified().await;
     assert!(!speaker.heard()[0].cancel.is_cancelled());
@@ -125,7 +126,7 @@ async fn stopping_ends_speech_and_keeps_the_answer() {
     assert!(speaker.heard()[0].cancel.is_cancelled());
     let next = harness.agents.send(chat(Some(session), "More"));
     next.await.unwrap();
-    until_done(&mut told).await;
+    until_done(&mut received).await;
     began.notified().await;
     harness.agents.delete_session(session).await.unwrap();
     assert!(speaker.heard()[1].cancel.is_cancelled());
@@ -176,7 +177,7 @@ async fn a_failure_to_speak_is_reported_with_the_answer() {
     for (speaker, code) in cases {
         let harness = Harness::new().await;
         harness.agents.register_speaker(speaker.clone());
-        let mut told = harness.agents.subscribe();
+        let mut received = harness.agents.subscribe();
         harness.model.will([say("Fine.")]);
         let report = harness.say(None, "How are you?").await;
         assert!(report.error.is_none() && !report.cancelled);
@@ -186,12 +187,12 @@ async fn a_failure_to_speak_is_reported_with_the_answer() {
         );
         let problem = report.audio_error.unwrap();
         assert_eq!(problem.code.name(), code);
-        let told = so_far(&mut told);
-        assert_eq!(answers(&told).len(), 1);
-        assert_eq!(answers(&told)[0].get("audio"), None);
-        let done = told.iter().find(|(name, _)| *name == "chat.done");
+        let received = so_far(&mut received);
+        assert_eq!(answers(&received).len(), 1);
+        assert_eq!(answers(&received)[0].get("audio"), None);
+        let done = received.iter().find(|(name, _)| *name == "chat.done");
         assert_eq!(done.unwrap().1.get("error"), None);
-        let parts = audio(&told);
+        let parts = audio(&received);
         assert_eq!(parts.len(), 1);
         assert_eq!(
             (&parts[0]["last"], parts[0].get("audio_id")),
@@ -285,15 +286,16 @@ async fn marks_are_never_seen_wherever_the_answer_is_cut() {
             Reaction::Break(whole.clone()),
         ] {
             let broken = matches!(reaction, Reaction::Break(_));
-            let mut told = harness.agents.subscribe();
+            let mut received = harness.agents.subscribe();
             harness.model.will([reaction]);
             let report = harness.say(None, "Count").await;
             assert_eq!(report.error.is_some(), broken, "{:?}", report.error);
             assert_eq!(report.text, "One two <<sa", "cut at {cut}");
-            let told = until_done(&mut told).await;
-            assert_eq!(visible(&told), "One two <<sa", "cut at {cut}");
+            let received = until_done(&mut received).await;
+            assert_eq!(visible(&received), "One two <<sa", "cut at {cut}");
             assert!(
-                told.iter()
+                received
+                    .iter()
                     .all(|(_, params)| !params.to_string().contains(MARK))
             );
             let session = report.session.as_str();

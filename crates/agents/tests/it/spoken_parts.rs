@@ -11,8 +11,8 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::watch;
 
 /// The events so far.
-pub fn so_far(told: &mut Receiver<AgentEvent>) -> Vec<(&'static str, Value)> {
-    let next = || told.try_recv().ok();
+pub fn so_far(received: &mut Receiver<AgentEvent>) -> Vec<(&'static str, Value)> {
+    let next = || received.try_recv().ok();
     let all = std::iter::from_fn(next).map(|event| {
         let params = serde_json::to_value(&event).unwrap();
         (event.name(), params)
@@ -21,8 +21,8 @@ pub fn so_far(told: &mut Receiver<AgentEvent>) -> Vec<(&'static str, Value)> {
 }
 
 /// The parts of speech among these events.
-pub fn audio(told: &[(&str, Value)]) -> Vec<Value> {
-    let parts = told.iter().filter(|(name, _)| *name == "chat.audio");
+pub fn audio(received: &[(&str, Value)]) -> Vec<Value> {
+    let parts = received.iter().filter(|(name, _)| *name == "chat.audio");
     parts.map(|(_, params)| params.clone()).collect()
 }
 
@@ -31,7 +31,7 @@ async fn parts_are_numbered_and_the_last_one_comes_with_the_end() {
     let harness = Harness::new().await;
     let speaker = TestSpeaker::always();
     harness.agents.register_speaker(speaker.clone());
-    let mut told = harness.agents.subscribe();
+    let mut received = harness.agents.subscribe();
     let (open, gate) = watch::channel(false);
     harness.model.will([Reaction::Gate(gate)]);
     harness.agents.send(chat(None, "Count")).await.unwrap();
@@ -41,10 +41,10 @@ async fn parts_are_numbered_and_the_last_one_comes_with_the_end() {
     parts.push("aud_a".to_owned(), false);
     parts.push("aud_b".to_owned(), false);
     parts.push("aud_c".to_owned(), true);
-    let early = audio(&so_far(&mut told));
+    let early = audio(&so_far(&mut received));
     open.send_replace(true);
     let last = loop {
-        let part = until(&mut told, "chat.audio").await;
+        let part = until(&mut received, "chat.audio").await;
         if part["last"] == true {
             break part;
         }
@@ -58,7 +58,7 @@ async fn parts_are_numbered_and_the_last_one_comes_with_the_end() {
     assert_eq!(of(&last), (json!("aud_c"), json!(2)));
     assert_eq!(last["recording"], "aud_1");
     parts.push("aud_d".to_owned(), false);
-    assert_eq!(audio(&so_far(&mut told)), [] as [Value; 0]);
+    assert_eq!(audio(&so_far(&mut received)), [] as [Value; 0]);
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn what_is_said_before_a_tool_call_is_spoken_before_the_answer() {
     harness.agents.register_speaker(speaker.clone());
     let double = TestTool::double("double", Audience::Trusted);
     harness.agents.tools().register(double);
-    let mut told = harness.agents.subscribe();
+    let mut received = harness.agents.subscribe();
     let calls = vec![("double".to_owned(), json!({ "x": 2 }).to_string())];
     harness.model.will([
         Reaction::Call("I calculate.".to_owned(), calls.clone()),
@@ -87,7 +87,7 @@ async fn what_is_said_before_a_tool_call_is_spoken_before_the_answer() {
     ]);
     let sent = harness.agents.send(chat(None, "2 * 2")).await.unwrap();
     // Neither the tools nor the turn wait for speech.
-    let turn = until_done(&mut told).await;
+    let turn = until_done(&mut received).await;
     assert_eq!(audio(&turn), [] as [Value; 0]);
     let heard = || -> Vec<String> { speaker.heard().into_iter().map(|one| one.text).collect() };
     while heard().is_empty() {
@@ -96,7 +96,7 @@ async fn what_is_said_before_a_tool_call_is_spoken_before_the_answer() {
     assert_eq!(heard(), ["I calculate."], "the answer waits for its turn");
     first_is_over.notify_one();
     for text in ["I calculate.", "It is 4."] {
-        let part = until(&mut told, "chat.audio").await;
+        let part = until(&mut received, "chat.audio").await;
         let message = turn.iter().find(|(_, params)| params["content"] == text);
         assert_eq!(part["message_id"], message.unwrap().1["id"]);
         assert_eq!(part["recording"], format!("aud of {text}"));
@@ -131,7 +131,7 @@ async fn speech_ends_when_the_answer_is_empty_or_withheld_or_stopped() {
     harness.agents.register_speaker(speaker.clone());
     let double = TestTool::double("double", Audience::Trusted);
     harness.agents.tools().register(double);
-    let mut told = harness.agents.subscribe();
+    let mut received = harness.agents.subscribe();
     let filtered = Reaction::Finish("I would".to_owned(), "content_filter".to_owned());
     harness
         .model
@@ -142,7 +142,7 @@ async fn speech_ends_when_the_answer_is_empty_or_withheld_or_stopped() {
         parts.push("aud_late".to_owned(), false);
     }
     assert_eq!(speaker.parts().len(), 2);
-    assert_eq!(audio(&so_far(&mut told)), [] as [Value; 0]);
+    assert_eq!(audio(&so_far(&mut received)), [] as [Value; 0]);
 
     // Stopping the turn closes the published parts.
     let (_open, gate) = watch::channel(false);
@@ -151,11 +151,11 @@ async fn speech_ends_when_the_answer_is_empty_or_withheld_or_stopped() {
     harness.model.until(3).await;
     speaker.parts()[2].push("aud_early".to_owned(), false);
     harness.agents.abort(sent.session.as_str()).await.unwrap();
-    let told = until_done(&mut told).await;
-    let ends: Vec<_> = audio(&told)
+    let received = until_done(&mut received).await;
+    let ends: Vec<_> = audio(&received)
         .iter()
         .map(|part| part["last"].clone())
         .collect();
     assert_eq!(ends, [json!(false), json!(true)]);
-    assert_eq!(audio(&told)[1]["audio_id"], "aud_early");
+    assert_eq!(audio(&received)[1]["audio_id"], "aud_early");
 }

@@ -21,10 +21,10 @@ async fn the_reason_is_in_the_report_the_event_and_the_history() {
             let report = harness.say(None, "hello").await;
             assert!(report.error.is_none());
             assert_eq!((report.text.as_str(), report.stop), ("Half", stop));
-            let told = until_done(&mut events).await;
-            let (_, message) = &told[told.len() - 2];
+            let received = until_done(&mut events).await;
+            let (_, message) = &received[received.len() - 2];
             assert_eq!(message["stop"], stop.as_str());
-            assert_eq!(told.last().unwrap().1["stop"], stop.as_str());
+            assert_eq!(received.last().unwrap().1["stop"], stop.as_str());
             let history = harness.history(report.session.as_str()).await;
             let stops: Vec<_> = history.iter().map(|message| message.stop).collect();
             assert_eq!(stops, [None, Some(stop)]);
@@ -64,8 +64,8 @@ async fn a_call_that_was_cut_before_its_arguments_is_not_made() {
     let report = harness.say(None, "hello").await;
     assert_eq!((report.text.as_str(), report.actions.len()), ("done", 1));
     assert_eq!(report.actions[0].status.as_str(), "error");
-    let told = harness.model.messages(1);
-    let answer = told.last().unwrap()["content"].as_str().unwrap();
+    let received = harness.model.messages(1);
+    let answer = received.last().unwrap()["content"].as_str().unwrap();
     assert!(answer.contains("not a JSON object"), "{answer}");
 }
 

@@ -26,8 +26,8 @@ async fn a_model_that_hangs_ends_the_turn_at_its_limit_and_the_next_turn_runs() 
         .update_settings(limited(Duration::from_secs(1)));
     let sent = harness.agents.send(chat(None, "go")).await.unwrap();
     let session = sent.session.as_str();
-    let told = until_done(&mut events).await;
-    let (_, done) = told.last().unwrap();
+    let received = until_done(&mut events).await;
+    let (_, done) = received.last().unwrap();
     assert_eq!(done["error"]["code"], ErrorCode::Timeout.name());
     let message = done["error"]["message"].as_str().unwrap();
     assert!(

@@ -15,8 +15,8 @@ async fn outcome(harness: &Harness, name: &str, arguments: &str) -> (String, Str
         .will([Reaction::Call(String::new(), calls), say("done")]);
     let report = harness.say(None, "go").await;
     assert_eq!(report.text, "done");
-    let told = harness.model.messages(before + 1);
-    let answer = told.last().unwrap();
+    let received = harness.model.messages(before + 1);
+    let answer = received.last().unwrap();
     assert_eq!(answer["role"], "tool");
     (
         report.actions[0].status.as_str().to_owned(),

@@ -76,10 +76,13 @@ async fn what_was_not_offered_is_not_called() {
                 .await
                 .unwrap();
             assert_eq!(report.actions[0].status.as_str(), "denied");
-            let told = harness.model.messages(before + 1).pop().unwrap();
+            let received = harness.model.messages(before + 1).pop().unwrap();
             assert!(
-                told["content"].as_str().unwrap().contains("is not allowed"),
-                "{told}"
+                received["content"]
+                    .as_str()
+                    .unwrap()
+                    .contains("is not allowed"),
+                "{received}"
             );
         }
         // Without a policy, not even a public tool is available.

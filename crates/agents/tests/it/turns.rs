@@ -22,22 +22,22 @@ async fn an_answer_is_streamed_stored_and_reported() {
         );
         assert!(report.error.is_none() && report.actions.is_empty() && !report.cancelled);
 
-        let told = until_done(&mut events).await;
-        let deltas = told.iter().filter(|(name, _)| *name == "chat.delta");
+        let received = until_done(&mut events).await;
+        let deltas = received.iter().filter(|(name, _)| *name == "chat.delta");
         let text: String = deltas.map(|(_, p)| p["text"].as_str().unwrap()).collect();
         assert_eq!(text, "Good day.");
-        let roles: Vec<_> = told
+        let roles: Vec<_> = received
             .iter()
             .filter(|(name, _)| *name == "chat.message")
             .map(|(_, params)| params["role"].as_str().unwrap())
             .collect();
         assert_eq!(roles, ["user", "assistant"]);
         let session = report.session.as_str();
-        for (_, params) in &told {
+        for (_, params) in &received {
             assert_eq!(params["session"], session, "{params}");
             assert_eq!(params["turn_id"], report.turn_id.as_str(), "{params}");
         }
-        let (_, done) = told.last().unwrap();
+        let (_, done) = received.last().unwrap();
         assert_eq!(
             done["usage"],
             json!({ "input_tokens": 10, "output_tokens": 3 })
@@ -70,9 +70,9 @@ async fn a_fast_model_publishes_at_most_one_delta_every_ten_milliseconds() {
     let began = Instant::now();
     let report = harness.say(None, "hello").await;
     assert_eq!(report.text, "word ".repeat(PIECES));
-    let told = until_done(&mut events).await;
+    let received = until_done(&mut events).await;
     let most = began.elapsed().as_millis() / 10 + 2;
-    let deltas = told.iter().filter(|(name, _)| *name == "chat.delta");
+    let deltas = received.iter().filter(|(name, _)| *name == "chat.delta");
     let mut text = String::new();
     let mut count = 0;
     for (_, params) in deltas {
@@ -342,8 +342,11 @@ async fn without_a_provider_the_text_is_kept_and_the_turn_says_what_to_do() {
     let history = harness.history(report.session.as_str()).await;
     assert_eq!(history.len(), 2);
     assert_eq!(history[1].error.as_ref().unwrap().0, problem);
-    let told = until_done(&mut events).await;
-    assert_eq!(told.last().unwrap().1["error"]["code"], "NOT_CONFIGURED");
+    let received = until_done(&mut events).await;
+    assert_eq!(
+        received.last().unwrap().1["error"]["code"],
+        "NOT_CONFIGURED"
+    );
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ fn a_replica_that_took_over_is_another_database_however_far_it_is() {
     assert!(!feed.is_of_another_database(&same));
     feed.has_read(&same);
     assert_eq!(feed.last_change.load(Ordering::Acquire), 6);
-    // It lacks the newest changes, has as many, or has counted on.
+    // The other database has fewer changes, as many, or more.
     for last in [5, 6, 9] {
         let other = read(vec![], last, "two");
         assert!(feed.is_of_another_database(&other), "{last}");

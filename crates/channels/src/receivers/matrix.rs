@@ -5,10 +5,12 @@
 //! this is checked before each answer.
 
 mod buttons;
+mod client_api;
 mod events;
 mod files;
 mod gap;
 mod invitations;
+mod members;
 mod quotes;
 mod rooms;
 
@@ -18,14 +20,14 @@ use crate::error::Failure;
 use crate::media::Media;
 use crate::quotes::Quote;
 use crate::receive::{ReceiveError, Received};
-use crate::vendor::{Answer, Limits, call, call_within, join};
+use crate::vendor::Limits;
 use buttons::MatrixButtons;
+use client_api::{ask, check, not_matrix, own_id, request, send, whoami};
 pub(crate) use events::replied_event;
 use events::{Joined, Synced};
 use futures_util::future::BoxFuture;
-use gatehouse_outbound::AddressSource;
 use invitations::Invitations;
-use reqwest::{Method, RequestBuilder};
+use reqwest::Method;
 use rooms::{Lookups, Meant};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -34,6 +36,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 const NOUN: &str = "Matrix";
+const ENCRYPTED: &str = "Messages of encrypted rooms cannot be read here. Create a room without encryption, \
+                         and invite the bot to it.";
 /// An event has at most 64 KiB.
 const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(45),
@@ -180,8 +184,8 @@ impl Syncing {
                     // One room must not block the others forever.
                     Err(error) => {
                         tracing::warn!(?error, "older messages of a Matrix room are skipped");
-                        let said = joined.said(&me);
-                        match rooms::meant(source, &room, said, &me, &mut lookups).await {
+                        let new = joined.room_events(&me);
+                        match rooms::meant(source, &room, new, &me, &mut lookups).await {
                             Ok(found) => all.extend(found),
                             Err(error) => {
                                 tracing::warn!(?error, "messages of a Matrix room are skipped");
@@ -289,7 +293,7 @@ impl Receiver for MatrixReceiver {
         chat: &'a str,
         person: &'a str,
     ) -> BoxFuture<'a, Result<bool, Failure>> {
-        Box::pin(rooms::is_private(source, chat, person))
+        Box::pin(members::is_private(source, chat, person))
     }
 }
 
@@ -301,144 +305,16 @@ async fn new_messages(
     me: &str,
     lookups: &mut Lookups,
 ) -> Result<Meant, ReceiveError> {
-    let mut said = match joined.gap() {
-        Some(gap) => gap::said(source, room, gap, since, me).await?,
+    let mut new = match joined.gap() {
+        Some(gap) => gap::missed_events(source, room, gap, since, me).await?,
         None => Vec::new(),
     };
-    said.extend(joined.said(me));
-    if said.is_empty() {
+    new.extend(joined.room_events(me));
+    if new.is_empty() {
         return Ok(Meant::default());
     }
-    Ok(rooms::meant(source, room, said, me, lookups).await?)
-}
-
-fn not_matrix() -> Failure {
-    Failure::later(
-        "The server at the homeserver's address is not a Matrix server, or its answer is too large.",
-    )
-}
-
-/// A request below `/_matrix/client/v3`.
-fn request(source: Source<'_>, method: Method, path: &[&str]) -> Result<RequestBuilder, Failure> {
-    request_below(source, "v3", method, path)
-}
-
-/// A request below `/_matrix/client` and a version.
-fn request_below(
-    source: Source<'_>,
-    version: &str,
-    method: Method,
-    path: &[&str],
-) -> Result<RequestBuilder, Failure> {
-    request_at(source, &["client", version], method, path)
-}
-
-/// A request below `/_matrix/media/v3`.
-fn request_media(
-    source: Source<'_>,
-    method: Method,
-    path: &[&str],
-) -> Result<RequestBuilder, Failure> {
-    request_at(source, &["media", "v3"], method, path)
-}
-
-fn request_at(
-    source: Source<'_>,
-    below: &[&str],
-    method: Method,
-    path: &[&str],
-) -> Result<RequestBuilder, Failure> {
-    let base = source
-        .field("homeserver")
-        .ok_or_else(|| Failure::incomplete("homeserver", "the channel has none"))?;
-    let url = join(base, &[&["_matrix"], below, path].concat())?;
-    let client = source.inner.outbound.client(AddressSource::Owner);
-    let token = source.need_secret("access_token")?;
-    Ok(client.request(method, url).bearer_auth(token))
-}
-
-async fn send(source: Source<'_>, request: RequestBuilder) -> Result<Answer, Failure> {
-    let inner = source.inner;
-    call(&inner.outbound, &*inner.clock, NOUN, request).await
-}
-
-async fn whoami(source: Source<'_>) -> Result<Answer, Failure> {
-    send(
-        source,
-        request(source, Method::GET, &["account", "whoami"])?,
-    )
-    .await
-}
-
-/// The bot's user ID, which is requested only once.
-async fn source_user(source: Source<'_>) -> Result<String, Failure> {
-    RECEIVER.own_id(source).await
-}
-
-/// The bot's user ID.
-async fn own_id(source: Source<'_>) -> Result<String, ReceiveError> {
-    let answer = whoami(source).await?;
-    check(&answer)?;
-    match answer.response_json().text("/user_id") {
-        "" => Err(not_matrix().into()),
-        user => Ok(user.to_owned()),
-    }
-}
-
-async fn ask(
-    source: Source<'_>,
-    since: Option<&str>,
-    (events, poll_ms): (u32, &str),
-) -> Result<Answer, Failure> {
-    let filter = json!({
-        "presence": { "not_types": ["*"] },
-        "account_data": { "not_types": ["*"] },
-        "room": {
-            "account_data": { "not_types": ["*"] },
-            "ephemeral": { "not_types": ["*"] },
-            "state": { "not_types": ["*"] },
-            "timeline": { "types": TIMELINE, "limit": events },
-        },
-    });
-    let filter = filter.to_string();
-    let mut query = vec![("filter", filter.as_str()), ("set_presence", "offline")];
-    match since {
-        Some(since) => query.extend([("since", since), ("timeout", poll_ms)]),
-        None => query.push(("timeout", "0")),
-    }
-    let request = request(source, Method::GET, &["sync"])?.query(&query);
-    let inner = source.inner;
-    call_within(&inner.outbound, &*inner.clock, NOUN, request, LIMITS).await
-}
-
-fn check(answer: &Answer) -> Result<(), ReceiveError> {
-    if answer.status.is_success() {
-        return Ok(());
-    }
-    let body = answer.response_json();
-    match body.text("/errcode") {
-        "M_UNKNOWN_TOKEN" | "M_MISSING_TOKEN" | "M_USER_DEACTIVATED" => {
-            Err(ReceiveError::Stopped {
-                why: "Matrix refused the access token. Enter the current one.".to_owned(),
-            })
-        }
-        "M_LIMIT_EXCEEDED" => Err(answer
-            .later(NOUN, body.milliseconds("/retry_after_ms"))
-            .into()),
-        _ => Ok(answer.check(NOUN, body.milliseconds("/retry_after_ms"))?),
-    }
+    Ok(rooms::meant(source, room, new, me, lookups).await?)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unread_message_is_shown_for_an_hour() {
-        let mut syncing = Syncing::default();
-        assert_eq!(syncing.warning(false, 0), None);
-        assert_eq!(syncing.warning(true, 5), Some(UNREAD));
-        assert_eq!(syncing.warning(false, 4 + UNREAD_MS), Some(UNREAD));
-        assert_eq!(syncing.warning(false, 5 + UNREAD_MS), None);
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@
 mod buttons;
 mod events;
 mod files;
+mod web_api;
 
 use super::buttons::Buttons;
 use super::link::Link;
@@ -11,17 +12,18 @@ use super::{MAX_MEDIA, PlaceKeys, Receiver, Receiving, Source, VoiceFormat, disp
 use crate::error::Failure;
 use crate::media::Media;
 use crate::receive::{ReceiveError, Received};
-use crate::vendor::{Answer, Limits, ResponseJson, call_within, join_default};
+use crate::vendor::Limits;
 use crate::vendor_apis::slack::BASE_URL;
 use buttons::{SlackButtons, press_of};
 use events::{Envelope, message_of};
 use futures_util::future::BoxFuture;
-use gatehouse_outbound::{AddressSource, SocketEvent};
+use gatehouse_outbound::SocketEvent;
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;
+use web_api::{call, not_slack, own_id};
 
 const NOUN: &str = "Slack";
 /// How long receiving waits for an event.
@@ -34,21 +36,6 @@ const LIMITS: Limits = Limits {
 const NAMES: usize = 256;
 /// The timeout for looking up a person's name. Slack repeats an event that is not acknowledged within three seconds.
 const NAME_LIMIT: Duration = Duration::from_secs(1);
-
-/// Errors after which no request with the same token can succeed
-/// (<https://docs.slack.dev/reference/methods/apps.connections.open>).
-const REFUSED: [&str; 10] = [
-    "invalid_auth",
-    "not_authed",
-    "account_inactive",
-    "token_revoked",
-    "token_expired",
-    "not_allowed_token_type",
-    "missing_scope",
-    "no_permission",
-    "ekm_access_denied",
-    "forbidden_team",
-];
 
 #[derive(Debug)]
 pub(crate) struct SlackReceiver;
@@ -331,68 +318,5 @@ impl Receiver for SlackReceiver {
         media: &'a Media,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(files::send_media(source, chat, thread, media))
-    }
-}
-
-fn not_slack() -> Failure {
-    Failure::later("The server at Slack's address is not Slack.")
-}
-
-/// Calls a method of the Web API with one of the account's tokens.
-async fn call(
-    source: Source<'_>,
-    method: &str,
-    token: &'static str,
-    form: &[(&str, &str)],
-) -> Result<ResponseJson, ReceiveError> {
-    let (answer, body) = ask(source, method, token, form, LIMITS).await?;
-    if body.is_true("/ok") {
-        return Ok(body);
-    }
-    match body.text("/error") {
-        code if REFUSED.contains(&code) => {
-            let which = match token {
-                "app_token" => "app-level token",
-                _ => "bot token",
-            };
-            let why = format!("Slack refused the {which} ({code}). Check it and its scopes.");
-            Err(ReceiveError::Stopped { why })
-        }
-        "ratelimited" => Err(answer.later(NOUN, None).into()),
-        "" => Err(not_slack().into()),
-        _ => Err(Failure::later(refused(method)).into()),
-    }
-}
-
-/// The reason when Slack refuses a method with an unknown error.
-fn refused(method: &str) -> String {
-    format!("Slack refused `{method}`.")
-}
-
-/// Calls a method of the Web API. The answer may be a refusal: its status is 200, and `ok` is false.
-async fn ask(
-    source: Source<'_>,
-    method: &str,
-    token: &'static str,
-    form: &[(&str, &str)],
-    limits: Limits,
-) -> Result<(Answer, ResponseJson), Failure> {
-    let inner = source.inner;
-    let base = source.field("base_url").unwrap_or(BASE_URL);
-    let url = join_default(base, &["api"], &[method])?;
-    let request = inner.outbound.client(AddressSource::Owner).post(url);
-    let request = request.bearer_auth(source.need_secret(token)?).form(form);
-    let answer = call_within(&inner.outbound, &*inner.clock, NOUN, request, limits).await?;
-    answer.check(NOUN, None)?;
-    let body = answer.response_json();
-    Ok((answer, body))
-}
-
-/// The bot's user ID.
-async fn own_id(source: Source<'_>) -> Result<String, ReceiveError> {
-    let me = call(source, "auth.test", "bot_token", &[]).await?;
-    match me.text("/user_id") {
-        "" => Err(not_slack().into()),
-        id => Ok(id.to_owned()),
     }
 }

@@ -159,8 +159,8 @@ userdb {{
             return;
         };
         let id = process.id().to_string();
-        let told = Command::new("kill").arg(&id).status();
-        if !told.is_ok_and(|status| status.success()) {
+        let killed = Command::new("kill").arg(&id).status();
+        if !killed.is_ok_and(|status| status.success()) {
             drop(process.kill());
         }
         drop(process.wait());
@@ -203,7 +203,7 @@ userdb {{
     }
 
     /// Waits until a client has sent this command.
-    pub async fn told(&self, command: &str) {
+    pub async fn until_command(&self, command: &str) {
         let said = async {
             while !self.said("in").contains(command) {
                 tokio::task::yield_now().await;

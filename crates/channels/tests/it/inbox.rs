@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[tokio::test]
 async fn a_message_is_stored_published_listed_and_read() {
     for harness in harnesses().await {
-        let mut told = harness.channels.subscribe();
+        let mut received = harness.channels.subscribe();
         harness.send("inbox", "first\0 <b>").await.unwrap();
         harness.send("inbox:inbox", "second").await.unwrap();
         let page = harness
@@ -28,7 +28,7 @@ async fn a_message_is_stored_published_listed_and_read() {
             ("inbox", "deploys", false)
         );
         assert_eq!(first.at, Timestamp::from_millis(NOW_MS));
-        assert_eq!(told.recv().await.unwrap(), first);
+        assert_eq!(received.recv().await.unwrap(), first);
         harness.channels.mark_read(&first.id).await.unwrap();
         let page = harness
             .channels

@@ -35,10 +35,10 @@ pub enum Command {
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Args {
-    /// A service of this user [default, except for root]
+    /// The service of the current user [default, except for root]
     #[arg(long, conflicts_with = "system")]
     user: bool,
-    /// A service of the system, with a user of its own [default for root]
+    /// The service of the system, which runs as a user of its own [default for root]
     #[arg(long)]
     system: bool,
     /// Show the steps and the content of the files, and change nothing

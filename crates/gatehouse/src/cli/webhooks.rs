@@ -1,6 +1,7 @@
 //! `webhooks`: manage webhooks and their deliveries.
 
 mod check_profile;
+mod deliveries;
 mod fields;
 mod forward;
 mod proposal;
@@ -12,6 +13,7 @@ use super::globals::Globals;
 use super::output::{Output, field, line, note, precious, rows, until_closed, warn};
 use super::{prompt, usage};
 use anyhow::Result;
+use deliveries::{cancel, deliveries, release, retry, show_delivery};
 use fields::Fields;
 use replay::{ReplayEdit, ReplayMany, replay_many, replay_one};
 use serde_json::{Map, Value, json};
@@ -241,25 +243,6 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-async fn cancel(client: &Client, out: &Output, id: &str) -> Result<()> {
-    let params = json!({ "id": id });
-    let ended = client.rpc("webhooks.delivery.cancel", params).await?;
-    out.record(&ended, || line(format!("Canceled {id}.")))
-}
-
-async fn retry(client: &Client, out: &Output, id: &str) -> Result<()> {
-    let params = json!({ "id": id });
-    let waiting = client.rpc("webhooks.delivery.retry", params).await?;
-    out.record(&waiting, || line(format!("{id} is being attempted now.")))
-}
-
-async fn release(client: &Client, out: &Output) -> Result<()> {
-    let done = client.rpc("webhooks.deliveries.release", json!({})).await?;
-    out.record(&done, || {
-        line(format!("Released {} deliveries.", field(&done, "released")));
-    })
-}
-
 fn given<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
     let fields = fields.into_iter();
     Value::Object(
@@ -360,56 +343,6 @@ async fn rotate(client: &Client, out: &Output, id: &str, overlap: Option<u64>) -
     })?;
     if made.get("warning").is_some() {
         warn(field(&made, "warning"));
-    }
-    Ok(())
-}
-
-async fn deliveries(client: &Client, out: &Output, mut params: Value, limit: u32) -> Result<()> {
-    let limit = usize::try_from(limit)?;
-    let mut page = client.rpc("webhooks.deliveries", params.clone()).await?;
-    // A page takes a limited time, so one with fewer deliveries may not be the last.
-    while items(&page).len() < limit
-        && let Some(cursor) = page.get("next_cursor").cloned()
-    {
-        if let Some(params) = params.as_object_mut() {
-            params.insert("cursor".to_owned(), cursor);
-            params.insert("limit".to_owned(), json!(limit - items(&page).len()));
-        }
-        let next = client.rpc("webhooks.deliveries", params.clone()).await?;
-        if let Some(page) = page.as_object_mut() {
-            match next.get("next_cursor") {
-                Some(cursor) => page.insert("next_cursor".to_owned(), cursor.clone()),
-                None => page.remove("next_cursor"),
-            };
-        }
-        let all = page.get_mut("deliveries").and_then(Value::as_array_mut);
-        if let Some(all) = all {
-            all.extend_from_slice(items(&next));
-        }
-    }
-    let fields = [
-        "id",
-        "received_at",
-        "status",
-        "event_type",
-        "attempts",
-        "duration_ms",
-        "error",
-    ];
-    let rows = rows(&page, "deliveries", &fields);
-    out.table(&page, &fields, rows, "No deliveries.")
-}
-
-async fn show_delivery(client: &Client, out: &Output, id: &str, payload: bool) -> Result<()> {
-    let params = json!({ "id": id });
-    if !payload {
-        let record = client.rpc("webhooks.delivery.get", params).await?;
-        return out.record(&record, || show(&record));
-    }
-    let answer = client.rpc("webhooks.delivery.payload", params).await?;
-    match answer.get("payload") {
-        Some(payload) => line(serde_json::to_string_pretty(payload)?),
-        None => line(field(&answer, "raw")),
     }
     Ok(())
 }

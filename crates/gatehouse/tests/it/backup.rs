@@ -455,8 +455,8 @@ async fn a_backup_of_a_running_server_is_sent_to_the_machine_of_the_client() {
         .make_key(&server, &["operator.read"])
         .await;
     let refused = run(&reader, &["create", "--to", &place("three")]);
-    let told = refused.failed(1);
-    assert!(told.contains("operator.admin"), "{told}");
+    let received = refused.failed(1);
+    assert!(received.contains("operator.admin"), "{received}");
     assert!(!Path::new(&place("three")).exists());
 
     let log = server.rpc(

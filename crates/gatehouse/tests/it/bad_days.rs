@@ -105,14 +105,14 @@ async fn a_mistake_in_the_settings_stops_the_start_and_is_reported_with_its_line
     let file = file.to_str().unwrap();
     for command in [&["serve"] as &[&str], &["config", "check"], &["doctor"]] {
         let ran = installation.run(&[command, &["--config", file]].concat());
-        let told = ran.failed(1);
+        let received = ran.failed(1);
         for part in [
             "g.toml",
             "line 3",
             "server.bnid",
             "did you mean `server.bind`?",
         ] {
-            assert!(told.contains(part), "{told}");
+            assert!(received.contains(part), "{received}");
         }
         assert_eq!(ran.stdout(), "");
     }
@@ -149,9 +149,9 @@ async fn a_damaged_database_is_reported_with_what_to_do() {
         &["auth", "setup-code"],
         &["audit", "verify"],
     ] {
-        let told = installation.run(args).failed(1);
+        let received = installation.run(args).failed(1);
         for part in ["its file is damaged", "restore a backup"] {
-            assert!(told.contains(part), "{args:?}: {told}");
+            assert!(received.contains(part), "{args:?}: {received}");
         }
     }
     let left = tokio::fs::read(&database).await.unwrap();
@@ -169,14 +169,17 @@ async fn a_file_that_is_missing_empty_or_in_the_way_is_named() {
     for (file, part) in [(&empty, "is empty"), (&missing, "cannot open")] {
         let file = file.to_str().unwrap();
         let ran = installation.run(&[&create[..], &["--passphrase-file", file]].concat());
-        let told = ran.failed(1);
-        assert!(told.contains(part) && told.contains(file), "{told}");
+        let received = ran.failed(1);
+        assert!(
+            received.contains(part) && received.contains(file),
+            "{received}"
+        );
     }
     installation.run(&create).ok();
-    let told = installation.run(&create).failed(1);
+    let received = installation.run(&create).failed(1);
     assert!(
-        told.contains("a file with this name already exists"),
-        "{told}"
+        received.contains("a file with this name already exists"),
+        "{received}"
     );
 }
 
@@ -193,8 +196,8 @@ fn an_empty_standard_input_is_named_with_what_belongs_there() {
             "the first line of standard input is empty: write the password there",
         ),
     ] {
-        let told = installation.run(args).failed(1);
-        assert!(told.contains(part), "{told}");
+        let received = installation.run(args).failed(1);
+        assert!(received.contains(part), "{received}");
     }
 }
 
@@ -221,8 +224,8 @@ async fn certificate_files_that_cannot_be_used_are_named() {
         installation.env("SERVICE_SERVER__TLS__CERT", cert.to_str().unwrap());
         installation.env("SERVICE_SERVER__TLS__KEY", key.to_str().unwrap());
         let ran = installation.run(&["serve", "--bind", "127.0.0.1:0"]);
-        let told = ran.failed(1);
-        assert!(told.contains(&expected), "{told}");
+        let received = ran.failed(1);
+        assert!(received.contains(&expected), "{received}");
     }
 }
 
@@ -233,10 +236,13 @@ async fn a_file_that_is_not_a_database_is_reported_and_left_unchanged() {
         .file("other.db", &"no database ".repeat(100))
         .await;
     let url = format!("sqlite://{}", file.display());
-    let told = installation
+    let received = installation
         .run(&["serve", "--database-url", &url])
         .failed(1);
-    assert!(told.contains("cannot open the SQLite database"), "{told}");
+    assert!(
+        received.contains("cannot open the SQLite database"),
+        "{received}"
+    );
     assert!(
         tokio::fs::read_to_string(file)
             .await

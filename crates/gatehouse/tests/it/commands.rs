@@ -402,18 +402,18 @@ async fn beside_a_running_server_the_setup_code_is_shown_and_the_chain_verified(
     }
     server.set_up().await;
     for address in [address.as_str(), NOWHERE] {
-        let told = installation.run(&["auth", "setup-code", "--bind", address]);
-        let told = told.failed(1);
-        assert!(told.contains("already complete"), "{told}");
+        let received = installation.run(&["auth", "setup-code", "--bind", address]);
+        let received = received.failed(1);
+        assert!(received.contains("already complete"), "{received}");
         let verified = installation.run(&["audit", "verify", "--json", "--bind", address]);
         assert_eq!(verified.json()["ok"], true);
     }
-    let told = installation
+    let received = installation
         .run(&["auth", "reset", "--yes", "--bind", &address])
         .failed(1);
     assert!(
-        told.contains("a server is running on this data directory"),
-        "{told}"
+        received.contains("a server is running on this data directory"),
+        "{received}"
     );
     assert_eq!(
         server.get("/api/auth/status").await.body["has_password"],

@@ -131,9 +131,9 @@ async fn other_programs_of_its_user_cannot_look_into_it() {
     wait_until_written(&found).await;
     let refused = String::from_utf8(read(&folder.join("refused"))).unwrap();
     for name in ["environ", "mem"] {
-        let told = refused.lines().find(|line| line.contains(name));
+        let received = refused.lines().find(|line| line.contains(name));
         assert!(
-            told.is_some_and(|line| line.contains("denied")),
+            received.is_some_and(|line| line.contains("denied")),
             "{refused}"
         );
     }

@@ -225,12 +225,12 @@ fn a_wrong_line_is_two_and_calls_nobody() {
     let gateway = Gateway::new();
     let ape = gateway.file("speech.ape");
     let ape = ape.to_str().unwrap();
-    let told = gateway.voice(&["say", "Hello."]).failed(2);
-    assert!(told.contains("--output"), "{told}");
-    let told = gateway.voice(&["say", "Hello.", "-o", ape]).failed(2);
+    let received = gateway.voice(&["say", "Hello."]).failed(2);
+    assert!(received.contains("--output"), "{received}");
+    let received = gateway.voice(&["say", "Hello.", "-o", ape]).failed(2);
     assert!(
-        told.contains(".ape") && told.contains(".mp3") && told.contains(".oga"),
-        "{told}"
+        received.contains(".ape") && received.contains(".mp3") && received.contains(".oga"),
+        "{received}"
     );
     gateway
         .voice(&["say", "Hello.", "-o", "a.mp3", "--format", "ape"])

@@ -25,10 +25,10 @@ fn a_server_that_holds_the_data_directory_is_named_when_it_does_not_respond() {
 #[test]
 fn a_missing_server_is_reported_with_what_to_do() {
     let installation = Installation::new();
-    let told = installation
+    let received = installation
         .run(&["vault", "status", "--url", "http://127.0.0.1:9"])
         .failed(1);
-    assert!(told.contains("gatehouse serve"), "{told}");
+    assert!(received.contains("gatehouse serve"), "{received}");
     assert!(
         installation
             .run(&["vault", "status", "--url", "ftp://x"])

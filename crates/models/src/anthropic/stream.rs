@@ -3,116 +3,17 @@
 //! Format: <https://platform.claude.com/docs/en/build-with-claude/streaming>. Unknown events and blocks are
 //! ignored, as its section "Other events" requires.
 
+mod frame;
+
 use super::thinking::{BlockCollector, OpenThinking};
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
 use crate::decoder::{Counter, Decoder, ReadError, finished, finished_last, read_document};
 use crate::progress::Arrived;
 use crate::refusal;
+use frame::{Block, BlockDelta, Frame, RawUsage, WholeResponse};
 use gatehouse_outbound::event_stream::Event;
-use serde::Deserialize;
 use serde_json::{Value, json};
-
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Frame {
-    MessageStart {
-        message: Started,
-    },
-    ContentBlockStart {
-        index: u64,
-        content_block: Block,
-    },
-    ContentBlockDelta {
-        index: u64,
-        delta: BlockDelta,
-    },
-    ContentBlockStop {
-        index: u64,
-    },
-    MessageDelta {
-        delta: MessageChange,
-        usage: Option<RawUsage>,
-    },
-    MessageStop,
-    Error {
-        error: Value,
-    },
-    #[serde(other)]
-    Unknown,
-}
-
-#[derive(Deserialize)]
-struct Started {
-    usage: Option<RawUsage>,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
-    Text {
-        #[serde(default)]
-        text: String,
-    },
-    ToolUse {
-        id: String,
-        name: String,
-        input: Option<Value>,
-    },
-    Thinking {
-        #[serde(default)]
-        thinking: String,
-        #[serde(default)]
-        signature: String,
-    },
-    /// Thinking that the vendor encrypted.
-    RedactedThinking { data: String },
-    #[serde(other)]
-    Unknown,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum BlockDelta {
-    TextDelta {
-        text: String,
-    },
-    InputJsonDelta {
-        partial_json: String,
-    },
-    ThinkingDelta {
-        thinking: String,
-    },
-    SignatureDelta {
-        signature: String,
-    },
-    #[serde(other)]
-    Unknown,
-}
-
-#[derive(Deserialize)]
-struct MessageChange {
-    stop_reason: Option<String>,
-}
-
-/// The counts are cumulative for the message, not per event.
-#[derive(Deserialize)]
-#[expect(clippy::struct_field_names, reason = "the names of the wire format")]
-struct RawUsage {
-    input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-}
-
-/// A response that is one document (<https://platform.claude.com/docs/en/api/messages>).
-#[derive(Deserialize)]
-struct WholeResponse {
-    content: Option<Vec<Block>>,
-    stop_reason: Option<String>,
-    usage: Option<RawUsage>,
-    error: Option<Value>,
-}
 
 struct OpenCall {
     index: u64,

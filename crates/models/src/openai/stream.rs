@@ -3,90 +3,17 @@
 //! Format: <https://platform.openai.com/docs/api-reference/chat-streaming>. Comments mark where compatible
 //! servers differ.
 
+mod frame;
+
 use super::state::StateCollector;
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
 use crate::decoder::{Counter, Decoder, ReadError, finished, finished_last, read_document};
 use crate::progress::Arrived;
 use crate::refusal;
+use frame::{CallDelta, Choice, Content, Delta, Frame};
 use gatehouse_outbound::event_stream::Event;
-use serde::Deserialize;
 use serde_json::Value;
-
-#[derive(Deserialize)]
-struct Frame {
-    choices: Option<Vec<Choice>>,
-    usage: Option<RawUsage>,
-    error: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    index: Option<u64>,
-    delta: Option<Delta>,
-    /// Replaces `delta` when the response is one document.
-    message: Option<Delta>,
-    finish_reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Delta {
-    content: Option<Content>,
-    refusal: Option<String>,
-    tool_calls: Option<Vec<CallDelta>>,
-    /// `DeepSeek` and others.
-    reasoning_content: Option<String>,
-    /// `OpenRouter`, Groq, Ollama, vLLM.
-    reasoning: Option<String>,
-    /// `OpenRouter`.
-    reasoning_details: Option<Vec<Value>>,
-    /// Gemini.
-    extra_content: Option<Value>,
-}
-
-/// Mistral's reasoning models send a list of parts.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Content {
-    Text(String),
-    Parts(Vec<Value>),
-}
-
-#[derive(Deserialize)]
-struct CallDelta {
-    index: Option<u64>,
-    id: Option<String>,
-    function: Option<FunctionDelta>,
-    /// Gemini: contains the thought signature.
-    extra_content: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct FunctionDelta {
-    name: Option<String>,
-    /// A string; some servers send the object itself.
-    arguments: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct RawUsage {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
-    prompt_tokens_details: Option<PromptDetails>,
-    completion_tokens_details: Option<CompletionDetails>,
-    /// `DeepSeek`'s form of `cached_tokens` (<https://api-docs.deepseek.com/guides/kv_cache>).
-    prompt_cache_hit_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct PromptDetails {
-    cached_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct CompletionDetails {
-    reasoning_tokens: Option<u64>,
-}
 
 struct OpenCall {
     index: u64,

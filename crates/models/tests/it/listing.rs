@@ -195,7 +195,7 @@ async fn the_facts_listed_about_providers() {
             .insert(id.to_owned(), provider(Openai, url, key));
     }
     let all = harness.models(settings).providers().await.unwrap();
-    let told = |id: &str| -> (bool, bool, Option<String>, String) {
+    let shown = |id: &str| -> (bool, bool, Option<String>, String) {
         let found = all
             .iter()
             .find(|provider| provider.id == id)
@@ -215,10 +215,10 @@ async fn the_facts_listed_about_providers() {
         "https://other.example.com/v1",
     );
     assert_eq!(
-        told("far"),
+        shown("far"),
         (true, false, Some("…abcd".to_owned()), far.to_owned())
     );
-    assert_eq!(told("moved"), (false, false, None, other.to_owned()));
+    assert_eq!(shown("moved"), (false, false, None, other.to_owned()));
     let key_for = |id: &str| {
         let mut found = all.iter().filter(|provider| provider.id == id);
         found
@@ -227,17 +227,17 @@ async fn the_facts_listed_about_providers() {
     };
     assert_eq!(key_for("moved"), Some(far), "where its key belongs");
     assert_eq!(key_for("far"), None);
-    assert_eq!(told("given"), (true, false, None, other.to_owned()));
+    assert_eq!(shown("given"), (true, false, None, other.to_owned()));
     assert_eq!(
-        told("near"),
+        shown("near"),
         (true, false, None, "http://127.0.0.1:9/v1".to_owned())
     );
     assert_eq!(
-        told("openai"),
+        shown("openai"),
         (true, true, None, "https://api.openai.com/v1".to_owned())
     );
     assert_eq!(
-        told("anthropic"),
+        shown("anthropic"),
         (
             false,
             false,

@@ -111,10 +111,10 @@ async fn a_vendors_text_is_never_reported() {
         let error = error.unwrap();
         let (shown, debug) = (error.to_string(), format!("{error:?}"));
         let problem = Problem::from(error);
-        let told = format!("{problem:?} {shown} {debug}");
+        let received = format!("{problem:?} {shown} {debug}");
         assert!(
-            !told.contains("SECRET") && !told.contains("sk-test"),
-            "{told}"
+            !received.contains("SECRET") && !received.contains("sk-test"),
+            "{received}"
         );
         assert_eq!(problem.code.name(), "PROVIDER_FAILED");
         assert_eq!(problem.details["provider"], "p");

@@ -91,8 +91,8 @@ async fn victim() {
         clippy::disallowed_methods,
         reason = "the parent process configures the victim this way"
     )]
-    let told = std::env::var(DIRECTORY).ok().zip(std::env::var(STEP).ok());
-    let Some((directory, step)) = told else {
+    let received = std::env::var(DIRECTORY).ok().zip(std::env::var(STEP).ok());
+    let Some((directory, step)) = received else {
         return;
     };
     let node = node(Path::new(&directory)).await;

@@ -169,9 +169,12 @@ async fn an_unreadable_key_is_refused_with_a_reason() {
         match import.await {
             Err(SecretsError::Invalid {
                 field: "private_key",
-                reason: told,
+                reason: received,
             }) => {
-                assert!(told.contains(reason), "{told} does not say {reason}");
+                assert!(
+                    received.contains(reason),
+                    "{received} does not say {reason}"
+                );
             }
             other => panic!("{other:?} for {reason}"),
         }

@@ -7,7 +7,7 @@ use crate::approval_messages::message_text;
 use crate::inbound::message_id;
 use crate::live_config::settings::base_url;
 use crate::own_messages::SOURCE;
-use gatehouse_agents::{Approval, ButtonPlace};
+use gatehouse_agents::{Approval, ButtonRecipient};
 use gatehouse_channels::{Channels, InboundAccount, Outgoing};
 use gatehouse_config::ApprovalLinks;
 use gatehouse_domain::id::DeliveryId;
@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 pub(crate) struct Asker {
     /// The direct chat in which the person can be asked; `None` if it is not known or the channel has no buttons.
     pub(crate) chat: Option<Chat>,
-    /// The message that gets a reply. `None` if the question is in the chat of the message.
+    /// The message to reply to with a note that a call waits. `None` if the question is asked in the same chat.
     pub(crate) reply_to: Option<(InboundAccount, ReceivedMessageRow)>,
 }
 
@@ -58,7 +58,7 @@ impl Services {
             }
             let direct = self.channels.find_chat_with(&account.id, &message.person);
             let chat = direct.await?.map(|chat| Chat {
-                place: ButtonPlace { chat, ..place },
+                place: ButtonRecipient { chat, ..place },
                 thread: None,
                 is_own: false,
             });
@@ -141,8 +141,8 @@ impl Services {
 }
 
 /// The chat that a message came from.
-fn place_of(account: &InboundAccount, message: &ReceivedMessageRow) -> ButtonPlace {
-    ButtonPlace {
+fn place_of(account: &InboundAccount, message: &ReceivedMessageRow) -> ButtonRecipient {
+    ButtonRecipient {
         account: account.id.clone(),
         chat: message.chat.clone(),
         person: message.person.clone(),

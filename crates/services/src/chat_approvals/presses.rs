@@ -6,7 +6,7 @@ pub(crate) use self::state::Presses;
 
 pub(super) use self::state::MessageAt;
 
-use super::ButtonPlace;
+use super::ButtonRecipient;
 use super::text::GONE;
 use crate::{APPROVAL_PRESS_REFUSED, AnsweredThrough, ApprovalAnswer, Services};
 use gatehouse_agents::{Approval, PressedCall, Remember};
@@ -94,7 +94,7 @@ impl Services {
     pub(super) fn button(
         &self,
         asked: &Approval,
-        place: &ButtonPlace,
+        place: &ButtonRecipient,
         choice: Choice,
     ) -> Option<Button> {
         let token = self.agents.button_token(&asked.id, place, choice.word())?;
@@ -138,12 +138,15 @@ impl Services {
             }
             Ok(Pressed::Failed) => FAILED,
             Err(ref error) => {
-                tracing::warn!(%error, account, "a press could not be read");
+                tracing::warn!(%error, account, "a button press could not be read");
                 FAILED
             }
         };
         let Ok(permit) = Arc::clone(&self.presses.notes).try_acquire_owned() else {
-            tracing::debug!(account, "too many acknowledgements; one is left out");
+            tracing::debug!(
+                account,
+                "too many acknowledgements are being sent; one was dropped"
+            );
             return;
         };
         let is_gone = matches!(pressed, Ok(Pressed::Gone));
@@ -156,7 +159,7 @@ impl Services {
             };
             let noting = services.note_press(&account, &press, note, is_gone);
             if tokio::time::timeout(NOTE_TIMEOUT, noting).await.is_err() {
-                tracing::debug!(account, "a press was not acknowledged in time");
+                tracing::debug!(account, "a button press was not acknowledged in time");
             }
             drop(permit);
         });
@@ -167,7 +170,7 @@ impl Services {
         let acknowledge = async {
             let noted = self.channels.acknowledge_press(account, press, note);
             if let Err(error) = noted.await {
-                tracing::debug!(%error, account, "a press was not acknowledged");
+                tracing::debug!(%error, account, "a button press was not acknowledged");
             }
         };
         let close = async {
@@ -193,7 +196,7 @@ impl Services {
     }
 
     async fn answer_press(&self, account: &str, press: &Press) -> Result<Pressed, StoreError> {
-        let place = ButtonPlace {
+        let place = ButtonRecipient {
             account: account.to_owned(),
             chat: press.chat.clone(),
             person: press.person.clone(),

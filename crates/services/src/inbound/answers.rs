@@ -208,7 +208,7 @@ impl Inbound {
                 | AgentsError::Store(_),
             ) => Turn::Later,
             Err(error) => {
-                tracing::warn!(%error, account = account.id, "a message got no turn");
+                tracing::warn!(%error, account = account.id, "a message did not start a turn");
                 Turn::Answer(FAILED.to_owned())
             }
         };

@@ -47,7 +47,7 @@ impl Services {
                         }
                     }
                     Err(error) => {
-                        tracing::warn!(%error, "the health checks were not compared for messages");
+                        tracing::warn!(%error, "messages about health checks were not sent");
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! Batches, refusals and returned permits.
 
 use super::*;
+use crate::rate_permits::RateLease;
 
 fn granted(count: u32) -> RateLease {
     RateLease {

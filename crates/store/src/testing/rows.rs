@@ -2,7 +2,8 @@
 
 use crate::delivery_configs::CONFIG;
 use crate::sql::query;
-use crate::{AuthSessionRow, Conn, Engine, NewDelivery, StoreError};
+use crate::{AuthSessionRow, ChatSessionRow, Conn, Engine, NewDelivery, StoreError};
+use gatehouse_domain::id::SessionId;
 use gatehouse_domain::{AuthSessionId, DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 
 /// A time in milliseconds.
@@ -24,6 +25,31 @@ pub fn auth_session(n: i64) -> AuthSessionRow {
         confirmed_at: at(n),
         made_by: None,
         passkey_id: None,
+    }
+}
+
+/// An empty session of the default agent with the ID, key and label `id`, created at 1.
+pub fn chat_session(id: &str) -> ChatSessionRow {
+    ChatSessionRow {
+        id: SessionId::from_text(id),
+        key: id.to_owned(),
+        label: id.to_owned(),
+        agent_id: "default".to_owned(),
+        source: "user".to_owned(),
+        tainted: false,
+        private: false,
+        message_count: 0,
+        last_seq: 0,
+        last_turn: 0,
+        summary: None,
+        summary_turn: 0,
+        summary_origin: "model".to_owned(),
+        share_id: None,
+        pinned: false,
+        archived: false,
+        tags: String::new(),
+        created_at: at(1),
+        updated_at: at(1),
     }
 }
 

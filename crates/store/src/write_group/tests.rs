@@ -1,15 +1,18 @@
 //! How the writes of a group are divided among transactions.
 
+use super::jobs::BeginTime;
 use super::*;
 use crate::Store;
 use crate::dialect::Role;
 use crate::testing::{TestDatabase, databases};
+use crate::write_job::Ran;
 use gatehouse_domain::Timestamp;
 use metrics::{
     Counter, Gauge, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
 };
 use serde_json::{Value, json};
 use std::sync::Mutex;
+use tokio::time::Instant;
 
 type Log = Arc<Mutex<Vec<String>>>;
 

@@ -216,7 +216,7 @@ async fn piles_of_refused_deliveries_are_counted_by_webhook_and_kind() {
             .read(|conn| Box::pin(async move { conn.list_refused_groups(2).await }))
             .await
             .unwrap();
-        let told: Vec<_> = piles
+        let found: Vec<_> = piles
             .iter()
             .map(|pile| {
                 let reason = pile.reason.as_deref();
@@ -224,7 +224,7 @@ async fn piles_of_refused_deliveries_are_counted_by_webhook_and_kind() {
             })
             .collect();
         assert_eq!(
-            told,
+            found,
             [
                 ("x", DeliveryStatus::Filtered, None, 3),
                 ("x", DeliveryStatus::Rejected, None, 3),

@@ -116,7 +116,7 @@ fn failed(error: &ImageError) -> FileError {
     }
 }
 
-/// JPEG has no transparency. Text and drawings on a transparent ground are usually dark.
+/// Draws the image on white, as JPEG has no transparency. Text and drawings on transparent images are usually dark.
 fn on_white(image: &DynamicImage) -> RgbImage {
     if !image.color().has_alpha() {
         return image.to_rgb8();

@@ -253,7 +253,7 @@ async fn its_token_does_not_follow_another_address() {
         problem.is_some_and(|problem| problem.contains("MCP_FAR_TOKEN"))
     });
     let ended = tokio::time::timeout(Duration::from_secs(10), ended).await;
-    let told = matches!(ended, Ok(Ok(_)));
+    let received = matches!(ended, Ok(Ok(_)));
     harness.stop().await;
     for (_, headers) in other.seen.lock().unwrap().iter() {
         assert!(
@@ -261,5 +261,5 @@ async fn its_token_does_not_follow_another_address() {
             "the token went to another address"
         );
     }
-    assert!(told, "the status does not say what to do");
+    assert!(received, "the status does not say what to do");
 }

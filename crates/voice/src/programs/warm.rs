@@ -68,11 +68,11 @@ pub(crate) struct Command {
 /// How a process receives requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
-    /// A line of its input is a request, and it writes the answers to files in its own directory.
+    /// The program reads one request per line of its input, and writes each answer to a file in its directory.
     Lines,
     /// The program serves HTTP on this machine.
     Http,
-    /// The program reads requests from its input, and a line of its output is an answer.
+    /// The program reads requests from its input, and writes one answer per line of its output.
     Pipe,
 }
 

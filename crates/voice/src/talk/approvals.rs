@@ -22,7 +22,7 @@ impl Conversation {
             return;
         }
         self.waiting.push(asked.id.clone());
-        let told = if self.parts.approves {
+        let message = if self.parts.approves {
             ServerMessage::Approval(asked)
         } else {
             ServerMessage::Waiting {
@@ -30,7 +30,7 @@ impl Conversation {
                 expires_at: asked.expires_at,
             }
         };
-        self.tell(&told);
+        self.tell(&message);
     }
 
     fn resolved(&mut self, resolved: &Resolved) {

@@ -165,8 +165,8 @@ impl Conversation {
         self.queue.push_back(TalkOutput::Message(ready));
     }
 
-    pub(super) fn tell(&mut self, told: &ServerMessage<'_>) {
-        self.queue.push_back(TalkOutput::Message(told.text()));
+    pub(super) fn tell(&mut self, sent: &ServerMessage<'_>) {
+        self.queue.push_back(TalkOutput::Message(sent.text()));
     }
 
     pub(super) fn fail(&mut self, problem: Problem) {

@@ -2,6 +2,9 @@
 //! sentence, else after a clause, else between words, else between grapheme clusters (Unicode Standard Annex
 //! 29). It works in one pass; the text examined again for the next piece is no longer than a piece.
 
+mod characters;
+
+use characters::{is_clause, is_closing, is_stop, is_wide, is_wide_clause, is_wide_stop};
 use unicode_segmentation::UnicodeSegmentation;
 
 #[cfg(test)]
@@ -284,71 +287,4 @@ impl<'a> Window<'a> {
             .or(first)
             .unwrap_or(self.limit)
     }
-}
-
-/// Stops that end a sentence if white space follows.
-const fn is_stop(c: char) -> bool {
-    matches!(
-        c,
-        '.' | '!'
-            | '?'
-            | '…'
-            | '‽'
-            | '⁇'
-            | '⁈'
-            | '⁉'
-            | '؟'
-            | '۔'
-            | '।'
-            | '॥'
-            | '።'
-            | '፧'
-            | '։'
-    )
-}
-
-/// Stops in scripts without white space.
-const fn is_wide_stop(c: char) -> bool {
-    matches!(c, '。' | '！' | '？' | '｡' | '．' | '⋯' | '︒')
-}
-
-/// Letters of scripts without white space between sentences: kana and unified ideographs.
-const fn is_wide(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
-}
-
-/// Punctuation that belongs to the preceding stop.
-const fn is_closing(c: char) -> bool {
-    matches!(
-        c,
-        '"' | '\''
-            | '”'
-            | '’'
-            | '“'
-            | '»'
-            | '›'
-            | '«'
-            | ')'
-            | ']'
-            | '}'
-            | '」'
-            | '』'
-            | '）'
-            | '】'
-            | '》'
-            | '〉'
-            | '〕'
-            | '*'
-            | '_'
-    )
-}
-
-/// Marks between clauses if white space follows.
-const fn is_clause(c: char) -> bool {
-    matches!(c, ',' | ';' | ':' | '–' | '،' | '؛' | '·')
-}
-
-/// Marks between clauses that need no white space.
-const fn is_wide_clause(c: char) -> bool {
-    matches!(c, '，' | '、' | '；' | '：' | '—')
 }

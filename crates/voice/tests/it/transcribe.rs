@@ -48,8 +48,8 @@ async fn limits_and_wrong_input() {
         (with(|r| r.provider = Some("nobody".into())), "provider"),
         (with(|r| r.prompt = Some("x".repeat(4001))), "prompt"),
     ] {
-        let told = refused(&voice, request).await;
-        assert_eq!(told, (ErrorCode::InvalidParams, field.to_owned()));
+        let received = refused(&voice, request).await;
+        assert_eq!(received, (ErrorCode::InvalidParams, field.to_owned()));
     }
     let mut large = audio(Format::Wav).to_vec();
     large.resize(MAX_AUDIO_BYTES + 1, 0);

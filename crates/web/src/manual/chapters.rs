@@ -42,6 +42,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("adding-a-channel.md"),
     embedded!("adding-a-method.md"),
     embedded!("adding-a-route.md"),
+    embedded!("adding-a-setting.md"),
     embedded!("adding-a-voice-provider.md"),
     embedded!("adding-a-webhook-profile.md"),
     embedded!("capacity.md"),

@@ -118,7 +118,7 @@ pub(in crate::routes) async fn get(
         Body::empty()
     } else {
         let pieces = agents.read_attachment(&file).inspect_err(|error| {
-            tracing::warn!(%error, "a file was interrupted");
+            tracing::warn!(%error, "a file was not sent completely");
         });
         credential.body(pieces)
     };

@@ -137,8 +137,8 @@ async fn run(
         End::Close(code, reason) => socket.close(code, reason).await,
         End::Refused(problem, reason) => {
             let code = problem.code.close_code();
-            let told = error_message(problem);
-            let written = socket.send(Kind::Text, told.as_bytes()).await;
+            let message = error_message(problem);
+            let written = socket.send(Kind::Text, message.as_bytes()).await;
             if written.is_ok() {
                 socket.close(code, reason).await;
             }

@@ -1,5 +1,8 @@
 use super::*;
+use crate::webhook::{DEFAULT_HEADER, WebhookConfig};
 use gatehouse_domain::input::from_value;
+use gatehouse_sources::filter::EventFilter;
+use gatehouse_sources::profile;
 use serde_json::json;
 
 fn read(members: Value) -> WebhookInput {

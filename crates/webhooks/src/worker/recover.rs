@@ -106,7 +106,7 @@ pub(super) async fn return_lost(
     let is_taken_over = |(id, _): &&(DeliveryId, DeliveryStatus)| of_others.contains(id);
     metrics::taken_over(returned.iter().filter(is_taken_over).count());
     for (id, status) in returned {
-        tracing::info!(delivery = %id, %status, "a delivery that no process worked on anymore");
+        tracing::info!(delivery = %id, %status, "a delivery that no process was working on was recovered");
         settle::announce(inner, &id, status).await;
     }
     Ok(())

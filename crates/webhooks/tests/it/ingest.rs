@@ -474,21 +474,21 @@ async fn each_stored_status_is_published() {
     everywhere(async |database, model| {
         let harness = Harness::open(&database, &model).await;
         let webhook = open_webhook(&harness, json!({ "events": ["push"] })).await;
-        let mut told = harness.webhooks.subscribe(|| true);
+        let mut feed = harness.webhooks.subscribe(|| true);
         let push = [("x-event-type", "push")];
         let id = accepted(post(&harness, &webhook, &push, "1").await);
-        let event = told.recv().await.unwrap();
+        let event = feed.recv().await.unwrap();
         assert_eq!((&event.id, event.status), (&id, DeliveryStatus::Queued));
         drop(post(&harness, &webhook, &push, "1").await);
-        let event = told.recv().await.unwrap();
+        let event = feed.recv().await.unwrap();
         assert_eq!(
             (event.duplicate_of.as_ref(), event.status),
             (Some(&id), DeliveryStatus::Deduplicated)
         );
         drop(post(&harness, &webhook, &[], "2").await);
-        assert_eq!(told.recv().await.unwrap().status, DeliveryStatus::Filtered);
+        assert_eq!(feed.recv().await.unwrap().status, DeliveryStatus::Filtered);
         drop(post(&harness, &webhook, &push, "{").await);
-        assert_eq!(told.recv().await.unwrap().status, DeliveryStatus::Rejected);
+        assert_eq!(feed.recv().await.unwrap().status, DeliveryStatus::Rejected);
         harness.stop().await;
     })
     .await;

@@ -73,8 +73,8 @@ async fn a_body_without_memory_counts_as_rate_limited() {
         .await
         .unwrap();
     let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
-    let told = metrics::with_local_recorder(&recorder, || intake.no_room(1000));
-    let problem = gatehouse_domain::Problem::from(told);
+    let received = metrics::with_local_recorder(&recorder, || intake.no_room(1000));
+    let problem = gatehouse_domain::Problem::from(received);
     assert_eq!(problem.code, ErrorCode::RateLimited);
     let text = recorder.handle().render();
     let line = format!(

@@ -14,7 +14,7 @@ describe('an answer that comes in pieces', () => {
     expect(heard(['ab', 0], ['b', 1], ['c', 2]).text).toBe('abc');
   });
 
-  it('is known from the middle, and whole once its beginning is told', () => {
+  it('is known from the middle, and whole after its beginning is received', () => {
     const turn = heard(['ef', 4], ['gh', 6]);
     expect([turn.from, turn.text]).toEqual([4, 'efgh']);
     turn.catchUp('abcdef');
@@ -22,7 +22,7 @@ describe('an answer that comes in pieces', () => {
     expect([turn.from, turn.text]).toEqual([0, 'abcdefghij']);
   });
 
-  it('is as told when nothing newer was heard', () => {
+  it('is as received when nothing newer was heard', () => {
     const turn = heard(['cd', 2]);
     turn.catchUp('abcdef');
     expect(turn.text).toBe('abcdef');

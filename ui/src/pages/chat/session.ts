@@ -13,7 +13,7 @@ import type { Result } from '../../client/rpc';
 import { m } from '../../paraglide/messages.js';
 import type { Item } from '../../parts/Menu.svelte';
 import { subjectOf } from '../deliveries/subject';
-import { toldBy } from '../../phrases/told.svelte';
+import { deliverySentenceOf } from '../../phrases/delivery-sentence.svelte';
 import type { Asked } from './SessionDialogs.svelte';
 
 export type Session = Result<'sessions.get'>;
@@ -33,7 +33,7 @@ export function nameOf({ key, label }: Pick<Session, 'key' | 'label'>): string {
   const [, webhook] = /^webhook:([^:]+)/.exec(key) ?? [];
   if (!webhook) return label;
   // The label of a webhook's session is the sentence of its delivery until someone renames it.
-  if (label !== key) return toldBy(label, webhook, true);
+  if (label !== key) return deliverySentenceOf(label, webhook, true);
   const about = key.split(':').slice(2).join(':');
   return !about || about.startsWith('del_') ? m.chat_from_webhook() : subjectOf(about);
 }

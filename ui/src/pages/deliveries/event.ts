@@ -1,9 +1,9 @@
 // What happened, as a sentence, for a delivery.
 import { m } from '../../paraglide/messages.js';
-import { told } from '../../phrases/told.svelte';
+import { deliverySentence } from '../../phrases/delivery-sentence.svelte';
 import { subjectOf } from './subject';
 
-interface Told {
+interface Summarized {
   event_type?: string | null;
   entity_key?: string | null;
   summary?: string | null;
@@ -19,8 +19,8 @@ interface Receiver {
  * What happened: the gateway's sentence about the payload, or else the event and its subject. `webhook` is null if it
  * is not known.
  */
-export function eventOf({ summary, event_type, entity_key }: Told, webhook: Receiver | null): string {
-  if (summary) return told(summary, webhook?.source_profile ?? null);
+export function eventOf({ summary, event_type, entity_key }: Summarized, webhook: Receiver | null): string {
+  if (summary) return deliverySentence(summary, webhook?.source_profile ?? null);
   const subject = entity_key ? subjectOf(entity_key) : '';
   const request = webhook ? m.deliveries_request_to({ webhook: webhook.name }) : m.deliveries_request();
   return [event_type ?? request, subject].filter(Boolean).join(' ');

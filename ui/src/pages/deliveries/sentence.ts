@@ -5,7 +5,7 @@ import { plainText } from '../chat/plainText';
 import { reasonOf } from './reasons';
 import type { Status } from './status';
 
-interface Told {
+interface Ended {
   status: Status;
   outcome?: string | null;
   target?: string | null;
@@ -17,7 +17,7 @@ interface Told {
  * The outcome; empty if there is none yet. `agent` is the name of the webhook's agent; without one, the text was sent
  * to a channel unchanged, and `channel` is the name of the channel at that time.
  */
-export function outcomeOf(delivery: Told, agent: string | null): string {
+export function outcomeOf(delivery: Ended, agent: string | null): string {
   const { status, outcome, error } = delivery;
   if (error) return reasonOf(error).replaceAll('`', '');
   if (status === 'filtered') return m.deliveries_story_filtered();

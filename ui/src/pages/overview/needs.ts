@@ -3,7 +3,7 @@ import type { Account, ChannelPairing, Provider } from '../../client/generated/r
 import type { Result } from '../../client/rpc';
 import { isWaiting } from '../channels/people';
 import { nearness } from '../settings/security/expiry';
-import type { ToldCheck } from '../settings/system/doctor';
+import type { TranslatedCheck } from '../settings/system/doctor';
 
 /** A budget is named from this share on. */
 const NEAR_END = 0.8;
@@ -25,7 +25,7 @@ export interface Facts {
   /** Deliveries that a restored backup holds. */
   restored: number;
   /** The health checks. */
-  checks: readonly Pick<ToldCheck, 'id' | 'ok' | 'message' | 'urgent' | 'told'>[];
+  checks: readonly Pick<TranslatedCheck, 'id' | 'ok' | 'message' | 'urgent' | 'inLanguage'>[];
   api_keys: readonly Expiring[];
   devices: readonly Expiring[];
   webhooks: readonly Pick<Result<'webhooks.get'>, 'id' | 'name' | 'enabled' | 'paused' | 'auth'>[];
@@ -49,7 +49,7 @@ export type Need =
   | { kind: 'budget'; scope: string; share: number; over: boolean }
   | { kind: 'server' | 'broken_server' | 'channel' | 'rejected_key' | 'moved_key'; label: string }
   | { kind: 'backup' }
-  | { kind: 'check'; check: Pick<ToldCheck, 'id' | 'ok' | 'message' | 'told'> };
+  | { kind: 'check'; check: Pick<TranslatedCheck, 'id' | 'ok' | 'message' | 'inLanguage'> };
 
 /** The most urgent first. */
 export function needsOf(facts: Facts, now_ms: number): Need[] {
@@ -73,7 +73,7 @@ export function needsOf(facts: Facts, now_ms: number): Need[] {
     ...(facts.checks.some(({ id, ok }) => id === 'backup' && !ok) ? [{ kind: 'backup' } as const] : []),
     ...facts.checks
       .filter(({ id, urgent }) => urgent && id !== 'backup')
-      .map(({ id, ok, message, told }) => ({ kind: 'check', check: { id, ok, message, told } }) as const),
+      .map(({ id, ok, message, inLanguage }) => ({ kind: 'check', check: { id, ok, message, inLanguage } }) as const),
     ...facts.channels
       .filter(({ enabled, inbound_error }) => enabled && inbound_error)
       .map(({ label }) => ({ kind: 'channel', label }) as const),

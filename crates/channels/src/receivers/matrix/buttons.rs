@@ -2,8 +2,11 @@
 //! The bot reacts to its question with each label, so that a person only taps. The decision of a press is stored in the
 //! bot's own reaction. Copies of a question have no reactions of the bot.
 
+mod reactions;
+
+use super::NOUN;
+use super::client_api::{not_matrix, request, send, source_user};
 use super::events::Reaction;
-use super::{NOUN, not_matrix, request, request_below, send, source_user};
 use crate::error::Failure;
 use crate::receivers::Source;
 use crate::receivers::buttons::{
@@ -14,8 +17,8 @@ use crate::vendor::{Answer, Limits, call_within};
 use data_encoding::HEXLOWER;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::visible::Visible;
+use reactions::{own_reactions, react, remove_reactions, text};
 use reqwest::{Method, RequestBuilder};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::time::Duration;
@@ -40,20 +43,6 @@ const MARK: &str = "gatehouse.question";
 
 #[derive(Debug)]
 pub(crate) struct MatrixButtons;
-
-#[derive(Debug, Deserialize)]
-struct Related {
-    chunk: Vec<Value>,
-    /// Absent on the last page.
-    next_batch: Option<String>,
-}
-
-/// A reaction of the bot.
-struct Own {
-    event_id: String,
-    key: String,
-    data: String,
-}
 
 /// Returns the press of a reaction to a question of the bot in a room that only the person and the bot read; `None` if
 /// the reaction means nothing.
@@ -106,60 +95,6 @@ async fn is_question(source: Source<'_>, room: &str, id: &str, me: &str) -> Resu
     }))
 }
 
-/// Returns the reactions of the bot to an event, without those that it has removed.
-async fn own_reactions(
-    source: Source<'_>,
-    room: &str,
-    target: &str,
-    me: &str,
-) -> Result<Vec<Own>, Failure> {
-    let path = [
-        "rooms",
-        room,
-        "relations",
-        target,
-        "m.annotation",
-        "m.reaction",
-    ];
-    let mut own = Vec::new();
-    let mut from: Option<String> = None;
-    for _ in 0..PAGES {
-        let request = request_below(source, "v1", Method::GET, &path)?.query(&RELATED);
-        let request = match &from {
-            Some(from) => request.query(&[("from", from)]),
-            None => request,
-        };
-        let answer = read(source, request).await?;
-        if matches!(answer.status.as_u16(), 403 | 404) {
-            break;
-        }
-        check(&answer)?;
-        let related: Related = answer.parse().ok_or_else(not_matrix)?;
-        own.extend(related.chunk.iter().filter_map(|event| own_of(event, me)));
-        match related.next_batch {
-            Some(next) if from.as_ref() != Some(&next) => from = Some(next),
-            _ => break,
-        }
-    }
-    Ok(own)
-}
-
-fn own_of(event: &Value, me: &str) -> Option<Own> {
-    let data = event.get("content")?.get(DATA)?.as_str()?;
-    (text(event, "/sender") == me).then(|| Own {
-        event_id: text(event, "/event_id").to_owned(),
-        key: text(event, "/content/m.relates_to/key").to_owned(),
-        data: data.to_owned(),
-    })
-}
-
-fn text<'a>(value: &'a Value, at: &str) -> &'a str {
-    value
-        .pointer(at)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-}
-
 impl Buttons for MatrixButtons {
     fn fits(&self, text: &QuestionText) -> bool {
         LIMIT.admits(&text.whole())
@@ -176,7 +111,7 @@ impl Buttons for MatrixButtons {
     ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
         Box::pin(async move {
             let me = source_user(source).await?;
-            super::rooms::other_member(source, chat, &me).await
+            super::members::other_member(source, chat, &me).await
         })
     }
 
@@ -288,42 +223,6 @@ fn put(content: &mut Value, name: &str, value: Value) {
 /// Returns an ID that is the same for each attempt at one request.
 fn transaction(parts: &[&str]) -> String {
     HEXLOWER.encode(&Sha256::digest(json!(parts).to_string()))
-}
-
-/// Reacts with each label. The server refuses a reaction that is already there.
-async fn react(
-    source: Source<'_>,
-    (room, message_id): (&str, &str),
-    buttons: &[Vec<Button>],
-) -> Result<(), Failure> {
-    for button in buttons.iter().flatten() {
-        let mut content = json!({ "m.relates_to": {
-            "rel_type": "m.annotation", "event_id": message_id, "key": button.label,
-        } });
-        put(&mut content, DATA, Value::from(&*button.data));
-        let id = transaction(&[room, message_id, &button.data]);
-        let path = ["rooms", room, "send", "m.reaction", &id];
-        let answer = send(source, request(source, Method::PUT, &path)?.json(&content)).await?;
-        if answer.response_json().text("/errcode") != "M_DUPLICATE_ANNOTATION" {
-            check(&answer)?;
-        }
-    }
-    Ok(())
-}
-
-async fn remove_reactions(source: Source<'_>, room: &str, message_id: &str) -> Result<(), Failure> {
-    let me = source_user(source).await?;
-    for own in own_reactions(source, room, message_id, &me).await? {
-        let id = transaction(&[room, &own.event_id]);
-        let path = ["rooms", room, "redact", &own.event_id, &id];
-        let answer = send(
-            source,
-            request(source, Method::PUT, &path)?.json(&json!({})),
-        )
-        .await?;
-        check(&answer)?;
-    }
-    Ok(())
 }
 
 /// Sends an event and returns its ID.

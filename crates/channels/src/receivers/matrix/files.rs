@@ -3,7 +3,8 @@
 
 use super::super::Source;
 use super::super::download::{UPLOAD, download};
-use super::{NOUN, not_matrix, request, request_below, request_media, send};
+use super::NOUN;
+use super::client_api::{not_matrix, request, request_below, request_media, send};
 use crate::error::Failure;
 use crate::media::{Media, MediaKind};
 use crate::senders::matrix::verdict;

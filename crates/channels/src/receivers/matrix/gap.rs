@@ -2,8 +2,9 @@
 //! (<https://spec.matrix.org/latest/client-server-api/#get_matrixclientv3roomsroomidmessages>).
 
 use super::super::Source;
+use super::client_api::{check, not_matrix, request};
 use super::events::{Gap, RoomEvent, read_all};
-use super::{LIMITS, NOUN, TIMELINE, check, not_matrix, request};
+use super::{LIMITS, NOUN, TIMELINE};
 use crate::receive::ReceiveError;
 use crate::vendor::call_within;
 use reqwest::Method;
@@ -27,7 +28,7 @@ struct Page {
 }
 
 /// Returns the messages and reactions of others, oldest first. `since` is the token of the older answer.
-pub(super) async fn said(
+pub(super) async fn missed_events(
     source: Source<'_>,
     room: &str,
     gap: Gap,

@@ -1,7 +1,8 @@
 //! Accepts invitations to rooms. What the server refuses is retried with later requests.
 
 use super::super::Source;
-use super::{NOUN, buttons, request, rooms, send};
+use super::client_api::{request, send};
+use super::{ENCRYPTED, NOUN, buttons};
 use crate::error::Failure;
 use crate::receive::ReceivedMessage;
 use reqwest::Method;
@@ -73,7 +74,7 @@ impl Invitations {
                 self.unjoined.push(refused);
                 joined = Err(error);
             } else if is_encrypted_group
-                && let Err(error) = buttons::send_notice(source, room, rooms::ENCRYPTED).await
+                && let Err(error) = buttons::send_notice(source, room, ENCRYPTED).await
             {
                 tracing::warn!(?error, "an encrypted Matrix group got no notice");
                 self.unnoted.push(RefusedRoom::new(room, true));
@@ -97,7 +98,7 @@ impl Invitations {
             }
         }
         for room in std::mem::take(&mut self.unnoted) {
-            let sent = buttons::send_notice(source, &room.id, rooms::ENCRYPTED).await;
+            let sent = buttons::send_notice(source, &room.id, ENCRYPTED).await;
             if let Err(error) = sent {
                 tracing::warn!(?error, "an encrypted Matrix group got no notice");
                 self.unnoted.extend(room.after(&error));

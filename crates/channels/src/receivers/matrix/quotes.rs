@@ -2,8 +2,9 @@
 //! (<https://spec.matrix.org/latest/client-server-api/#get_matrixclientv3roomsroomideventeventid>).
 
 use super::super::{Source, display_name};
+use super::NOUN;
+use super::client_api::{request, send, source_user};
 use super::events::quoted;
-use super::{NOUN, request, send, source_user};
 use crate::error::Failure;
 use crate::quotes::{Quote, QuotedAuthor};
 use reqwest::Method;

@@ -1,29 +1,18 @@
-//! The members of a room
-//! (<https://spec.matrix.org/latest/client-server-api/#get_matrixclientv3roomsroomidjoined_members>), and the messages
-//! in it that are addressed to the bot.
+//! The messages and reactions of a room that are addressed to the bot.
 
 use super::super::{Source, display_name};
+use super::ENCRYPTED;
 use super::buttons::press_of;
 use super::events::{Reaction, RoomEvent, What};
+use super::members::{Member, members};
 use super::quotes::is_own;
-use super::{NOUN, not_matrix, request};
 use crate::error::Failure;
 use crate::quotes::ReceivedQuote;
 use crate::receive::ReceivedMessage;
 use crate::receivers::buttons::Press;
-use crate::vendor::{Limits, call_within};
-use reqwest::Method;
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A room of ten thousand members has about two megabytes.
-const LIMITS: Limits = Limits {
-    timeout: Duration::from_secs(10),
-    bytes: 8 * 1024 * 1024,
-};
 /// Maximum number of reactions, and also of replies in groups, that are looked up per response of `sync`: in one room,
 /// and in all. A person whose reaction is skipped can react again, and can mention the bot in place of a reply.
 const LOOKUPS: (usize, usize) = (5, 10);
@@ -31,55 +20,8 @@ const LOOKUPS: (usize, usize) = (5, 10);
 const REACTION_TIME: Duration = Duration::from_secs(10);
 /// How long those of replies may take together.
 const REPLY_TIME: Duration = Duration::from_secs(5);
-pub(super) const ENCRYPTED: &str = "Messages of encrypted rooms cannot be read here. Create a room without encryption, \
-                                    and invite the bot to it.";
-
 const ENCRYPTED_FILE: &str =
     "Encrypted files cannot be read here. Send the file itself in a room without encryption.";
-
-#[derive(Debug, Deserialize)]
-struct Members {
-    joined: BTreeMap<String, Box<RawValue>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Member {
-    display_name: Option<String>,
-}
-
-/// Returns the members of a room; `None` if the bot is none of them.
-async fn members(source: Source<'_>, room: &str) -> Result<Option<Members>, Failure> {
-    let request = request(source, Method::GET, &["rooms", room, "joined_members"])?;
-    let inner = source.inner;
-    let answer = call_within(&inner.outbound, &*inner.clock, NOUN, request, LIMITS).await?;
-    if matches!(answer.status.as_u16(), 403 | 404) {
-        return Ok(None);
-    }
-    let after = answer.response_json().milliseconds("/retry_after_ms");
-    answer.check(NOUN, after)?;
-    answer.parse().map(Some).ok_or_else(not_matrix)
-}
-
-/// Whether the person and the bot are the only members.
-pub(super) async fn is_private(
-    source: Source<'_>,
-    room: &str,
-    person: &str,
-) -> Result<bool, Failure> {
-    let members = members(source, room).await?;
-    Ok(members.is_some_and(|it| it.joined.len() == 2 && it.joined.contains_key(person)))
-}
-
-/// Returns the only member of a room besides the bot, if there is one.
-pub(super) async fn other_member(
-    source: Source<'_>,
-    room: &str,
-    me: &str,
-) -> Result<Option<String>, Failure> {
-    let members = members(source, room).await?;
-    let pair = members.filter(|it| it.joined.len() == 2 && it.joined.contains_key(me));
-    Ok(pair.and_then(|it| it.joined.into_keys().find(|user| user != me)))
-}
 
 /// The messages and reactions of a room that are addressed to the bot.
 #[derive(Debug, Default)]
@@ -255,16 +197,4 @@ fn message(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn look_ups_of_replies_leave_those_of_reactions() {
-        let mut lookups = Lookups::default();
-        for _ in 0..LOOKUPS.1 {
-            assert_eq!(lookups.replies.find(async { Ok(1) }).await, Some(1));
-        }
-        assert_eq!(lookups.replies.find(async { Ok(1) }).await, None);
-        assert_eq!(lookups.reactions.find(async { Ok(1) }).await, Some(1));
-    }
-}
+mod tests;

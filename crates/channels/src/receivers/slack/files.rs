@@ -3,7 +3,8 @@
 
 use super::super::download::{UPLOAD, download, file_url};
 use super::super::{MAX_MEDIA, Source, VoiceFormat};
-use super::{NOUN, ask, refused};
+use super::NOUN;
+use super::web_api::{ask, refused};
 use crate::error::Failure;
 use crate::media::{Media, MediaKind};
 use crate::vendor::{Answer, Limits, ResponseJson, call_within};

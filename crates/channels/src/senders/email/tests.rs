@@ -1,6 +1,7 @@
 //! Tests of the parent module.
 
 use super::*;
+use lettre::transport::smtp::authentication::Credentials;
 
 fn relay(port: u16, credentials: bool) -> Relay {
     Relay {

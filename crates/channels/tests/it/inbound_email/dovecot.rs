@@ -130,7 +130,7 @@ async fn dovecot_ends_an_idle_with_a_mail_and_a_restart_loses_none() {
         .channels
         .receive("email", state, position.as_deref());
     let arrives = async {
-        server.told("IDLE").await;
+        server.until_command("IDLE").await;
         server.deliver(&mail("ann@a.example", "", "news")).await;
     };
     let (received, ()) = tokio::join!(waits, arrives);

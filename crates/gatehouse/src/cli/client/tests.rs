@@ -1,6 +1,8 @@
 //! Tests of the parent module.
 
 use super::*;
+use gatehouse_domain::ErrorCode;
+use serde_json::Map;
 
 #[test]
 fn refusals_of_both_kinds_are_reported_alike() {

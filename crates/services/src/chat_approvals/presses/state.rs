@@ -1,6 +1,6 @@
 //! The state of presses in this process.
 
-use super::super::ButtonPlace;
+use super::super::ButtonRecipient;
 use gatehouse_channels::Press;
 use gatehouse_domain::id::ApprovalId;
 use std::collections::{HashMap, VecDeque};
@@ -43,14 +43,14 @@ pub(crate) struct Presses {
 #[derive(Debug)]
 struct Answer {
     id: ApprovalId,
-    place: ButtonPlace,
+    place: ButtonRecipient,
     name: String,
     /// Whether it took effect. Until then, another answer may.
     is_decided: bool,
 }
 
 impl Answer {
-    fn is(&self, id: &ApprovalId, place: &ButtonPlace) -> bool {
+    fn is(&self, id: &ApprovalId, place: &ButtonRecipient) -> bool {
         self.id == *id && self.place == *place
     }
 }
@@ -64,7 +64,7 @@ pub(in super::super) struct MessageAt {
 }
 
 impl MessageAt {
-    pub(in super::super) fn of(place: &ButtonPlace, message_id: &str) -> Self {
+    pub(in super::super) fn of(place: &ButtonRecipient, message_id: &str) -> Self {
         Self {
             account: place.account.clone(),
             chat: place.chat.clone(),
@@ -119,7 +119,7 @@ impl Presses {
     }
 
     /// Remembers who answers a call in a chat, before the answer takes effect.
-    pub(super) fn note_answer(&self, id: &ApprovalId, place: &ButtonPlace, name: String) {
+    pub(super) fn note_answer(&self, id: &ApprovalId, place: &ButtonRecipient, name: String) {
         let mut answers = self.answers();
         // The person can press the button again.
         answers.retain(|answer| answer.is_decided || !answer.is(id, place));
@@ -135,7 +135,7 @@ impl Presses {
     }
 
     /// Keeps the answer that was recorded in a chat if it took effect, and deletes it otherwise.
-    pub(super) fn decide_answer(&self, id: &ApprovalId, place: &ButtonPlace, has_effect: bool) {
+    pub(super) fn decide_answer(&self, id: &ApprovalId, place: &ButtonRecipient, has_effect: bool) {
         let mut answers = self.answers();
         let mut noted = answers.iter();
         let noted = noted.position(|answer| !answer.is_decided && answer.is(id, place));
@@ -158,7 +158,7 @@ impl Presses {
     pub(in super::super) async fn take_answer(
         &self,
         id: &ApprovalId,
-        place: &ButtonPlace,
+        place: &ButtonRecipient,
     ) -> Option<String> {
         let take = async {
             loop {

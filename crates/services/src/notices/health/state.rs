@@ -1,9 +1,12 @@
 //! The stored state of failed health checks, and the messages that follow from the next run of the checks.
 //! Pure.
 
+mod message;
+
 use super::Message;
 use crate::doctor::check::{Check, Subject};
 use gatehouse_domain::Timestamp;
+use message::{AllNews, ended_message, failed_message};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +40,8 @@ const OPTIONAL: [&str; 6] = [
 pub(super) struct Failing {
     since: Timestamp,
     /// Whether it was reported.
-    told: bool,
+    #[serde(rename = "told")]
+    is_sent: bool,
     /// The targets to which it was reported.
     #[serde(default)]
     targets: BTreeSet<String>,
@@ -164,19 +168,6 @@ impl Look {
     }
 }
 
-/// The news for one target about one check.
-#[derive(Default)]
-struct News {
-    /// The messages of the subjects that failed, or of the check itself.
-    failed: Vec<String>,
-    ended: bool,
-    /// The names of the subjects that ended.
-    names: Vec<String>,
-}
-
-/// The news by target and check.
-type AllNews = BTreeMap<(String, String), News>;
-
 /// Compares the checks with the stored state. Returns the messages that are due, with their targets.
 pub(super) fn advance(state: &mut State, look: &Look) -> Vec<(String, Message)> {
     adopt(state, look);
@@ -205,13 +196,13 @@ pub(super) fn advance(state: &mut State, look: &Look) -> Vec<(String, Message)> 
 fn adopt(state: &mut State, look: &Look) {
     for (text, mut failing) in std::mem::take(state) {
         let key = Key::parse(&text);
-        if failing.told && failing.targets.is_empty() {
+        if failing.is_sent && failing.targets.is_empty() {
             failing.targets.clone_from(&look.targets);
         }
         // Other nodes may have other targets.
         if look.node.is_none() {
             failing.targets.retain(|it| look.targets.contains(it));
-            failing.told = !failing.targets.is_empty();
+            failing.is_sent = !failing.targets.is_empty();
         }
         if let Some(keys) = look.subjects_of(key) {
             for key in keys {
@@ -275,7 +266,7 @@ fn note_failing(
 ) {
     let failing = state.entry(key.text()).or_insert_with(|| Failing {
         since: look.now,
-        told: false,
+        is_sent: false,
         targets: BTreeSet::new(),
         name: None,
         seen: None,
@@ -297,36 +288,7 @@ fn note_failing(
             news.failed.push(text.clone());
         }
     }
-    failing.told = true;
-}
-
-fn failed_message(label: &str, news: &News, check: Option<&Check>) -> Option<Message> {
-    if news.failed.is_empty() {
-        return None;
-    }
-    let mut details = news.failed.clone();
-    details.extend(check.and_then(|check| check.hint.clone()));
-    let headline = format!("The health check {label} failed.");
-    Some(message(headline, details))
-}
-
-fn ended_message(label: &str, news: &News, check: Option<&Check>) -> Option<Message> {
-    let check = check.filter(|_| news.ended)?;
-    let headline = if check.ok {
-        format!("The health check {label} passes again.")
-    } else {
-        let names = news.names.join(", ");
-        format!("The health check {label} passes again for {names}. It still fails:")
-    };
-    Some(message(headline, vec![check.message.clone()]))
-}
-
-fn message(headline: String, details: Vec<String>) -> Message {
-    Message {
-        headline,
-        details,
-        path: "/settings/system".to_owned(),
-    }
+    failing.is_sent = true;
 }
 
 #[cfg(test)]

@@ -107,28 +107,28 @@ fn shown(notice: &Notice) -> (i64, String) {
     (notice.count, notice.delivery.to_string())
 }
 
-fn told(count: i64, number: u32) -> (i64, String) {
+fn sent(count: i64, number: u32) -> (i64, String) {
     (count, format!("del_{number:04}"))
 }
 
 #[tokio::test]
 async fn the_first_failure_is_reported_at_once_and_later_ones_together() {
     for mut rules in Rules::all().await {
-        assert_eq!(rules.note(Kind::Failed, 5).await, Some(told(1, 1)));
+        assert_eq!(rules.note(Kind::Failed, 5).await, Some(sent(1, 1)));
         assert_eq!(rules.note(Kind::Failed, 6).await, None);
         assert_eq!(rules.note(Kind::Failed, 4 + TOGETHER_MS).await, None);
         assert_eq!(rules.due(4 + TOGETHER_MS).await, []);
-        assert_eq!(rules.due(5 + TOGETHER_MS).await, [told(2, 3)]);
+        assert_eq!(rules.due(5 + TOGETHER_MS).await, [sent(2, 3)]);
         assert_eq!(rules.due(5 + TOGETHER_MS).await, [], "once");
         // The message about several starts the next period.
         assert_eq!(rules.note(Kind::Failed, 6 + TOGETHER_MS).await, None);
         let later = 5 + 2 * TOGETHER_MS;
-        assert_eq!(rules.note(Kind::Failed, later).await, Some(told(2, 5)));
+        assert_eq!(rules.note(Kind::Failed, later).await, Some(sent(2, 5)));
         // After a quiet period, the next failure is reported at once.
         assert_eq!(rules.due(later + TOGETHER_MS).await, []);
         assert_eq!(
             rules.note(Kind::Failed, later + TOGETHER_MS).await,
-            Some(told(1, 6))
+            Some(sent(1, 6))
         );
         // The rows of a deleted webhook are deleted.
         run_sql(&rules.database.location, "DELETE FROM webhooks").await;
@@ -144,11 +144,11 @@ async fn the_tenth_refusal_in_a_row_is_reported_once_per_day() {
         for _ in 1..REFUSALS {
             assert_eq!(rules.note(Kind::Refused, 7).await, None);
         }
-        assert_eq!(rules.note(Kind::Refused, 7).await, Some(told(10, 10)));
+        assert_eq!(rules.note(Kind::Refused, 7).await, Some(sent(10, 10)));
         assert_eq!(rules.note(Kind::Refused, 6 + AGAIN_MS).await, None);
         assert_eq!(
             rules.note(Kind::Refused, 7 + AGAIN_MS).await,
-            Some(told(12, 12))
+            Some(sent(12, 12))
         );
         rules.store.close().await;
     }
@@ -161,12 +161,12 @@ async fn an_accepted_request_ends_the_row_and_a_replay_does_not() {
             rules.note(Kind::Refused, 0).await;
         }
         rules.accept("'del_0000'").await;
-        assert_eq!(rules.note(Kind::Refused, 0).await, Some(told(10, 11)));
+        assert_eq!(rules.note(Kind::Refused, 0).await, Some(sent(10, 11)));
         rules.accept("NULL").await;
         for _ in 1..REFUSALS {
             assert_eq!(rules.note(Kind::Refused, 0).await, None);
         }
-        assert_eq!(rules.note(Kind::Refused, 0).await, Some(told(10, 22)));
+        assert_eq!(rules.note(Kind::Refused, 0).await, Some(sent(10, 22)));
         rules.store.close().await;
     }
 }
@@ -176,11 +176,11 @@ async fn failures_and_refusals_during_a_stop_are_reported_later() {
     for mut rules in Rules::all().await {
         rules.note_for_later(Kind::Failed).await;
         assert_eq!(rules.due(TOGETHER_MS - 1).await, []);
-        assert_eq!(rules.due(TOGETHER_MS).await, [told(1, 1)]);
+        assert_eq!(rules.due(TOGETHER_MS).await, [sent(1, 1)]);
         for _ in 1..REFUSALS {
             rules.note_for_later(Kind::Refused).await;
         }
-        assert_eq!(rules.note(Kind::Refused, 0).await, Some(told(10, 11)));
+        assert_eq!(rules.note(Kind::Refused, 0).await, Some(sent(10, 11)));
         rules.store.close().await;
     }
 }
@@ -190,7 +190,7 @@ async fn refusals_that_are_counted_together_are_not_more_than_those_in_a_row() {
     for mut rules in Rules::all().await {
         rules.number = 8;
         assert_eq!(rules.note_since(1).await, None, "nine");
-        assert_eq!(rules.note_since(10).await, Some(told(10, 10)));
+        assert_eq!(rules.note_since(10).await, Some(sent(10, 10)));
         // Of these, one or more came after the accepted request.
         rules.number = 20;
         rules.accept("NULL").await;
@@ -199,7 +199,7 @@ async fn refusals_that_are_counted_together_are_not_more_than_those_in_a_row() {
         for _ in 2..REFUSALS {
             assert_eq!(rules.note(Kind::Refused, 0).await, None);
         }
-        assert_eq!(rules.note(Kind::Refused, 0).await, Some(told(10, 40)));
+        assert_eq!(rules.note(Kind::Refused, 0).await, Some(sent(10, 40)));
         rules.store.close().await;
     }
 }

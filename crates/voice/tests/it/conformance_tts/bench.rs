@@ -222,8 +222,8 @@ impl Bench {
             _ => self.key(),
         };
         for secret in [SECRET_BODY, key, TEXT] {
-            for told in [&shown, &problem.message, &details.to_string()] {
-                assert!(!told.contains(secret), "{told}");
+            for answered_with in [&shown, &problem.message, &details.to_string()] {
+                assert!(!answered_with.contains(secret), "{answered_with}");
             }
         }
         problem

@@ -79,24 +79,24 @@ async fn a_check_finds_what_the_settings_name_and_the_program_lacks() {
     bench.tts().model = Some("nobody".to_owned());
     bench.stt().language = Some("fr".to_owned());
     let voice = bench.voice().await;
-    let told = |error: VoiceError| {
+    let shown = |error: VoiceError| {
         let problem = problem(error);
         assert_eq!(problem.code.name(), "NOT_CONFIGURED");
         problem.message
     };
     assert_eq!(
-        told(voice.check(TtsId::Coqui).await.unwrap_err()),
+        shown(voice.check(TtsId::Coqui).await.unwrap_err()),
         "`voice.tts.tts_local_2.model` is not a voice of the program, which has en_US-lessac-medium, \
          de_DE-mls-medium."
     );
     assert_eq!(
-        told(voice.check(SttId::Voxtral).await.unwrap_err()),
+        shown(voice.check(SttId::Voxtral).await.unwrap_err()),
         "`voice.stt.stt_local_1.language` is not a language of the model, which has en, de."
     );
     bench.stt().model = Some("large".to_owned());
     let voice = bench.voice().await;
     assert_eq!(
-        told(voice.check(SttId::Voxtral).await.unwrap_err()),
+        shown(voice.check(SttId::Voxtral).await.unwrap_err()),
         "`voice.stt.stt_local_1.model` is not a model of the program, which has base-int8."
     );
 }

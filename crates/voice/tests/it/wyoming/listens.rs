@@ -128,14 +128,14 @@ async fn failures_are_reported() {
         ),
     ] {
         bench.program.set_behavior(behavior);
-        let told = failed(refusal(&bench).await);
-        assert_eq!(told, format!("stt_local_1 {message}"));
+        let received = failed(refusal(&bench).await);
+        assert_eq!(received, format!("stt_local_1 {message}"));
     }
     bench.stt().model = Some("large".to_owned());
     bench.program.set_behavior(Behavior::Fine);
-    let told = failed(refusal(&bench).await);
+    let received = failed(refusal(&bench).await);
     assert_eq!(
-        told,
+        received,
         "stt_local_1 reported: Unable to find model (ValueError)"
     );
     bench.stt().model = None;

@@ -158,7 +158,7 @@ async fn another_provider_speaks_after_an_error() {
     let VoiceError::Attempts { attempts, .. } = &error else {
         panic!("{error:?}")
     };
-    let told: Vec<_> = attempts
+    let shown: Vec<_> = attempts
         .iter()
         .map(|Attempt { provider, code, .. }| (*provider, *code))
         .collect();
@@ -166,7 +166,7 @@ async fn another_provider_speaks_after_an_error() {
         ("tts_local_2", Some("PROVIDER_FAILED")),
         ("tts_local_1", Some("NOT_CONFIGURED")),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(shown, expected);
     let words = attempts[0].message.clone().unwrap();
     assert!(words.contains(WORDS), "{words}");
 }

@@ -161,13 +161,16 @@ async fn a_failure_to_speak_is_reported_with_the_answer() {
     let mut socket = harness.server.socket(&harness.owner, "/ws/chat").await;
     let mut fails = async |answer: &str, code: &str| {
         harness.model.will_say(&[answer]);
-        let told = harness.say(Some(&session), "Go on.").await;
-        assert_eq!((&told["text"], told.get("audio")), (&json!(answer), None));
-        assert_eq!(told["audio_error"]["code"], code);
+        let received = harness.say(Some(&session), "Go on.").await;
+        assert_eq!(
+            (&received["text"], received.get("audio")),
+            (&json!(answer), None)
+        );
+        assert_eq!(received["audio_error"]["code"], code);
         let end = socket.event("chat.audio").await.unwrap();
         assert_eq!(
             (&end["error"], &end["last"], end.get("audio_id")),
-            (&told["audio_error"], &json!(true), None)
+            (&received["audio_error"], &json!(true), None)
         );
     };
     fails("refuse", "PROVIDER_FAILED").await;
@@ -181,8 +184,11 @@ async fn a_failure_to_speak_is_reported_with_the_answer() {
     // With speech switched off, missing audio is not an error.
     harness.owner.rpc("tts.disable", json!({})).await.unwrap();
     harness.model.will_say(&["Quiet."]);
-    let told = harness.say(Some(&session), "Go on.").await;
-    assert_eq!((told.get("audio"), told.get("audio_error")), (None, None));
+    let received = harness.say(Some(&session), "Go on.").await;
+    assert_eq!(
+        (received.get("audio"), received.get("audio_error")),
+        (None, None)
+    );
     let texts = harness.vendor.texts();
     let asked = |text: &str| texts.iter().filter(|asked| *asked == text).count();
     assert_eq!((asked("refuse"), asked("break")), (ATTEMPTS, 1));

@@ -72,10 +72,10 @@ async fn what_cannot_be_spoken_is_refused_with_the_clients_own_names() {
         (json!({ "input": "x", "voice": "a\nb" }), "voice"),
     ] {
         let refused = client.post("/v1/audio/speech", body.clone()).await;
-        let told = refused.refused(400, "INVALID_PARAMS");
-        assert_eq!(told["field"], field, "{body}");
-        assert_eq!(told["error"]["param"], field, "{body}");
-        assert_eq!(told["error"]["code"], "INVALID_PARAMS");
+        let received = refused.refused(400, "INVALID_PARAMS");
+        assert_eq!(received["field"], field, "{body}");
+        assert_eq!(received["error"]["param"], field, "{body}");
+        assert_eq!(received["error"]["code"], "INVALID_PARAMS");
     }
     let refused = client
         .post("/v1/audio/speech", json!({ "input": "refuse" }))
@@ -320,8 +320,8 @@ async fn what_is_said_of_a_recording_is_passed_on() {
         ([("model", "whisper-1"), ("model", "whisper-1")], "model"),
     ] {
         let refused = transcribe(&client, &fields).await;
-        let told = refused.refused(400, "INVALID_PARAMS");
-        assert_eq!(told["field"], field, "{fields:?}");
+        let received = refused.refused(400, "INVALID_PARAMS");
+        assert_eq!(received["field"], field, "{fields:?}");
     }
     let (media_type, body) = form(&[("\"model\"", b"whisper-1")]);
     let at = "/v1/audio/transcriptions";

@@ -205,8 +205,8 @@ async fn parts_are_given() {
     .await;
     assert_eq!(beyond.status, 416);
     assert_eq!(beyond.header("content-range"), format!("bytes */{length}"));
-    let told: Value = serde_json::from_slice(&beyond.body).unwrap();
-    assert_eq!(told["code"], "INVALID_REQUEST");
+    let received: Value = serde_json::from_slice(&beyond.body).unwrap();
+    assert_eq!(received["code"], "INVALID_REQUEST");
     let other = fetch(
         &harness.owner,
         &at,

@@ -77,15 +77,15 @@ async fn the_first_part_arrives_while_the_model_still_writes() {
     assert_eq!(got.body, audio_of(FIRST, "mp3"));
 
     harness.model.go_on();
-    let told = until_spoken(&mut socket).await;
-    let (_, message) = told
+    let received = until_spoken(&mut socket).await;
+    let (_, message) = received
         .iter()
         .find(|(name, params)| name == "chat.message" && params["role"] == "assistant")
         .unwrap();
     assert_eq!(message["id"], part["message_id"]);
     assert_eq!(message["content"], format!("{FIRST} {SECOND}"));
     assert_eq!(message.get("audio"), None);
-    let (_, last) = told.last().unwrap();
+    let (_, last) = received.last().unwrap();
     assert_eq!(
         (&last["message_id"], &last["part"], last.get("error")),
         (&part["message_id"], &json!(1), None)
@@ -166,8 +166,8 @@ async fn code_is_not_spoken_and_a_failure_ends_the_speech() {
 
     harness.model.will_say(&[FIRST, "\n\n", "refuse"]);
     send(&mut socket, &session).await;
-    let told = until_spoken(&mut socket).await;
-    let (_, end) = told.last().unwrap();
+    let received = until_spoken(&mut socket).await;
+    let (_, end) = received.last().unwrap();
     // The part that was heard is named again.
     assert_eq!((&end["part"], end.get("recording")), (&json!(0), None));
     assert!(end["audio_id"].is_string(), "{end}");
@@ -188,8 +188,8 @@ async fn what_is_said_before_a_tool_call_is_spoken_before_the_answer() {
         send(&mut socket, &session).await;
         let mut ends = Vec::new();
         while ends.len() < spoken.len() {
-            let told = until_spoken(&mut socket).await;
-            ends.push(told.last().unwrap().1.clone());
+            let received = until_spoken(&mut socket).await;
+            ends.push(received.last().unwrap().1.clone());
         }
         assert_eq!(harness.vendor.texts(), spoken, "{mode}");
         let history = harness.messages(&session).await;

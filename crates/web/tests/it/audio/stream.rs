@@ -95,9 +95,9 @@ async fn before_the_first_byte_an_error_is_one() {
     let harness = Harness::new().await;
     let post = async |body| harness.owner.post("/api/tts/stream", body).await;
     let refused = post(json!({ "text": "refuse" })).await;
-    let told = refused.refused(502, "PROVIDER_FAILED");
+    let received = refused.refused(502, "PROVIDER_FAILED");
     assert_eq!(
-        (&told["provider"], &told["retryable"]),
+        (&received["provider"], &received["retryable"]),
         (&json!("tts_cloud_2"), &json!(true))
     );
     for (body, field) in [
@@ -109,8 +109,8 @@ async fn before_the_first_byte_an_error_is_one() {
         (json!({ "text": "x", "volume": 5 }), "volume"),
         (json!({ "text": "x", "persona": "nobody" }), "persona"),
     ] {
-        let told = post(body.clone()).await.refused(400, "INVALID_PARAMS");
-        assert_eq!(told["field"], field, "{body}");
+        let received = post(body.clone()).await.refused(400, "INVALID_PARAMS");
+        assert_eq!(received["field"], field, "{body}");
     }
     assert_eq!(harness.vendor.spoken().len(), ATTEMPTS);
     harness.owner.rpc("tts.disable", json!({})).await.unwrap();

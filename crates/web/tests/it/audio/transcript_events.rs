@@ -90,10 +90,15 @@ async fn a_stream_has_no_times() {
             ("stream", "true"),
             ("response_format", format),
         ];
-        let told = transcribe(&client, &fields).await;
-        let told = told.refused(400, "INVALID_PARAMS");
-        assert_eq!(told["field"], "response_format", "{format}");
-        assert!(told["error"]["message"].as_str().unwrap().contains("json"));
+        let received = transcribe(&client, &fields).await;
+        let received = received.refused(400, "INVALID_PARAMS");
+        assert_eq!(received["field"], "response_format", "{format}");
+        assert!(
+            received["error"]["message"]
+                .as_str()
+                .unwrap()
+                .contains("json")
+        );
     }
     assert!(harness.vendor.heard().is_empty());
 }

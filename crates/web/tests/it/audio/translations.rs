@@ -71,12 +71,12 @@ async fn what_cannot_be_translated_is_refused() {
         ([("model", "deepgram")], "model"),
         ([("model", "voxtral-local/any")], "model"),
     ] {
-        let told = translate(&client, &fields).await;
-        let told = told.refused(400, "INVALID_PARAMS");
-        assert_eq!(told["field"], field, "{fields:?}");
-        assert_eq!(told["error"]["param"], field, "{fields:?}");
+        let received = translate(&client, &fields).await;
+        let received = received.refused(400, "INVALID_PARAMS");
+        assert_eq!(received["field"], field, "{fields:?}");
+        assert_eq!(received["error"]["param"], field, "{fields:?}");
         if field == "model" {
-            let message = told["error"]["message"].as_str().unwrap();
+            let message = received["error"]["message"].as_str().unwrap();
             let names = ["whisper-1", "stt_cloud_1"];
             assert!(names.iter().any(|name| message.contains(name)), "{message}");
         }

@@ -32,9 +32,9 @@ async fn each_listed_voice_can_be_named() {
     let same = client.get(&format!("{PATH}?model=tts-1&x=y")).await;
     assert_eq!(same.expect(200), list);
     let other = client.get("/v1/audio/voices?model=elevenlabs/eleven_v3");
-    let told = other.await.refused(503, "NOT_CONFIGURED");
-    assert_eq!(told["what"], "voice.tts.tts_cloud_1.api_key");
-    assert_eq!(told["error"]["code"], "NOT_CONFIGURED", "{told}");
+    let received = other.await.refused(503, "NOT_CONFIGURED");
+    assert_eq!(received["what"], "voice.tts.tts_cloud_1.api_key");
+    assert_eq!(received["error"]["code"], "NOT_CONFIGURED", "{received}");
     let twice = client.get(&format!("{PATH}?model=piper&model=piper")).await;
     assert_eq!(twice.refused(400, "INVALID_PARAMS")["field"], "model");
 }

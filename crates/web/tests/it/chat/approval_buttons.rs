@@ -109,7 +109,7 @@ async fn a_trusted_person_answers_each_call_once() {
 
     let allow = shown.data("Allow");
     let press = telegram.press(42, question, "Deny");
-    assert_eq!(telegram.told(press).await, "Denied.");
+    assert_eq!(telegram.press_answer(press).await, "Denied.");
     let closed = telegram.closed_question(question).await;
     ends_with(
         &closed,
@@ -117,13 +117,13 @@ async fn a_trusted_person_answers_each_call_once() {
     );
     telegram.wait_for(question + 1).await;
     let second = telegram.press_data(42, (42, question), &allow);
-    assert_eq!(telegram.told(second).await, GONE);
+    assert_eq!(telegram.press_answer(second).await, GONE);
     ends_with(&telegram.shown(question), "Denied. The call does not run.");
 
     let question = ask(&telegram, "calculate 6*7").await;
     assert_ne!(telegram.shown(question).data("Allow"), allow);
     let press = telegram.press(42, question, "Allow");
-    assert_eq!(telegram.told(press).await, "Allowed.");
+    assert_eq!(telegram.press_answer(press).await, "Allowed.");
     let closed = telegram.closed_question(question).await;
     ends_with(
         &closed,
@@ -154,20 +154,20 @@ async fn nobody_else_answers_and_trust_must_last() {
     let [first, ..] = [42, 43, 43].map(|chat| telegram.press_data(43, (chat, question), &data));
     let untrusted = telegram.press_data(45, (45, question), &data);
     for press in [first, untrusted] {
-        assert_eq!(telegram.told(press).await, CANNOT);
+        assert_eq!(telegram.press_answer(press).await, CANNOT);
     }
     let rows = refused(&owner, 2).await;
     let people: Vec<_> = rows.iter().map(|row| &row["detail"]["person"]).collect();
     assert!(people.contains(&&json!("43")) && people.contains(&&json!("45")));
     // Another trusted person, and the person's own press in a group.
     let other = telegram.press_data(44, (44, question), &data);
-    assert_eq!(telegram.told(other).await, GONE);
+    assert_eq!(telegram.press_answer(other).await, GONE);
     let in_group = telegram.press_data(44, (-100, question), &data);
-    assert_eq!(telegram.told(in_group).await, CANNOT);
+    assert_eq!(telegram.press_answer(in_group).await, CANNOT);
     refused(&owner, 3).await;
     for wrong in ["", "allow", &format!("{}:allow", "0".repeat(32))] {
         let press = telegram.press_data(44, (44, question), wrong);
-        assert_eq!(telegram.told(press).await, GONE, "{wrong}");
+        assert_eq!(telegram.press_answer(press).await, GONE, "{wrong}");
     }
     assert_eq!(waiting(&owner).await.len(), 1);
     assert_eq!(
@@ -201,7 +201,7 @@ async fn an_answer_on_the_page_and_the_expiry_end_the_question() {
         "}\n\nAnswered in the web UI or through the API.\nAllowed. The call runs.",
     );
     let late = telegram.press_data(42, (42, question), &data);
-    assert_eq!(telegram.told(late).await, GONE);
+    assert_eq!(telegram.press_answer(late).await, GONE);
     telegram.wait_for(question + 1).await;
 
     let agents = &server.app().services().agents;
@@ -217,7 +217,7 @@ async fn an_answer_on_the_page_and_the_expiry_end_the_question() {
         "}\n\nNobody answered in time. The call does not run.",
     );
     let late = telegram.press_data(42, (42, question), &data);
-    assert_eq!(telegram.told(late).await, GONE);
+    assert_eq!(telegram.press_answer(late).await, GONE);
 }
 
 #[tokio::test]
@@ -230,15 +230,15 @@ async fn a_restart_ends_the_question_and_asks_again() {
     ends_with(&telegram.closed_question(question).await, GONE);
     let again = telegram.offered(question + 1, &ANSWERS).await;
     let early = telegram.press_data(42, (42, question), &data);
-    assert_eq!(telegram.told(early).await, GONE);
+    assert_eq!(telegram.press_answer(early).await, GONE);
     assert_eq!(waiting(&owner).await.len(), 1);
     // Buttons that outlive their call, as after a crash, are removed by a press.
     let stale = telegram.press_data(42, (42, question + 1), &data);
-    assert_eq!(telegram.told(stale).await, GONE);
+    assert_eq!(telegram.press_answer(stale).await, GONE);
     telegram.closed_question(question + 1).await;
     let data = again.data("Allow");
     let press = telegram.press_data(42, (42, question + 1), &data);
-    assert_eq!(telegram.told(press).await, "Allowed.");
+    assert_eq!(telegram.press_answer(press).await, "Allowed.");
     assert_eq!(telegram.wait_for(question + 2).await["text"], "pong");
 }
 
@@ -270,10 +270,10 @@ async fn what_does_not_fit_can_only_be_denied_here() {
     // The token of `Deny` allows nothing.
     let allow = shown.data("Deny").replace(":deny", ":allow");
     let forged = telegram.press_data(42, (42, question), &allow);
-    assert_eq!(telegram.told(forged).await, GONE);
+    assert_eq!(telegram.press_answer(forged).await, GONE);
     assert_eq!(waiting(&owner).await.len(), 1);
     let deny = telegram.press_data(42, (42, question), &shown.data("Deny"));
-    assert_eq!(telegram.told(deny).await, "Denied.");
+    assert_eq!(telegram.press_answer(deny).await, "Denied.");
 }
 
 #[tokio::test]

@@ -336,7 +336,7 @@ async fn a_link_says_that_its_call_was_answered_in_a_chat() {
     let question = ask(&telegram, "calculate 6*7").await;
     let path = path_in_inbox(&owner).await;
     let press = telegram.press(42, question, "Allow");
-    assert_eq!(telegram.told(press).await, "Allowed.");
+    assert_eq!(telegram.press_answer(press).await, "Allowed.");
     let page = server.remote().get(&path).await;
     is_end(&page, "Already answered");
     let text = "This call was allowed with a button in a chat at <time";

@@ -47,9 +47,12 @@ fn ask_in_group(telegram: &Telegram) {
     telegram.write(42, call);
 }
 
-fn is_link(told: &Value) {
-    assert!(told["text"].as_str().unwrap().contains(LINK), "{told}");
-    assert!(told["reply_markup"].is_null(), "{told}");
+fn is_link(press_answer: &Value) {
+    assert!(
+        press_answer["text"].as_str().unwrap().contains(LINK),
+        "{press_answer}"
+    );
+    assert!(press_answer["reply_markup"].is_null(), "{press_answer}");
 }
 
 async fn deny(owner: &Actor) {
@@ -72,7 +75,7 @@ async fn a_text_that_the_vendor_changes_can_never_be_allowed() {
     let button = sent["inline_keyboard"][0][0]["callback_data"].as_str();
     let allow = button.unwrap().replace(":deny", ":allow");
     let press = telegram.press_data(42, (42, question), &allow);
-    assert_eq!(telegram.told(press).await, GONE);
+    assert_eq!(telegram.press_answer(press).await, GONE);
     assert_eq!(waiting(&owner).await.len(), 1);
     deny(&owner).await;
     assert_eq!(telegram.wait_for(question + 1).await["text"], "pong");
@@ -93,9 +96,9 @@ async fn a_notified_chat_has_buttons_only_if_its_person_is_trusted() {
     // The token of a button gives no other answer.
     let session = shown.data("Allow").replace(":allow", ":session");
     let press = telegram.press_data(42, (42, 3), &session);
-    assert_eq!(telegram.told(press).await, GONE);
+    assert_eq!(telegram.press_answer(press).await, GONE);
     let press = telegram.press_data(42, (42, 3), &shown.data("Allow"));
-    assert_eq!(telegram.told(press).await, "Allowed.");
+    assert_eq!(telegram.press_answer(press).await, "Allowed.");
     assert!(!telegram.closed_question(3).await.text.contains(LINK));
 
     // The person's own turn asks once, not twice.
@@ -123,7 +126,7 @@ async fn always_in_this_session_counts_for_the_session_that_the_question_shows()
     );
     assert!(shown.text.contains(&from), "{}", shown.text);
     let press = telegram.press(42, 2, "Always in this session");
-    assert_eq!(telegram.told(press).await, "Allowed.");
+    assert_eq!(telegram.press_answer(press).await, "Allowed.");
     telegram.closed_question(2).await;
 
     let again = json!({ "session": session, "text": "calculate 6*8" });
@@ -167,10 +170,10 @@ async fn a_trusted_person_who_writes_mail_gets_the_call_as_a_reply() {
     post.imap.seen("IDLE", 1).await;
     post.pair(&owner, "ann@a.example", true).await;
     post.write("ann@a.example", "calculate 6*7");
-    let told = post.wait_for(2).await;
-    assert_eq!(told.to, ["RCPT TO:<ann@a.example>"]);
-    assert_eq!(told.header("In-Reply-To"), "<q2@a.example>");
-    let text = text_of(&told);
+    let press_answer = post.wait_for(2).await;
+    assert_eq!(press_answer.to, ["RCPT TO:<ann@a.example>"]);
+    assert_eq!(press_answer.header("In-Reply-To"), "<q2@a.example>");
+    let text = text_of(&press_answer);
     assert!(text.contains("\"expression\": \"6*7\""), "{text}");
     assert!(text.contains(LINK), "{text}");
     deny(&owner).await;
@@ -202,15 +205,15 @@ async fn a_trusted_person_in_a_group_is_asked_in_the_direct_chat() {
     assert_eq!(shown.chat, 42);
     let from = "\n\nThe conversation, started by a message from telegram:42:-100: ";
     assert!(shown.text.contains(from), "{}", shown.text);
-    let told = telegram.wait_for(3).await;
-    assert_eq!(told["chat_id"], GROUP);
-    assert_eq!(told["text"], WAITS_IN_CHAT);
+    let press_answer = telegram.wait_for(3).await;
+    assert_eq!(press_answer["chat_id"], GROUP);
+    assert_eq!(press_answer["text"], WAITS_IN_CHAT);
     // In the group, the button does nothing.
     let in_group = telegram.press_data(42, (GROUP, 2), &shown.data("Allow"));
-    assert_eq!(telegram.told(in_group).await, CANNOT);
+    assert_eq!(telegram.press_answer(in_group).await, CANNOT);
     assert_eq!(waiting(&owner).await.len(), 1);
     let press = telegram.press(42, 2, "Allow");
-    assert_eq!(telegram.told(press).await, "Allowed.");
+    assert_eq!(telegram.press_answer(press).await, "Allowed.");
     let closed = telegram.closed_question(2).await;
     ends_with(&closed, "Allowed. The call runs.");
     let answer = telegram.wait_for(4).await;
@@ -236,9 +239,9 @@ async fn a_group_gets_only_the_note_if_its_person_cannot_be_asked() {
     let (_server, owner, telegram) = trusted().await;
     telegram.refuse_buttons(Some(NO_RIGHTS));
     ask_in_group(&telegram);
-    let told = telegram.wait_for(2).await;
+    let press_answer = telegram.wait_for(2).await;
     assert_eq!(
-        (&told["chat_id"], &told["text"]),
+        (&press_answer["chat_id"], &press_answer["text"]),
         (&json!(GROUP), &json!(WAITS))
     );
     deny(&owner).await;

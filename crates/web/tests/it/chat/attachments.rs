@@ -67,10 +67,10 @@ async fn a_picture_is_stored_shown_to_the_model_and_returned() {
     let file = harness.upload("my%20dot.png", png()).await.expect(200);
     let id = &file["id"];
     assert!(id.as_str().unwrap().starts_with("att_"));
-    let told = json!({
+    let received = json!({
         "id": id, "name": "my dot.png", "type": "image/png", "size": png().len(), "width": 1, "height": 1,
     });
-    assert_eq!(file, told);
+    assert_eq!(file, received);
     let answer = harness.send("What is this?", id).await.unwrap();
     assert_eq!(answer["text"], "A dot.");
     let seen = harness.model.seen();
@@ -78,7 +78,7 @@ async fn a_picture_is_stored_shown_to_the_model_and_returned() {
 
     let params = json!({ "session": harness.session });
     let history = harness.owner.rpc("chat.history", params).await.unwrap();
-    assert_eq!(history["messages"][0]["attachments"], json!([told]));
+    assert_eq!(history["messages"][0]["attachments"], json!([received]));
     let state = harness
         .owner
         .rpc("sessions.get", json!({ "id": harness.session }));

@@ -7,7 +7,7 @@ use super::discord_server::Discord;
 use super::inbound::{approve, code_of, receive_through, session_of};
 use super::matrix_server::Matrix;
 use super::slack_server::Slack;
-use gatehouse_agents::{AgentsSettings, ButtonPlace};
+use gatehouse_agents::{AgentsSettings, ButtonRecipient};
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_testkit::{Actor, TestServer};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ pub trait ButtonVendor: Sized {
     fn is_alone(&self, _person: &str) {}
 
     /// Waits until the results of this many presses were shown to people.
-    async fn told(&self, count: usize) -> Vec<String>;
+    async fn press_answer(&self, count: usize) -> Vec<String>;
 
     /// Questions are stored without digits from now on.
     fn garble(&self);
@@ -163,7 +163,7 @@ async fn answered_once<V: ButtonVendor>() {
     assert!(closed.text.contains("\n\nAnswered by "), "{}", closed.text);
     chat.vendor.text(question + 1).await;
     chat.press(question, &shown.data("Allow"));
-    assert_eq!(chat.vendor.told(1).await, [GONE]);
+    assert_eq!(chat.vendor.press_answer(1).await, [GONE]);
     chat.closed(question, end).await;
 
     let (question, shown) = chat.ask("calculate 6*7").await;
@@ -210,12 +210,12 @@ async fn only_the_person<V: ButtonVendor>() {
         chat.vendor
             .press_data(V::OTHER, (V::PERSON, question), &allow);
     }
-    let mut told = 0;
+    let mut press_answer = 0;
     if V::SEES_OTHERS {
         let refusals = refused(&chat.owner, 1).await;
         assert_eq!(refusals[0]["detail"]["person"], V::OTHER);
-        assert_eq!(chat.vendor.told(1).await, [CANNOT]);
-        told = 1;
+        assert_eq!(chat.vendor.press_answer(1).await, [CANNOT]);
+        press_answer = 1;
     }
     chat.vendor.processed().await;
     chat.vendor.is_alone(V::PERSON);
@@ -224,15 +224,18 @@ async fn only_the_person<V: ButtonVendor>() {
         // Another trusted person, with a copy in their own chat.
         chat.vendor
             .press_data(V::OTHER, (V::OTHER, question), &allow);
-        assert_eq!(chat.vendor.told(2).await, [CANNOT, GONE]);
-        told = 2;
+        assert_eq!(chat.vendor.press_answer(2).await, [CANNOT, GONE]);
+        press_answer = 2;
     }
     assert_eq!(waiting(&chat.owner).await.len(), 1);
     trust(&chat.owner, V::PERSON, false).await;
     chat.press(question, &allow);
     let refusals = refused(&chat.owner, 1 + usize::from(V::SEES_OTHERS)).await;
     assert_eq!(refusals[0]["detail"]["person"], V::PERSON);
-    assert_eq!(chat.vendor.told(told + 1).await[told], CANNOT);
+    assert_eq!(
+        chat.vendor.press_answer(press_answer + 1).await[press_answer],
+        CANNOT
+    );
     assert_eq!(waiting(&chat.owner).await.len(), 1);
 }
 
@@ -246,7 +249,7 @@ async fn only_exact<V: ButtonVendor>() {
     let seen = chat.vendor.seen(question, is_link).await;
     assert!(seen.text.contains("cannot show it exactly"), "{seen:?}");
     let id = waiting(&chat.owner).await[0]["id"].clone();
-    let place = ButtonPlace {
+    let place = ButtonRecipient {
         account: V::KIND.to_owned(),
         chat: V::chat(V::PERSON).1,
         person: V::PERSON.to_owned(),
@@ -264,7 +267,7 @@ async fn only_exact<V: ButtonVendor>() {
     };
     for (number, press) in presses.iter().enumerate() {
         chat.press(question, press);
-        assert_eq!(chat.vendor.told(number + 1).await[number], GONE);
+        assert_eq!(chat.vendor.press_answer(number + 1).await[number], GONE);
     }
     assert_eq!(waiting(&chat.owner).await.len(), 1);
     chat.deny_on_page().await;
@@ -288,7 +291,7 @@ async fn ended_elsewhere<V: ButtonVendor>() {
     let end = "Nobody answered in time. The call does not run.";
     chat.closed(question, end).await;
     chat.press(question, &before.data("Allow"));
-    assert_eq!(chat.vendor.told(1).await, [GONE]);
+    assert_eq!(chat.vendor.press_answer(1).await, [GONE]);
     chat.closed(question, end).await;
 }
 

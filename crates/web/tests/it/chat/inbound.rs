@@ -53,9 +53,9 @@ pub(super) async fn unlocked(owner: &Actor, server: &TestServer) -> Actor {
 pub(super) async fn pair(owner: &Actor, telegram: &Telegram, person: i64, trusted: bool) {
     let sent = telegram.sent().len();
     telegram.write(person, json!({ "text": "/start" }));
-    let told = telegram.wait_for(sent + 1).await;
-    assert_eq!(told["chat_id"], person);
-    let code = code_of(told["text"].as_str().unwrap());
+    let reported = telegram.wait_for(sent + 1).await;
+    assert_eq!(reported["chat_id"], person);
+    let code = code_of(reported["text"].as_str().unwrap());
     let paired = approve(owner, &code, trusted).await;
     assert_eq!(paired["person"], person.to_string());
     assert_eq!(paired["trusted"], trusted);
@@ -177,8 +177,8 @@ async fn a_group_must_name_the_bot_and_an_ended_pairing_gets_a_code() {
     let id = json!({ "id": people["people"][0]["id"] });
     owner.rpc("pairing.unpair", id).await.unwrap();
     let last = telegram.write(42, json!({ "text": "hello?" }));
-    let told = telegram.wait_for(3).await;
-    assert!(told["text"].as_str().unwrap().contains("pairing code"));
+    let reported = telegram.wait_for(3).await;
+    assert!(reported["text"].as_str().unwrap().contains("pairing code"));
     telegram.confirmed(last).await;
 
     let off = json!({ "id": "telegram", "fields": { "inbound": false } });

@@ -141,8 +141,8 @@ async fn slack_gets_the_text_and_the_picture_of_a_tool() {
     let slack = Slack::start().await;
     let (server, owner, model) = drawing("slack", slack.fields()).await;
     slack.write("U1", "hello?");
-    let told = slack.wait_for(1).await;
-    approve(&owner, &code_of(told["text"].as_str().unwrap()), true).await;
+    let received = slack.wait_for(1).await;
+    approve(&owner, &code_of(received["text"].as_str().unwrap()), true).await;
     draw(&model);
     slack.write("U1", "Draw the sales.");
     assert_eq!(slack.wait_for(2).await["text"], ANSWER);
@@ -159,8 +159,8 @@ async fn slack_without_the_scope_for_uploads_gets_the_text_and_a_note() {
     let slack = Slack::start().await;
     let (_server, owner, model) = drawing("slack", slack.fields()).await;
     slack.write("U1", "hello?");
-    let told = slack.wait_for(1).await;
-    approve(&owner, &code_of(told["text"].as_str().unwrap()), true).await;
+    let received = slack.wait_for(1).await;
+    approve(&owner, &code_of(received["text"].as_str().unwrap()), true).await;
     slack.take_files_scope();
     draw(&model);
     slack.write("U1", "Draw the sales.");
@@ -176,8 +176,8 @@ async fn discord_gets_the_text_and_the_picture_of_a_tool() {
     let (server, owner, model) = drawing("discord", fields).await;
     discord.connected(1, 0).await;
     discord.write("42", "hello?", json!({}));
-    let (_, told) = discord.wait_for(1).await;
-    approve(&owner, &code_of(&told), true).await;
+    let (_, received) = discord.wait_for(1).await;
+    approve(&owner, &code_of(&received), true).await;
     draw(&model);
     discord.write("42", "Draw the sales.", json!({}));
     assert_eq!(discord.wait_for(2).await.1, ANSWER);
@@ -195,8 +195,8 @@ async fn matrix_gets_the_text_and_the_picture_of_a_tool() {
     let (server, owner, model) = drawing("matrix", fields).await;
     let room = "!direct:a";
     matrix.invite(room, PERSON, true);
-    let (_, told) = matrix.wait_for(1).await;
-    approve(&owner, &code_of(&told), true).await;
+    let (_, received) = matrix.wait_for(1).await;
+    approve(&owner, &code_of(&received), true).await;
     draw(&model);
     matrix.say(room, PERSON, "Draw the sales.");
     assert_eq!(matrix.wait_for(2).await.1, ANSWER);

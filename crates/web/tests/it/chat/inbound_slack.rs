@@ -11,9 +11,9 @@ use serde_json::json;
 pub(super) async fn pair(owner: &Actor, slack: &Slack, person: &str) {
     let sent = slack.sent().len();
     slack.write(person, "hello?");
-    let told = slack.wait_for(sent + 1).await;
-    assert_eq!(told["channel"], format!("D{person}"));
-    let paired = approve(owner, &code_of(told["text"].as_str().unwrap()), false).await;
+    let received = slack.wait_for(sent + 1).await;
+    assert_eq!(received["channel"], format!("D{person}"));
+    let paired = approve(owner, &code_of(received["text"].as_str().unwrap()), false).await;
     assert_eq!(paired["name"], format!("Person {person}"));
 }
 

@@ -231,7 +231,7 @@ async fn a_branch_continues_from_a_turn_and_leaves_the_original() {
         (&json!("Another way"), &json!(2))
     );
     let copies = messages(&branch["id"]).await;
-    let told = |messages: &[Value]| -> Vec<Value> {
+    let shown = |messages: &[Value]| -> Vec<Value> {
         let each = messages.iter();
         each.map(|it| {
             json!([
@@ -244,7 +244,7 @@ async fn a_branch_continues_from_a_turn_and_leaves_the_original() {
         })
         .collect()
     };
-    assert_eq!(told(&copies), told(&before[..2]));
+    assert_eq!(shown(&copies), shown(&before[..2]));
     assert_ne!(copies[0]["id"], before[0]["id"]);
     // Both sessions continue independently.
     send(json!({ "session": branch["id"], "text": "ping" })).await;

@@ -251,13 +251,13 @@ impl Telegram {
     }
 
     /// Waits for the result of a press that was shown to the person.
-    pub async fn told(&self, press: i64) -> String {
-        let told = |bot: &Bot| {
+    pub async fn press_answer(&self, press: i64) -> String {
+        let press_answer = |bot: &Bot| {
             let mut presses = bot.presses.iter();
             let (_, note) = presses.find(|(id, _)| *id == press.to_string())?;
             note.clone()
         };
-        self.until(told).await
+        self.until(press_answer).await
     }
 
     /// How many presses were acknowledged.

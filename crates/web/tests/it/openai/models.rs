@@ -35,8 +35,8 @@ async fn agents_and_models_are_listed() {
     ambiguous.refused(400, "INVALID_REQUEST");
     assert_eq!(list["data"][3]["owned_by"], "fake");
     let missing = harness.client.get("/v1/models/agent/nobody").await;
-    let told = missing.refused(404, "NOT_FOUND");
-    assert_eq!(told["error"]["param"], "model");
+    let received = missing.refused(404, "NOT_FOUND");
+    assert_eq!(received["error"]["param"], "model");
     let reader = harness.server.api_key(&harness.owner, &["operator.read"]);
     reader.await.get("/v1/models").await.expect(200);
 }

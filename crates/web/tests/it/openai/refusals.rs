@@ -33,9 +33,9 @@ fn body(changes: &Value) -> Value {
 async fn a_model_that_does_not_exist_is_not_found() {
     let harness = Harness::new().await;
     for model in ["agent/nobody", "nobody/m1", "gpt-4o", "agent/", "/m1", ""] {
-        let told = error(&harness.ask(model, "Hi.").await, 404, "NOT_FOUND");
-        assert_eq!(told["param"], "model", "{model}");
-        assert_eq!(told["type"], "invalid_request_error");
+        let received = error(&harness.ask(model, "Hi.").await, 404, "NOT_FOUND");
+        assert_eq!(received["param"], "model", "{model}");
+        assert_eq!(received["type"], "invalid_request_error");
     }
     let unknown = json!({ "error": { "message": "The model `m9` does not exist",
         "type": "invalid_request_error", "code": "model_not_found" } });
@@ -91,8 +91,8 @@ async fn what_cannot_be_done_is_refused_with_the_name_of_the_field() {
         ),
     ] {
         let reply = harness.client.post(CHAT, body(&changes)).await;
-        let told = error(&reply, 400, "INVALID_PARAMS");
-        assert_eq!(told["param"], param, "{changes}: {}", reply.text);
+        let received = error(&reply, 400, "INVALID_PARAMS");
+        assert_eq!(received["param"], param, "{changes}: {}", reply.text);
     }
     let kind = Some("application/json");
     let broken = harness.client.send_bytes("POST", CHAT, kind, "{").await;
@@ -111,14 +111,14 @@ async fn the_gate_keeps_its_own_format() {
     let harness = Harness::new().await;
     let good = body(&json!({}));
     let stranger = harness.server.local().remote();
-    let told = stranger.post(CHAT, good.clone()).await;
-    assert!(told.refused(401, "AUTH_NOT_AUTHENTICATED")["error"].is_string());
+    let received = stranger.post(CHAT, good.clone()).await;
+    assert!(received.refused(401, "AUTH_NOT_AUTHENTICATED")["error"].is_string());
     let reader = harness
         .server
         .api_key(&harness.owner, &["operator.read"])
         .await;
-    let told = reader.post(CHAT, good.clone()).await;
-    assert!(told.refused(403, "FORBIDDEN")["error"].is_string());
+    let received = reader.post(CHAT, good.clone()).await;
+    assert!(received.refused(403, "FORBIDDEN")["error"].is_string());
     let limited =
         json!({ "label": "voice", "scopes": ["operator.write"], "only": ["/v1/audio/*"] });
     let made = harness
@@ -127,8 +127,8 @@ async fn the_gate_keeps_its_own_format() {
         .await
         .expect(200);
     let key = harness.server.local().bearer(made["key"].as_str().unwrap());
-    let told = key.post(CHAT, good).await.refused(403, "FORBIDDEN");
-    assert_eq!(told["required"], "only");
+    let received = key.post(CHAT, good).await.refused(403, "FORBIDDEN");
+    assert_eq!(received["required"], "only");
     assert!(harness.model.seen().is_empty());
 }
 
@@ -147,8 +147,8 @@ async fn a_budget_that_is_used_up_stops_agents_and_models() {
             for stream in [false, true] {
                 let changes = json!({ "model": model, "stream": stream });
                 let reply = harness.client.post(CHAT, body(&changes)).await;
-                let told = error(&reply, 402, "BUDGET_EXHAUSTED");
-                assert_eq!(told["type"], "insufficient_quota");
+                let received = error(&reply, 402, "BUDGET_EXHAUSTED");
+                assert_eq!(received["type"], "insufficient_quota");
                 assert!(reply.json()["resets_at"].is_string());
             }
         }
@@ -165,8 +165,8 @@ async fn a_failure_of_the_provider_is_reported() {
     let refusal = json!({ "error": { "message": "no", "type": "invalid_request_error" } });
     for model in ["agent/default", "fake/m1"] {
         harness.model.will([Reaction::Refuse(400, refusal.clone())]);
-        let told = error(&harness.ask(model, "Hi.").await, 502, "PROVIDER_FAILED");
-        assert_eq!(told["type"], "server_error");
+        let received = error(&harness.ask(model, "Hi.").await, 502, "PROVIDER_FAILED");
+        assert_eq!(received["type"], "server_error");
         // Once the response has begun, the failure is an event.
         harness.model.will([Reaction::Break("It is".to_owned())]);
         let changes = json!({ "model": model, "stream": true });
@@ -236,8 +236,8 @@ async fn a_whole_answer_ends_with_the_key_of_its_request() {
         let answers = tokio::time::timeout(Duration::from_secs(20), answers);
         let (chat, response, ()) = answers.await.expect("both end");
         for reply in [chat, response] {
-            let told = error(&reply, 401, "AUTH_NOT_AUTHENTICATED");
-            assert_eq!(told["type"], "authentication_error");
+            let received = error(&reply, 401, "AUTH_NOT_AUTHENTICATED");
+            assert_eq!(received["type"], "authentication_error");
         }
     }
 }

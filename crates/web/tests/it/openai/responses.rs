@@ -346,12 +346,15 @@ async fn what_is_not_supported_is_refused() {
     ] {
         let mut body = json!({ "model": "fake/m1", "input": "Hi." });
         body[name] = value;
-        let told = harness.client.post(RESPONSES, body).await;
-        let told = told.refused(400, "INVALID_PARAMS");
-        assert_eq!(told["error"]["param"], name, "{told}");
+        let received = harness.client.post(RESPONSES, body).await;
+        let received = received.refused(400, "INVALID_PARAMS");
+        assert_eq!(received["error"]["param"], name, "{received}");
     }
     let body = json!({ "model": "nobody/m1", "input": "Hi." });
-    let told = harness.client.post(RESPONSES, body).await;
-    assert_eq!(told.refused(404, "NOT_FOUND")["error"]["param"], "model");
+    let received = harness.client.post(RESPONSES, body).await;
+    assert_eq!(
+        received.refused(404, "NOT_FOUND")["error"]["param"],
+        "model"
+    );
     assert!(harness.model.seen().is_empty());
 }

@@ -144,9 +144,9 @@ async fn an_answer_reaches_the_browser_that_asked() {
     let ask = json!({ "text": "hello" });
     let sent = owner.rpc("chat.send", ask).await.unwrap();
     let session = sent["session"].as_str().unwrap();
-    let told = next(&mut pushed).await;
+    let received = next(&mut pushed).await;
     assert_eq!(
-        told.text,
+        received.text,
         json!({
             "kind": "answer",
             "tag": format!("answer {session}"),
@@ -154,7 +154,7 @@ async fn an_answer_reaches_the_browser_that_asked() {
             "url": format!("/chat/{session}"),
         })
     );
-    assert_eq!(told.urgency, "normal");
+    assert_eq!(received.urgency, "normal");
 
     // The other browser gets only what concerns all.
     message(&server, &owner, "for all").await;
@@ -169,9 +169,9 @@ async fn a_question_that_fails_is_announced_with_the_reason() {
     // No model is configured.
     let ask = json!({ "text": "hello" });
     owner.rpc("chat.send", ask).await.unwrap();
-    let told = next(&mut pushed).await;
-    assert_eq!(told.text["kind"], "no_answer");
-    let body = told.text["body"].as_str().unwrap();
+    let received = next(&mut pushed).await;
+    assert_eq!(received.text["kind"], "no_answer");
+    let body = received.text["body"].as_str().unwrap();
     assert!(body.contains("model"), "{body}");
 }
 

@@ -312,9 +312,9 @@ async fn a_drill_that_cannot_be_made_does_not_blame_the_backup() {
     services.create_backup(None, None).await.unwrap();
     *verifier.result.lock().unwrap() = Err(DrillError::NotMade("no space is left".to_owned()));
     assert!(drill(&server, &verifier).await);
-    let told = finding(&owner).await;
-    assert_eq!(told["ok"], false, "{told}");
-    let message = told["message"].as_str().unwrap();
+    let received = finding(&owner).await;
+    assert_eq!(received["ok"], false, "{received}");
+    let message = received["message"].as_str().unwrap();
     assert!(message.contains("no space is left"), "{message}");
     assert!(message.contains("was not checked"), "{message}");
     assert_eq!(audit_count(&owner, "backup.unusable").await, 0);

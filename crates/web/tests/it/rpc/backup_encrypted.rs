@@ -40,8 +40,8 @@ async fn after_a_restart_only_the_file_of_an_encrypted_backup_is_checked_and_not
 
     assert!(drill(&server, &verifier).await);
     assert_eq!(finding(&owner).await, Value::Null);
-    let told = doctor_check(&owner, "backup_encrypted").await;
-    let message = told["message"].as_str().unwrap();
+    let received = doctor_check(&owner, "backup_encrypted").await;
+    let message = received["message"].as_str().unwrap();
     assert!(message.contains(&made.backup.name), "{message}");
     assert!(message.contains("its file was unchanged"), "{message}");
     assert!(
@@ -77,8 +77,11 @@ async fn after_a_restart_only_the_file_of_an_encrypted_backup_is_checked_and_not
     clock.advance(WEEK);
     assert!(drill(&server, &verifier).await);
     assert_eq!(listed(&owner).await, "header_only");
-    let told = doctor_check(&owner, "backup_encrypted").await;
-    assert!(told.to_string().contains("was not compared"), "{told}");
+    let received = doctor_check(&owner, "backup_encrypted").await;
+    assert!(
+        received.to_string().contains("was not compared"),
+        "{received}"
+    );
     assert!(verifier.asked().is_empty(), "nothing can be restored");
 }
 
@@ -126,10 +129,12 @@ async fn an_encrypted_backup_is_restored_on_trial_while_the_server_has_the_key_o
     clock.advance(WEEK);
     assert!(drill(&server, &verifier).await);
     assert_eq!(listed(&owner).await, "file_unchanged");
-    let told = doctor_check(&owner, "backup_encrypted").await;
+    let received = doctor_check(&owner, "backup_encrypted").await;
     assert!(
-        told.to_string().contains("neither decrypted nor restored"),
-        "{told}"
+        received
+            .to_string()
+            .contains("neither decrypted nor restored"),
+        "{received}"
     );
 }
 
@@ -185,11 +190,14 @@ async fn a_backup_that_could_not_be_tried_is_not_blamed_and_the_one_of_the_next_
     let not_made = DrillError::NotMade("no space is left".to_owned());
     *verifier.result.lock().unwrap() = Err(not_made);
     assert!(drill(&server, &verifier).await);
-    let told = finding(&owner).await;
-    assert!(told.to_string().contains("was not checked"), "{told}");
+    let received = finding(&owner).await;
     assert!(
-        told["hint"].as_str().unwrap().contains("after a day"),
-        "{told}"
+        received.to_string().contains("was not checked"),
+        "{received}"
+    );
+    assert!(
+        received["hint"].as_str().unwrap().contains("after a day"),
+        "{received}"
     );
     assert_eq!(listed(&owner).await, "not_checked");
     *verifier.result.lock().unwrap() = Ok(());
@@ -216,8 +224,11 @@ async fn a_backup_that_is_deleted_during_its_trial_is_not_called_unusable() {
         })
     });
     assert!(services.make_due_drill(&verify).await.unwrap());
-    let told = finding(&owner).await;
-    assert!(told.to_string().contains("deleted during"), "{told}");
+    let received = finding(&owner).await;
+    assert!(
+        received.to_string().contains("deleted during"),
+        "{received}"
+    );
     assert_eq!(audit_count(&owner, "backup.unusable").await, 0);
 }
 
@@ -260,9 +271,12 @@ async fn with_postgresql_an_encrypted_backup_is_read_at_once_and_not_written_to_
     assert_eq!(verifier.last(), Some((true, true)));
     assert_eq!(listed(&owner).await, "decrypted");
     assert_eq!(finding(&owner).await, Value::Null, "nothing is restored");
-    let told = doctor_check(&owner, "backup_encrypted").await;
-    assert_eq!(told["ok"], true, "{told}");
-    assert!(told.to_string().contains("It was not restored"), "{told}");
+    let received = doctor_check(&owner, "backup_encrypted").await;
+    assert_eq!(received["ok"], true, "{received}");
+    assert!(
+        received.to_string().contains("It was not restored"),
+        "{received}"
+    );
     assert_eq!(audit_count(&owner, "backup.verified").await, 0);
     assert!(!drill(&two, &verifier).await, "it is not due");
 }

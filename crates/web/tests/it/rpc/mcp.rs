@@ -34,7 +34,7 @@ pub async fn python() -> String {
 }
 
 /// Waits until the program has written its environment, and returns it.
-async fn told(path: &Path) -> BTreeMap<String, String> {
+async fn reported(path: &Path) -> BTreeMap<String, String> {
     let waiting = async {
         loop {
             if let Ok(text) = tokio::fs::read(path).await {
@@ -43,8 +43,8 @@ async fn told(path: &Path) -> BTreeMap<String, String> {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let told = tokio::time::timeout(Duration::from_mins(1), waiting).await;
-    told.expect("the program did not start")
+    let reported = tokio::time::timeout(Duration::from_mins(1), waiting).await;
+    reported.expect("the program did not start")
 }
 
 async fn configure(server: &TestServer, owner: &Actor, name: &str, env: Value) -> PathBuf {
@@ -81,7 +81,7 @@ async fn operator_write_cannot_put_variables_into_a_configured_program() {
         writer.rpc("env.set", params).await.unwrap();
     }
     let path = configure(&server, &owner, "plain", Value::Null).await;
-    let seen = told(&path).await;
+    let seen = reported(&path).await;
     let given: Vec<&str> = seen.keys().map(String::as_str).collect();
     for name in &given {
         assert!(["PATH", "LC_CTYPE"].contains(name), "{given:?}");
@@ -98,7 +98,7 @@ async fn a_program_gets_the_variables_that_its_entry_names() {
     }
     let env = json!({ "LOG_LEVEL": "debug", "TOKEN": { "vault": "GITHUB_TOKEN" } });
     let path = configure(&server, &owner, "named", env).await;
-    let seen = told(&path).await;
+    let seen = reported(&path).await;
     assert_eq!(seen["LOG_LEVEL"], "debug");
     assert_eq!(seen["TOKEN"], "ghp_1");
     assert!(!seen.contains_key("GITHUB_TOKEN") && !seen.contains_key("OTHER"));

@@ -21,8 +21,8 @@ async fn changes_of_keys_and_of_the_vault_are_published_too() {
     );
     let there = json!({ "provider": "tts_cloud_1", "configured": true });
     let nobody = json!({ "provider": "", "configured": false });
-    let of = |told: &Value| {
-        let tts = &told["tts"];
+    let of = |received: &Value| {
+        let tts = &received["tts"];
         json!({ "provider": tts["provider"], "configured": tts["configured"] })
     };
     assert_eq!(of(&socket.event("voice.settings").await.unwrap()), there);

@@ -209,14 +209,20 @@ async fn changes_are_published() {
         .rpc("voice.personas.set_active", json!({ "id": "a" }))
         .await
         .unwrap();
-    let told = socket.event("voice.persona").await.unwrap();
-    assert_eq!((&told["id"], &told["active"]), (&json!("a"), &json!(true)));
+    let received = socket.event("voice.persona").await.unwrap();
+    assert_eq!(
+        (&received["id"], &received["active"]),
+        (&json!("a"), &json!(true))
+    );
     owner
         .rpc("voice.personas.delete", json!({ "id": "a" }))
         .await
         .unwrap();
-    let told = socket.event("voice.persona").await.unwrap();
-    assert_eq!((&told["id"], &told["deleted"]), (&json!("a"), &json!(true)));
+    let received = socket.event("voice.persona").await.unwrap();
+    assert_eq!(
+        (&received["id"], &received["deleted"]),
+        (&json!("a"), &json!(true))
+    );
 }
 
 #[tokio::test]

@@ -376,16 +376,16 @@ async fn changes_are_published() {
     let (server, owner) = light_owner(Options::default()).await;
     let mut socket = server.socket(&owner, "/ws").await;
     owner.rpc("tts.disable", json!({})).await.unwrap();
-    let told = socket.event("voice.settings").await.unwrap();
-    assert_eq!(told["tts"]["enabled"], false);
+    let received = socket.event("voice.settings").await.unwrap();
+    assert_eq!(received["tts"]["enabled"], false);
     assert_eq!(
-        told["stt"],
+        received["stt"],
         json!({ "enabled": true, "provider": "", "configured": false })
     );
     let auto = json!({ "key": "voice.tts.auto", "value": "always" });
     owner.rpc("config.set", auto).await.unwrap();
-    let told = socket.event("voice.settings").await.unwrap();
-    assert_eq!(told["tts"]["auto"], "always");
+    let received = socket.event("voice.settings").await.unwrap();
+    assert_eq!(received["tts"]["auto"], "always");
     // Changes of other settings are not reported.
     let other = json!({ "key": "models.autodetect", "value": false });
     owner.rpc("config.set", other).await.unwrap();
@@ -393,14 +393,14 @@ async fn changes_are_published() {
         .rpc("stt.setProvider", json!({ "provider": "groq" }))
         .await
         .unwrap();
-    let told = socket.event("voice.settings").await.unwrap();
-    assert_eq!(told["stt"]["provider"], "stt_cloud_2");
+    let received = socket.event("voice.settings").await.unwrap();
+    assert_eq!(received["stt"]["provider"], "stt_cloud_2");
     // Changes without an effect on the status are not reported either.
     let voice = json!({ "key": "voice.tts.tts_cloud_1.stability", "value": 0.5 });
     owner.rpc("config.set", voice).await.unwrap();
     owner.rpc("tts.enable", json!({})).await.unwrap();
-    let told = socket.event("voice.settings").await.unwrap();
-    assert_eq!(told["tts"]["enabled"], true);
+    let received = socket.event("voice.settings").await.unwrap();
+    assert_eq!(received["tts"]["enabled"], true);
 }
 
 #[tokio::test]

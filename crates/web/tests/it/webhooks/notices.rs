@@ -23,7 +23,7 @@ async fn texts(owner: &Actor) -> Vec<String> {
 }
 
 /// Waits for a message that contains this text.
-async fn told(owner: &Actor, text: &str) -> String {
+async fn message_with(owner: &Actor, text: &str) -> String {
     let wait = async {
         loop {
             let found = texts(owner).await;
@@ -48,7 +48,7 @@ async fn a_failed_delivery_is_reported_with_its_reason_and_a_link_and_several_ar
     for body in ["{\"a\":1}", "{\"a\":2}"] {
         send(&remote, &hook.path(), &[], body).await.expect(202);
     }
-    let text = told(&owner, "A delivery of the webhook n failed.").await;
+    let text = message_with(&owner, "A delivery of the webhook n failed.").await;
     let failed = loop {
         let all = until(&owner, &hook, 2).await;
         if all.iter().all(|it| it["status"] == "failed") {
@@ -75,7 +75,7 @@ async fn the_tenth_refusal_in_a_row_is_reported_and_the_ninth_is_not() {
     until(&owner, &hook, 9).await;
     assert!(texts(&owner).await.is_empty());
     refused().await;
-    let text = told(&owner, "refused 10 requests").await;
+    let text = message_with(&owner, "refused 10 requests").await;
     assert!(
         text.contains("missing_signature") && text.contains(hook.id()),
         "{text}"
@@ -130,7 +130,7 @@ async fn each_sender_that_stopped_is_reported_once_and_so_is_its_return() {
     noted(&server, &format!("senders/{}", hook.id())).await;
     clock.advance(Duration::from_mins(5));
     (server, owner) = restart(server, owner).await;
-    let text = told(&owner, "The health check senders failed.").await;
+    let text = message_with(&owner, "The health check senders failed.").await;
     assert!(
         text.contains("Builds") && !text.contains("Deploys"),
         "{text}"
@@ -141,7 +141,7 @@ async fn each_sender_that_stopped_is_reported_once_and_so_is_its_return() {
     noted(&server, &format!("senders/{}", other.id())).await;
     clock.advance(Duration::from_mins(5));
     (server, owner) = restart(server, owner).await;
-    let text = told(&owner, "Deploys").await;
+    let text = message_with(&owner, "Deploys").await;
     assert!(
         text.contains("failed") && !text.contains("Builds"),
         "{text}"
@@ -150,12 +150,12 @@ async fn each_sender_that_stopped_is_reported_once_and_so_is_its_return() {
     send(&remote, &hook.path(), &[], "{}").await.expect(202);
     until(&owner, &hook, 13).await;
     (server, owner) = restart(server, owner).await;
-    told(&owner, "The health check senders passes again for Builds.").await;
+    message_with(&owner, "The health check senders passes again for Builds.").await;
     let remote = server.remote();
     send(&remote, &other.path(), &[], "{}").await.expect(202);
     until(&owner, &other, 14).await;
     (server, owner) = restart(server, owner).await;
-    told(&owner, "The health check senders passes again.\n").await;
+    message_with(&owner, "The health check senders passes again.\n").await;
     let all = texts(&owner).await;
     let messages = all
         .iter()
@@ -206,7 +206,7 @@ async fn nodes_of_a_database_count_together_and_send_each_message_once() {
     send(&one.remote(), &failing.path(), &[], "1")
         .await
         .expect(202);
-    told(&owner, "A delivery of the webhook n failed.").await;
+    message_with(&owner, "A delivery of the webhook n failed.").await;
 
     let two = TestServer::start(options(there)).await;
     for number in 0..10 {
@@ -214,7 +214,7 @@ async fn nodes_of_a_database_count_together_and_send_each_message_once() {
         let refused = send(&node.remote(), &refusing.path(), &[], "{}").await;
         refused.expect(401);
     }
-    told(&owner, "refused 10 requests").await;
+    message_with(&owner, "refused 10 requests").await;
 
     // The other node counts the next failure to the message of the first node.
     drop(one.stop().await);
@@ -234,7 +234,7 @@ async fn nodes_of_a_database_count_together_and_send_each_message_once() {
             .await
             .expect(401);
     }
-    told(&owner, "The webhook last refused 10 requests").await;
+    message_with(&owner, "The webhook last refused 10 requests").await;
     let texts = texts(&owner).await;
     assert_eq!(texts.len(), 3, "{texts:?}");
 }

@@ -1,5 +1,5 @@
 use super::*;
-use gatehouse_domain::DeliveryStatus;
+use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 
 /// A delivery whose payload has this many bytes.
 fn waiting(payload: usize) -> Waiting {

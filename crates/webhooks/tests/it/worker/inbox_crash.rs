@@ -29,8 +29,8 @@ async fn victim() {
         clippy::disallowed_methods,
         reason = "the parent process configures the victim this way"
     )]
-    let told = [DIRECTORY, AT, FIRST].map(|name| std::env::var(name).ok());
-    let [Some(directory), Some(at), Some(first)] = told else {
+    let received = [DIRECTORY, AT, FIRST].map(|name| std::env::var(name).ok());
+    let [Some(directory), Some(at), Some(first)] = received else {
         return;
     };
     let directory = Path::new(&directory);

@@ -166,11 +166,11 @@ export const SENTENCES: Record<string, Sentence> = {
 /** Title and details of a row; unknown kinds keep their name. `labels`: labels of keys, devices and personas by ID. */
 export function sentence(
   kind: string,
-  told: unknown,
+  recorded: unknown,
   labels: ReadonlyMap<string, string>,
 ): { title: string; more: string } {
   const found = SENTENCES[kind];
-  const given = (typeof told === 'object' && told !== null ? told : {}) as Detail;
+  const given = (typeof recorded === 'object' && recorded !== null ? recorded : {}) as Detail;
   // `made` names what the call made, such as an ID that the gateway chose.
   const detail: Detail = { ...(given.made as Detail | undefined), ...given };
   const title = found?.title() ?? kind;

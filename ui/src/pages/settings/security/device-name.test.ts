@@ -5,7 +5,7 @@ const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefo
 const IPHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1';
 
-test('browsers are told in words', () => {
+test('browsers have names in words', () => {
   expect(deviceName(FIREFOX)).toBe('Firefox on Linux');
   expect(deviceName(IPHONE)).toBe('Safari on iOS');
   expect(isHandheld(IPHONE)).toBe(true);

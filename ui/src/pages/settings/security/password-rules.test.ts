@@ -17,7 +17,7 @@ test('a change must change something', () => {
   expect(kept('correct horse', 'correct horse', 'battery staple')).toEqual([true, true, true]);
 });
 
-test('what is missing is told', () => {
+test('what is missing is named', () => {
   expect(rules('correct', '')[0]?.left).toContain('5');
   expect(rules('correct horse', '')[0]?.left).toBeUndefined();
   expect(wrongLength('correct')).toContain('12');

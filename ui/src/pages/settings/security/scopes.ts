@@ -14,8 +14,8 @@ export const SCOPES: readonly { scope: Scope; label: () => string; hint: () => s
 
 /** A short list of scopes, such as "Read, Write"; admin includes all others. */
 export function scopesInWords(scopes: readonly Scope[]): string {
-  const told = scopes.includes('operator.admin') ? (['operator.admin'] as const) : scopes;
-  return SCOPES.filter(({ scope }) => (told as readonly Scope[]).includes(scope))
+  const named = scopes.includes('operator.admin') ? (['operator.admin'] as const) : scopes;
+  return SCOPES.filter(({ scope }) => (named as readonly Scope[]).includes(scope))
     .map(({ label }) => label())
     .join(', ');
 }

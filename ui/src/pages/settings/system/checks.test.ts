@@ -19,9 +19,9 @@ test('English shows the sentence of the gateway', () => {
 
 test('a sentence with a translation replaces the general text', () => {
   overwriteGetLocale(() => 'de');
-  const told = { message: true, hint: true };
+  const inLanguage = { message: true, hint: true };
   expect(
-    shown({ ...disk, message: 'Im Datenverzeichnis sind 400 MiB frei.', hint: 'Schaffen Sie Platz.', told }),
+    shown({ ...disk, message: 'Im Datenverzeichnis sind 400 MiB frei.', hint: 'Schaffen Sie Platz.', inLanguage }),
   ).toEqual({
     name: 'Speicherplatz',
     text: null,

@@ -1,7 +1,7 @@
 // Texts for the gateway's health checks, by ID. A check has its result as a sentence only, in English. Other languages
 // say in general what was found, and add the gateway's sentence where it says more.
 import type { Check } from '../../../client/generated/rpc';
-import type { Told } from '../../../phrases/checks';
+import type { Translated } from '../../../phrases/checks';
 import { HELD_BACK } from '../../deliveries/held';
 import { m } from '../../../paraglide/messages.js';
 import { baseLocale, getLocale } from '../../../paraglide/runtime.js';
@@ -204,15 +204,15 @@ export interface Shown {
 /** Readable form of an unknown ID. */
 const words = (id: string): string => id.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase());
 
-type Found = Pick<Check, 'id' | 'ok' | 'message' | 'hint'> & { told?: Told };
+type Found = Pick<Check, 'id' | 'ok' | 'message' | 'hint'> & { inLanguage?: Translated };
 
-export function shown({ id, ok, message, hint, told }: Found): Shown {
+export function shown({ id, ok, message, hint, inLanguage }: Found): Shown {
   const known = CHECKS[id];
   const outcome = ok ? 'good' : 'bad';
   const isWhole = known?.whole?.includes(outcome) ?? false;
   const general = isWhole || getLocale() !== baseLocale ? (known?.[outcome]?.() ?? null) : null;
-  const text = told?.message ? null : general;
-  const ownHint = hint && !ok && !told?.hint ? (known?.hint?.() ?? null) : null;
+  const text = inLanguage?.message ? null : general;
+  const ownHint = hint && !ok && !inLanguage?.hint ? (known?.hint?.() ?? null) : null;
   return {
     name: known?.name() ?? words(id),
     text,

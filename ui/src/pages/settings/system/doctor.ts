@@ -2,12 +2,12 @@
 import type { Check } from '../../../client/generated/rpc';
 import { keys } from '../../../client/keys';
 import { rpc } from '../../../client/rpc';
-import { checksInWords, type Told } from '../../../phrases/checks';
+import { checksInWords, type Translated } from '../../../phrases/checks';
 
 /** A check whose texts may be translated. */
-export type ToldCheck = Check & { told?: Told };
+export type TranslatedCheck = Check & { inLanguage?: Translated };
 
-async function load(): Promise<{ checks: ToldCheck[] }> {
+async function load(): Promise<{ checks: TranslatedCheck[] }> {
   const [{ checks }, inWords] = await Promise.all([rpc('system.doctor'), checksInWords()]);
   return { checks: checks.map(inWords) };
 }

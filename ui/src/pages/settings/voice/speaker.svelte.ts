@@ -2,7 +2,7 @@
 import { rpc, type Params, type Result } from '../../../client/rpc';
 
 export interface Spoken {
-  told: Result<'tts.convert'>;
+  result: Result<'tts.convert'>;
   blob: Blob;
   url: string;
 }
@@ -19,11 +19,11 @@ export class Speaker {
     this.busy = true;
     this.error = null;
     try {
-      const told = await rpc('tts.convert', params, { signal: own.signal, timeout_ms: 120_000 });
+      const result = await rpc('tts.convert', params, { signal: own.signal, timeout_ms: 120_000 });
       if (own !== this.#asking) return;
       this.#forget();
-      const blob = new Blob([bytesOf(told.audio)], { type: told.mimeType });
-      this.speech = { told, blob, url: URL.createObjectURL(blob) };
+      const blob = new Blob([bytesOf(result.audio)], { type: result.mimeType });
+      this.speech = { result, blob, url: URL.createObjectURL(blob) };
     } catch (error) {
       if (own !== this.#asking) return;
       this.#forget();

@@ -37,7 +37,7 @@ describe('readAssignments', () => {
     ]);
   });
 
-  test('what is no assignment is told by its line', () => {
+  test('what is no assignment is reported with its line', () => {
     expect(readAssignments('A=1\nnonsense\nB="open\nC=3')).toEqual({
       assignments: [
         { key: 'A', value: '1' },
@@ -48,7 +48,7 @@ describe('readAssignments', () => {
   });
 });
 
-test('a block is told from a name', () => {
+test('a block is distinguished from a name', () => {
   for (const block of ['A=1', 'export A=1', '# x\nA=1', ' A = 1']) expect(isBlock(block)).toBe(true);
   for (const name of ['A', 'API_KEY', '=1', '1A=2']) expect(isBlock(name)).toBe(false);
 });

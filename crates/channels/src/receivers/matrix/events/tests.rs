@@ -11,7 +11,7 @@ fn said_of(events: &str) -> Vec<RoomEvent> {
     );
     let synced: Synced = serde_json::from_str(&text).unwrap();
     let joined: Vec<_> = synced.joined().collect();
-    joined[0].1.said(ME)
+    joined[0].1.room_events(ME)
 }
 
 fn text_of(content: &serde_json::Value) -> Option<(String, bool)> {

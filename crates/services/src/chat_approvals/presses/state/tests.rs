@@ -20,8 +20,8 @@ fn presses_wait_in_order_and_one_task_works_on_an_account() {
     assert!(presses.push("a", vec![press(0)]));
 }
 
-fn answer_place(person: &str) -> ButtonPlace {
-    ButtonPlace {
+fn answer_place(person: &str) -> ButtonRecipient {
+    ButtonRecipient {
         account: "a".to_owned(),
         chat: format!("chat {person}"),
         person: person.to_owned(),

@@ -19,10 +19,10 @@ pub async fn an_exit_status_of_1_is_reported_without_the_output(id: SttId) {
         problem.message.contains("exited with an error"),
         "{problem:?}"
     );
-    let told = format!("{problem:?}");
+    let received = format!("{problem:?}");
     assert!(
-        !told.contains(SECRET_BODY) && !told.contains("/tmp"),
-        "{told}"
+        !received.contains(SECRET_BODY) && !received.contains("/tmp"),
+        "{received}"
     );
 }
 

@@ -9,9 +9,9 @@ use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_voice::SttId;
 
 fn is_discreet(problem: &Problem) {
-    let told = format!("{problem:?}");
+    let received = format!("{problem:?}");
     for secret in [SECRET_BODY, KEY, "RIFF"] {
-        assert!(!told.contains(secret), "{told}");
+        assert!(!received.contains(secret), "{received}");
     }
 }
 

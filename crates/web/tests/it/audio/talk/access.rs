@@ -50,7 +50,7 @@ async fn with_key(harness: &Harness) -> (Talking, String) {
     let socket = harness.server.socket(&key, "/ws/talk").await;
     let mut talking = Talking { socket };
     talking.begin(json!({})).await;
-    talking.told("ready").await;
+    talking.server_message("ready").await;
     (talking, made["id"].as_str().unwrap().to_owned())
 }
 
@@ -133,7 +133,9 @@ async fn a_node_that_is_cut_off_from_its_database_neither_answers_nor_transcribe
     let pause = Duration::from_secs(2);
     while let Ok(Ok(received)) = tokio::time::timeout(pause, talking.socket.receive()).await {
         match received {
-            Received::Json(told) => assert_eq!(told["type"], "error", "{told}"),
+            Received::Json(server_message) => {
+                assert_eq!(server_message["type"], "error", "{server_message}")
+            }
             Received::Bytes(_) => panic!("the answer continues"),
         }
     }
@@ -143,10 +145,10 @@ async fn a_node_that_is_cut_off_from_its_database_neither_answers_nor_transcribe
 async fn ends(socket: &mut Socket, code: &str, close: u16) {
     loop {
         match socket.receive().await {
-            Ok(Received::Json(told)) if told["type"] == "error" => {
-                assert_eq!(told["error"]["code"], code, "{told}");
+            Ok(Received::Json(server_message)) if server_message["type"] == "error" => {
+                assert_eq!(server_message["error"]["code"], code, "{server_message}");
             }
-            Ok(Received::Json(told)) => panic!("{told}"),
+            Ok(Received::Json(server_message)) => panic!("{server_message}"),
             Ok(Received::Bytes(_)) => {}
             Err(got) => {
                 assert_eq!(got, close);
@@ -205,7 +207,7 @@ async fn what_does_not_belong_into_a_conversation_ends_it() {
     let mut talking = Talking::start(&harness, json!({})).await;
     talking.socket.send_frame(binary(64 * 1024)).await.unwrap();
     talking.ask().await;
-    talking.told("speech_started").await;
+    talking.server_message("speech_started").await;
 }
 
 #[tokio::test]

@@ -19,7 +19,9 @@ async fn no_audio(talking: &mut Talking, kind: &str) -> Value {
     loop {
         match talking.socket.receive().await.unwrap() {
             Received::Bytes(_) => panic!("audio after the interruption"),
-            Received::Json(told) if told["type"] == kind => return told,
+            Received::Json(server_message) if server_message["type"] == kind => {
+                return server_message;
+            }
             Received::Json(_) => {}
         }
     }
@@ -39,7 +41,7 @@ async fn speaking_stops_the_answer_within_200_ms_and_the_history_knows_what_was_
 
     let began = Instant::now();
     let interrupting = speech();
-    let told = {
+    let server_message = {
         let Talking { socket } = &mut talking;
         let mut sent = 0;
         let mut tick = tokio::time::interval(Duration::from_millis(10));
@@ -52,8 +54,8 @@ async fn speaking_stops_the_answer_within_200_ms_and_the_history_knows_what_was_
                     socket.send_frame(frame).await.unwrap();
                 }
                 received = socket.receive() => {
-                    if let Received::Json(told) = received.unwrap() && told["type"] == "interrupted" {
-                        break told;
+                    if let Received::Json(server_message) = received.unwrap() && server_message["type"] == "interrupted" {
+                        break server_message;
                     }
                 }
             }
@@ -61,8 +63,8 @@ async fn speaking_stops_the_answer_within_200_ms_and_the_history_knows_what_was_
     };
     let took = began.elapsed();
     assert!(took < SOON, "{took:?}");
-    assert_eq!(told["turn_id"], turn["turn_id"]);
-    let heard = told["heard"].as_str().unwrap();
+    assert_eq!(server_message["turn_id"], turn["turn_id"]);
+    let heard = server_message["heard"].as_str().unwrap();
     assert!(heard.len() > 10 && text.starts_with(heard), "{heard}");
     assert!(heard.len() < 600, "{heard}");
     let answer = no_audio(&mut talking, "answer").await;
@@ -104,7 +106,7 @@ async fn an_answer_whose_turn_has_ended_is_interrupted_too() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     talking.socket.send(r#"{"type":"stop"}"#).await;
-    let told = talking.until("interrupted").await;
+    let server_message = talking.until("interrupted").await;
     no_audio(&mut talking, "answer").await;
     let mut noted = Value::Null;
     for _ in 0..200 {
@@ -116,7 +118,7 @@ async fn an_answer_whose_turn_has_ended_is_interrupted_too() {
     }
     assert_eq!(
         (&noted["heard"], &noted["stop"]),
-        (&told["heard"], &json!("aborted"))
+        (&server_message["heard"], &json!("aborted"))
     );
     assert!(noted["content"].as_str().unwrap().contains("number 20"));
 }
@@ -153,7 +155,7 @@ async fn an_answer_that_was_heard_to_its_end_is_not_interrupted() {
     // "pong" plays for a moment.
     tokio::time::sleep(Duration::from_millis(400)).await;
     talking.say_in_time(&speech()[..16_000]).await;
-    talking.told("speech_started").await;
+    talking.server_message("speech_started").await;
     let sessions = harness.owner.get("/api/sessions").await.expect(200);
     let session = sessions["sessions"][0]["id"].as_str().unwrap().to_owned();
     let history = harness.messages(&session).await;

@@ -34,7 +34,7 @@ impl Talking {
         let socket = harness.server.socket(&harness.owner, "/ws/talk").await;
         let mut talking = Self { socket };
         talking.begin(fields).await;
-        let ready = talking.told("ready").await;
+        let ready = talking.server_message("ready").await;
         assert_eq!(ready["input"]["rate"], 16_000);
         talking
     }
@@ -69,10 +69,10 @@ impl Talking {
     }
 
     /// The next message, which must be of this type.
-    async fn told(&mut self, kind: &str) -> Value {
+    async fn server_message(&mut self, kind: &str) -> Value {
         match self.socket.receive().await.unwrap() {
-            Received::Json(told) if told["type"] == kind => told,
-            Received::Json(told) => panic!("expected {kind}: {told}"),
+            Received::Json(server_message) if server_message["type"] == kind => server_message,
+            Received::Json(server_message) => panic!("expected {kind}: {server_message}"),
             Received::Bytes(bytes) => panic!("expected {kind}: {} bytes", bytes.len()),
         }
     }
@@ -83,7 +83,7 @@ impl Talking {
         loop {
             match self.socket.receive().await.unwrap() {
                 Received::Bytes(bytes) => audio.extend(bytes),
-                Received::Json(told) => return (audio, told),
+                Received::Json(server_message) => return (audio, server_message),
             }
         }
     }
@@ -91,9 +91,9 @@ impl Talking {
     /// Skips everything up to the next message of this type.
     pub async fn until(&mut self, kind: &str) -> Value {
         loop {
-            let (_, told) = self.audio().await;
-            if told["type"] == kind {
-                return told;
+            let (_, server_message) = self.audio().await;
+            if server_message["type"] == kind {
+                return server_message;
             }
         }
     }

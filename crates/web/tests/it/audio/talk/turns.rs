@@ -22,18 +22,18 @@ async fn a_sentence_is_one_turn_and_its_answer_is_heard_from_the_first_sentence_
         .will_say(&[&first, "And here", HOLD, " is the second one."]);
     let mut talking = Talking::start(&harness, json!({ "language": "en" })).await;
     talking.ask().await;
-    talking.told("speech_started").await;
-    let ended = talking.told("speech_ended").await;
+    talking.server_message("speech_started").await;
+    let ended = talking.server_message("speech_ended").await;
     assert!(ended["duration_ms"].as_u64().unwrap() > 1000, "{ended}");
-    let transcript = talking.told("transcript").await;
+    let transcript = talking.server_message("transcript").await;
     assert_eq!(
         (&transcript["text"], &transcript["language"]),
         (&json!("Hello there."), &json!("en"))
     );
-    let session = talking.told("session").await["session"].clone();
-    let turn = talking.told("turn").await;
+    let session = talking.server_message("session").await["session"].clone();
+    let turn = talking.server_message("turn").await;
     assert_eq!(turn["session"], session);
-    let part = talking.told("part").await;
+    let part = talking.server_message("part").await;
     assert_eq!((&part["part"], &part["text"]), (&json!(0), &json!(FIRST)));
     let mut audio = talking.until_audio().await;
     // The model writes the rest only now.
@@ -51,7 +51,7 @@ async fn a_sentence_is_one_turn_and_its_answer_is_heard_from_the_first_sentence_
         (&spoken["type"], &spoken["turn_id"]),
         (&json!("spoken"), &turn["turn_id"])
     );
-    let answer = talking.told("answer").await;
+    let answer = talking.server_message("answer").await;
     assert_eq!(
         (&answer["text"], &answer["stop"], &answer["turn_id"]),
         (
@@ -102,9 +102,9 @@ async fn silence_and_what_nobody_understands_are_no_turn() {
     harness.vendor.will_hear("  ");
     talking.ask().await;
     // The first event is about the sentence.
-    talking.told("speech_started").await;
-    talking.told("speech_ended").await;
-    assert_eq!(talking.told("transcript").await["text"], "");
+    talking.server_message("speech_started").await;
+    talking.server_message("speech_ended").await;
+    assert_eq!(talking.server_message("transcript").await["text"], "");
     assert_eq!(harness.vendor.heard().len(), 1);
     let sessions = harness.owner.get("/api/sessions").await.expect(200);
     assert_eq!(sessions["sessions"], json!([]));
@@ -127,13 +127,13 @@ async fn an_utterance_ends_by_request_and_a_session_and_format_can_be_chosen() {
         "stt": "whisper", "voice": "nova", "silence_ms": 5000 });
     let mut talking = Talking::start(&harness, fields).await;
     talking.say(&speech()).await;
-    talking.told("speech_started").await;
+    talking.server_message("speech_started").await;
     let commit = json!({ "type": "commit" });
     talking.socket.send(commit.to_string()).await;
-    talking.told("speech_ended").await;
-    talking.told("transcript").await;
-    assert_eq!(talking.told("turn").await["session"], session);
-    talking.told("part").await;
+    talking.server_message("speech_ended").await;
+    talking.server_message("transcript").await;
+    assert_eq!(talking.server_message("turn").await["session"], session);
+    talking.server_message("part").await;
     let (audio, _) = talking.audio().await;
     assert_eq!(audio, audio_of("pong", "mp3"));
     let asked = &harness.vendor.spoken()[0];
@@ -193,13 +193,13 @@ async fn nothing_of_an_answer_follows_its_result() {
     talking.ask().await;
     talking.until("turn").await;
     loop {
-        let (_, told) = talking.audio().await;
-        if told["type"] != "part" {
-            assert_eq!(told["type"], "spoken", "{told}");
+        let (_, server_message) = talking.audio().await;
+        if server_message["type"] != "part" {
+            assert_eq!(server_message["type"], "spoken", "{server_message}");
             break;
         }
     }
-    talking.told("answer").await;
+    talking.server_message("answer").await;
 }
 
 #[tokio::test]
@@ -224,10 +224,10 @@ async fn a_call_that_waits_for_approval_is_reported_with_its_end() {
         let socket = harness.server.socket(caller, "/ws/talk").await;
         let mut talking = Talking { socket };
         talking.begin(json!({})).await;
-        talking.told("ready").await;
+        talking.server_message("ready").await;
         talking.ask().await;
         let turn = talking.until("turn").await;
-        let waits = talking.told(kind).await;
+        let waits = talking.server_message(kind).await;
         assert!(waits["expires_at"].is_string(), "{waits}");
         // Only a caller that may answer gets the call.
         let is_shown = kind == "approval";
@@ -235,7 +235,7 @@ async fn a_call_that_waits_for_approval_is_reported_with_its_end() {
         assert_eq!(waits["session"] == turn["session"], is_shown, "{waits}");
         let answer = json!({ "id": waits["id"], "allow": allow });
         owner.rpc("approval.resolve", answer).await.unwrap();
-        let ended = talking.told("approval_ended").await;
+        let ended = talking.server_message("approval_ended").await;
         assert_eq!(
             (&ended["id"], &ended["allowed"]),
             (&waits["id"], &json!(allow))

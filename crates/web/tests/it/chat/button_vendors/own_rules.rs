@@ -17,7 +17,7 @@ async fn too_long<V: ButtonVendor>(expression: &str) {
     assert!(shown.text.contains(why), "{}", shown.text);
     let deny = shown.data("Deny");
     chat.press(question, &deny.replace(":deny", ":allow"));
-    assert_eq!(chat.vendor.told(1).await, [GONE]);
+    assert_eq!(chat.vendor.press_answer(1).await, [GONE]);
     assert_eq!(waiting(&chat.owner).await.len(), 1);
 }
 
@@ -52,7 +52,7 @@ async fn another_reaction_on_matrix_means_nothing() {
     chat.closed(question, "Denied. The call does not run.")
         .await;
     chat.press(question, "👍");
-    assert_eq!(chat.vendor.told(1).await, [GONE]);
+    assert_eq!(chat.vendor.press_answer(1).await, [GONE]);
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn a_second_press_does_not_replace_the_result_on_slack() {
     chat.press(question, &shown.data("Deny"));
     let end = "Denied. The call does not run.";
     chat.closed(question, end).await;
-    assert_eq!(chat.vendor.told(1).await, [GONE]);
+    assert_eq!(chat.vendor.press_answer(1).await, [GONE]);
     // The answer of the first turn.
     chat.vendor.text(question + 1).await;
     let (next, _) = chat.ask("calculate 6*9").await;

@@ -264,7 +264,7 @@ impl ButtonVendor for Discord {
         self.shared.changed.send_replace(());
     }
 
-    async fn told(&self, count: usize) -> Vec<String> {
+    async fn press_answer(&self, count: usize) -> Vec<String> {
         self.until(|gateway| (gateway.notes.len() >= count).then(|| gateway.notes.clone()))
             .await
     }

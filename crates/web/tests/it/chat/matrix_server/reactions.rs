@@ -374,7 +374,7 @@ impl ButtonVendor for Matrix {
         self.set_members(&room_of(person), &[person, BOT]);
     }
 
-    async fn told(&self, count: usize) -> Vec<String> {
+    async fn press_answer(&self, count: usize) -> Vec<String> {
         self.notices(count).await
     }
 

@@ -200,7 +200,7 @@ impl ButtonVendor for Slack {
         );
     }
 
-    async fn told(&self, count: usize) -> Vec<String> {
+    async fn press_answer(&self, count: usize) -> Vec<String> {
         self.until(|workspace| (workspace.notes.len() >= count).then(|| workspace.notes.clone()))
             .await
     }

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { nameOf } from '../pages/chat/session';
-import { toldBy } from './told.svelte';
+import { deliverySentenceOf } from './delivery-sentence.svelte';
 
 const rpc = vi.hoisted(() => vi.fn());
 vi.mock('../client/rpc', () => ({ rpc }));
@@ -18,17 +18,17 @@ beforeEach(() => rpc.mockReset());
 
 test('the webhooks are listed again after a failure, once for all sentences, and not for one that is gone', async () => {
   rpc.mockRejectedValueOnce(new Error('offline'));
-  toldBy('marie commented on issue #7.', 'wh_1');
+  deliverySentenceOf('marie commented on issue #7.', 'wh_1');
   await vi.waitFor(() => expect(rpc).toHaveBeenCalledTimes(1));
   await Promise.resolve();
   rpc.mockResolvedValue(LIST);
   await vi.waitFor(() => {
-    for (const webhook of ['wh_1', 'pub_2', 'wh_gone']) toldBy('marie commented on issue #7.', webhook);
-    expect(toldBy('marie commented on issue #7.', 'wh_1')).toBe('marie hat Issue #7 kommentiert.');
+    for (const webhook of ['wh_1', 'pub_2', 'wh_gone']) deliverySentenceOf('marie commented on issue #7.', webhook);
+    expect(deliverySentenceOf('marie commented on issue #7.', 'wh_1')).toBe('marie hat Issue #7 kommentiert.');
   });
   expect(rpc).toHaveBeenCalledTimes(2);
-  expect(toldBy('The order #1 was paid.', 'pub_2')).toBe('Die Bestellung #1 wurde bezahlt.');
-  expect(toldBy('The order #1 was paid.', 'wh_gone')).toBe('The order #1 was paid.');
+  expect(deliverySentenceOf('The order #1 was paid.', 'pub_2')).toBe('Die Bestellung #1 wurde bezahlt.');
+  expect(deliverySentenceOf('The order #1 was paid.', 'wh_gone')).toBe('The order #1 was paid.');
   await new Promise((resolve) => setTimeout(resolve));
   expect(rpc).toHaveBeenCalledTimes(2);
 });

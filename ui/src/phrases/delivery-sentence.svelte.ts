@@ -28,7 +28,7 @@ async function load(): Promise<void> {
  * The sentence of a delivery. `sender` is the profile of its webhook; null if it is not known. `isLabel`: a person can have
  * written it instead.
  */
-export function told(sentence: string, sender: string | null, isLabel = false): string {
+export function deliverySentence(sentence: string, sender: string | null, isLabel = false): string {
   if (!sender) return sentence;
   void load();
   return translate?.(sentence, sender, isLabel) ?? sentence;
@@ -68,9 +68,9 @@ async function loadSenders(webhook: string): Promise<void> {
   if (found && !found.has(webhook)) gone.add(webhook);
 }
 
-/** The sentence of a delivery to the webhook with this ID or public ID. `isLabel`: as for `told`. */
-export function toldBy(sentence: string, webhook: string, isLabel = false): string {
+/** The sentence of a delivery to the webhook with this ID or public ID. `isLabel`: as for `deliverySentence`. */
+export function deliverySentenceOf(sentence: string, webhook: string, isLabel = false): string {
   if (!LOADERS[getLocale()]) return sentence;
   void loadSenders(webhook);
-  return told(sentence, senders.get(webhook) ?? null, isLabel);
+  return deliverySentence(sentence, senders.get(webhook) ?? null, isLabel);
 }
