@@ -2,18 +2,18 @@
 
 use crate::dialect::{Engine, Role};
 use crate::postgres_answers::{Answer, answers, send, send_each};
-use crate::postgres_silence::Silence;
+use crate::postgres_silence::ServerSilence;
 use crate::postgres_tls::TlsPolicy;
 use crate::sql::{Query, Row, Value};
 use crate::take::{FoundTwo, TakeRow};
 use crate::{OpenError, StoreError};
 use deadpool_postgres::{
-    Hook, HookError, Manager, ManagerConfig, Metrics, Object, Pool, RecyclingMethod,
+    ClientWrapper, Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod,
 };
 use futures_util::{FutureExt, TryStreamExt};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Config, Row as PostgresRow, SimpleQueryMessage, Statement};
 
@@ -38,7 +38,7 @@ pub(crate) struct PostgresServer {
     pub(crate) config: Config,
     pub(crate) tls: TlsPolicy,
     /// Shared by all connections of the process.
-    pub(crate) silence: Arc<Silence>,
+    pub(crate) silence: Arc<ServerSilence>,
     #[cfg(feature = "testing")]
     url: String,
 }
@@ -90,13 +90,21 @@ impl PostgresServer {
             },
         );
         let server = Arc::new(self.clone());
-        let prepare = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
+        let prepare = Hook::async_fn(move |client: &mut ClientWrapper, _| {
             let server = Arc::clone(&server);
-            Box::pin(async move { server.prepare_session(client, role).await })
+            Box::pin(async move {
+                let sent = Instant::now();
+                let prepared = server.prepare_session(client, role).await;
+                if prepared.is_ok() {
+                    server.silence.note_answer(&client.statement_cache, sent);
+                }
+                prepared
+            })
         });
         let silence = Arc::clone(&self.silence);
-        let check = Hook::sync_fn(move |_, metrics: &Metrics| {
-            if silence.concerns(metrics.recycled.unwrap_or(metrics.created)) {
+        let check = Hook::sync_fn(move |client: &mut ClientWrapper, _| {
+            let answered = silence.last_answer(&client.statement_cache);
+            if answered.is_some_and(|answered| silence.concerns(answered)) {
                 return Err(HookError::message("the connection may be silent"));
             }
             Ok(())
