@@ -386,3 +386,24 @@ pub(crate) async fn find_status(
         _ => TransactionStatus::Unknown,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_connections_are_noticed_within_seconds_and_the_url_may_set_its_own_timeout() {
+        let server = PostgresServer::from_url("postgres://a:b@localhost/c").unwrap();
+        let config = &server.config;
+        assert!(config.get_keepalives());
+        assert_eq!(config.get_keepalives_idle(), KEEPALIVE_IDLE);
+        assert_eq!(config.get_keepalives_interval(), Some(KEEPALIVE_INTERVAL));
+        assert_eq!(config.get_keepalives_retries(), Some(KEEPALIVE_RETRIES));
+        assert_eq!(config.get_tcp_user_timeout(), Some(&UNANSWERED));
+        assert_eq!(config.get_connect_timeout(), Some(&CONNECT));
+        let url = "postgres://a:b@localhost/c?connect_timeout=4";
+        let config = PostgresServer::from_url(url).unwrap().config;
+        let own = Duration::from_secs(4);
+        assert_eq!(config.get_connect_timeout(), Some(&own));
+    }
+}
