@@ -77,6 +77,11 @@ impl Inner {
                 account.label
             ));
         }
+        if self.gate_of(&account.id) == Gate::Closed {
+            return None;
+        }
+        // A worker without free slots has not noticed yet that the channel was changed or tested.
+        self.follow_accounts().await.ok()?;
         match self.gate_of(&account.id) {
             Gate::Closed => None,
             // Up to five minutes can pass between two attempts, and another delivery may be the one that is attempted.
