@@ -16,7 +16,7 @@ use tracing_subscriber::layer::{Layered, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry, reload};
 
-/// The target of panics. They are logged at every `log.level`: a line about a panic is the only trace of it.
+/// The target of panics. They are logged at every `log.level`, because the line may be the only trace of a panic.
 const PANIC: &str = "gatehouse::panic";
 
 type Lines = Box<dyn Layer<Registry> + Send + Sync>;
@@ -93,8 +93,8 @@ fn log_panics(output: LogOutput) {
 
 /// Builds the filter. The configuration has already validated the directives; invalid ones are ignored here.
 ///
-/// Panics pass it unless a directive names their target. `rmcp` logs messages of third-party servers in full at `info`. It is therefore limited to `warn`, unless a
-/// directive names it.
+/// Panics pass it, unless a directive names their target. `rmcp` logs messages of third-party servers in full at
+/// `info`. It is therefore limited to `warn`, unless a directive names it.
 fn filter(directives: &str) -> EnvFilter {
     let overall = directives.split(',').rfind(|part| !part.contains('='));
     let hears_info = overall.is_some_and(|level| {

@@ -76,7 +76,6 @@ fn is_of<C>(one: &Weak<C>, connection: &Arc<C>) -> bool {
 mod tests {
     use super::*;
     use crate::conn::{Conn, Raw};
-    use std::sync::Arc;
     use std::time::Duration;
 
     #[test]

@@ -220,9 +220,13 @@ async fn the_first_signal_waits_for_requests_and_the_second_does_not() {
 #[tokio::test]
 async fn the_end_of_a_terminal_stops_the_server_gracefully_unless_nohup_started_it() {
     let installation = Installation::new();
-    let server = installation.start();
+    // The process that runs the tests may ignore the signal.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP", BINARY, "serve"]);
+    let server = installation.start_as(command);
     server.signal(Signal::HUP);
     assert_eq!(server.wait().0.code(), Some(0));
+    assert!(installation.log().await.contains("stopping"));
 
     let mut command = Command::new("nohup");
     command.args([BINARY, "serve"]);
