@@ -16,6 +16,9 @@ use tracing_subscriber::layer::{Layered, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry, reload};
 
+/// The target of panics. They are logged at every `log.level`, because the line may be the only trace of a panic.
+const PANIC: &str = "gatehouse::panic";
+
 type Lines = Box<dyn Layer<Registry> + Send + Sync>;
 type WithLines = Layered<reload::Layer<Lines, Registry>, Registry>;
 
@@ -77,6 +80,7 @@ fn log_panics(output: LogOutput) {
         let (thread, backtrace) = (std::thread::current(), Backtrace::capture());
         let is_captured = backtrace.status() == BacktraceStatus::Captured;
         tracing::error!(
+            target: PANIC,
             thread = thread.name(),
             location = panic.location().map(display),
             backtrace = is_captured.then(|| display(&backtrace)),
@@ -89,8 +93,8 @@ fn log_panics(output: LogOutput) {
 
 /// Builds the filter. The configuration has already validated the directives; invalid ones are ignored here.
 ///
-/// `rmcp` logs messages of third-party servers in full at `info`. It is therefore limited to `warn`, unless a
-/// directive names it.
+/// Panics pass it, unless a directive names their target. `rmcp` logs messages of third-party servers in full at
+/// `info`. It is therefore limited to `warn`, unless a directive names it.
 fn filter(directives: &str) -> EnvFilter {
     let overall = directives.split(',').rfind(|part| !part.contains('='));
     let hears_info = overall.is_some_and(|level| {
@@ -99,11 +103,11 @@ fn filter(directives: &str) -> EnvFilter {
             .any(|heard| heard.eq_ignore_ascii_case(level.trim()))
     });
     let builder = EnvFilter::builder();
+    // A later directive for the same target overrides an earlier one.
     if hears_info {
-        // A later directive for the same target overrides an earlier one.
-        builder.parse_lossy(format!("rmcp=warn,{directives}"))
+        builder.parse_lossy(format!("{PANIC}=error,rmcp=warn,{directives}"))
     } else {
-        builder.parse_lossy(directives)
+        builder.parse_lossy(format!("{PANIC}=error,{directives}"))
     }
 }
 
@@ -149,6 +153,24 @@ mod tests {
         assert_eq!(heard("DEBUG,sqlx=warn"), [false, true, false, true]);
         assert_eq!(heard("info,rmcp=info"), [true, true, true, true]);
         assert_eq!(heard("rmcp=debug,info"), [true, true, true, true]);
+    }
+
+    #[test]
+    fn panics_are_logged_at_every_level_unless_they_are_named() {
+        let is_logged = |directives| {
+            let subscriber = tracing_subscriber::registry().with(filter(directives));
+            with_default(subscriber, || enabled!(target: PANIC, Level::ERROR))
+        };
+        for directives in [
+            "off",
+            "error",
+            "info",
+            "gatehouse_web=info",
+            "off,gatehouse=off",
+        ] {
+            assert!(is_logged(directives), "{directives}");
+        }
+        assert!(!is_logged("info,gatehouse::panic=off"));
     }
 
     #[test]

@@ -118,7 +118,10 @@ impl Conn {
     /// Returns the connection to its pool, or closes it if it is not usable.
     pub(crate) fn give_back(self) {
         if !self.is_usable() {
-            self.discard();
+            return self.discard();
+        }
+        if let (Raw::Postgres(client), Some(silence)) = (&self.raw, &self.pipeline.silence) {
+            silence.note_answer(&client.statement_cache, self.pipeline.answered);
         }
     }
 

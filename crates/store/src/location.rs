@@ -4,7 +4,7 @@ use crate::conn::Raw;
 use crate::dialect::{Engine, Role};
 use crate::postgres::{CONNECT, PostgresServer};
 use crate::postgres_answers::Answer;
-use crate::postgres_silence::Silence;
+use crate::postgres_silence::ServerSilence;
 use crate::postgres_watch::StatementWatch;
 use crate::sqlite::SqliteFile;
 use crate::{Conn, OpenError, StoreError, sqlite};
@@ -107,13 +107,13 @@ impl Location {
 pub(crate) enum Source {
     Sqlite(SqliteFile, Role),
     /// The server is given if statements of the connections may take long.
-    Postgres(Pool, Arc<Silence>, Option<Arc<PostgresServer>>),
+    Postgres(Pool, Arc<ServerSilence>, Option<Arc<PostgresServer>>),
 }
 
 /// Takes a connection from the pool.
 async fn open_session(
     pool: &Pool,
-    silence: &Arc<Silence>,
+    silence: &Arc<ServerSilence>,
     watched: Option<&Arc<PostgresServer>>,
 ) -> Result<Conn, StoreError> {
     let client = pool.get().await?;
@@ -121,7 +121,12 @@ async fn open_session(
         Some(server) => Some(Arc::new(StatementWatch::of(server, &client).await?)),
         None => None,
     };
+    // That the connection could be taken does not prove that the server still answers on it.
+    let answered = silence.last_answer(&client.statement_cache);
     let mut conn = Conn::new(Raw::Postgres(client));
+    if let Some(answered) = answered {
+        conn.pipeline.answered = answered;
+    }
     conn.pipeline.watch = watch;
     conn.pipeline.silence = Some(Arc::clone(silence));
     Ok(conn)
@@ -195,6 +200,18 @@ mod tests {
             let mut conn = source.connect().await.unwrap();
             let stored = conn.number(query("PRAGMA temp_store")).await.unwrap();
             assert_eq!(stored, 2, "{role:?}");
+        }
+    }
+
+    /// `PRAGMA synchronous`: 1 syncs the log at checkpoints only, 2 (FULL) at each commit.
+    #[tokio::test]
+    async fn every_connection_that_writes_to_sqlite_syncs_each_commit() {
+        let database = crate::testing::empty_sqlite();
+        for role in [Role::Migrator, Role::Writer] {
+            let source = database.location.source(role, 1).unwrap();
+            let mut conn = source.connect().await.unwrap();
+            let synced = conn.number(query("PRAGMA synchronous")).await.unwrap();
+            assert_eq!(synced, 2, "{role:?}");
         }
     }
 

@@ -12,7 +12,7 @@ mod waiting;
 
 use crate::StoreError;
 use crate::postgres::TransactionId;
-use crate::postgres_silence::Silence;
+use crate::postgres_silence::ServerSilence;
 use crate::postgres_watch::StatementWatch;
 use crate::sql::Value;
 use std::collections::HashSet;
@@ -47,9 +47,9 @@ pub(crate) struct Pipeline {
     /// Ends the wait for a response if the server no longer works on the statement.
     pub(crate) watch: Option<Arc<StatementWatch>>,
     /// Shared by the connections to a server, and absent for SQLite.
-    pub(crate) silence: Option<Arc<Silence>>,
-    /// When the latest answered statement was sent, or the connection was taken from its pool.
-    answered: Instant,
+    pub(crate) silence: Option<Arc<ServerSilence>>,
+    /// When the latest answered statement was sent, or when the connection was opened.
+    pub(crate) answered: Instant,
     /// Number of awaited responses, without responses to the preparation of new statements.
     pub(crate) round_trips: u64,
     waiting: Vec<Waiting>,

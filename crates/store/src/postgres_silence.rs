@@ -1,37 +1,86 @@
 //! Connections to a server that may be silent. If one connection is silent, the network may have dropped all of them.
 //! Connections that have not answered since are replaced before use.
 
-use std::sync::{Mutex, PoisonError};
+use deadpool_postgres::StatementCache;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
-/// The latest time at which a statement was sent that the server never answered.
-#[derive(Debug, Default)]
-pub(crate) struct Silence(Mutex<Option<Instant>>);
+/// Shared by the connections to a server. The cache of a connection's statements identifies the connection.
+pub(crate) type ServerSilence = Silence<StatementCache>;
 
-impl Silence {
+/// What is known about the silence of a server. `C` is a part of a connection that identifies it.
+pub(crate) struct Silence<C>(Mutex<Known<C>>);
+
+struct Known<C> {
+    /// The latest time at which a statement was sent that the server never answered.
+    unanswered: Option<Instant>,
+    /// When the latest answered statement of each open connection was sent, as of its latest return to a pool.
+    answered: Vec<(Weak<C>, Instant)>,
+}
+
+impl<C> Default for Silence<C> {
+    fn default() -> Self {
+        Self(Mutex::new(Known {
+            unanswered: None,
+            answered: Vec::new(),
+        }))
+    }
+}
+
+impl<C> fmt::Debug for Silence<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Silence").finish_non_exhaustive()
+    }
+}
+
+impl<C> Silence<C> {
+    fn lock(&self) -> MutexGuard<'_, Known<C>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Records that a statement sent at this time was not answered.
     pub(crate) fn note(&self, sent: Instant) {
-        let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *latest = (*latest).max(Some(sent));
+        let mut known = self.lock();
+        known.unanswered = known.unanswered.max(Some(sent));
     }
 
     /// Whether a connection that last answered a statement sent at this time may be silent.
     pub(crate) fn concerns(&self, answered: Instant) -> bool {
-        let latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        latest.is_some_and(|sent| answered <= sent)
+        let unanswered = self.lock().unanswered;
+        unanswered.is_some_and(|sent| answered <= sent)
     }
+
+    /// Records when the latest answered statement of a connection was sent.
+    pub(crate) fn note_answer(&self, connection: &Arc<C>, sent: Instant) {
+        let mut known = self.lock();
+        let is_other = |of: &Weak<C>| of.strong_count() > 0 && !is_of(of, connection);
+        known.answered.retain(|(of, _)| is_other(of));
+        known.answered.push((Arc::downgrade(connection), sent));
+    }
+
+    /// Returns when the latest answered statement of a connection was sent; `None` if it has not been recorded.
+    pub(crate) fn last_answer(&self, connection: &Arc<C>) -> Option<Instant> {
+        let known = self.lock();
+        let mut answers = known.answered.iter();
+        let found = answers.find(|(of, _)| is_of(of, connection));
+        found.map(|(_, sent)| *sent)
+    }
+}
+
+fn is_of<C>(one: &Weak<C>, connection: &Arc<C>) -> bool {
+    std::ptr::eq(one.as_ptr(), Arc::as_ptr(connection))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::conn::{Conn, Raw};
-    use std::sync::Arc;
     use std::time::Duration;
 
     #[test]
     fn connections_that_answered_later_than_the_unanswered_statement_are_trusted() {
-        let (silence, start) = (Silence::default(), Instant::now());
+        let (silence, start) = (Silence::<()>::default(), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
         assert!(!silence.concerns(at(0)));
         silence.note(at(5));
@@ -39,6 +88,22 @@ mod tests {
         assert!(silence.concerns(at(4)));
         assert!(silence.concerns(at(5)));
         assert!(!silence.concerns(at(6)));
+    }
+
+    #[test]
+    fn the_latest_answer_of_each_open_connection_is_known() {
+        let (silence, start) = (Silence::default(), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let (one, other) = (Arc::new(1), Arc::new(1));
+        assert_eq!(silence.last_answer(&one), None);
+        silence.note_answer(&one, at(1));
+        silence.note_answer(&other, at(2));
+        silence.note_answer(&one, at(3));
+        assert_eq!(silence.last_answer(&one), Some(at(3)));
+        assert_eq!(silence.last_answer(&other), Some(at(2)));
+        drop(other);
+        silence.note_answer(&one, at(4));
+        assert_eq!(silence.lock().answered.len(), 1);
     }
 
     #[test]

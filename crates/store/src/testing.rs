@@ -110,6 +110,17 @@ pub async fn postgres() -> Option<TestDatabase> {
     Some(server.database(&name))
 }
 
+/// The number of rows for tests of query plans, if the caller wants another than the usual one.
+#[cfg(test)]
+pub(crate) fn wanted_rows() -> Option<i64> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test's own variable, not a setting"
+    )]
+    let wanted = std::env::var("GATEHOUSE_PLAN_ROWS");
+    wanted.ok()?.parse().ok()
+}
+
 /// The server of the test command.
 struct PostgresServer(String);
 

@@ -23,6 +23,8 @@ impl Webhooks {
     /// channel that does not respond.
     pub async fn oldest_due(&self) -> Result<Option<Timestamp>, StoreError> {
         let inner = &self.0;
+        // The worker does this only if it has a free slot. A channel may have been changed or tested since.
+        inner.follow_accounts().await?;
         let (now, on_hold) = (inner.now(), inner.live.on_hold());
         let read = inner
             .store

@@ -133,17 +133,49 @@ fn stop_on_signals(
     let listen = |kind| signal(kind).context("cannot listen for signals");
     let mut terminate = listen(SignalKind::terminate())?;
     let mut interrupt = listen(SignalKind::interrupt())?;
+    // Without a handler, the end of a terminal would end the process at once, without the last lines of the log.
+    let mut hangup = if ignores_hangup() {
+        None
+    } else {
+        Some(listen(SignalKind::hangup())?)
+    };
     let shutdown = shutdown.clone();
     tasks.spawn(async move {
-        either(&mut terminate, &mut interrupt).await;
+        tokio::select! {
+            () = either(&mut terminate, &mut interrupt) => {}
+            () = received(hangup.as_mut()) => {}
+        }
         tracing::info!("stopping");
         shutdown.cancel();
+        // The end of a terminal can bring more than one hangup.
         either(&mut terminate, &mut interrupt).await;
         tracing::warn!("exiting immediately");
         log.flush();
         std::process::exit(1);
     });
     Ok(())
+}
+
+/// Whether the process was started with SIGHUP ignored, as `nohup` does. A handler would override that.
+fn ignores_hangup() -> bool {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a small file of the kernel, read before anything is served"
+    )]
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // The lowest bit is signal 1, SIGHUP.
+    ignored.is_some_and(|mask| mask & 1 == 1)
+}
+
+/// Waits for a signal; forever if there is none.
+async fn received(signal: Option<&mut Signal>) {
+    if let Some(signal) = signal {
+        signal.recv().await;
+    } else {
+        std::future::pending::<()>().await;
+    }
 }
 
 async fn either(one: &mut Signal, other: &mut Signal) {

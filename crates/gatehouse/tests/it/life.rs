@@ -218,6 +218,26 @@ async fn the_first_signal_waits_for_requests_and_the_second_does_not() {
 }
 
 #[tokio::test]
+async fn the_end_of_a_terminal_stops_the_server_gracefully_unless_nohup_started_it() {
+    let installation = Installation::new();
+    // The process that runs the tests may ignore the signal.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP", BINARY, "serve"]);
+    let server = installation.start_as(command);
+    server.signal(Signal::HUP);
+    assert_eq!(server.wait().0.code(), Some(0));
+    assert!(installation.log().await.contains("stopping"));
+
+    let mut command = Command::new("nohup");
+    command.args([BINARY, "serve"]);
+    let server = installation.start_as(command);
+    server.signal(Signal::HUP);
+    let ready = server.get("/health/ready").await;
+    assert_eq!(ready.status, StatusCode::OK, "{:?}", ready.body);
+    server.stop();
+}
+
+#[tokio::test]
 async fn own_tls_serves_the_command_line_by_a_certificate_made_on_demand() {
     let mut installation = Installation::new();
     installation.env("SERVICE_SERVER__TLS__SELF_SIGNED", "true");

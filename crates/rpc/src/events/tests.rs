@@ -26,6 +26,16 @@ fn a_listener_hears_what_comes_after_it() {
 }
 
 #[test]
+fn an_event_is_encoded_once_for_all_listeners() {
+    let bus = EventBus::default();
+    let mut listeners = [bus.subscribe(), bus.subscribe(), bus.subscribe()];
+    bus.publish_records(Records::Inbox);
+    let events = listeners.each_mut().map(|one| one.try_recv().unwrap());
+    assert!(events[0].frame.contains("inbox"), "{}", events[0].frame);
+    assert!(events.iter().all(|event| Arc::ptr_eq(event, &events[0])));
+}
+
+#[test]
 fn a_subscriber_is_marked_as_lagging_at_1025_events_and_not_at_1024() {
     for (count, lagged) in [(1024, false), (1025, true)] {
         let bus = EventBus::default();

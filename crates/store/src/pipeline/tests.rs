@@ -97,6 +97,45 @@ async fn transactions_are_read_committed_whatever_the_default_of_the_database_is
 }
 
 #[tokio::test]
+async fn commits_wait_for_the_disk_and_statements_have_limits_whatever_the_defaults_are() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    database.open().await.close().await;
+    for setting in [
+        "synchronous_commit = off",
+        "statement_timeout = 0",
+        "lock_timeout = 0",
+        "idle_in_transaction_session_timeout = 0",
+    ] {
+        let sql = format!(
+            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET {setting}', current_database()); END $$"
+        );
+        run_sql(&database.location, &sql).await;
+    }
+    // Values in milliseconds.
+    let timeouts = "SELECT COUNT(*) FROM pg_settings WHERE (name, setting) IN
+         (('statement_timeout', '11000'), ('lock_timeout', '10000'),
+          ('idle_in_transaction_session_timeout', '3000'))";
+    let waits = "SELECT COUNT(*) FROM pg_settings
+         WHERE name = 'synchronous_commit' AND setting = 'on'";
+    for lane in [Lane::Rules, Lane::Queue, Lane::Arrivals] {
+        let source = database.location.source(Role::Writer, 1).unwrap();
+        let mut conn = source.connect().await.unwrap();
+        conn.begin(Engine::Postgres.begin(lane)).unwrap();
+        assert_eq!(conn.number(query(waits)).await.unwrap(), 1, "{lane:?}");
+        assert_eq!(conn.number(query(timeouts)).await.unwrap(), 3, "{lane:?}");
+        conn.roll_back().await.unwrap();
+    }
+    let source = database.location.source(Role::Migrator, 1).unwrap();
+    let mut conn = source.connect().await.unwrap();
+    assert_eq!(conn.number(query(waits)).await.unwrap(), 1);
+    let source = database.location.source(Role::Reader, 1).unwrap();
+    let mut conn = source.connect().await.unwrap();
+    assert_eq!(conn.number(query(timeouts)).await.unwrap(), 1);
+}
+
+#[tokio::test]
 async fn a_begin_that_fails_is_an_error_of_the_database() {
     let Some(database) = postgres().await else {
         return;

@@ -1,9 +1,15 @@
 //! Checks that no statement on deliveries reads all of them, with many rows and the statistics of the table.
+//!
+//! `GATEHOUSE_PLAN_ROWS` sets the number of rows. With a million:
+//!
+//! ```sh
+//! GATEHOUSE_PLAN_ROWS=1000000 cargo xtask test --filter 'test(no_statement_reads_all_deliveries)'
+//! ```
 
 use crate::delivery_queue::{DeliveryFinish, DeliveryRequeue};
 use crate::dialect::Engine;
 use crate::sql::{FromRow, Query, Row};
-use crate::testing::{TestDatabase, databases, run_sql};
+use crate::testing::{TestDatabase, databases, run_sql, wanted_rows};
 use crate::{ClaimRequest, Conn, DeliveryEnd, DeliveryFilter, DeliveryResponse, StoreError, Take};
 use futures_util::future::BoxFuture;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
@@ -82,6 +88,7 @@ async fn fill(database: &TestDatabase) {
             "VACUUM ANALYZE webhook_deliveries",
         ),
     };
+    let rows = wanted_rows().unwrap_or(rows);
     let step = PERIOD_MS / rows;
     let sql = format!(
         "INSERT INTO webhook_deliveries (id, webhook_id, status, event_type, session_key, received_at,

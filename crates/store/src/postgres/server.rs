@@ -4,11 +4,14 @@ use super::{
     CONNECT, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, READ_COMMITTED, UNANSWERED,
 };
 use crate::dialect::{Engine, Role};
-use crate::postgres_silence::Silence;
+use crate::postgres_silence::ServerSilence;
 use crate::postgres_tls::TlsPolicy;
 use crate::{OpenError, StoreError};
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Metrics, Pool, RecyclingMethod};
+use deadpool_postgres::{
+    ClientWrapper, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod,
+};
 use std::sync::Arc;
+use std::time::Instant;
 use tokio_postgres::{Client, Config, SimpleQueryMessage};
 
 /// A database on a server.
@@ -17,7 +20,7 @@ pub(crate) struct PostgresServer {
     pub(crate) config: Config,
     pub(crate) tls: TlsPolicy,
     /// Shared by all connections of the process.
-    pub(crate) silence: Arc<Silence>,
+    pub(crate) silence: Arc<ServerSilence>,
     #[cfg(feature = "testing")]
     url: String,
 }
@@ -69,13 +72,21 @@ impl PostgresServer {
             },
         );
         let server = Arc::new(self.clone());
-        let prepare = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
+        let prepare = Hook::async_fn(move |client: &mut ClientWrapper, _| {
             let server = Arc::clone(&server);
-            Box::pin(async move { server.prepare_session(client, role).await })
+            Box::pin(async move {
+                let sent = Instant::now();
+                let prepared = server.prepare_session(client, role).await;
+                if prepared.is_ok() {
+                    server.silence.note_answer(&client.statement_cache, sent);
+                }
+                prepared
+            })
         });
         let silence = Arc::clone(&self.silence);
-        let check = Hook::sync_fn(move |_, metrics: &Metrics| {
-            if silence.concerns(metrics.recycled.unwrap_or(metrics.created)) {
+        let check = Hook::sync_fn(move |client: &mut ClientWrapper, _| {
+            let answered = silence.last_answer(&client.statement_cache);
+            if answered.is_some_and(|answered| silence.concerns(answered)) {
                 return Err(HookError::message("the connection may be silent"));
             }
             Ok(())
@@ -141,4 +152,26 @@ async fn shows_read_only(client: &Client) -> Result<bool, HookError> {
     Ok(answers
         .iter()
         .any(|answer| matches!(answer, SimpleQueryMessage::Row(row) if row.get(0) == Some("on"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn lost_connections_are_noticed_within_seconds_and_the_url_may_set_its_own_timeout() {
+        let server = PostgresServer::from_url("postgres://a:b@localhost/c").unwrap();
+        let config = &server.config;
+        assert!(config.get_keepalives());
+        assert_eq!(config.get_keepalives_idle(), KEEPALIVE_IDLE);
+        assert_eq!(config.get_keepalives_interval(), Some(KEEPALIVE_INTERVAL));
+        assert_eq!(config.get_keepalives_retries(), Some(KEEPALIVE_RETRIES));
+        assert_eq!(config.get_tcp_user_timeout(), Some(&UNANSWERED));
+        assert_eq!(config.get_connect_timeout(), Some(&CONNECT));
+        let url = "postgres://a:b@localhost/c?connect_timeout=4";
+        let config = PostgresServer::from_url(url).unwrap().config;
+        let own = Duration::from_secs(4);
+        assert_eq!(config.get_connect_timeout(), Some(&own));
+    }
 }

@@ -239,6 +239,39 @@ async fn after_one_silent_connection_no_write_or_read_waits_for_another() {
     store.close().await;
 }
 
+fn nothing(_: &mut Conn) -> BoxFuture<'_, Result<(), StoreError>> {
+    Box::pin(std::future::ready(Ok(())))
+}
+
+#[tokio::test]
+async fn a_connection_that_was_only_taken_from_its_pool_is_not_trusted_after_another_fell_silent() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let store = Store::open(&proxy.location).await.unwrap();
+    store.ping().await.unwrap();
+    store.write_limits(look).await.unwrap();
+    proxy.silence_all();
+    let taken = async {
+        // Later than the write below has sent its statement.
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        store.read(nothing).await.unwrap();
+    };
+    let write = failures(async || store.write_limits(look).await);
+    let (failed, ()) = tokio::join!(write, taken);
+    assert_eq!(failed, 1);
+    // Each takes the connection that has not been used for longest.
+    let pings = async {
+        for _ in 0..4 {
+            store.ping().await.unwrap();
+        }
+    };
+    let at_once = tokio::time::timeout(Duration::from_secs(5), pings).await;
+    at_once.unwrap();
+    store.close().await;
+}
+
 #[tokio::test]
 async fn reads_whose_callers_give_up_early_do_not_keep_silent_connections() {
     let Some(database) = postgres().await else {

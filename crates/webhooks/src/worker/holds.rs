@@ -77,10 +77,17 @@ impl Inner {
                 account.label
             ));
         }
+        if self.gate_of(&account.id) == Gate::Closed {
+            return None;
+        }
+        // The worker does this only if it has a free slot. The channel may have been changed or tested since.
+        self.follow_accounts().await.ok()?;
         match self.gate_of(&account.id) {
             Gate::Closed => None,
+            // Up to five minutes can pass between two attempts, and another delivery may be the one that is attempted.
             Gate::Probe | Gate::Open(_) => Some(format!(
-                "Waits because the channel {} does not respond. It is attempted again soon.",
+                "Waits because the channel {} does not respond. Until it responds, one delivery at a time is \
+                 attempted.",
                 account.label
             )),
         }

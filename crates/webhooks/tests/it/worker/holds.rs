@@ -1,6 +1,7 @@
 //! Deliveries that wait for a channel or a webhook.
 
 use super::harness::{Harness, everywhere, id, settings};
+use super::pools::hanging_account;
 use super::retries::Receiver;
 use crate::requests::{accepted, open_webhook, post, update};
 use gatehouse_channels::{AccountChange, ChannelsError};
@@ -150,9 +151,10 @@ async fn a_channel_that_does_not_answer_is_tried_with_one_delivery_now_and_then(
         harness.worker_has_looked().await;
         for n in 4..=6 {
             let error = error_of(&harness, n).await.unwrap();
-            assert!(
-                error.contains("channel Receiver does not respond"),
-                "{error}"
+            assert_eq!(
+                error,
+                "Waits because the channel Receiver does not respond. Until it responds, one delivery at a time is \
+                 attempted."
             );
             assert_eq!(harness.row(n).await.attempts, 0, "{n}");
         }
@@ -228,6 +230,72 @@ async fn a_channel_responds_again_when_it_is_tested_disabled_changed_or_deleted(
                 }
             }
             assert!(unresponsive().await.is_empty(), "{end:?}");
+            harness.stop().await;
+        })
+        .await;
+    }
+}
+
+/// What shows whether deliveries wait for a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    Error,
+    OldestDue,
+}
+
+#[tokio::test]
+async fn no_delivery_waits_for_a_channel_after_a_change_although_all_slots_are_taken() {
+    for shown in [Shown::Error, Shown::OldestDue] {
+        everywhere(|database, model| async move {
+            let wanted = WebhooksSettings {
+                drain_seconds: 0,
+                section: gatehouse_config::Webhooks {
+                    agent_workers: 1,
+                    send_workers: 1,
+                    ..settings().section
+                },
+                ..settings()
+            };
+            let harness = Harness::open_with(&database, &model, wanted).await;
+            model.hold();
+            let receiver = Receiver::start().await;
+            let target = receiver.account(&harness, json!({})).await;
+            receiver.hang_up(true);
+            let more = json!({ "deliver_only": true, "deliver_to": target });
+            let webhook = harness.webhook("a", more).await;
+            let all = [(1, "a"), (2, "b"), (3, "c")];
+            harness.arrive(&webhook, &all).await;
+            harness.work();
+            harness.until_all(&[1, 2, 3], DeliveryStatus::Queued).await;
+            let (_listener, hanging) = hanging_account(&harness, "hanging").await;
+            let busy = json!({ "deliver_only": true, "deliver_to": hanging });
+            let busy = harness.webhook("b", busy).await;
+            let slow = harness.webhook("c", json!({})).await;
+            harness.arrive(&busy, &[(4, "d")]).await;
+            harness.arrive(&slow, &[(5, "e")]).await;
+            harness.until_all(&[4, 5], DeliveryStatus::Processing).await;
+            // The second attempts of the first three are due.
+            harness.advance(Duration::from_secs(13));
+            harness.worker_has_looked().await;
+            let is_waiting = async || match shown {
+                Shown::Error => {
+                    let error = error_of(&harness, 1).await.unwrap();
+                    error.starts_with("Waits because the channel")
+                }
+                Shown::OldestDue => harness.webhooks.oldest_due().await.unwrap().is_none(),
+            };
+            assert!(is_waiting().await, "{shown:?}");
+            let change = AccountChange {
+                label: Some("Other".to_owned()),
+                ..AccountChange::default()
+            };
+            let actor = Actor::cli();
+            let changed = harness.channels.update(&actor, true, "there", change);
+            changed.await.unwrap();
+            harness.worker_has_looked().await;
+            assert!(!is_waiting().await, "{shown:?}");
+            assert_eq!(harness.row(1).await.attempts, 1, "no slot is free");
+            model.release(100);
             harness.stop().await;
         })
         .await;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// A server that accepts connections but never responds, and an account that sends to it.
-async fn hanging_account(harness: &Harness, id: &str) -> (TcpListener, String) {
+pub(super) async fn hanging_account(harness: &Harness, id: &str) -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let account = NewAccount {
