@@ -16,8 +16,7 @@ const appliesIn = (action: Action, statuses: readonly Status[]): Status[] =>
   APPLIES[action].filter((status) => statuses.length === 0 || statuses.includes(status));
 
 /** The statuses of the waiting deliveries that a filter admits. */
-export const waitingIn = (statuses: readonly Status[]): Status[] =>
-  appliesIn('cancel', statuses);
+export const waitingIn = (statuses: readonly Status[]): Status[] => appliesIn('cancel', statuses);
 
 /** The statuses of the deliveries that can be replayed and that a filter admits. */
 export const replayableIn = (statuses: readonly Status[]): Status[] => appliesIn('replay', statuses);
