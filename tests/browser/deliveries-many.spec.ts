@@ -220,7 +220,7 @@ test('all that match a pattern, several statuses or a search are replayed after 
   await counts('3 deliveries will run again');
 
   await page.getByRole('button', { name: 'Clear filters' }).first().click();
-  await page.getByRole('search').getByLabel('Search').fill('title 2');
+  await page.getByLabel('Search', { exact: true }).fill('title 2');
   await expect(rows(page)).toHaveCount(1);
   await all.click();
   await expect(dialog).toContainText('1 delivery will run again');

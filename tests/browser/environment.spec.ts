@@ -72,6 +72,7 @@ test('a value is generated, or read from a file', async ({ home, page, context }
   await dialog.getByRole('button', { name: 'Generate a value' }).click();
   await expect(value).toHaveAttribute('type', 'password');
   await dialog.getByRole('button', { name: 'Copy value' }).click();
+  await expect(dialog.getByRole('button', { name: 'Copied' })).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toMatch(/^[\w-]{43}$/);
   expect(await violations(page)).toEqual([]);

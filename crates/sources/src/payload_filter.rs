@@ -27,8 +27,8 @@ pub struct Condition {
     )]
     #[schemars(with = "Option<ConditionValue>")]
     pub value: Option<Value>,
-    /// Whether this condition is an alternative to the one before it, so that one of them must be met. Not for the first
-    /// condition.
+    /// Whether this condition is an alternative to the one before it, so that one of them must be met. Not for the
+    /// first condition.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub or: bool,
 }
@@ -69,7 +69,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
     Value::deserialize(deserializer).map(Some)
 }
 
-/// Returns the first condition that the payload does not meet, if it meets none of the alternatives either.
+/// Returns the first condition that the payload does not meet, and of whose alternatives it meets none.
 pub fn unmet<'c>(conditions: &'c [Condition], payload: &Payload) -> Option<&'c Condition> {
     let mut alternatives = conditions.chunk_by(|_, next| next.or);
     let unmet = alternatives.find(|group| !group.iter().any(|one| one.is_met(payload)))?;
@@ -121,7 +121,8 @@ impl Condition {
 /// A test of one field.
 type Test<'t> = &'t dyn Fn(Node<'_>) -> bool;
 
-/// Whether a field at the path passes the test. A part `*` stands for any item of a list.
+/// Whether a field at the path passes the test. A part `*` stands for any item of a list. Reads each value of the
+/// payload at most once.
 fn any_at(node: Node<'_>, path: &str, test: Test<'_>) -> bool {
     let (key, rest) = match path.split_once('.') {
         Some((key, rest)) => (key, Some(rest)),
@@ -193,12 +194,11 @@ fn is_number(text: &str) -> bool {
 
 /// Whole numbers are compared exactly: IDs can exceed the precision of a floating-point number.
 fn order_of(found: &str, wanted: &Number) -> Option<Ordering> {
-    let wanted = wanted.to_string();
-    if let (Ok(found), Ok(wanted)) = (found.parse::<i128>(), wanted.parse::<i128>()) {
+    if let (Ok(found), Some(wanted)) = (found.parse::<i128>(), wanted.as_i128()) {
         return Some(found.cmp(&wanted));
     }
-    let (found, wanted): (f64, f64) = (found.parse().ok()?, wanted.parse().ok()?);
-    found.partial_cmp(&wanted)
+    let found: f64 = found.parse().ok()?;
+    found.partial_cmp(&wanted.as_f64()?)
 }
 
 #[cfg(test)]

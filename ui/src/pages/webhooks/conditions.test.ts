@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Condition } from '../../client/generated/rpc';
-import { conditionErrors, filterConditions, payloadFilterOf, placedErrors, valueOf } from './conditions';
+import {
+  conditionErrors,
+  filterConditions,
+  payloadFilterOf,
+  placedErrors,
+  valueOf,
+  withoutCondition,
+} from './conditions';
 
 test('a typed value is JSON, or else a text', () => {
   for (const [typed, value] of [
@@ -41,6 +48,29 @@ test('an alternative that becomes the first condition is none', () => {
     { path: 'a', is: 'exists' },
     { path: 'a', is: 'exists', or: true },
   ]);
+});
+
+test('the first alternative of a removed condition takes its place', () => {
+  const typed = (text: string) =>
+    text.split(' ').map((path) => ({ path, is: 'exists', value: '', or: path.startsWith('or') }) as const);
+  const after = (text: string, at: number) => withoutCondition(typed(text), at).map(({ path, or }) => [path, or]);
+  expect(after('a orB orC', 0)).toEqual([
+    ['orB', false],
+    ['orC', true],
+  ]);
+  expect(after('a b orC', 1)).toEqual([
+    ['a', false],
+    ['orC', false],
+  ]);
+  expect(after('a orB orC', 1)).toEqual([
+    ['a', false],
+    ['orC', true],
+  ]);
+  expect(after('a orB c', 1)).toEqual([
+    ['a', false],
+    ['c', false],
+  ]);
+  expect(after('a', 0)).toEqual([]);
 });
 
 test('what is missing, or too large to be sent unchanged, has an error at its field', () => {

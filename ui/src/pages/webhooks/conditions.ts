@@ -59,6 +59,12 @@ export const payloadFilterOf = (typed: readonly ConditionDraft[]): Condition[] |
         ...(or && at > 0 && { or }),
       }));
 
+/** Removes a condition. Its first alternative takes its place. */
+export const withoutCondition = (typed: readonly ConditionDraft[], at: number): ConditionDraft[] =>
+  typed
+    .map((one, index) => (index === at + 1 && one.or ? { ...one, or: typed[at]?.or ?? false } : one))
+    .filter((_, index) => index !== at);
+
 /** Errors by field, such as `payload_filter.0.path`. */
 export function conditionErrors(typed: readonly ConditionDraft[]): Record<string, string> {
   const errors: Record<string, string> = {};

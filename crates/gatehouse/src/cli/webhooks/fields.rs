@@ -232,10 +232,10 @@ const COMPARISONS: [&str; 7] = [
     "less",
 ];
 
-/// A condition of a payload filter, after `or` an alternative. A value that is not JSON is a text, and so is a list or an
-/// object. The gateway checks the condition.
+/// A condition of a payload filter; with `or ` before it, an alternative. A value that is not JSON is a text, and so is
+/// a list or an object. The gateway checks the condition.
 fn condition_of(text: &str) -> Value {
-    // A comparison after `or` makes it the name of a field.
+    // Before a comparison, `or` is the name of a field.
     let is_path = |rest: &&str| {
         let next = rest.split_whitespace().next();
         next.is_some_and(|word| !COMPARISONS.contains(&word))
@@ -250,6 +250,7 @@ fn condition_of(text: &str) -> Value {
     one_condition_of(text)
 }
 
+/// A condition without `or`.
 fn one_condition_of(text: &str) -> Value {
     let (path, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
     let (is, value) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
