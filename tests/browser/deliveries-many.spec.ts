@@ -187,6 +187,48 @@ test('selected deliveries are replayed, and all that match after their count', a
   await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(10);
 });
 
+test('all that match a pattern, several statuses or a search are replayed after their count', async ({ home, page }) => {
+  const hook = await toInbox(home, { events: { deny: ['push'] } });
+  for (const number of [1, 2, 3]) await deliver(home, hook, pullRequest(number, `Title ${number}`), { event: 'pull_request' });
+  await deliver(home, hook, { ref: 'refs/heads/main' }, { event: 'push' });
+  await page.goto('/deliveries?event=pull*');
+  await isLive(page);
+  const done = rows(page).filter({ hasText: 'Completed' });
+  await expect(done).toHaveCount(3);
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  const all = page.getByRole('button', { name: 'Replay all that match' });
+  const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
+  const counts = async (text: string) => {
+    await all.click();
+    await expect(dialog).toContainText(text);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+  };
+  await counts('3 deliveries will run again');
+  await page.getByLabel('Event type').fill('pus*');
+  await expect(rows(page)).toHaveCount(1);
+  await counts('No completed or failed delivery matches these filters.');
+
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
+  await expect(rows(page)).toHaveCount(4);
+  await page.getByRole('button', { name: /^Status/ }).click();
+  await page.getByRole('checkbox', { name: 'Filtered', exact: true }).check();
+  await expect(rows(page)).toHaveCount(1);
+  await expect(all).toHaveCount(0);
+  await page.getByRole('checkbox', { name: 'Completed', exact: true }).check();
+  await page.keyboard.press('Escape');
+  await expect(rows(page)).toHaveCount(4);
+  await counts('3 deliveries will run again');
+
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
+  await page.getByLabel('Search', { exact: true }).fill('title 2');
+  await expect(rows(page)).toHaveCount(1);
+  await all.click();
+  await expect(dialog).toContainText('1 delivery will run again');
+  await dialog.getByRole('button', { name: 'Replay' }).click();
+  await expect(page.getByRole('region', { name: 'Notifications' }).getByText('1 delivery queued again')).toBeVisible();
+  await expect(done).toHaveCount(2);
+});
+
 test('deliveries that wait after an outage are selected together, attempted now or given up', async ({ home, page }) => {
   const there = await receiver();
   await home.rpc('channels.create', { type: 'http', id: 'ops', label: 'Ops', fields: { url: there.url } });

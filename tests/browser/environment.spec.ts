@@ -57,6 +57,48 @@ test('a variable is added, replaced and deleted, and its value is never shown', 
   expect((await home.rpc<{ env_variables: unknown[] }>('env.list')).env_variables).toEqual([]);
 });
 
+test('a value is generated, or read from a file', async ({ home, page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const storedAs = async (key: string) => {
+    const { variables } = await home.rpc<{ variables: { value: string }[] }>('env.reveal', { only: [key], program: 'test' });
+    return variables[0]?.value;
+  };
+  await page.goto('/vault/environment');
+  await page.getByRole('button', { name: 'Add variable' }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'Add variable' });
+  const value = dialog.getByLabel('Value', { exact: true });
+  const save = dialog.getByRole('button', { name: 'Add variable' });
+  await dialog.getByLabel('Name').fill('SIGNING_KEY');
+  await dialog.getByRole('button', { name: 'Generate a value' }).click();
+  await expect(value).toHaveAttribute('type', 'password');
+  await dialog.getByRole('button', { name: 'Copy value' }).click();
+  await expect(dialog.getByRole('button', { name: 'Copied' })).toBeVisible();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toMatch(/^[\w-]{43}$/);
+  expect(await violations(page)).toEqual([]);
+  await save.click();
+  await expect(dialog).toBeHidden();
+  expect(await storedAs('SIGNING_KEY')).toBe(copied);
+
+  await page.getByRole('button', { name: 'Add variable' }).first().click();
+  await expect(value).toHaveValue('');
+  await expect(dialog.getByRole('button', { name: 'Copy value' })).toHaveCount(0);
+  await dialog.getByLabel('Name').fill('ACCOUNT');
+  const file = dialog.getByLabel('Read a file');
+  const choose = (buffer: Buffer) => file.setInputFiles({ name: 'account.json', mimeType: 'application/json', buffer });
+  await choose(Buffer.alloc(65_537, 'x'));
+  await expect(dialog.getByText('Choose a file of up to 64 KiB.')).toBeVisible();
+  await choose(Buffer.from([0x61, 0xff]));
+  await expect(dialog.getByText('Choose a text file.')).toBeVisible();
+  const account = '{\n  "type": "service_account"\n}\n';
+  await choose(Buffer.from(account));
+  await expect(dialog.getByText('Choose a text file.')).toHaveCount(0);
+  await expect(value).toHaveValue(account);
+  await save.click();
+  await expect(dialog).toBeHidden();
+  expect(await storedAs('ACCOUNT')).toBe(account);
+});
+
 test('a variable is allowed in requests to hosts, and other variables keep theirs', async ({ home, page }) => {
   const secrets = async () => (await home.rpc<{ values: { value: string[] }[] }>('config.get', { keys: ['tools.secrets'] })).values[0]?.value;
   await home.rpc('env.set', { key: 'MY_TOKEN', value: 'value-one' });

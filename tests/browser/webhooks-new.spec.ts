@@ -181,7 +181,7 @@ test('conditions on the payload are compared while they are typed, and filter de
   await expect(value).toHaveCount(0);
   await expect(page.getByText('The example of this sender would be filtered.')).toBeVisible();
   await comparison.selectOption('is missing');
-  await expect(page.getByText('The example of this sender meets all conditions.')).toBeVisible();
+  await expect(page.getByText('The example of this sender meets the conditions.')).toBeVisible();
   await comparison.selectOption('equals');
   await value.fill('refs/heads/main');
   // An error that only the gateway detects.
@@ -194,7 +194,7 @@ test('conditions on the payload are compared while they are typed, and filter de
 
   const secret = (await shownSecret(page).textContent()) ?? '';
   const url = (await shownUrl(page).textContent()) ?? '';
-  expect(await send(url, secret, 'push', PUSH)).toBe(202);
+  expect(await send(url, secret, 'push', { ...PUSH, labels: [{ name: 'bug' }, { name: 'urgent' }] })).toBe(202);
   expect(await send(url, secret, 'push', { ...PUSH, ref: 'refs/heads/next' })).toBe(200);
   await expect(page.getByRole('link', { name: /: Filtered/ })).toBeVisible();
   await page.getByLabel('I’ve saved it').check();
@@ -208,7 +208,7 @@ test('conditions on the payload are compared while they are typed, and filter de
   const id = deliveries[0]?.webhook_id;
   await page.goto(`/webhooks/${id}?tab=settings`);
   await expect(value).toHaveValue('refs/heads/main');
-  await expect(page.getByText('The latest delivery meets all conditions.')).toBeVisible();
+  await expect(page.getByText('The latest delivery meets the conditions.')).toBeVisible();
   await value.fill('refs/heads/next');
   await expect(page.getByText('The latest delivery would be filtered.')).toBeVisible();
   await expect(page.getByText('Not met', { exact: true })).toBeVisible();
@@ -217,6 +217,27 @@ test('conditions on the payload are compared while they are typed, and filter de
   await save.click();
   await expect(save).toBeDisabled();
   expect(await stored()).toEqual([{ path: 'ref', is: 'equals', value: 'refs/heads/next' }]);
+
+  // An alternative, on any item of a list.
+  await page.getByRole('button', { name: 'Add condition' }).click();
+  await page.getByLabel('Field of condition 2').fill('labels.*.name');
+  await page.getByLabel('Value of condition 2').fill('other');
+  await expect(page.getByText('Not met', { exact: true })).toHaveCount(2);
+  await page.getByLabel('Value of condition 2').fill('urgent');
+  await expect(page.getByText('Met', { exact: true })).toBeVisible();
+  await expect(page.getByText('The latest delivery would be filtered.')).toBeVisible();
+  await page.getByLabel('Operator before condition 2').selectOption('or');
+  await expect(page.getByText('The latest delivery meets the conditions.')).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await save.click();
+  await expect(save).toBeDisabled();
+  const alternative = { path: 'labels.*.name', is: 'equals', value: 'urgent', or: true };
+  expect(await stored()).toEqual([{ path: 'ref', is: 'equals', value: 'refs/heads/next' }, alternative]);
+  await page.getByRole('button', { name: 'Remove condition 1' }).click();
+  await expect(page.getByLabel('Operator before condition 2')).toHaveCount(0);
+  await save.click();
+  await expect(save).toBeDisabled();
+  expect(await stored()).toEqual([{ path: 'labels.*.name', is: 'equals', value: 'urgent' }]);
   await page.getByRole('button', { name: 'Remove condition 1' }).click();
   await expect(page.getByRole('button', { name: 'Add condition' })).toBeFocused();
   await save.click();

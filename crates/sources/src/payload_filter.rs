@@ -15,7 +15,8 @@ const SHOWN_CHARS: usize = 80;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
-    /// The field, as in a template but without braces: `pull_request.draft`, `items.0.name`.
+    /// The field, as in a template but without braces: `pull_request.draft`, `items.0.name`. A part `*` stands for any
+    /// item of a list: `items.*.name`.
     pub path: String,
     pub is: Comparison,
     /// What to compare with. Absent for `exists` and `missing`.
@@ -26,6 +27,10 @@ pub struct Condition {
     )]
     #[schemars(with = "Option<ConditionValue>")]
     pub value: Option<Value>,
+    /// Whether this condition is an alternative to the one before it, so that one of them must be met. Not for the
+    /// first condition.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub or: bool,
 }
 
 /// How a field is compared.
@@ -64,11 +69,11 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
     Value::deserialize(deserializer).map(Some)
 }
 
-/// Returns the first condition that the payload does not meet.
+/// Returns the first condition that the payload does not meet, and of whose alternatives it meets none.
 pub fn unmet<'c>(conditions: &'c [Condition], payload: &Payload) -> Option<&'c Condition> {
-    conditions
-        .iter()
-        .find(|condition| !condition.is_met(payload))
+    let mut alternatives = conditions.chunk_by(|_, next| next.or);
+    let unmet = alternatives.find(|group| !group.iter().any(|one| one.is_met(payload)))?;
+    unmet.first()
 }
 
 impl Comparison {
@@ -91,25 +96,46 @@ impl Comparison {
 }
 
 impl Condition {
+    /// Whether the payload meets this condition, without its alternatives. With `*` in the path, one of the fields must
+    /// meet it; for `not_equals` and `missing`, all of them.
     pub fn is_met(&self, payload: &Payload) -> bool {
-        let found = payload.get(&self.path);
+        let any = |test: Test<'_>| any_at(payload.root(), &self.path, test);
         let Some(value) = &self.value else {
             return match self.is {
-                Comparison::Exists => found.is_some(),
-                Comparison::Missing => found.is_none(),
+                Comparison::Exists => any(&|_| true),
+                Comparison::Missing => !any(&|_| true),
                 _ => false,
             };
         };
-        let is = |test: fn(Node<'_>, &Value) -> bool| found.is_some_and(|node| test(node, value));
         match self.is {
-            Comparison::Equals => is(equals),
-            Comparison::NotEquals => !is(equals),
-            Comparison::Contains => is(contains),
-            Comparison::Greater => is(|node, value| order(node, value) == Some(Ordering::Greater)),
-            Comparison::Less => is(|node, value| order(node, value) == Some(Ordering::Less)),
+            Comparison::Equals => any(&|node| equals(node, value)),
+            Comparison::NotEquals => !any(&|node| equals(node, value)),
+            Comparison::Contains => any(&|node| contains(node, value)),
+            Comparison::Greater => any(&|node| order(node, value) == Some(Ordering::Greater)),
+            Comparison::Less => any(&|node| order(node, value) == Some(Ordering::Less)),
             Comparison::Exists | Comparison::Missing => false,
         }
     }
+}
+
+/// A test of one field.
+type Test<'t> = &'t dyn Fn(Node<'_>) -> bool;
+
+/// Whether a field at the path passes the test. A part `*` stands for any item of a list. Reads each value of the
+/// payload at most once.
+fn any_at(node: Node<'_>, path: &str, test: Test<'_>) -> bool {
+    let (key, rest) = match path.split_once('.') {
+        Some((key, rest)) => (key, Some(rest)),
+        None => (path, None),
+    };
+    let passes = |found: Node<'_>| match rest {
+        Some(rest) => any_at(found, rest, test),
+        None => test(found),
+    };
+    if key == "*" && node.kind() == Kind::Array {
+        return node.items().any(passes);
+    }
+    node.get(key).is_some_and(passes)
 }
 
 /// The condition in words, such as `pull_request.draft equals true`. A long value is cut.
@@ -168,12 +194,11 @@ fn is_number(text: &str) -> bool {
 
 /// Whole numbers are compared exactly: IDs can exceed the precision of a floating-point number.
 fn order_of(found: &str, wanted: &Number) -> Option<Ordering> {
-    let wanted = wanted.to_string();
-    if let (Ok(found), Ok(wanted)) = (found.parse::<i128>(), wanted.parse::<i128>()) {
+    if let (Ok(found), Some(wanted)) = (found.parse::<i128>(), wanted.as_i128()) {
         return Some(found.cmp(&wanted));
     }
-    let (found, wanted): (f64, f64) = (found.parse().ok()?, wanted.parse().ok()?);
-    found.partial_cmp(&wanted)
+    let found: f64 = found.parse().ok()?;
+    found.partial_cmp(&wanted.as_f64()?)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;
 use crate::input::{Patch, WebhookInput};
-use gatehouse_sources::payload_filter::Condition;
+use gatehouse_sources::payload_filter::{self, Condition};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,9 +25,9 @@ pub struct PayloadFilterInput {
 /// Whether a payload meets the conditions of a payload filter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PayloadFilterPreview {
-    /// Whether all conditions are met.
+    /// Whether each condition is met, or one of its alternatives.
     pub met: bool,
-    /// Whether each condition is met, in their order.
+    /// Whether each condition is met, in their order, without its alternatives.
     pub conditions: Vec<bool>,
 }
 
@@ -50,7 +50,7 @@ impl Webhooks {
             .map(|condition| condition.is_met(&payload))
             .collect();
         Ok(PayloadFilterPreview {
-            met: conditions.iter().all(|is_met| *is_met),
+            met: payload_filter::unmet(&filter, &payload).is_none(),
             conditions,
         })
     }

@@ -102,7 +102,8 @@ pub struct WebhookInput {
     #[serde(default)]
     #[schemars(with = "Option<Events>")]
     pub events: Patch<Value>,
-    /// Conditions on the payload, at most 20, that must all be met. A delivery that does not meet them is `filtered`.
+    /// Conditions on the payload, at most 20. Each must be met, or one of its alternatives. A delivery that does not
+    /// meet them is `filtered`.
     #[serde(default, alias = "payloadFilter")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub payload_filter: Patch<Value>,

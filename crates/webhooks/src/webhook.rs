@@ -67,7 +67,7 @@ pub struct WebhookConfig {
     pub source_profile: String,
     #[serde(default)]
     pub events: EventFilter,
-    /// Conditions on the payload, which must all be met.
+    /// Conditions on the payload. Each must be met, or one of its alternatives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub payload_filter: Vec<Condition>,
     /// The agent that processes deliveries. Default: the default agent.

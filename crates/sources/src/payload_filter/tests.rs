@@ -16,7 +16,8 @@ fn payload() -> Payload {
     Payload::from_json(
         r#"{"action":"opened","draft":false,"gone":null,"number":42,"amount":12.50,"price":"12.50",
             "id":12345678901234567890,"huge":1e400,"text":"infinity","empty":"",
-            "labels":["bug","P1",3,null],"people":[{"name":"Zoë"}],"deep":{"a":{"b":"c"}},
+            "labels":["bug","P1",3,null],"people":[{"name":"Zoë"},{"name":"Ada","age":36}],
+            "*":"star","none_in":[],"grid":[[1,2],[3]],"deep":{"a":{"b":"c"}},
             "escaped":"line\none \"two\" \u00e9"}"#,
     )
     .unwrap()
@@ -121,6 +122,70 @@ fn a_field_exists_also_if_it_is_null() {
 }
 
 #[test]
+fn a_star_is_any_item_of_a_list() {
+    for (path, value) in [
+        ("people.*.name", json!("Zoë")),
+        ("people.*.name", json!("Ada")),
+        ("labels.*", json!("P1")),
+        ("labels.*", json!(null)),
+        ("grid.*.*", json!(3)),
+        ("grid.1.*", json!(3)),
+        // The key of an object.
+        ("*", json!("star")),
+    ] {
+        assert!(met(path, "equals", value.clone()), "{path} {value}");
+        assert!(!met(path, "not_equals", value.clone()), "{path} {value}");
+    }
+    for (path, value) in [
+        ("people.*.name", json!("Eve")),
+        ("people.*.name.*", json!("Ada")),
+        ("people.*", json!("Ada")),
+        ("deep.*.b", json!("c")),
+        ("none_in.*", json!(null)),
+    ] {
+        assert!(!met(path, "equals", value.clone()), "{path} {value}");
+        assert!(met(path, "not_equals", value.clone()), "{path} {value}");
+    }
+    assert!(met("people.*.name", "contains", json!("da")));
+    assert!(met("people.*.age", "greater", json!(35)));
+    assert!(!met("people.*.age", "less", json!(36)));
+    let is = |path: &str, is: &str| condition(path, is, None).is_met(&payload());
+    for path in ["people.*.age", "people.*", "grid.*.1"] {
+        assert!(is(path, "exists") && !is(path, "missing"), "{path}");
+    }
+    for path in ["people.*.none", "none_in.*", "grid.*.2", "deep.*"] {
+        assert!(!is(path, "exists") && is(path, "missing"), "{path}");
+    }
+}
+
+#[test]
+fn of_alternatives_one_must_be_met_and_the_first_is_reported() {
+    let payload = payload();
+    let or = |path: &str, value: Value| Condition {
+        or: true,
+        ..condition(path, "equals", Some(value))
+    };
+    let closed = || condition("action", "equals", Some(json!("closed")));
+    let opened = || condition("action", "equals", Some(json!("opened")));
+    let (is_draft, is_42) = (|| or("draft", json!(true)), || or("number", json!(42)));
+    for met in [
+        vec![closed(), is_42()],
+        vec![closed(), is_draft(), is_42()],
+        vec![opened(), is_draft()],
+        vec![closed(), is_42(), opened(), is_draft()],
+        // Without one before it, it is no alternative.
+        vec![is_42()],
+    ] {
+        assert_eq!(unmet(&met, &payload), None, "{met:?}");
+    }
+    let all = [opened(), is_draft(), closed(), is_draft()];
+    assert_eq!(unmet(&all, &payload), Some(&all[2]));
+    let all = [closed(), is_42(), closed()];
+    assert_eq!(unmet(&all, &payload), Some(&all[2]));
+    assert_eq!(unmet(&[is_draft()], &payload), Some(&is_draft()));
+}
+
+#[test]
 fn all_conditions_must_be_met_and_the_first_unmet_one_is_reported() {
     let payload = payload();
     assert_eq!(unmet(&[], &payload), None);
@@ -161,8 +226,15 @@ fn a_condition_is_shown_in_words_and_a_long_value_is_cut() {
 fn a_stored_condition_keeps_null_apart_from_no_value() {
     let null = condition("a", "equals", Some(json!(null)));
     assert_eq!(null.value, Some(Value::Null));
-    for one in [null, condition("a", "exists", None)] {
+    let exists = condition("a", "exists", None);
+    let or = Condition {
+        or: true,
+        ..exists.clone()
+    };
+    for one in [null, exists, or] {
         let text = serde_json::to_string(&one).unwrap();
+        // As an earlier version stored it.
+        assert_eq!(text.contains("or"), one.or);
         assert_eq!(serde_json::from_str::<Condition>(&text).unwrap(), one);
     }
 }

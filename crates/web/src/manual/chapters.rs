@@ -79,6 +79,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("decisions/0032-own-manual.md"),
     embedded!("decisions/0033-trial-restore-of-encrypted-backups.md"),
     embedded!("decisions/0034-what-operators-do-without.md"),
+    embedded!("decisions/0035-what-the-comparison-leaves-out.md"),
     embedded!("generated/error-codes.md"),
     embedded!("profiles-in-files.md"),
     embedded!("vault-format.md"),

@@ -23,6 +23,9 @@ pub(super) fn conditions(value: &Value) -> Checked<Vec<Condition>> {
     let mut checked = Vec::with_capacity(list.len());
     for (at, value) in list.iter().enumerate() {
         match condition(value) {
+            Ok(condition) if at == 0 && condition.or => {
+                return invalid(FIELD, "condition 1: or: not used with the first condition");
+            }
             Ok(condition) => checked.push(condition),
             Err(reason) => return invalid(FIELD, format!("condition {}: {reason}", at + 1)),
         }
@@ -31,13 +34,13 @@ pub(super) fn conditions(value: &Value) -> Checked<Vec<Condition>> {
 }
 
 fn condition(value: &Value) -> Result<Condition, String> {
-    const MEMBERS: [&str; 3] = ["path", "is", "value"];
+    const MEMBERS: [&str; 4] = ["path", "is", "value", "or"];
     let members = value.as_object().filter(|members| {
         let mut names = members.keys();
         names.all(|name| MEMBERS.contains(&name.as_str()))
     });
     let Some(members) = members else {
-        return Err("expected an object with path, is and value".to_owned());
+        return Err("expected an object with path, is, value and or".to_owned());
     };
     let path = members.get("path").and_then(Value::as_str);
     let path = path.ok_or("path: expected a text")?;
@@ -48,10 +51,15 @@ fn condition(value: &Value) -> Result<Condition, String> {
     )?;
     let value = members.get("value");
     check_value(is, value).map_err(|reason| format!("value: {reason}"))?;
+    let or = match members.get("or") {
+        None => false,
+        Some(or) => or.as_bool().ok_or("or: expected true or false")?,
+    };
     Ok(Condition {
         path: path.to_owned(),
         is,
         value: value.filter(|_| is.takes_value()).cloned(),
+        or,
     })
 }
 

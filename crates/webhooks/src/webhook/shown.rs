@@ -57,7 +57,7 @@ pub struct Webhook {
     pub verify_token: Option<String>,
     /// Event types that are processed.
     pub events: EventFilter,
-    /// Conditions on the payload, which must all be met. Absent without conditions.
+    /// Conditions on the payload. Each must be met, or one of its alternatives. Absent without conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub payload_filter: Vec<Condition>,
     /// The agent that processes deliveries. Absent for the default agent.

@@ -51,6 +51,29 @@ async fn a_delivery_that_does_not_meet_a_condition_is_filtered_with_the_conditio
     .await;
 }
 
+#[tokio::test]
+async fn a_delivery_that_meets_an_alternative_is_accepted() {
+    everywhere(async |database, model| {
+        let harness = Harness::open(&database, &model).await;
+        let mut members = only_open();
+        members["payload_filter"] = json!([
+            { "path": "state", "is": "equals", "value": "open" },
+            { "path": "labels.*.name", "is": "equals", "value": "urgent", "or": true },
+        ]);
+        let webhook = open_webhook(&harness, members).await;
+        let urgent = r#"{"n":3,"state":"draft","labels":[{"name":"bug"},{"name":"urgent"}]}"#;
+        for body in [OPEN, urgent] {
+            accepted(post(&harness, &webhook, &[], body).await);
+        }
+        let id = filtered(post(&harness, &webhook, &[], DRAFT).await);
+        let delivery = harness.webhooks.delivery(id.as_str()).await.unwrap();
+        let reason = r#"The payload filter is not met: state equals "open"."#;
+        assert_eq!(delivery.error.as_deref(), Some(reason));
+        harness.stop().await;
+    })
+    .await;
+}
+
 /// As with the event filter: a filtered delivery uses neither a permit nor a key.
 #[tokio::test]
 async fn a_filtered_delivery_is_no_duplicate_and_does_not_count_for_the_rate_limit() {

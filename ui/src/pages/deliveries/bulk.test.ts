@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { listWaiting, MOST_WAITING, questionOf, replayQuestion, targetsOf, waitingIn } from './bulk';
+import {
+  foundQuestion,
+  listNewest,
+  MOST_FOUND,
+  questionOf,
+  replayableIn,
+  replayQuestion,
+  targetsOf,
+  waitingIn,
+} from './bulk';
 import type { Status } from './status';
 
 test('a replay of more than one call runs says which part it means', () => {
@@ -30,7 +39,20 @@ test('only waiting deliveries that a filter admits are asked for', () => {
   expect(waitingIn(['failed'])).toEqual([]);
 });
 
-/** A gateway with this many waiting deliveries, and its calls. */
+test('of several statuses, those that can be replayed are asked for', () => {
+  expect(replayableIn([])).toEqual(['completed', 'failed']);
+  expect(replayableIn(['rejected', 'failed', 'queued'])).toEqual(['failed']);
+  expect(replayableIn(['rejected'])).toEqual([]);
+});
+
+test('a replay of what a search found says whether older ones may match', () => {
+  expect(foundQuestion(0, false)).not.toContain('Older');
+  expect(foundQuestion(0, true)).toMatch(/^No completed or failed .+ Older deliveries may match, too/);
+  expect(foundQuestion(1, false)).toBe(questionOf('replay', 1));
+  expect(foundQuestion(MOST_FOUND, true)).toMatch(/^1,000 deliveries will run again.+ Older deliveries may match, too/);
+});
+
+/** A gateway with this many deliveries, and its calls. */
 function gateway(count: number) {
   const limits: number[] = [];
   const ask = ({ limit, cursor }: { limit: number; cursor: string | null }) => {
@@ -46,21 +68,21 @@ function gateway(count: number) {
   return { ask, limits };
 }
 
-test('at most 1,000 waiting deliveries are selected', async () => {
+test('at most 1,000 deliveries are found', async () => {
   for (const [count, found, more, calls] of [
     [0, 0, false, 1],
-    [MOST_WAITING, MOST_WAITING, false, 2],
-    [MOST_WAITING + 1, MOST_WAITING, true, 2],
+    [MOST_FOUND, MOST_FOUND, false, 2],
+    [MOST_FOUND + 1, MOST_FOUND, true, 2],
   ] as const) {
     const { ask, limits } = gateway(count);
-    const listed = await listWaiting(ask);
+    const listed = await listNewest(ask);
     expect([listed.found.length, listed.more, limits.length]).toEqual([found, more, calls]);
   }
 });
 
 test('a search with empty pages ends', async () => {
   let calls = 0;
-  const listed = await listWaiting(() => Promise.resolve({ deliveries: [], next_cursor: String(++calls) }));
+  const listed = await listNewest(() => Promise.resolve({ deliveries: [], next_cursor: String(++calls) }));
   expect([listed.found.length, listed.more, calls]).toEqual([0, true, 20]);
 });
 

@@ -12,9 +12,14 @@ const APPLIES: Record<Action, readonly Status[]> = {
   cancel: ['received', 'queued', 'processing'],
 };
 
+const appliesIn = (action: Action, statuses: readonly Status[]): Status[] =>
+  APPLIES[action].filter((status) => statuses.length === 0 || statuses.includes(status));
+
 /** The statuses of the waiting deliveries that a filter admits. */
-export const waitingIn = (statuses: readonly Status[]): Status[] =>
-  APPLIES.cancel.filter((status) => statuses.length === 0 || statuses.includes(status));
+export const waitingIn = (statuses: readonly Status[]): Status[] => appliesIn('cancel', statuses);
+
+/** The statuses of the deliveries that can be replayed and that a filter admits. */
+export const replayableIn = (statuses: readonly Status[]): Status[] => appliesIn('replay', statuses);
 
 /**
  * The deliveries that an action applies to, in the order of receipt. Those whose status is not known count: the gateway
@@ -32,8 +37,8 @@ export const targetsOf = (
     })
     .sort();
 
-/** The most waiting deliveries that one click selects: an action needs a call for each. */
-export const MOST_WAITING = 1000;
+/** The most deliveries that one click selects or finds by their text: an action needs a call for each. */
+export const MOST_FOUND = 1000;
 /** The most pages that are read for them. A page of a search may be empty. */
 const MOST_PAGES = 20;
 
@@ -48,12 +53,12 @@ interface Listed {
   next_cursor?: string | null;
 }
 
-/** Lists the newest waiting deliveries, at most `MOST_WAITING`. `more`: there may be others. */
-export async function listWaiting(ask: (at: { limit: number; cursor: string | null }) => Promise<Listed>) {
+/** Lists the newest deliveries, at most `MOST_FOUND`. `more`: there may be others. */
+export async function listNewest(ask: (at: { limit: number; cursor: string | null }) => Promise<Listed>) {
   const found: (Known & { id: string })[] = [];
   let cursor: string | null = null;
-  for (let page = 0; page < MOST_PAGES && found.length < MOST_WAITING; page++) {
-    const listed = await ask({ limit: Math.min(LIST_LIMIT_MAX, MOST_WAITING - found.length), cursor });
+  for (let page = 0; page < MOST_PAGES && found.length < MOST_FOUND; page++) {
+    const listed = await ask({ limit: Math.min(LIST_LIMIT_MAX, MOST_FOUND - found.length), cursor });
     found.push(...listed.deliveries.map(({ id, status, error }) => ({ id, status, error })));
     cursor = listed.next_cursor ?? null;
     if (cursor === null) break;
@@ -69,6 +74,12 @@ export function questionOf(action: Action, count: number, held = 0): string {
   const text = m.deliveries_bulk_retry_text(words);
   // An attempt releases them.
   return held > 0 ? `${text} ${m.deliveries_bulk_retry_held({ count: held, shown: number(held) })}` : text;
+}
+
+/** The question before a replay of those that a text search found. `more`: older ones may match. */
+export function foundQuestion(count: number, more: boolean): string {
+  const text = count === 0 ? m.deliveries_bulk_none() : questionOf('replay', count);
+  return more ? `${text} ${m.deliveries_bulk_older()}` : text;
 }
 
 /** The question before a replay of all that match, of which one call replays at most `most`. */

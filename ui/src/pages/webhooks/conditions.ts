@@ -8,13 +8,15 @@ export interface ConditionDraft {
   is: Comparison;
   /** A number, true, false, null or a text in quotation marks as in JSON, or any other text. */
   value: string;
+  /** An alternative to the condition before it. The first one has none before it. */
+  or: boolean;
 }
 
 type Value = Exclude<Condition['value'], undefined>;
 
 export const MAX_CONDITIONS = 20;
 
-export const emptyCondition = (): ConditionDraft => ({ path: '', is: 'equals', value: '' });
+export const emptyCondition = (): ConditionDraft => ({ path: '', is: 'equals', value: '', or: false });
 
 export const takesValue = (is: Comparison): boolean => is !== 'exists' && is !== 'missing';
 
@@ -39,17 +41,29 @@ const textOf = (value: Value): string =>
 const pathOf = (typed: string): string => typed.trim().replace(/^\{(.*)\}$/, '$1');
 
 export const filterConditions = (stored: readonly Condition[] | undefined): ConditionDraft[] =>
-  (stored ?? []).map(({ path, is, value }) => ({ path, is, value: takesValue(is) ? textOf(value ?? null) : '' }));
+  (stored ?? []).map(({ path, is, value, or }) => ({
+    path,
+    is,
+    value: takesValue(is) ? textOf(value ?? null) : '',
+    or: or ?? false,
+  }));
 
 /** The conditions as a request parameter; null without any. */
 export const payloadFilterOf = (typed: readonly ConditionDraft[]): Condition[] | null =>
   typed.length === 0
     ? null
-    : typed.map(({ path, is, value }) => ({
+    : typed.map(({ path, is, value, or }, at) => ({
         path: pathOf(path),
         is,
         ...(takesValue(is) && { value: valueOf(value) }),
+        ...(or && at > 0 && { or }),
       }));
+
+/** Removes a condition. Its first alternative takes its place. */
+export const withoutCondition = (typed: readonly ConditionDraft[], at: number): ConditionDraft[] =>
+  typed
+    .map((one, index) => (index === at + 1 && one.or ? { ...one, or: typed[at]?.or ?? false } : one))
+    .filter((_, index) => index !== at);
 
 /** Errors by field, such as `payload_filter.0.path`. */
 export function conditionErrors(typed: readonly ConditionDraft[]): Record<string, string> {

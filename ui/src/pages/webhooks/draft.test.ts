@@ -41,12 +41,12 @@ it('puts events into the list that the choice names', () => {
 });
 
 it('sends the conditions on the payload, and none for a schedule', () => {
-  const conditions = [{ path: 'a.b', is: 'equals' as const, value: 'true' }];
+  const conditions = [{ path: 'a.b', is: 'equals' as const, value: 'true', or: false }];
   const payload_filter = [{ path: 'a.b', is: 'equals', value: true }];
   expect(changes(draft({}), draft({ conditions }))).toEqual({ payload_filter });
   expect(changes(draft({ conditions }), draft({}))).toEqual({ payload_filter: null });
   expect(inputOf(draft({ conditions, profile: 'schedule' })).payload_filter).toBeNull();
-  const missing = [{ path: '', is: 'equals' as const, value: '' }];
+  const missing = [{ path: '', is: 'equals' as const, value: '', or: false }];
   expect(check(draft({ conditions: missing }))['payload_filter.0.path']).toBeDefined();
   expect(check(draft({ conditions: missing, profile: 'schedule' }))['payload_filter.0.path']).toBeUndefined();
 });

@@ -34,7 +34,8 @@ pub struct Fields {
         value_name = "CONDITION",
         help = "A condition that the payload must meet, as PATH IS VALUE, such as \
                 \"pull_request.draft equals false\"; may be repeated, and then replaces all. IS is \
-                equals, not_equals, contains, exists, missing, greater or less"
+                equals, not_equals, contains, exists, missing, greater or less. In PATH, * is any \
+                item of a list. With \"or \" before it, an alternative to the condition before"
     )]
     payload_filter: Vec<String>,
     /// The agent that processes deliveries
@@ -221,9 +222,36 @@ fn lists(
     given.then(|| json!({ a: filled(first), b: filled(second) }))
 }
 
-/// A condition of a payload filter. A value that is not JSON is a text, and so is a list or an object. The gateway
-/// checks the condition.
+const COMPARISONS: [&str; 7] = [
+    "equals",
+    "not_equals",
+    "contains",
+    "exists",
+    "missing",
+    "greater",
+    "less",
+];
+
+/// A condition of a payload filter; with `or ` before it, an alternative. A value that is not JSON is a text, and so is
+/// a list or an object. The gateway checks the condition.
 fn condition_of(text: &str) -> Value {
+    // Before a comparison, `or` is the name of a field.
+    let is_path = |rest: &&str| {
+        let next = rest.split_whitespace().next();
+        next.is_some_and(|word| !COMPARISONS.contains(&word))
+    };
+    if let Some(alternative) = text.trim().strip_prefix("or ").filter(is_path) {
+        let mut condition = one_condition_of(alternative);
+        if let Value::Object(members) = &mut condition {
+            members.insert("or".to_owned(), json!(true));
+        }
+        return condition;
+    }
+    one_condition_of(text)
+}
+
+/// A condition without `or`.
+fn one_condition_of(text: &str) -> Value {
     let (path, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
     let (is, value) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
     let value = value.trim();

@@ -46,6 +46,13 @@ async fn the_preview_of_a_filter_compares_each_condition() {
     let compared = preview(filter.clone(), given.clone()).await;
     let expected = json!({ "met": false, "conditions": [true, false] });
     assert_eq!(compared, Ok(expected.clone()));
+    let either = json!([
+        { "path": "pull_request.labels.*", "is": "equals", "value": "P1" },
+        { "path": "pull_request.draft", "is": "equals", "value": true, "or": true },
+    ]);
+    let compared = preview(either, given.clone()).await;
+    let met = json!({ "met": true, "conditions": [false, true] });
+    assert_eq!(compared, Ok(met));
     let none = preview(json!([]), given.clone()).await;
     assert_eq!(none, Ok(json!({ "met": true, "conditions": [] })));
 

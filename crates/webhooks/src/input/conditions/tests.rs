@@ -30,12 +30,16 @@ fn conditions_of_every_kind_are_accepted() {
         { "path": "a", "is": "greater", "value": 1.5 },
         { "path": "a", "is": "less", "value": -1 },
         { "path": "a", "is": "equals", "value": null },
+        { "path": "labels.*.name", "is": "equals", "value": "bug", "or": true },
+        { "path": "*", "is": "exists", "or": true },
     ]);
     let checked = conditions(&list).unwrap();
     assert_eq!(serde_json::to_value(&checked).unwrap(), list);
     assert_eq!(conditions(&json!([])).unwrap(), []);
     let null = json!([{ "path": "a", "is": "exists", "value": null }]);
     assert_eq!(conditions(&null).unwrap()[0].value, None);
+    let no = json!([{ "path": "a", "is": "exists", "or": false }]);
+    assert!(!conditions(&no).unwrap()[0].or);
 }
 
 #[test]
@@ -67,8 +71,11 @@ fn a_refusal_names_the_condition_and_its_member() {
         let reason = refused(&json!([{ "path": "a", "is": "exists" }, value]));
         reason.strip_prefix("condition 2: ").unwrap().to_owned()
     };
-    let shape = "expected an object with path, is and value";
+    let shape = "expected an object with path, is, value and or";
     assert_eq!(second(json!("a")), shape);
+    let first = json!([{ "path": "a", "is": "exists", "or": true }]);
+    let reason = "condition 1: or: not used with the first condition";
+    assert_eq!(refused(&first), reason);
     assert_eq!(
         second(json!({ "path": "a", "is": "exists", "not": true })),
         shape
@@ -91,6 +98,8 @@ fn a_refusal_names_the_condition_and_its_member() {
             "value",
             json!({ "path": "a", "is": "exists", "value": true }),
         ),
+        ("or", json!({ "path": "a", "is": "exists", "or": 1 })),
+        ("or", json!({ "path": "a", "is": "exists", "or": null })),
         ("value", json!({ "path": "a", "is": "equals", "value": [] })),
         (
             "value",

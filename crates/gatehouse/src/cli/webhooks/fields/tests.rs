@@ -68,6 +68,10 @@ fn conditions_are_a_path_a_comparison_and_a_value() {
     assert_eq!(one(" a  exists "), json!({ "path": "a", "is": "exists" }));
     // The gateway refuses it and names the member.
     assert_eq!(one("a"), json!({ "path": "a", "is": "" }));
+    let or = json!({ "path": "labels.*.name", "is": "equals", "value": "or", "or": true });
+    assert_eq!(one(" or  labels.*.name equals or"), or);
+    let named_or = json!({ "path": "or", "is": "equals", "value": "exists" });
+    assert_eq!(one("or equals exists"), named_or);
     let two = params(&[
         "--payload-filter",
         "a exists",
