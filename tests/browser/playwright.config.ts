@@ -1,5 +1,5 @@
 // The tests run the real binary (GATEHOUSE_TEST_BINARY) in Debian's Chromium (GATEHOUSE_TEST_CHROMIUM), most of them in its
-// headless shell (GATEHOUSE_TEST_CHROMIUM_SHELL): the same engine, without the parts around it that take half of the processor time.
+// headless shell (GATEHOUSE_TEST_CHROMIUM_SHELL): the same engine, without the parts around it that take a third of the processor time.
 import { defineConfig } from '@playwright/test';
 
 /**

@@ -44,8 +44,8 @@ pub fn prepare(tests: &Path, folder: &Path) -> Result<Browser> {
     })
 }
 
-/// Finds or installs Chromium's headless shell. It has the engine of Chromium without the parts around it, and most
-/// tests need little more than half of the processor time in it.
+/// Finds or installs Chromium's headless shell. It has the engine of Chromium without the parts around it, which
+/// take about a third of the processor time.
 pub fn shell() -> Result<PathBuf> {
     if let Some(found) = find_program(SHELL) {
         return Ok(found);
