@@ -1,5 +1,29 @@
-// The tests run the real binary (GATEHOUSE_TEST_BINARY) in Debian's Chromium (GATEHOUSE_TEST_CHROMIUM).
+// The tests run the real binary (GATEHOUSE_TEST_BINARY) in Debian's Chromium (GATEHOUSE_TEST_CHROMIUM), most of them in its
+// headless shell (GATEHOUSE_TEST_CHROMIUM_SHELL): the same engine, without the parts around it that take a third of the processor time.
 import { defineConfig } from '@playwright/test';
+
+/**
+ * Tests of what the browser itself does: passkeys, permissions, notifications, installation, downloads, sound. The shell refuses
+ * notifications, and writing to the clipboard without a permission.
+ */
+const WHOLE_BROWSER =
+  /\/(about|alerts|approvals|environment|every-page|files|first-visit|login|notifications|push|pwa|security[a-z-]*|talk|ten-tasks|voice[a-z-]*)\.spec\.ts$/;
+
+const launchOptions = {
+  executablePath: process.env.GATEHOUSE_TEST_CHROMIUM ?? '/usr/bin/chromium',
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--use-fake-device-for-media-stream',
+    '--use-fake-ui-for-media-stream',
+  ],
+};
+const shell = process.env.GATEHOUSE_TEST_CHROMIUM_SHELL ?? launchOptions.executablePath;
 
 export default defineConfig({
   testDir: '.',
@@ -17,19 +41,10 @@ export default defineConfig({
     actionTimeout: 30_000,
     viewport: { width: 1280, height: 900 },
     locale: 'en-US',
-    launchOptions: {
-      executablePath: process.env.GATEHOUSE_TEST_CHROMIUM ?? '/usr/bin/chromium',
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-        '--use-fake-device-for-media-stream',
-        '--use-fake-ui-for-media-stream',
-      ],
-    },
+    launchOptions,
   },
+  projects: [
+    { name: 'browser', testMatch: WHOLE_BROWSER },
+    { name: 'shell', testIgnore: WHOLE_BROWSER, use: { launchOptions: { ...launchOptions, executablePath: shell } } },
+  ],
 });

@@ -13,6 +13,8 @@ const POSTGRES: &str = "GATEHOUSE_TEST_POSTGRES_URL";
 const PYTHON: &str = "GATEHOUSE_TEST_PYTHON";
 /// The variable with the path of Chromium.
 const CHROMIUM: &str = "GATEHOUSE_TEST_CHROMIUM";
+/// The variable with the path of Chromium's headless shell. Without it, all tests run in Chromium.
+const SHELL: &str = "GATEHOUSE_TEST_CHROMIUM_SHELL";
 /// The variable with the directory of the browser tests, copied next to the modules they import.
 const BROWSER: &str = "GATEHOUSE_TEST_BROWSER_DIR";
 /// The variable with the directory of the speech programs (`bin`) and their models (`models`).
@@ -140,6 +142,16 @@ impl Session<'_> {
                 self.set(CHROMIUM, browser.chromium.to_string_lossy());
                 self.set(BROWSER, browser.folder.to_string_lossy());
                 self.browser = Some(browser.folder);
+                match browser::shell() {
+                    Ok(shell) => {
+                        self.report.engine("Chromium's headless shell");
+                        self.set(SHELL, shell.to_string_lossy());
+                    }
+                    // Nothing is left out, but the tests take longer.
+                    Err(error) => self.report.engine(&format!(
+                        "Chromium for all tests; its headless shell: {error:#}"
+                    )),
+                }
             }
             Err(error) => self.report.left_out("tests in a browser", &error),
         }
