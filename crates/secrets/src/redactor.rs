@@ -1,23 +1,25 @@
 //! Removes the values of secrets from a server's answers.
 
-use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
+use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
 use serde_json::Value;
 use std::fmt;
 
 /// Removes the values of secrets from texts: unchanged, percent-encoded, escaped for Markdown, JSON or HTML, and as
-/// parts of texts in Base64.
+/// parts of texts in Base64 or hexadecimal digits.
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// Pairs of a value and its placeholder.
     values: Vec<(String, String)>,
-    /// Pairs of a part of a text in Base64 and the placeholder of the value that it encodes.
+    /// Pairs of a part of a text in Base64 or hexadecimal digits and the placeholder of the value that it encodes.
     encoded: Vec<(String, String)>,
 }
 
 /// Maximum length of the escaped form of one byte of a value, in bytes: a numeric character reference with leading
 /// zeros, from `&` to `;`.
 const LONGEST_ESCAPE: usize = 17;
-/// Shorter parts of texts in Base64 are not removed, because other texts could contain them. The parts of a value of 8
+/// How often a percent-encoded character may be encoded in all. Its escape is then shorter than [`LONGEST_ESCAPE`].
+const PERCENT_DEPTH: usize = 3;
+/// Shorter encoded parts are not removed, because other texts could contain them. The parts in Base64 of a value of 8
 /// bytes have this length.
 const LEAST_ENCODED: usize = 10;
 
@@ -36,7 +38,7 @@ impl Redactor {
             .map(|(place, value)| (value.to_owned(), place))
             .collect();
         let encoded = values.iter().flat_map(|(value, place)| {
-            let parts = base64_parts(value).into_iter();
+            let parts = base64_parts(value).into_iter().chain(hex(value));
             parts.map(move |part| (part, place.clone()))
         });
         Self {
@@ -88,7 +90,7 @@ impl Redactor {
     /// Redacts a text that was cut off. Drops its end, which could be the beginning of a value.
     pub fn redact_cut(&self, text: String) -> String {
         let mut text = self.redact(text);
-        // In Base64, a value is shorter than with the longest escapes.
+        // Encoded, a value is shorter than with the longest escapes.
         let longest = self.values.iter().map(|(value, _)| value.len()).max();
         let dropped = longest.unwrap_or(0).saturating_mul(LONGEST_ESCAPE);
         text.truncate(text.floor_char_boundary(text.len().saturating_sub(dropped)));
@@ -111,6 +113,12 @@ fn base64_parts(value: &str) -> Vec<String> {
         }
     }
     parts
+}
+
+/// The value in hexadecimal digits.
+fn hex(value: &str) -> impl Iterator<Item = String> {
+    let texts = [&HEXLOWER, &HEXUPPER].map(|encoding| encoding.encode(value.as_bytes()));
+    texts.into_iter().filter(|text| text.len() >= LEAST_ENCODED)
 }
 
 /// The longest run of letters and digits. The other characters of Base64 are escaped in some texts: `\/` in JSON, `%2B`
@@ -215,8 +223,8 @@ fn reference(text: &str) -> Option<(usize, char)> {
     Some((name.len() + 2, character))
 }
 
-/// Returns the length of this character at the beginning of a text, in bytes: unchanged, percent-encoded, as `+` for a
-/// space, as `\uXXXX`, or after backslashes (JSON, Markdown).
+/// Returns the length of this character at the beginning of a text, in bytes: unchanged, percent-encoded once or more, as
+/// `+` for a space, as `\uXXXX`, or after backslashes (JSON, Markdown).
 fn one(text: &str, expected: char) -> Option<usize> {
     let rest = after_backslashes(text);
     let skipped = text.len() - rest.len();
@@ -232,21 +240,33 @@ fn one(text: &str, expected: char) -> Option<usize> {
     if expected == ' ' && rest.starts_with('+') {
         return Some(skipped + 1);
     }
+    // A URL in the query of another one is encoded again. The character `%` is recognized only if it is encoded once.
+    let encoded = (0..PERCENT_DEPTH).find_map(|depth| percent_encoded(rest, expected, depth));
+    Some(skipped + encoded?)
+}
+
+/// Returns the length of this character at the beginning of a text, percent-encoded, and its percent signs this many
+/// times more.
+fn percent_encoded(text: &str, expected: char, depth: usize) -> Option<usize> {
     let mut utf8 = [0; 4];
-    let mut used = 0;
+    let mut rest = text;
     for byte in expected.encode_utf8(&mut utf8).bytes() {
-        let code = rest.get(used..)?.strip_prefix('%')?.get(..2)?;
+        rest = rest.strip_prefix('%')?;
+        for _ in 0..depth {
+            rest = rest.strip_prefix("25")?;
+        }
+        let code = rest.get(..2)?;
         if u8::from_str_radix(code, 16) != Ok(byte) {
             return None;
         }
-        used += 3;
+        rest = rest.get(2..)?;
     }
-    Some(skipped + used)
+    Some(text.len() - rest.len())
 }
 
 fn after_backslashes(text: &str) -> &str {
     let mut rest = text;
-    let forms = ["\\", "%5C", "%5c"];
+    let forms = ["\\", "%5C", "%5c", "%255C", "%255c", "%25255C", "%25255c"];
     while let Some(after) = forms.iter().find_map(|it| rest.strip_prefix(it)) {
         rest = after;
     }
@@ -271,6 +291,8 @@ mod tests {
             "a&#x5F;b&#x2F;&#x22;c&quot;&amp;&lt;d&gt;&#92;&#233;&#32;f",
             "a%5Fb%2F%22c%22%26%3Cd%3E%5C%C3%A9%20f",
             "a_b%2f%22c%22%26%3cd%3e%5c%c3%a9+f",
+            "a%255Fb%252F%2522c%2522%2526%253Cd%253E%255C%25C3%25A9%2520f",
+            "a_b%25252f%252522c%252522&%25253Cd%25253E%25255C%2525C3%2525A9%252520f",
         ] {
             let around = format!("aä {text}{text} a");
             assert_eq!(
@@ -346,6 +368,18 @@ mod tests {
         let short = Redactor::new([("{K}".to_owned(), "1234567")]);
         let encoded = BASE64_NOPAD.encode(b"ab1234567");
         assert_eq!(short.redact(encoded.clone()), encoded);
+    }
+
+    #[test]
+    fn a_value_is_removed_in_hexadecimal_digits() {
+        for (value, is_removed) in [("tok/1+\u{e9}", true), ("a1b2c", true), ("a1b2", false)] {
+            let redactor = Redactor::new([("{K}".to_owned(), value)]);
+            for encoding in [&HEXLOWER, &HEXUPPER] {
+                let text = format!("0{}f", encoding.encode(value.as_bytes()));
+                let expected = if is_removed { "0{K}f" } else { text.as_str() };
+                assert_eq!(redactor.redact(text.clone()), expected);
+            }
+        }
     }
 
     #[test]
