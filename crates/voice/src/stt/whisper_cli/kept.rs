@@ -1,7 +1,9 @@
 //! Transcripts from a `whisper-server` that is kept between requests
 //! (<https://github.com/ggml-org/whisper.cpp>, `examples/server/README.md` and `server.cpp`).
 //!
-//! - It answers only after it has loaded its model and bound its port. If the port is taken, it exits.
+//! - It answers only after it has loaded its model and bound its port. If the port is taken, it exits, unless another
+//!   whisper-server of the same user has it: both then share it (`SO_REUSEPORT`), and the other one answers 404 to a
+//!   path that is not its own.
 //! - The index page below its request path exists in all versions, `/health` only in newer ones.
 //! - The fields of a form replace the values of the command line, in older versions for later requests too. Each
 //!   request therefore contains all fields that differ between requests.
