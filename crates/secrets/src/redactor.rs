@@ -135,21 +135,37 @@ fn sorted(mut values: Vec<(String, String)>) -> Vec<(String, String)> {
     values
 }
 
+/// What a text may be, because a value may itself look like a character reference or percent-encoded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// A `%` of the value is unchanged.
+    Plain,
+    /// There may also be character references of HTML.
+    References,
+    /// A `%` of the value is percent-encoded once.
+    Percent,
+}
+
+impl Form {
+    const ALL: [Self; 3] = [Self::Plain, Self::References, Self::Percent];
+}
+
 /// Replaces a value in a text, also where its characters are escaped.
 fn replace_escaped(text: String, value: &str, place: &str) -> String {
     // Backslashes are skipped, so a value of backslashes alone would match everywhere.
     if value.chars().all(|c| c == '\\') {
         return text;
     }
+    let has_percent = value.contains('%');
+    let possible = |form: &Form| has_percent || *form != Form::Percent;
     let mut replaced = String::new();
     let mut rest = text.as_str();
     let found = |rest: &str| {
         let mut start = 0;
         loop {
             let from = rest.get(start..)?;
-            // A value may itself look like a character reference.
-            let is = |references| matched(from, value, references);
-            if let Some(length) = is(false).or_else(|| is(true)) {
+            let mut forms = Form::ALL.into_iter().filter(possible);
+            if let Some(length) = forms.find_map(|form| matched(from, value, form)) {
                 return Some((start, length));
             }
             // A match would skip a run of backslashes, so one attempt is enough for all of it.
@@ -171,8 +187,8 @@ fn replace_escaped(text: String, value: &str, place: &str) -> String {
 }
 
 /// Returns the length of this value at the beginning of a text, in bytes. Backslashes are ignored in both, as escapes.
-/// `references`: whether the text may contain character references of HTML.
-fn matched(text: &str, value: &str, references: bool) -> Option<usize> {
+fn matched(text: &str, value: &str, form: Form) -> Option<usize> {
+    let references = form == Form::References;
     let mut at = 0;
     for expected in value.chars().filter(|c| *c != '\\') {
         // Not at the beginning: otherwise a long run of them is read again from each of its positions.
@@ -190,7 +206,7 @@ fn matched(text: &str, value: &str, references: bool) -> Option<usize> {
         };
         at += match referred {
             Some((length, _)) => length,
-            None => one(rest, expected)?,
+            None => one(rest, expected, form)?,
         };
     }
     Some(at)
@@ -225,7 +241,14 @@ fn reference(text: &str) -> Option<(usize, char)> {
 
 /// Returns the length of this character at the beginning of a text, in bytes: unchanged, percent-encoded once or more, as
 /// `+` for a space, as `\uXXXX`, or after backslashes (JSON, Markdown).
-fn one(text: &str, expected: char) -> Option<usize> {
+fn one(text: &str, expected: char, form: Form) -> Option<usize> {
+    if expected == '%' && form == Form::Percent {
+        return text.starts_with("%25").then_some(3);
+    }
+    // Before the backslashes, because a value may itself look percent-encoded.
+    if text.starts_with(expected) {
+        return Some(expected.len_utf8());
+    }
     let rest = after_backslashes(text);
     let skipped = text.len() - rest.len();
     if let Some(code) = rest.strip_prefix('u').and_then(|rest| rest.get(..4))
@@ -240,7 +263,7 @@ fn one(text: &str, expected: char) -> Option<usize> {
     if expected == ' ' && rest.starts_with('+') {
         return Some(skipped + 1);
     }
-    // A URL in the query of another one is encoded again. The character `%` is recognized only if it is encoded once.
+    // A URL in the query of another one is encoded again.
     let encoded = (0..PERCENT_DEPTH).find_map(|depth| percent_encoded(rest, expected, depth));
     Some(skipped + encoded?)
 }
@@ -379,6 +402,14 @@ mod tests {
                 let expected = if is_removed { "0{K}f" } else { text.as_str() };
                 assert_eq!(redactor.redact(text.clone()), expected);
             }
+        }
+    }
+
+    #[test]
+    fn a_value_that_looks_percent_encoded_is_removed() {
+        let redactor = Redactor::new([("K".to_owned(), "a%5Cb%255Cc%2541")]);
+        for text in ["a%5Cb%255Cc%2541", "a%255Cb%25255Cc%252541"] {
+            assert_eq!(redactor.redact(format!("{text}.")), "K.", "{text}");
         }
     }
 
