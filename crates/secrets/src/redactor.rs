@@ -142,12 +142,8 @@ enum Form {
     Plain,
     /// There may also be character references of HTML.
     References,
-    /// A `%` of the value is percent-encoded once.
-    Percent,
-}
-
-impl Form {
-    const ALL: [Self; 3] = [Self::Plain, Self::References, Self::Percent];
+    /// A `%` of the value is percent-encoded once and this many times more.
+    Percent(usize),
 }
 
 /// Replaces a value in a text, also where its characters are escaped.
@@ -156,15 +152,19 @@ fn replace_escaped(text: String, value: &str, place: &str) -> String {
     if value.chars().all(|c| c == '\\') {
         return text;
     }
-    let has_percent = value.contains('%');
-    let possible = |form: &Form| has_percent || *form != Form::Percent;
+    let depths = if value.contains('%') {
+        PERCENT_DEPTH
+    } else {
+        0
+    };
     let mut replaced = String::new();
     let mut rest = text.as_str();
     let found = |rest: &str| {
         let mut start = 0;
         loop {
             let from = rest.get(start..)?;
-            let mut forms = Form::ALL.into_iter().filter(possible);
+            let forms = [Form::Plain, Form::References].into_iter();
+            let mut forms = forms.chain((0..depths).map(Form::Percent));
             if let Some(length) = forms.find_map(|form| matched(from, value, form)) {
                 return Some((start, length));
             }
@@ -239,11 +239,13 @@ fn reference(text: &str) -> Option<(usize, char)> {
     Some((name.len() + 2, character))
 }
 
-/// Returns the length of this character at the beginning of a text, in bytes: unchanged, percent-encoded once or more, as
-/// `+` for a space, as `\uXXXX`, or after backslashes (JSON, Markdown).
+/// Returns the length of this character at the beginning of a text, in bytes: unchanged, percent-encoded up to
+/// [`PERCENT_DEPTH`] times, as `+` for a space, as `\uXXXX`, or after backslashes (JSON, Markdown).
 fn one(text: &str, expected: char, form: Form) -> Option<usize> {
-    if expected == '%' && form == Form::Percent {
-        return text.starts_with("%25").then_some(3);
+    if expected == '%'
+        && let Form::Percent(depth) = form
+    {
+        return percent_encoded(text, expected, depth);
     }
     // Before the backslashes, because a value may itself look percent-encoded.
     if text.starts_with(expected) {
@@ -408,7 +410,12 @@ mod tests {
     #[test]
     fn a_value_that_looks_percent_encoded_is_removed() {
         let redactor = Redactor::new([("K".to_owned(), "a%5Cb%255Cc%2541")]);
-        for text in ["a%5Cb%255Cc%2541", "a%255Cb%25255Cc%252541"] {
+        for text in [
+            "a%5Cb%255Cc%2541",
+            "a%255Cb%25255Cc%252541",
+            "a%25255Cb%2525255Cc%25252541",
+            "a%2525255Cb%252525255Cc%2525252541",
+        ] {
             assert_eq!(redactor.redact(format!("{text}.")), "K.", "{text}");
         }
     }

@@ -93,9 +93,9 @@ impl HttpClient {
 
 /// The part of a header after the scheme, such as `Bearer`.
 fn credentials(header: &str) -> &str {
-    header
-        .rsplit_once(' ')
-        .map_or(header, |(_, credentials)| credentials)
+    let header = header.trim();
+    let parts = header.split_once(' ');
+    parts.map_or(header, |(_, credentials)| credentials.trim_start())
 }
 
 /// Whether the server answered 401.

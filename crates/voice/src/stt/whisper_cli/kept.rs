@@ -8,12 +8,12 @@
 //! - The fields of a form replace the values of the command line, in older versions for later requests too. Each
 //!   request therefore contains all fields that differ between requests.
 //! - Its defaults differ from those of `whisper-cli`: it searches less, and cuts segments after 60 characters. Short
-//!   recordings are decoded without a search here, too, because it takes a third of the time.
+//!   recordings are decoded without a search here, too, because a search takes more than a quarter of the time.
 //! - `no_language_probabilities` saves a second run of the encoder. Older versions ignore it.
 //! - Some versions of 2025 otherwise transcribe a recording with the transcripts of earlier ones as context, which may
 //!   be those of other callers (<https://github.com/ggml-org/whisper.cpp/pull/3482>). `no_context` prevents that.
 //! - It detects the language with the `audio_ctx` of the request before, which is at least
-//!   [`audio_context`](super::audio_context)'s minimum.
+//!   [`audio_context`]'s minimum.
 
 use super::{answer, audio_context};
 use crate::programs::{Command, Outcome, Process, Server, Warm};
