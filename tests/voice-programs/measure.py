@@ -10,8 +10,9 @@ voice is simplified: each symbol lasts three frames (35 ms), which is longer tha
 
 - Piper: a voice of the quality "medium" (VITS, 22,050 samples per second).
 - sherpa-onnx: a NeMo Conformer CTC "medium" (18 layers, 256 wide).
-- whisper.cpp: "tiny.en", with the `audio_ctx` that the gateway sends for the recording, and with the whole window of 30
-  seconds. `whisper-server` and `whisper-cli` are in no package that the tests install.
+- whisper.cpp: "tiny.en", with the `audio_ctx` and `beam_size` that the gateway sends for the recording, and with the
+  whole window of 30 seconds and a beam search. `whisper-server` and `whisper-cli` are in no package that the tests
+  install.
 
 What is measured is the time from the request to all samples of the sentence, or to the transcript. The gateway passes
 on no part of a sentence before that.
@@ -41,6 +42,8 @@ SECONDS = 2
 # What crates/voice/src/stt/whisper_cli/audio_context.rs computes for a recording of this length.
 AUDIO_CONTEXT = 512
 AIM_MS = 300
+# What crates/voice/src/stt/whisper_cli/kept.rs sends with that context, and with the whole window.
+GREEDY, BEAM_SIZE = "1", "5"
 # The variable that crates/voice/src/stt/whisper_cli.rs sets.
 WHISPER_ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}
 WORKER = Path(__file__).resolve().parents[2] / "crates/voice/src/stt/sherpa_onnx/worker.py"
@@ -342,7 +345,7 @@ def measure_whisper(programs, model, recording, runs, context):
     fields = {
         "response_format": "verbose_json", "no_language_probabilities": "true", "no_context": "true",
         "language": "auto", "translate": "false", "audio_ctx": str(context), "prompt": "", "max_len": "1000000",
-        "beam_size": "5", "best_of": "5",
+        "beam_size": GREEDY if context else BEAM_SIZE, "best_of": "5",
     }
     head = "".join(
         f'--b\r\ncontent-disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()

@@ -1,23 +1,25 @@
 //! Removes the values of secrets from a server's answers.
 
-use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
+use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
 use serde_json::Value;
 use std::fmt;
 
 /// Removes the values of secrets from texts: unchanged, percent-encoded, escaped for Markdown, JSON or HTML, and as
-/// parts of texts in Base64.
+/// parts of texts in Base64 or hexadecimal digits.
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// Pairs of a value and its placeholder.
     values: Vec<(String, String)>,
-    /// Pairs of a part of a text in Base64 and the placeholder of the value that it encodes.
+    /// Pairs of a part of a text in Base64 or hexadecimal digits and the placeholder of the value that it encodes.
     encoded: Vec<(String, String)>,
 }
 
 /// Maximum length of the escaped form of one byte of a value, in bytes: a numeric character reference with leading
 /// zeros, from `&` to `;`.
 const LONGEST_ESCAPE: usize = 17;
-/// Shorter parts of texts in Base64 are not removed, because other texts could contain them. The parts of a value of 8
+/// How often a percent-encoded character may be encoded in all. Its escape is then shorter than [`LONGEST_ESCAPE`].
+const PERCENT_DEPTH: usize = 3;
+/// Shorter encoded parts are not removed, because other texts could contain them. The parts in Base64 of a value of 8
 /// bytes have this length.
 const LEAST_ENCODED: usize = 10;
 
@@ -36,7 +38,7 @@ impl Redactor {
             .map(|(place, value)| (value.to_owned(), place))
             .collect();
         let encoded = values.iter().flat_map(|(value, place)| {
-            let parts = base64_parts(value).into_iter();
+            let parts = base64_parts(value).into_iter().chain(hex(value));
             parts.map(move |part| (part, place.clone()))
         });
         Self {
@@ -88,7 +90,7 @@ impl Redactor {
     /// Redacts a text that was cut off. Drops its end, which could be the beginning of a value.
     pub fn redact_cut(&self, text: String) -> String {
         let mut text = self.redact(text);
-        // In Base64, a value is shorter than with the longest escapes.
+        // Encoded, a value is shorter than with the longest escapes.
         let longest = self.values.iter().map(|(value, _)| value.len()).max();
         let dropped = longest.unwrap_or(0).saturating_mul(LONGEST_ESCAPE);
         text.truncate(text.floor_char_boundary(text.len().saturating_sub(dropped)));
@@ -113,6 +115,12 @@ fn base64_parts(value: &str) -> Vec<String> {
     parts
 }
 
+/// The value in hexadecimal digits.
+fn hex(value: &str) -> impl Iterator<Item = String> {
+    let texts = [&HEXLOWER, &HEXUPPER].map(|encoding| encoding.encode(value.as_bytes()));
+    texts.into_iter().filter(|text| text.len() >= LEAST_ENCODED)
+}
+
 /// The longest run of letters and digits. The other characters of Base64 are escaped in some texts: `\/` in JSON, `%2B`
 /// in URLs, `\_` in Markdown.
 fn never_escaped(part: &str) -> &str {
@@ -127,21 +135,37 @@ fn sorted(mut values: Vec<(String, String)>) -> Vec<(String, String)> {
     values
 }
 
+/// What a text may be, because a value may itself look like a character reference or percent-encoded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// A `%` of the value is unchanged.
+    Plain,
+    /// There may also be character references of HTML.
+    References,
+    /// A `%` of the value is percent-encoded once and this many times more.
+    Percent(usize),
+}
+
 /// Replaces a value in a text, also where its characters are escaped.
 fn replace_escaped(text: String, value: &str, place: &str) -> String {
     // Backslashes are skipped, so a value of backslashes alone would match everywhere.
     if value.chars().all(|c| c == '\\') {
         return text;
     }
+    let depths = if value.contains('%') {
+        PERCENT_DEPTH
+    } else {
+        0
+    };
     let mut replaced = String::new();
     let mut rest = text.as_str();
     let found = |rest: &str| {
         let mut start = 0;
         loop {
             let from = rest.get(start..)?;
-            // A value may itself look like a character reference.
-            let is = |references| matched(from, value, references);
-            if let Some(length) = is(false).or_else(|| is(true)) {
+            let forms = [Form::Plain, Form::References].into_iter();
+            let mut forms = forms.chain((0..depths).map(Form::Percent));
+            if let Some(length) = forms.find_map(|form| matched(from, value, form)) {
                 return Some((start, length));
             }
             // A match would skip a run of backslashes, so one attempt is enough for all of it.
@@ -163,8 +187,8 @@ fn replace_escaped(text: String, value: &str, place: &str) -> String {
 }
 
 /// Returns the length of this value at the beginning of a text, in bytes. Backslashes are ignored in both, as escapes.
-/// `references`: whether the text may contain character references of HTML.
-fn matched(text: &str, value: &str, references: bool) -> Option<usize> {
+fn matched(text: &str, value: &str, form: Form) -> Option<usize> {
+    let references = form == Form::References;
     let mut at = 0;
     for expected in value.chars().filter(|c| *c != '\\') {
         // Not at the beginning: otherwise a long run of them is read again from each of its positions.
@@ -182,7 +206,7 @@ fn matched(text: &str, value: &str, references: bool) -> Option<usize> {
         };
         at += match referred {
             Some((length, _)) => length,
-            None => one(rest, expected)?,
+            None => one(rest, expected, form)?,
         };
     }
     Some(at)
@@ -215,9 +239,18 @@ fn reference(text: &str) -> Option<(usize, char)> {
     Some((name.len() + 2, character))
 }
 
-/// Returns the length of this character at the beginning of a text, in bytes: unchanged, percent-encoded, as `+` for a
-/// space, as `\uXXXX`, or after backslashes (JSON, Markdown).
-fn one(text: &str, expected: char) -> Option<usize> {
+/// Returns the length of this character at the beginning of a text, in bytes: unchanged, percent-encoded up to
+/// [`PERCENT_DEPTH`] times, as `+` for a space, as `\uXXXX`, or after backslashes (JSON, Markdown).
+fn one(text: &str, expected: char, form: Form) -> Option<usize> {
+    if expected == '%'
+        && let Form::Percent(depth) = form
+    {
+        return percent_encoded(text, expected, depth);
+    }
+    // Before the backslashes, because a value may itself look percent-encoded.
+    if text.starts_with(expected) {
+        return Some(expected.len_utf8());
+    }
     let rest = after_backslashes(text);
     let skipped = text.len() - rest.len();
     if let Some(code) = rest.strip_prefix('u').and_then(|rest| rest.get(..4))
@@ -232,21 +265,33 @@ fn one(text: &str, expected: char) -> Option<usize> {
     if expected == ' ' && rest.starts_with('+') {
         return Some(skipped + 1);
     }
+    // A URL in the query of another one is encoded again.
+    let encoded = (0..PERCENT_DEPTH).find_map(|depth| percent_encoded(rest, expected, depth));
+    Some(skipped + encoded?)
+}
+
+/// Returns the length of this character at the beginning of a text, percent-encoded, and its percent signs this many
+/// times more.
+fn percent_encoded(text: &str, expected: char, depth: usize) -> Option<usize> {
     let mut utf8 = [0; 4];
-    let mut used = 0;
+    let mut rest = text;
     for byte in expected.encode_utf8(&mut utf8).bytes() {
-        let code = rest.get(used..)?.strip_prefix('%')?.get(..2)?;
+        rest = rest.strip_prefix('%')?;
+        for _ in 0..depth {
+            rest = rest.strip_prefix("25")?;
+        }
+        let code = rest.get(..2)?;
         if u8::from_str_radix(code, 16) != Ok(byte) {
             return None;
         }
-        used += 3;
+        rest = rest.get(2..)?;
     }
-    Some(skipped + used)
+    Some(text.len() - rest.len())
 }
 
 fn after_backslashes(text: &str) -> &str {
     let mut rest = text;
-    let forms = ["\\", "%5C", "%5c"];
+    let forms = ["\\", "%5C", "%5c", "%255C", "%255c", "%25255C", "%25255c"];
     while let Some(after) = forms.iter().find_map(|it| rest.strip_prefix(it)) {
         rest = after;
     }

@@ -16,6 +16,8 @@ fn escaped_forms_of_a_value_are_removed() {
         "a&#x5F;b&#x2F;&#x22;c&quot;&amp;&lt;d&gt;&#92;&#233;&#32;f",
         "a%5Fb%2F%22c%22%26%3Cd%3E%5C%C3%A9%20f",
         "a_b%2f%22c%22%26%3cd%3e%5c%c3%a9+f",
+        "a%255Fb%252F%2522c%2522%2526%253Cd%253E%255C%25C3%25A9%2520f",
+        "a_b%25252f%252522c%252522&%25253Cd%25253E%25255C%2525C3%2525A9%252520f",
     ] {
         let around = format!("aä {text}{text} a");
         assert_eq!(
@@ -91,6 +93,31 @@ fn a_value_is_removed_from_texts_in_base64() {
     let short = Redactor::new([("{K}".to_owned(), "1234567")]);
     let encoded = BASE64_NOPAD.encode(b"ab1234567");
     assert_eq!(short.redact(encoded.clone()), encoded);
+}
+
+#[test]
+fn a_value_is_removed_in_hexadecimal_digits() {
+    for (value, is_removed) in [("tok/1+\u{e9}", true), ("a1b2c", true), ("a1b2", false)] {
+        let redactor = Redactor::new([("{K}".to_owned(), value)]);
+        for encoding in [&HEXLOWER, &HEXUPPER] {
+            let text = format!("0{}f", encoding.encode(value.as_bytes()));
+            let expected = if is_removed { "0{K}f" } else { text.as_str() };
+            assert_eq!(redactor.redact(text.clone()), expected);
+        }
+    }
+}
+
+#[test]
+fn a_value_that_looks_percent_encoded_is_removed() {
+    let redactor = Redactor::new([("K".to_owned(), "a%5Cb%255Cc%2541")]);
+    for text in [
+        "a%5Cb%255Cc%2541",
+        "a%255Cb%25255Cc%252541",
+        "a%25255Cb%2525255Cc%25252541",
+        "a%2525255Cb%252525255Cc%2525252541",
+    ] {
+        assert_eq!(redactor.redact(format!("{text}.")), "K.", "{text}");
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub(super) struct HttpClient {
     secrets: RequestSecrets,
     /// For requests without a fixed token.
     bearer: Bearer,
-    /// The access tokens that were sent, newest first.
+    /// The tokens that were sent, newest first.
     tokens: Arc<ArcSwap<Vec<(String, SecretString)>>>,
     /// Removes every other secret that was sent: a server may return one later, or in another stream.
     sent: Arc<ArcSwap<Redactor>>,

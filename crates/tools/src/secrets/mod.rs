@@ -21,7 +21,7 @@ pub(crate) use gatehouse_secrets::Redactor;
 const OPEN: &str = "{{secret:";
 const CLOSE: &str = "}}";
 /// The shortest value that is sent. A shorter one could not be removed from a response without damaging it.
-const MIN_BYTES: usize = 8;
+pub(crate) const MIN_BYTES: usize = 8;
 /// Headers that the client sets.
 const RESERVED: [&str; 2] = ["accept-encoding", "user-agent"];
 

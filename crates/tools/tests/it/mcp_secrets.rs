@@ -45,7 +45,10 @@ async fn echo(
     let Some(id) = message.get("id") else {
         return status(StatusCode::ACCEPTED).unwrap();
     };
-    let received = headers.get("x-key").map(|key| key.to_str().unwrap());
+    let received = ["x-key", "authorization"].map(|name| {
+        let value = headers.get(name);
+        value.map(|value| value.to_str().unwrap())
+    });
     let input = &message["params"]["arguments"];
     let text = format!("{received:?} {uri} {input}");
     let mut as_stream = false;
@@ -158,6 +161,36 @@ async fn a_secret_in_a_header_and_the_path_reaches_the_server_and_not_the_model(
     let last = seen.lock().unwrap().last().unwrap().clone();
     assert_eq!(last.headers["x-key"], "Key another-value");
     harness.stop().await;
+}
+
+#[tokio::test]
+async fn a_fixed_token_reaches_the_server_and_not_the_model() {
+    let (url, seen) = server().await;
+    let of_vault = settings(&url, "/mcp", "plain", Vec::new());
+    let mut written = settings(&url, "/mcp", "plain", Vec::new());
+    let header = SecretString::from(format!("Bearer {TOKEN}"));
+    let server = McpServer::Url {
+        url: url.join("/mcp").unwrap(),
+        headers: BTreeMap::from([("Authorization".to_owned(), header)]),
+    };
+    written.mcp_servers.insert("far".to_owned(), server);
+    for (settings, is_stored) in [(of_vault, true), (written, false)] {
+        let harness = Harness::open(false, settings).await;
+        if is_stored {
+            harness.set_variable("MCP_FAR_TOKEN", TOKEN).await;
+        }
+        harness.background();
+        until(&harness, is_connected).await;
+        for form in ["json", "stream", "error"] {
+            let answer = harness.call("mcp__far__echo", json!({ "as": form })).await;
+            let answer = answer.unwrap_or_else(|error| error.message);
+            assert!(answer.contains("Bearer {{secret:token}}"), "{answer}");
+            assert!(!answer.contains("live"), "{form}: {answer}");
+        }
+        let last = seen.lock().unwrap().last().unwrap().clone();
+        assert_eq!(last.headers["authorization"], format!("Bearer {TOKEN}"));
+        harness.stop().await;
+    }
 }
 
 #[tokio::test]

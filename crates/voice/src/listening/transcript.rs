@@ -1,7 +1,7 @@
 //! A transcript, and what is known of its audio.
 
 use crate::attempt::Attempt;
-use crate::stt::{Segment, SttId, SttResult, TranscriptStream, Word};
+use crate::stt::{Segment, SttId, SttResult, TranscriptStream, Word, language_name};
 use gatehouse_audio::Kind;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,6 +25,13 @@ pub struct Transcript {
     pub provider: SttId,
     /// The providers tried, in order.
     pub attempts: Vec<Attempt>,
+}
+
+impl Transcript {
+    /// The lowercase English name of the language, as in `OpenAI`'s `verbose_json`; its code if the name is unknown.
+    pub fn language_name(&self) -> &str {
+        language_name(&self.language)
+    }
 }
 
 /// Audio with its recognized properties.

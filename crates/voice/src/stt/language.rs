@@ -117,6 +117,23 @@ const NAMES: &[(&str, &str)] = &[
     ("yoruba", "yo"),
 ];
 
+/// The names in [`NAMES`] that Whisper understands and does not return.
+const ALIASES: &[&str] = &[
+    "burmese",
+    "cantonese",
+    "castilian",
+    "flemish",
+    "haitian",
+    "letzeburgesch",
+    "mandarin",
+    "moldavian",
+    "moldovan",
+    "panjabi",
+    "pushto",
+    "sinhalese",
+    "valencian",
+];
+
 /// Longer codes with a shorter equivalent, and withdrawn codes (ISO 639; IANA language subtag registry).
 const CODES: &[(&str, &str)] = &[
     ("cmn", "zh"),
@@ -138,6 +155,12 @@ pub(super) fn code(said: &str) -> Option<String> {
     let first = first_subtag(&said);
     named(CODES, first)
         .or_else(|| (first.len() == 2 && is_letters(first)).then(|| first.to_owned()))
+}
+
+/// Whisper's name of the language with this ISO 639-1 code.
+pub(super) fn name(code: &str) -> Option<&'static str> {
+    let mut names = NAMES.iter().filter(|(name, _)| !ALIASES.contains(name));
+    names.find(|(_, it)| *it == code).map(|(name, _)| *name)
 }
 
 /// The language to request from a vendor that accepts ISO 639-1. The region of a tag is dropped. Anything

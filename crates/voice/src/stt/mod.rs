@@ -158,6 +158,11 @@ pub struct Segment {
     pub end: f64,
 }
 
+/// The English name of the language with an ISO 639-1 code, or the code if the name is unknown.
+pub(crate) fn language_name(code: &str) -> &str {
+    language::name(code).unwrap_or(code)
+}
+
 /// The ISO 639-1 code of a language, or the language unchanged if it has none.
 pub(crate) fn in_short(language: &str) -> String {
     language::code(language).unwrap_or_else(|| language.to_owned())

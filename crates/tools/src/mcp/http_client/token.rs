@@ -2,11 +2,11 @@
 
 use super::{Failure, HttpClient};
 use crate::mcp::oauth::Token;
-use crate::secrets::{Redactor, by_name};
+use crate::secrets::{MIN_BYTES, Redactor, by_name, names_secrets};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 
-/// Number of access tokens that are removed from answers: an answer may arrive after the next refresh.
+/// Number of tokens that are removed from answers: an answer may arrive after the next refresh.
 const KEPT_TOKENS: usize = 3;
 
 impl HttpClient {
@@ -20,7 +20,14 @@ impl HttpClient {
     where
         F: Future<Output = Result<T, Failure>>,
     {
-        if fixed.is_some() || self.has_authorization() {
+        let header = self.authorization();
+        if fixed.is_some() || header.is_some() {
+            // The secrets that a header names are removed anyway.
+            let written = header.filter(|header| !names_secrets(header));
+            let tokens = fixed.as_deref().into_iter().chain(written.map(credentials));
+            for token in tokens.filter(|token| token.len() >= MIN_BYTES) {
+                self.hide(&SecretString::from(token));
+            }
             return Ok(send(fixed).await);
         }
         let bearer = &self.bearer;
@@ -49,26 +56,32 @@ impl HttpClient {
         Ok(answer)
     }
 
-    /// Whether the settings contain the header in which a token is sent.
-    fn has_authorization(&self) -> bool {
-        let mut names = self.headers.keys();
-        names.any(|name| name.eq_ignore_ascii_case("authorization"))
+    /// The header of the settings in which a token is sent.
+    fn authorization(&self) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let found = headers.find(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        found.map(|(_, value)| value.as_str())
     }
 
-    /// The token's text. A server may return it, so it is removed from the answers.
+    /// The token's text, which is removed from the answers.
     fn exposed(&self, token: Option<&Token>) -> Option<String> {
         let access = &token?.access;
+        self.hide(access);
+        Some(access.expose_secret().to_owned())
+    }
+
+    /// Removes a token from the answers, because a server may return it.
+    fn hide(&self, token: &SecretString) {
         self.tokens.rcu(|sent| {
             let others = sent
                 .iter()
-                .filter(|(_, it)| it.expose_secret() != access.expose_secret());
-            let last = ("token".to_owned(), access.clone());
+                .filter(|(_, it)| it.expose_secret() != token.expose_secret());
+            let last = ("token".to_owned(), token.clone());
             std::iter::once(last)
                 .chain(others.cloned())
                 .take(KEPT_TOKENS)
                 .collect::<Vec<_>>()
         });
-        Some(access.expose_secret().to_owned())
     }
 
     /// Returns a redactor for all secrets that were sent.
@@ -76,6 +89,13 @@ impl HttpClient {
         let tokens = by_name(&self.tokens.load());
         self.sent.load().and(&tokens)
     }
+}
+
+/// The part of a header after the scheme, such as `Bearer`.
+fn credentials(header: &str) -> &str {
+    let header = header.trim();
+    let parts = header.split_once(' ');
+    parts.map_or(header, |(_, credentials)| credentials.trim_start())
 }
 
 /// Whether the server answered 401.

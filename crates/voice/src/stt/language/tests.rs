@@ -25,6 +25,26 @@ fn names_codes_and_tags_become_codes() {
 }
 
 #[test]
+fn each_code_has_the_name_that_whisper_returns() {
+    for (_, expected) in NAMES {
+        let of_code = |(name, code): &&(&str, &str)| code == expected && !ALIASES.contains(name);
+        assert_eq!(NAMES.iter().filter(of_code).count(), 1, "{expected}");
+        assert_eq!(code(name(expected).unwrap()).as_deref(), Some(*expected));
+    }
+    for (code, expected) in [
+        ("en", "english"),
+        ("zh", "chinese"),
+        ("ht", "haitian creole"),
+    ] {
+        assert_eq!(name(code), Some(expected), "{code}");
+    }
+    for none in ["und", "", "yue", "english"] {
+        assert_eq!(name(none), None, "{none}");
+    }
+    assert!(ALIASES.iter().all(|alias| named(NAMES, alias).is_some()));
+}
+
+#[test]
 fn only_the_language_of_a_locale_is_left() {
     assert_eq!(primary("en-US").as_deref(), Some("en"));
     assert_eq!(primary("YUE").as_deref(), Some("yue"));

@@ -38,6 +38,11 @@ fn positions(wav_bytes: usize) -> usize {
     if positions < WINDOW { positions } else { 0 }
 }
 
+/// Whether this is the context of a recording of at most 7.68 seconds.
+pub(super) const fn is_least(positions: usize) -> bool {
+    positions == LEAST
+}
+
 /// Whether there is an encoder of Core ML or `OpenVINO` for the model. The names are those of
 /// `whisper_get_coreml_path_encoder` and `whisper_openvino_get_path_encoder`.
 async fn has_compiled_encoder(model: &Path) -> bool {
@@ -89,7 +94,9 @@ mod tests {
             (31 * second, 0),
             (3600 * second, 0),
         ] {
-            assert_eq!(positions(wav(samples)), expected, "{samples} samples");
+            let positions = positions(wav(samples));
+            assert_eq!(positions, expected, "{samples} samples");
+            assert_eq!(is_least(positions), expected == 512, "{samples} samples");
         }
     }
 

@@ -1,18 +1,21 @@
 //! Transcripts from a `whisper-server` that is kept between requests
 //! (<https://github.com/ggml-org/whisper.cpp>, `examples/server/README.md` and `server.cpp`).
 //!
-//! - It answers only after it has loaded its model and bound its port. If the port is taken, it exits.
+//! - It answers only after it has loaded its model and bound its port. If the port is taken, it exits, unless another
+//!   whisper-server of the same user has it: both then share it (`SO_REUSEPORT`), and the other one answers 404 to a
+//!   path that is not its own.
 //! - The index page below its request path exists in all versions, `/health` only in newer ones.
 //! - The fields of a form replace the values of the command line, in older versions for later requests too. Each
 //!   request therefore contains all fields that differ between requests.
-//! - Its defaults differ from those of `whisper-cli`: it searches less, and cuts segments after 60 characters.
+//! - Its defaults differ from those of `whisper-cli`: it searches less, and cuts segments after 60 characters. Short
+//!   recordings are decoded without a search here, too, because a search takes more than a quarter of the time.
 //! - `no_language_probabilities` saves a second run of the encoder. Older versions ignore it.
 //! - Some versions of 2025 otherwise transcribe a recording with the transcripts of earlier ones as context, which may
 //!   be those of other callers (<https://github.com/ggml-org/whisper.cpp/pull/3482>). `no_context` prevents that.
 //! - It detects the language with the `audio_ctx` of the request before, which is at least
-//!   [`audio_context`](super::audio_context)'s minimum.
+//!   [`audio_context`]'s minimum.
 
-use super::answer;
+use super::{answer, audio_context};
 use crate::programs::{Command, Outcome, Process, Server, Warm};
 use crate::resources::{MAX_TEXT_ANSWER_BYTES, Resources};
 use crate::stt::language::primary;
@@ -33,9 +36,12 @@ const READY: Duration = Duration::from_mins(1);
 const READY_PAUSE: Duration = Duration::from_millis(20);
 /// Maximum number of starts per request, because the port may be taken in the meantime.
 const STARTS: usize = 2;
-/// `whisper-cli` does not cut segments, and has these values for the search.
-const LIKE_THE_CLI: [(&str, &str); 3] =
-    [("max_len", "1000000"), ("beam_size", "5"), ("best_of", "5")];
+/// `whisper-cli` does not cut segments, and has this value for attempts after a failed one.
+const LIKE_THE_CLI: [(&str, &str); 2] = [("max_len", "1000000"), ("best_of", "5")];
+/// The value of `whisper-cli`.
+const BEAM_SIZE: &str = "5";
+/// Without a search, the most likely token is taken each time.
+const GREEDY: &str = "1";
 
 /// The process returned no transcript.
 pub(super) struct Failed {
@@ -57,7 +63,7 @@ enum Trouble {
 pub(super) async fn listen(
     resources: &Resources,
     command: &Command,
-    (call, audio_context): (&SttCall, usize),
+    (call, context): (&SttCall, usize),
     until: Instant,
 ) -> Result<SttResult, Failed> {
     let warm: &Warm = resources.programs.warm();
@@ -65,7 +71,7 @@ pub(super) async fn listen(
         let order = Order {
             resources: resources.clone(),
             call: call.clone(),
-            audio_context,
+            context,
             until,
         };
         let asked = warm.ask(command, move |process| heard(process, order).boxed());
@@ -84,7 +90,7 @@ struct Order {
     resources: Resources,
     call: SttCall,
     /// The value of `audio_ctx`.
-    audio_context: usize,
+    context: usize,
     until: Instant,
 }
 
@@ -142,7 +148,7 @@ async fn ready(resources: &Resources, server: &Server) {
 async fn transcript(server: &Server, order: &Order) -> Option<SttResult> {
     let resources = &order.resources;
     let post = resources.post(server.url("/inference")?);
-    let form = form(&order.call, order.audio_context)?;
+    let form = form(&order.call, order.context)?;
     let response = send(resources, server, post.multipart(form)).await?;
     if !response.status().is_success() {
         let status = response.status().as_u16();
@@ -166,16 +172,22 @@ async fn send(resources: &Resources, server: &Server, request: RequestBuilder) -
 }
 
 /// The form shares the audio's bytes without copying them.
-fn form(call: &SttCall, audio_context: usize) -> Option<Form> {
+fn form(call: &SttCall, context: usize) -> Option<Form> {
     let language = call.language.as_deref().and_then(primary);
     let translate = if call.translate { "true" } else { "false" };
+    let beam_size = if audio_context::is_least(context) {
+        GREEDY
+    } else {
+        BEAM_SIZE
+    };
     let form = Form::new()
         .text("response_format", "verbose_json")
         .text("no_language_probabilities", "true")
         .text("no_context", "true")
         .text("language", language.unwrap_or_else(|| "auto".to_owned()))
         .text("translate", translate)
-        .text("audio_ctx", audio_context.to_string())
+        .text("audio_ctx", context.to_string())
+        .text("beam_size", beam_size)
         .text("prompt", call.prompt.clone().unwrap_or_default());
     let form = LIKE_THE_CLI
         .into_iter()

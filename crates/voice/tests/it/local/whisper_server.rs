@@ -162,8 +162,7 @@ async fn each_request_states_its_language_its_hint_and_whether_it_is_translated(
         ("translate", "true", "false"),
         // Otherwise the second recording would be transcribed with the first transcript as its hint.
         ("no_context", "true", "true"),
-        // The values of whisper-cli.
-        ("beam_size", "5", "5"),
+        // The value of whisper-cli.
         ("best_of", "5", "5"),
     ] {
         assert_eq!(value(first, name), one, "{name}");
@@ -182,6 +181,12 @@ async fn each_request_states_a_context_that_fits_the_recording_or_the_whole_wind
     let forms = bench.server.forms();
     let sent: Vec<&str> = forms.iter().map(|form| value(form, "audio_ctx")).collect();
     assert_eq!(sent, CONTEXTS.map(|(_, context)| context));
+    // Only recordings with the smallest context are decoded without a search.
+    for form in &forms {
+        let is_short = value(form, "audio_ctx") == "512";
+        let expected = if is_short { "1" } else { "5" };
+        assert_eq!(value(form, "beam_size"), expected);
+    }
     bench.assert_no_complaints();
 }
 

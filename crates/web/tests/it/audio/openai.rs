@@ -242,7 +242,10 @@ async fn a_recording_is_understood_in_each_format() {
     );
     assert_eq!(vtt.header("content-type"), Some("text/vtt; charset=utf-8"));
     let verbose = format("verbose_json").await.expect(200);
-    assert_eq!(verbose["task"], "transcribe");
+    assert_eq!(
+        (&verbose["task"], &verbose["language"]),
+        (&json!("transcribe"), &json!("english"))
+    );
     assert_eq!(
         (&verbose["text"], &verbose["duration"]),
         (&json!("Hello there."), &json!(1.0))

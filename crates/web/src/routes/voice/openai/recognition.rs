@@ -144,7 +144,7 @@ fn verbose(wanted: &RequestedResponse, transcript: &Transcript) -> Value {
     let language = if wanted.task == "translate" {
         "english"
     } else {
-        &transcript.language
+        transcript.language_name()
     };
     add("language", language.into());
     add("duration", transcript.duration_seconds.into());
