@@ -58,14 +58,31 @@ impl Server {
         Self::gateway_watched(data_dir, environment, |_| {})
     }
 
+    /// Like [`Server::gateway`], with another binary of the gateway.
+    pub fn gateway_of(
+        binary: &Path,
+        data_dir: &Path,
+        environment: &[(&str, &str)],
+    ) -> Result<Self> {
+        Self::serve(binary, (data_dir, environment), |_| {})
+    }
+
     /// Like [`Server::gateway`]. Calls `watch` repeatedly with the address until the gateway has started.
     pub fn gateway_watched(
         data_dir: &Path,
         environment: &[(&str, &str)],
         watch: impl FnMut(SocketAddr),
     ) -> Result<Self> {
+        Self::serve(&binary()?, (data_dir, environment), watch)
+    }
+
+    fn serve(
+        binary: &Path,
+        (data_dir, environment): (&Path, &[(&str, &str)]),
+        watch: impl FnMut(SocketAddr),
+    ) -> Result<Self> {
         let address = free_address()?;
-        let mut command = Command::new(binary()?);
+        let mut command = Command::new(binary);
         // Settings that the developer has made for another gateway must not apply.
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("SERVICE_") {
