@@ -24,7 +24,7 @@ EVERYTHING = {
     "replicas": 3,
     "externalUrl": "https://gatehouse.example.com",
     "database": {"existingSecret": "database"},
-    "vault": {"autoUnsealSecret": "recovery"},
+    "vault": {"autoUnsealSecret": "recovery", "clusterSecret": "cluster"},
     "proxy": {"trustedCidrs": ["10.0.0.0/8", "fd00::/8"]},
     "env": {"SERVICE_BACKUP__TO": "/backups", "SERVICE_LOG__LEVEL": "debug", "SERVICE_BACKUP__KEEP": 3},
     "envFrom": [{"secretRef": {"name": "settings"}}],
@@ -195,6 +195,7 @@ def check_defaults(resources):
     expect("resources by default", kinds, ["Service", "Service", "Service", "StatefulSet"])
     names = {variable["name"] for variable in container(resources)["env"]}
     expect("database by default", "SERVICE_DATABASE_URL" in names, False)
+    expect("secret of the nodes by default", "SERVICE_VAULT__CLUSTER_SECRET" in names, False)
     expect("public URL by default", url_in(resources), None)
     expect("spread by default", "topologySpreadConstraints" in pod(resources)["spec"], False)
 
@@ -208,6 +209,8 @@ def check_everything(resources):
     variables = {variable["name"]: variable for variable in own["env"]}
     secret = variables["SERVICE_DATABASE_URL"]["valueFrom"]["secretKeyRef"]
     expect("database", secret, {"name": "database", "key": "url"})
+    secret = variables["SERVICE_VAULT__CLUSTER_SECRET"]["valueFrom"]["secretKeyRef"]
+    expect("secret of the nodes", secret, {"name": "cluster", "key": "cluster-secret"})
     expect("trusted networks", variables["SERVICE_PROXY__TRUSTED_CIDRS"]["value"], "10.0.0.0/8,fd00::/8")
     expect("a number", variables["SERVICE_BACKUP__KEEP"]["value"], "3")
     mounted = {mount["name"] for mount in own["volumeMounts"]}
