@@ -1,8 +1,8 @@
 """Runs what `cargo xtask dist` made for this machine's architecture, each from nothing: the binary of the tarball, the
-binary of the Debian package, and the image. Each is set up, gets a delivery with a signature of GitHub, which an agent
-answers, and refuses one with a wrong signature. The image runs without a container engine: as its user, with a read-only
-root and its own variables, in a sandbox of bubblewrap. Prints how long each step took, and fails if a program listens on
-more than one port or writes outside of its data directory."""
+binary of the Debian package, and the image. Each is set up, refuses a delivery with a wrong signature, and gets one with
+a signature of GitHub, which an agent answers. The image runs without a container engine: as its user, with a read-only
+root and its own variables, in a sandbox of bubblewrap. Prints how long each step took, and fails if a program listens
+on more than one port or writes outside of its data directory."""
 
 import hashlib
 import hmac
@@ -68,10 +68,9 @@ class Gateway:
         self.url = f"http://127.0.0.1:{port}"
         self.cookie = None
         self.begun = time.monotonic()
+        streams = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
         # Its own group: the program may be in a sandbox.
-        self.process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-        )
+        self.process = subprocess.Popen(command, env=environment, start_new_session=True, **streams)
         self.log = []
         threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True).start()
 
@@ -283,7 +282,7 @@ def main(folder):
             continue
         [artifact] = Path(folder).glob(f"gatehouse-*-{architecture}{suffix}")
         start, accepted, answered = attempt(artifact, prepare)
-        print(f"{name}: started after {start:.2f} s, delivery accepted after {accepted:.2f} s, answered after {answered:.2f} s")
+        print(f"{name}: started after {start:.2f} s, accepted after {accepted:.2f} s, answered after {answered:.2f} s")
         tried += 1
     if tried == 0:
         sys.exit("nothing could be tried")
