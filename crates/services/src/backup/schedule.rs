@@ -10,7 +10,7 @@ use gatehouse_auth::audit::kinds;
 use gatehouse_backup::folder::Entry;
 use gatehouse_domain::{Actor, Timestamp, Zone};
 use gatehouse_store::StoreError;
-use metrics::{counter, describe_counter};
+use metrics::{counter, describe_counter, describe_gauge};
 use serde_json::json;
 use state::{finding, read};
 use std::pin::pin;
@@ -27,8 +27,9 @@ pub const KEY: &str = "backup_state";
 /// How often the lease of a running backup is renewed.
 const RENEW: Duration = Duration::from_mins(1);
 const BACKUPS: &str = "backups_total";
+const SUCCEEDED: &str = "backup_last_success_timestamp_seconds";
 
-/// Describes and initializes the metric.
+/// Describes the metrics, and initializes the counter.
 pub(super) fn describe_metrics() {
     describe_counter!(
         BACKUPS,
@@ -38,6 +39,11 @@ pub(super) fn describe_metrics() {
     for outcome in ["ok", "error"] {
         counter!(BACKUPS, "outcome" => outcome).increment(0);
     }
+    describe_gauge!(
+        SUCCEEDED,
+        "When the last scheduled backup that succeeded on any node began, in seconds since 1970; absent if there was \
+         none."
+    );
 }
 
 impl Services {
@@ -124,6 +130,7 @@ impl Services {
             .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
         let stored: Result<_, StoreError> = find.await;
         let stored = read(stored?);
+        super::show_time(SUCCEEDED, stored.succeeded());
         let mut state = stored.clone();
         Ok(state.advance(pattern, &Zone::system(), now) || state != stored)
     }

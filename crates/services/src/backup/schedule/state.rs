@@ -27,6 +27,9 @@ pub(super) struct State {
     /// it; their backups count as running for [`LATE_MS`] from the start.
     #[serde(default)]
     leased_until: Option<Timestamp>,
+    /// When the last backup that succeeded began. Earlier versions do not store it.
+    #[serde(default)]
+    succeeded: Option<Timestamp>,
 }
 
 /// The last scheduled backup.
@@ -71,6 +74,7 @@ impl State {
         let latest = Timestamp::from_millis(now.as_millis().saturating_add(LATE_MS));
         self.started = self.started.filter(|at| *at <= latest);
         self.leased_until = self.leased_until.filter(|at| *at <= latest);
+        self.succeeded = self.succeeded.filter(|at| *at <= latest);
         let next = next_after(&self.pattern, zone, latest);
         if let (Some(stored), Some(next)) = (self.next, next)
             && next < stored
@@ -105,11 +109,20 @@ impl State {
             let again = now.after(RETRY);
             self.next = Some(self.next.map_or(again, |next| next.min(again)));
         }
+        if error.is_none() {
+            self.succeeded = Some(began);
+        }
         self.last = Some(Last { at: began, error });
         if self.started == Some(began) {
             self.started = None;
             self.leased_until = None;
         }
+    }
+
+    /// When the last backup that succeeded began, if it is known.
+    pub(super) fn succeeded(&self) -> Option<Timestamp> {
+        let last = self.last.as_ref().filter(|last| last.error.is_none());
+        self.succeeded.or_else(|| last.map(|last| last.at))
     }
 }
 
@@ -243,6 +256,29 @@ mod tests {
     }
 
     #[test]
+    fn a_failure_does_not_hide_when_the_last_backup_succeeded() {
+        let (good, bad) = (at("2026-01-05T03:30:00Z"), at("2026-01-06T03:30:00Z"));
+        let mut state = State::default();
+        assert_eq!(state.succeeded(), None);
+        state.end(good, good, None);
+        state.end(bad, bad, Some("the disk is full".to_owned()));
+        assert_eq!(state.succeeded(), Some(good));
+        assert_eq!(read(Some(json!(state))), state);
+        // As an earlier version stores it.
+        for (error, succeeded) in [(json!(null), Some(good)), (json!("full"), None)] {
+            let stored = json!({
+                "pattern": "", "next": null, "started": null, "last": { "at": good, "error": error },
+            });
+            assert_eq!(read(Some(stored)).succeeded(), succeeded);
+        }
+        // The clock was ahead.
+        let ahead = at("2027-01-05T03:30:00Z");
+        state.end(ahead, ahead, None);
+        state.advance("30 3 * * *", &Zone::utc(), bad);
+        assert_eq!(state.succeeded, None);
+    }
+
+    #[test]
     fn failed_and_late_backups_are_reported() {
         let now = at("2026-01-05T12:00:00Z");
         let mut state = State {
@@ -254,6 +290,7 @@ mod tests {
             }),
             started: None,
             leased_until: None,
+            succeeded: None,
         };
         assert!(finding(&state, now).ok);
         state.started = Some(at("2026-01-05T10:00:00Z"));
