@@ -52,6 +52,10 @@ async fn a_scheduled_backup_waits_for_one_that_a_person_makes() {
     assert_eq!(failure_count(&owner).await, 0);
     assert!(!services.make_due_backup().await.unwrap());
     assert_eq!(backup_count(&owner).await, 1);
+    let metrics = owner.get("/metrics").await;
+    metrics.expect(200);
+    let success = "\nbackup_last_success_timestamp_seconds ";
+    assert!(metrics.text.contains(success), "{}", metrics.text);
 }
 
 #[tokio::test]
