@@ -63,6 +63,10 @@ REFUSED = [
     ({"externalUrl": "gatehouse.example.com/path"}, "externalUrl"),
     ({"ingress": {"enabled": True}}, "ingress.host"),
     ({"serviceMonitor": {"enabled": True}}, "serviceMonitor.keySecret"),
+    # Names that the chart does not have would be ignored.
+    ({"replicaCount": 2}, "replicaCount"),
+    ({"vault": {"autounsealSecret": "recovery"}}, "autounsealSecret"),
+    ({"drainDelaySeconds": "10"}, "drainDelaySeconds"),
 ]
 
 faults = []
@@ -97,7 +101,19 @@ def names_of(kind, used):
     return [source for source in sources if not source.startswith((".", "/"))]
 
 
+def check_schema(path):
+    """The schema has every value of the chart, and no other but `global`, which Helm adds to charts in charts."""
+    schema = json.loads((path / "values.schema.json").read_text(encoding="utf-8"))
+    [values] = read((path / "values.yaml").read_text(encoding="utf-8"))
+    expect("values in the schema", set(schema["properties"]) - {"global"}, set(values))
+    for name, value in values.items():
+        own = schema["properties"].get(name, {})
+        if isinstance(value, dict) and "properties" in own:
+            expect(f"values of {name} in the schema", set(own["properties"]), set(value))
+
+
 def check_chart(path):
+    check_schema(path)
     allowed = read((path / "Chart.yaml").read_text(encoding="utf-8"))[0]["kubeVersion"]
     expect("oldest version of Kubernetes", allowed, f">={OLDEST_KUBERNETES}-0")
     for values in (DEFAULTS, EVERYTHING):
