@@ -27,9 +27,9 @@ pub(super) struct State {
     /// it; their backups count as running for [`LATE_MS`] from the start.
     #[serde(default)]
     leased_until: Option<Timestamp>,
-    /// When the last backup that succeeded began. Earlier versions do not store it.
+    /// When the last backup that succeeded began. Earlier versions do not store it; [`read`] takes it from `last`.
     #[serde(default)]
-    succeeded: Option<Timestamp>,
+    pub(super) succeeded: Option<Timestamp>,
 }
 
 /// The last scheduled backup.
@@ -43,7 +43,12 @@ struct Last {
 /// An unreadable state counts as none.
 pub(super) fn read(stored: Option<serde_json::Value>) -> State {
     let stored = stored.and_then(|value| serde_json::from_value(value).ok());
-    stored.unwrap_or_default()
+    let mut state: State = stored.unwrap_or_default();
+    if state.succeeded.is_none() {
+        let last = state.last.as_ref().filter(|last| last.error.is_none());
+        state.succeeded = last.map(|last| last.at);
+    }
+    state
 }
 
 impl State {
@@ -74,7 +79,8 @@ impl State {
         let latest = Timestamp::from_millis(now.as_millis().saturating_add(LATE_MS));
         self.started = self.started.filter(|at| *at <= latest);
         self.leased_until = self.leased_until.filter(|at| *at <= latest);
-        self.succeeded = self.succeeded.filter(|at| *at <= latest);
+        // It was in the past nevertheless, and must become old if no other one succeeds.
+        self.succeeded = self.succeeded.map(|at| if at > latest { now } else { at });
         let next = next_after(&self.pattern, zone, latest);
         if let (Some(stored), Some(next)) = (self.next, next)
             && next < stored
@@ -108,8 +114,7 @@ impl State {
         if error.is_some() {
             let again = now.after(RETRY);
             self.next = Some(self.next.map_or(again, |next| next.min(again)));
-        }
-        if error.is_none() {
+        } else {
             self.succeeded = Some(began);
         }
         self.last = Some(Last { at: began, error });
@@ -117,12 +122,6 @@ impl State {
             self.started = None;
             self.leased_until = None;
         }
-    }
-
-    /// When the last backup that succeeded began, if it is known.
-    pub(super) fn succeeded(&self) -> Option<Timestamp> {
-        let last = self.last.as_ref().filter(|last| last.error.is_none());
-        self.succeeded.or_else(|| last.map(|last| last.at))
     }
 }
 
@@ -258,24 +257,28 @@ mod tests {
     #[test]
     fn a_failure_does_not_hide_when_the_last_backup_succeeded() {
         let (good, bad) = (at("2026-01-05T03:30:00Z"), at("2026-01-06T03:30:00Z"));
-        let mut state = State::default();
-        assert_eq!(state.succeeded(), None);
+        let mut state = read(None);
+        assert_eq!(state.succeeded, None);
         state.end(good, good, None);
         state.end(bad, bad, Some("the disk is full".to_owned()));
-        assert_eq!(state.succeeded(), Some(good));
+        assert_eq!(state.succeeded, Some(good));
         assert_eq!(read(Some(json!(state))), state);
         // As an earlier version stores it.
         for (error, succeeded) in [(json!(null), Some(good)), (json!("full"), None)] {
             let stored = json!({
                 "pattern": "", "next": null, "started": null, "last": { "at": good, "error": error },
             });
-            assert_eq!(read(Some(stored)).succeeded(), succeeded);
+            let mut state = read(Some(stored));
+            assert_eq!(state.succeeded, succeeded);
+            state.end(bad, bad, Some("the disk is full".to_owned()));
+            assert_eq!(state.succeeded, succeeded);
         }
         // The clock was ahead.
         let ahead = at("2027-01-05T03:30:00Z");
         state.end(ahead, ahead, None);
         state.advance("30 3 * * *", &Zone::utc(), bad);
-        assert_eq!(state.succeeded, None);
+        assert_eq!(state.succeeded, Some(bad));
+        assert_eq!(read(Some(json!(state))).succeeded, Some(bad));
     }
 
     #[test]
