@@ -61,7 +61,7 @@ pub struct Sent {
     pub accepted: Vec<Accepted>,
     /// The time from the first attempt until each delivery was accepted.
     pub waits: Vec<Duration>,
-    /// Attempts that no node accepted.
+    /// Attempts that were not accepted.
     pub refused: usize,
 }
 

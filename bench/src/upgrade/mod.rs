@@ -25,8 +25,9 @@ pub struct Args {
     /// The binary of the earlier version [default: the one that `cargo xtask bench --earlier COMMIT` built]
     #[arg(long, value_name = "FILE")]
     earlier: Option<PathBuf>,
-    /// How long the load continues between two replacements, in seconds
-    #[arg(long, default_value_t = 10)]
+    /// How long the load continues between two replacements, in seconds; at most 60, because the owner must confirm the
+    /// session after 15 minutes
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=60))]
     seconds: u64,
     /// Deliveries per second of all senders
     #[arg(long, default_value_t = 60)]
@@ -211,13 +212,9 @@ async fn exchange(nodes: &[Node; 2], name: &str) -> Result<()> {
     for (writer, reader, end) in [(one, other, "A"), (other, one, "B")] {
         let key = format!("{name}_{end}");
         let set = json!({ "key": key, "value": format!("value of {key}") });
-        let writes = writer.installation.rpc(writer.server()?, "env.set", set);
-        writes.await?;
+        writer.rpc("env.set", set).await?;
         let params = json!({ "program": "bench" });
-        let reads = reader
-            .installation
-            .rpc(reader.server()?, "env.reveal", params);
-        let revealed = reads.await?;
+        let revealed = reader.rpc("env.reveal", params).await?;
         let variables = revealed.get("variables").and_then(Value::as_array);
         let wanted = json!({ "key": key, "value": format!("value of {key}") });
         let is_there = variables.is_some_and(|all| all.contains(&wanted));

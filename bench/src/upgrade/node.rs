@@ -5,6 +5,7 @@ use crate::gateway::Server;
 use crate::http1::request;
 use crate::owner::Installation;
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -49,6 +50,11 @@ impl Node {
 
     pub fn server(&self) -> Result<&Server> {
         self.server.as_ref().context("the node is not running")
+    }
+
+    /// Makes an RPC call as the owner.
+    pub async fn rpc(&self, method: &str, params: Value) -> Result<Value> {
+        self.installation.rpc(self.server()?, method, params).await
     }
 
     /// Stops the process as a service manager does, and starts another binary in its place. Returns how long that took
