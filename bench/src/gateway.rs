@@ -12,8 +12,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Timeout for stopping.
+/// Timeout for a response.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout for stopping: a server first waits up to 30 seconds (`server.drain_seconds`) for a send to a receiver that
+/// never responds.
+const PATIENCE_AT_STOP: Duration = Duration::from_secs(60);
 /// Timeout for starting, which includes the migration of a large database.
 const PATIENCE_AT_START: Duration = Duration::from_mins(5);
 /// The environment variable that names the log file of all servers.
@@ -58,14 +61,31 @@ impl Server {
         Self::gateway_watched(data_dir, environment, |_| {})
     }
 
+    /// Like [`Server::gateway`], with another binary of the gateway.
+    pub fn gateway_of(
+        binary: &Path,
+        data_dir: &Path,
+        environment: &[(&str, &str)],
+    ) -> Result<Self> {
+        Self::serve(binary, (data_dir, environment), |_| {})
+    }
+
     /// Like [`Server::gateway`]. Calls `watch` repeatedly with the address until the gateway has started.
     pub fn gateway_watched(
         data_dir: &Path,
         environment: &[(&str, &str)],
         watch: impl FnMut(SocketAddr),
     ) -> Result<Self> {
+        Self::serve(&binary()?, (data_dir, environment), watch)
+    }
+
+    fn serve(
+        binary: &Path,
+        (data_dir, environment): (&Path, &[(&str, &str)]),
+        watch: impl FnMut(SocketAddr),
+    ) -> Result<Self> {
         let address = free_address()?;
-        let mut command = Command::new(binary()?);
+        let mut command = Command::new(binary);
         // Settings that the developer has made for another gateway must not apply.
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("SERVICE_") {
@@ -129,7 +149,7 @@ impl Server {
         }
         let begun = Instant::now();
         while self.child.try_wait()?.is_none() {
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > PATIENCE_AT_STOP {
                 bail!("the server did not stop");
             }
             std::thread::sleep(Duration::from_millis(1));

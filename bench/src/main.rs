@@ -24,6 +24,7 @@ mod soak;
 mod table;
 mod talk;
 mod turn;
+mod upgrade;
 mod voice;
 
 use clap::{Parser, Subcommand};
@@ -43,6 +44,8 @@ enum Command {
     Crash(crash::Args),
     /// Three nodes on one database, with faults of the nodes, the database and the network
     Cluster(cluster::Args),
+    /// Two nodes under load that are upgraded one by one from an earlier version, and back
+    Upgrade(upgrade::Args),
     /// Power failures: opens the disk states that one could leave with the real code
     PowerCut(power_cut::Args),
     /// A steady load for a long time with users who open pages: what grows and what slows down
@@ -77,6 +80,10 @@ fn main() -> anyhow::Result<()> {
             .enable_all()
             .build()?
             .block_on(cluster::run(&args)),
+        Command::Upgrade(args) => tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?
+            .block_on(upgrade::run(&args)),
         Command::PowerCut(args) => tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?

@@ -1,6 +1,6 @@
 //! A gateway with an owner: set up once, then called over RPC. Used by the endurance runs.
 
-use crate::gateway::Server;
+use crate::gateway::{Server, binary};
 use crate::http1::{Client, request};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -17,6 +17,7 @@ pub struct Installation {
     data_dir: PathBuf,
     environment: Vec<(String, String)>,
     cookie: String,
+    binary: PathBuf,
 }
 
 impl Installation {
@@ -36,7 +37,17 @@ impl Installation {
         data_dir: &Path,
         environment: &[(&str, String)],
     ) -> Result<(Self, Server)> {
+        Self::with_vault_by(&binary()?, data_dir, environment).await
+    }
+
+    /// Like [`Installation::with_vault`], with another binary of the gateway.
+    pub async fn with_vault_by(
+        binary: &Path,
+        data_dir: &Path,
+        environment: &[(&str, String)],
+    ) -> Result<(Self, Server)> {
         let mut installation = Self {
+            binary: binary.to_owned(),
             data_dir: data_dir.to_owned(),
             root: None,
             environment: environment
@@ -64,7 +75,13 @@ impl Installation {
             data_dir: data_dir.to_owned(),
             environment: self.environment.clone(),
             cookie: self.cookie.clone(),
+            binary: self.binary.clone(),
         }
+    }
+
+    /// Changes the binary of later starts.
+    pub fn set_binary(&mut self, binary: &Path) {
+        binary.clone_into(&mut self.binary);
     }
 
     /// Changes a variable of the environment for later starts.
@@ -86,7 +103,7 @@ impl Installation {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
-        Server::gateway(&self.data_dir, &environment)
+        Server::gateway_of(&self.binary, &self.data_dir, &environment)
     }
 
     /// Returns the owner's session as a value of the header `cookie`.

@@ -1,13 +1,13 @@
 //! `cargo xtask bench NAME`: builds the release binary, then runs the harness in `bench/`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::check::Metadata;
 use crate::page;
-use crate::process::{cargo, run as run_command};
+use crate::process::{capture, cargo, is_executable, run as run_command};
 use crate::release::PACK_RELOCATIONS;
 use crate::test::browser;
 
@@ -19,6 +19,9 @@ pub struct Args {
     /// Measure the binary that users get (profile `dist`); its build takes much longer
     #[arg(long)]
     dist: bool,
+    /// Also build the gateway of this commit, for `upgrade`
+    #[arg(long, value_name = "COMMIT")]
+    earlier: Option<String>,
     /// Passed on to the harness
     #[arg(last = true)]
     rest: Vec<String>,
@@ -47,6 +50,10 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     }
     let mut harness = cargo(root);
     harness.env("GATEHOUSE_BENCH_BINARY", &binary);
+    if let Some(commit) = &args.earlier {
+        let earlier = build_earlier(root, &target.join("bench-earlier"), commit)?;
+        harness.env("GATEHOUSE_BENCH_EARLIER", earlier);
+    }
     harness.args([
         "run",
         "--release",
@@ -56,6 +63,46 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
         &args.name,
     ]);
     run_command(harness.args(&args.rest))
+}
+
+/// Builds the release binary of a commit, without the web UI, unless it is there already. Returns its path.
+fn build_earlier(root: &Path, folder: &Path, commit: &str) -> Result<PathBuf> {
+    let mut git = Command::new("git");
+    git.current_dir(root)
+        .args(["rev-parse", "--verify", "--end-of-options"]);
+    let commit = capture(git.arg(format!("{commit}^{{commit}}")))?;
+    let commit = commit.trim();
+    let binary = folder.join(format!("gatehouse-{commit}"));
+    if is_executable(&binary) {
+        return Ok(binary);
+    }
+    let (tree, archive) = (folder.join("tree"), folder.join("tree.tar"));
+    if tree.exists() {
+        std::fs::remove_dir_all(&tree)?;
+    }
+    std::fs::create_dir_all(&tree).with_context(|| tree.display().to_string())?;
+    let mut git = Command::new("git");
+    git.current_dir(root)
+        .args(["archive", "--format=tar", "--output"])
+        .arg(&archive);
+    run_command(git.arg(commit))?;
+    let mut tar = Command::new("tar");
+    run_command(
+        tar.arg("-xf")
+            .arg(&archive)
+            .arg("--directory")
+            .arg(&tree)
+            // The time of the commit may be older than what another commit's build left.
+            .arg("--touch"),
+    )?;
+    std::fs::remove_file(&archive)?;
+    let output = folder.join("target");
+    let mut build = cargo(&tree);
+    build.args(["build", "--locked", "--release", "--package", "gatehouse"]);
+    run_command(build.arg("--target-dir").arg(&output))?;
+    std::fs::copy(output.join("release/gatehouse"), &binary)
+        .with_context(|| binary.display().to_string())?;
+    Ok(binary)
 }
 
 /// The page, in a real browser: its harness is a Node program.

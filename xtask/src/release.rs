@@ -39,6 +39,9 @@ pub struct Args {
     /// Make everything again from a copy of the tree at another path, and compare the checksums
     #[arg(long)]
     twice: bool,
+    /// Run the binaries and the image of this machine's architecture, each from nothing to an answered delivery
+    #[arg(long = "try")]
+    is_tried: bool,
     #[command(flatten)]
     image_may_lack: image::MayLack,
 }
@@ -62,6 +65,11 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     let epoch = epoch(root)?;
     let sums = make(root, &targets, args.binary.as_deref(), &epoch, &tools)?;
     sbom::read(root, &reader, &root.join(FOLDER))?;
+    if args.is_tried {
+        let program = root.join("xtask/src/release/try_artifacts.py");
+        let mut python = Command::new(&reader.program);
+        run_command(python.arg(program).arg(root.join(FOLDER)))?;
+    }
     if args.twice {
         let copy = root.join(COPY);
         copy_tree(root, &copy)?;

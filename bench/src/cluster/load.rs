@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Connections for each webhook.
 const CONNECTIONS: usize = 8;
-/// How long a sender waits for a node before it goes to the next one.
-const ATTEMPT: Duration = Duration::from_secs(1);
+/// How long a sender waits for a node before it goes to the next one, in `cluster`.
+pub const ATTEMPT: Duration = Duration::from_secs(1);
 /// A delivery that no node accepts for this long means that the cluster is broken.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Deliveries of one session.
@@ -61,10 +61,13 @@ pub struct Sent {
     pub accepted: Vec<Accepted>,
     /// The time from the first attempt until each delivery was accepted.
     pub waits: Vec<Duration>,
+    /// Attempts that were not accepted.
+    pub refused: usize,
 }
 
-/// Starts the senders. Together they send `rate` deliveries a second.
-pub fn start(lanes: &[Lane], rate: u32, addresses: &Addresses) -> Senders {
+/// Starts senders for each webhook. Together they send `rate` deliveries a second. `attempt` is how long they
+/// wait for a node's answer.
+pub fn start(lanes: &[Lane], rate: u32, (addresses, attempt): (&Addresses, Duration)) -> Senders {
     let stop = CancellationToken::new();
     let senders = u32::try_from(lanes.len() * CONNECTIONS).unwrap_or(u32::MAX);
     let pause = Duration::from_secs(1) * senders / rate.max(1);
@@ -80,7 +83,8 @@ pub fn start(lanes: &[Lane], rate: u32, addresses: &Addresses) -> Senders {
                 let issue = number / OF_A_SESSION * CONNECTIONS + connection;
                 let message = Message::new((&public_id, &secret), (&stream, number), issue)?;
                 let begun = Instant::now();
-                deliver(&addresses, &message, connection + number).await?;
+                sent.refused +=
+                    deliver((&addresses, attempt), &message, connection + number).await?;
                 sent.waits.push(begun.elapsed());
                 sent.accepted.push(Accepted {
                     mark: message.mark,
@@ -106,20 +110,27 @@ pub fn stop(senders: &Senders) {
 }
 
 /// Offers a delivery to one node after another, beginning with the node of this number, until a node
-/// accepts it.
-async fn deliver(addresses: &Addresses, message: &Message, first: usize) -> Result<()> {
+/// accepts it. Returns how many attempts before that were not accepted.
+async fn deliver(
+    (addresses, patience): (&Addresses, Duration),
+    message: &Message,
+    first: usize,
+) -> Result<usize> {
     let begun = Instant::now();
-    let mut next = first;
+    let (mut next, mut refused) = (first, 0);
     while begun.elapsed() < PATIENCE {
         next += 1;
         let Some(address) = addresses.choose(next) else {
             tokio::time::sleep(Duration::from_millis(2)).await;
             continue;
         };
-        match tokio::time::timeout(ATTEMPT, attempt(address, message)).await {
-            Ok(Ok(200 | 202)) => return Ok(()),
+        match tokio::time::timeout(patience, attempt(address, message)).await {
+            Ok(Ok(200 | 202)) => return Ok(refused),
             // Killed, frozen, still starting, or without the database.
-            Err(_) | Ok(Err(_) | Ok(503)) => tokio::time::sleep(Duration::from_millis(2)).await,
+            Err(_) | Ok(Err(_) | Ok(503)) => {
+                refused += 1;
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
             Ok(Ok(status)) => bail!("a delivery was answered {status}"),
         }
     }

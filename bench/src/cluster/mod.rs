@@ -4,9 +4,9 @@
 
 mod fault;
 mod limits;
-mod load;
+pub mod load;
 mod node;
-mod order;
+pub mod order;
 mod revocation;
 
 use crate::crash::lane::{Lane, make_lanes};
@@ -67,7 +67,7 @@ pub async fn run(args: &Args) -> Result<()> {
     };
     let probed = node::make_probe(cluster.node(0)?).await?;
     let limited = limits::make(cluster.node(0)?).await?;
-    let senders = load::start(&lanes, args.rate, &cluster.addresses);
+    let senders = load::start(&lanes, args.rate, (&cluster.addresses, load::ATTEMPT));
     let offered = limits::start(&limited, &cluster.addresses);
     let revoker = revocation::start(first.cookie(), &cluster.addresses);
     let outcome = cluster.fail_often(args, &probed).await;

@@ -23,6 +23,7 @@ use gatehouse_domain::{ErrorCode, Problem, Timestamp};
 use gatehouse_secrets::PROVIDER_FILES;
 use gatehouse_sources::profile_file::PROFILES_DIRECTORY;
 use gatehouse_store::{Cell, FileOwner, Location, OpenError, Snapshot};
+use metrics::gauge;
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::Serialize;
@@ -43,6 +44,17 @@ pub const DIRECTORY: &str = "backups";
 pub(crate) fn describe_metrics() {
     schedule::describe_metrics();
     drill::describe_metrics();
+}
+
+/// Sets a metric to a time, if there is one.
+fn show_time(metric: &'static str, at: Option<Timestamp>) {
+    if let Some(at) = at {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a time in milliseconds fits in 53 bits"
+        )]
+        gauge!(metric).set(at.as_millis() as f64 / 1000.0);
+    }
 }
 
 /// A backup in the directory for backups.

@@ -118,6 +118,8 @@ pub struct Services {
     pub(crate) database_measured: DatabaseMeasured,
     /// Held while a backup is made.
     pub(crate) backup_turn: Arc<tokio::sync::Mutex<()>>,
+    /// Whether the metrics contain the time of a scheduled backup.
+    pub(crate) backup_shown: AtomicBool,
     /// Held while the directory for backups is examined.
     pub(crate) backup_place_turn: Arc<tokio::sync::Mutex<()>>,
     /// Held while a backup is sent to a client.
@@ -214,6 +216,7 @@ impl Services {
             write_probe: WriteProbe::default(),
             database_measured: DatabaseMeasured::default(),
             backup_turn: Arc::default(),
+            backup_shown: AtomicBool::new(false),
             backup_place_turn: Arc::default(),
             backup_stream: Arc::default(),
             drills: Drills::default(),

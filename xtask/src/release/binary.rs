@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
 
 use super::Job;
 use crate::process::{capture, cargo, find_program};
@@ -122,7 +123,27 @@ pub fn build(job: &Job<'_>, target: &Target) -> Result<PathBuf> {
         .args(["--target", &target.triple, "--target-dir"])
         .arg(&folder);
     job.run(&mut command)?;
-    Ok(folder.join(&target.triple).join("dist/gatehouse"))
+    let binary = folder.join(&target.triple).join("dist/gatehouse");
+    let list = capture(job.tools.reader().arg(&binary));
+    let count = dependencies(&list?, &job.version).context("the list of dependencies")?;
+    eprintln!("The binary contains a list of {count} dependencies.");
+    Ok(binary)
+}
+
+/// The number of packages in the list that the binary contains. Fails if the list is not that of this version.
+fn dependencies(list: &str, version: &str) -> Result<usize> {
+    let list: Value = serde_json::from_str(list)?;
+    let packages = list.get("packages").and_then(Value::as_array);
+    let packages = packages.context("no packages")?;
+    let is_own = |package: &&Value| {
+        let has = |field: &str, value: &Value| package.get(field) == Some(value);
+        has("root", &json!(true)) && has("name", &json!("gatehouse"))
+    };
+    let own = packages.iter().find(is_own).context("no root package")?;
+    let found = own.get("version").and_then(Value::as_str);
+    ensure!(found == Some(version), "version {found:?}, not {version}");
+    ensure!(packages.len() > 1, "no package but the root");
+    Ok(packages.len() - 1)
 }
 
 fn cargo_home() -> Result<PathBuf> {
@@ -140,6 +161,23 @@ fn utf8(path: &Path) -> Result<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_embedded_list_must_be_of_this_version() {
+        let list = |root: &str| {
+            format!(
+                r#"{{"packages":[{{"name":"age","version":"0.11.0","source":"registry"}},{root}]}}"#
+            )
+        };
+        let own = list(r#"{"name":"gatehouse","version":"0.1.0","source":"local","root":true}"#);
+        assert_eq!(dependencies(&own, "0.1.0").unwrap(), 1);
+        assert!(dependencies(&own, "0.2.0").is_err());
+        let other = list(r#"{"name":"xtask","version":"0.1.0","source":"local","root":true}"#);
+        assert!(dependencies(&other, "0.1.0").is_err());
+        let alone = r#"{"packages":[{"name":"gatehouse","version":"0.1.0","root":true}]}"#;
+        assert!(dependencies(alone, "0.1.0").is_err());
+        assert!(dependencies("{}", "0.1.0").is_err());
+    }
 
     #[test]
     fn the_architecture_has_a_name_in_each_format() {

@@ -217,7 +217,8 @@ fn config(job: &Job<'_>, target: &Target, layers: &[Layer]) -> Result<Vec<u8>> {
                 "Test": ["CMD", "/usr/bin/gatehouse", "health"],
                 "Interval": 15 * SECOND,
                 "Timeout": 10 * SECOND,
-                "StartPeriod": 30 * SECOND,
+                // The check fails during migrations. The container is healthy at the first success.
+                "StartPeriod": 3600 * SECOND,
                 "Retries": 3,
             },
             "Labels": {

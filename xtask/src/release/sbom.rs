@@ -11,6 +11,15 @@ use super::binary::Target;
 use crate::process::{capture, run};
 use crate::python::{self, Python};
 
+/// Who makes the lists and the workspace's crates, as in `maintainer` of the Debian package.
+const AUTHORS: &str = "The Gatehouse authors";
+/// Who distributes the other components, by the beginning of their package URL.
+const REGISTRIES: [(&str, &str, &str); 2] = [
+    ("pkg:cargo/", "crates.io", "https://crates.io"),
+    ("pkg:npm/", "npm", "https://www.npmjs.com"),
+];
+/// The beginning of the identifiers of the workspace's crates.
+const OWN: &str = "path+file:";
 /// The end of the names of all lists.
 const SUFFIX: &str = ".cdx.json";
 /// The environment of the reader, below the workspace root.
@@ -56,6 +65,34 @@ pub fn read(root: &Path, python: &Python, folder: &Path) -> Result<()> {
     let program = root.join("xtask/src/release/read_sbom.py");
     let mut reader = Command::new(&python.program);
     run(reader.arg(program).args(lists)).context("an SBOM cannot be used")
+}
+
+/// Adds the author of the list and the supplier of each component, which the minimum elements of the NTIA require and
+/// the tools leave out.
+fn name_suppliers(list: &mut Value) {
+    let own = json!({ "name": AUTHORS });
+    if let Some(metadata) = list.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert("authors".to_owned(), json!([own]));
+        if let Some(component) = metadata.get_mut("component").and_then(Value::as_object_mut) {
+            component.insert("supplier".to_owned(), own.clone());
+        }
+    }
+    let components = list.get_mut("components").and_then(Value::as_array_mut);
+    for component in components.into_iter().flatten() {
+        let begins = |field: &str, start: &str| {
+            let text = component.get(field).and_then(Value::as_str);
+            text.is_some_and(|text| text.starts_with(start))
+        };
+        let supplier = if begins("bom-ref", OWN) {
+            Some(own.clone())
+        } else {
+            let registry = REGISTRIES.iter().find(|(start, ..)| begins("purl", start));
+            registry.map(|(_, name, url)| json!({ "name": name, "url": [url] }))
+        };
+        if let (Some(supplier), Some(fields)) = (supplier, component.as_object_mut()) {
+            fields.insert("supplier".to_owned(), supplier);
+        }
+    }
 }
 
 fn binary(job: &Job<'_>, target: &Target) -> Result<()> {
@@ -106,7 +143,41 @@ fn save(job: &Job<'_>, list: &str, to: &Path) -> Result<()> {
             metadata.insert("timestamp".to_owned(), json!(time));
         }
     }
+    name_suppliers(&mut list);
     // Paths of this machine in the identifiers of the workspace's crates.
     let text = serde_json::to_string_pretty(&list)?.replace(root, "/build/gatehouse");
     std::fs::write(to, text + "\n").with_context(|| to.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_component_has_a_supplier_and_the_list_an_author() {
+        let mut list = json!({
+            "metadata": { "component": { "name": "gatehouse" } },
+            "components": [
+                { "bom-ref": "path+file:///build/gatehouse/crates/vault#gatehouse-vault@0.1.0",
+                  "purl": "pkg:cargo/gatehouse-vault@0.1.0?download_url=file://../vault" },
+                { "bom-ref": "registry+https://example.com/index#age@0.11.0", "purl": "pkg:cargo/age@0.11.0" },
+                { "bom-ref": "marked@1.0.0", "purl": "pkg:npm/marked@1.0.0" },
+                { "bom-ref": "other", "purl": "pkg:generic/other@1" },
+            ],
+        });
+        name_suppliers(&mut list);
+        let own = json!({ "name": AUTHORS });
+        assert_eq!(list["metadata"]["authors"], json!([own]));
+        assert_eq!(list["metadata"]["component"]["supplier"], own);
+        let suppliers: Vec<_> = list["components"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|component| component["supplier"]["name"].as_str())
+            .collect();
+        assert_eq!(
+            suppliers,
+            [Some(AUTHORS), Some("crates.io"), Some("npm"), None]
+        );
+    }
 }

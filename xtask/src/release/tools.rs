@@ -1,4 +1,4 @@
-//! The cargo commands that make packages, each in one version.
+//! The cargo commands that make packages, and a reader of what they make, each in one version.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,11 +8,14 @@ use anyhow::{Context, Result};
 use crate::process::{cargo, is_executable, run};
 
 const FOLDER: &str = "target/dist-tools";
-const TOOLS: [(&str, &str); 4] = [
+/// Reads the list that cargo-auditable embeds.
+const READER: &str = "rust-audit-info";
+const TOOLS: [(&str, &str); 5] = [
     ("cargo-auditable", "0.7.7"),
     ("cargo-cyclonedx", "0.5.9"),
     ("cargo-deb", "3.8.0"),
     ("cargo-generate-rpm", "0.21.1"),
+    (READER, "0.5.4"),
 ];
 
 /// The folder with the installed tools.
@@ -38,6 +41,11 @@ impl Tools {
         let mut command = Command::new(self.0.join(format!("cargo-{name}")));
         command.arg(name);
         command
+    }
+
+    /// The program that prints the list of dependencies in a binary, as JSON.
+    pub fn reader(&self) -> Command {
+        Command::new(self.0.join(READER))
     }
 
     /// PATH with the tools in front, for cargo.

@@ -1,14 +1,14 @@
 //! Checks the files in `deploy/` with the libraries, schemas and programs of their formats, without a cluster or a
 //! running service manager.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Session;
-use crate::process::{find_program, run};
-use crate::python;
+use crate::process::{capture, find_program, run};
+use crate::{apt, python};
 
 /// The checker of units.
 const ANALYZER: &str = "systemd-analyze";
@@ -20,9 +20,16 @@ const UNITS: [(&str, &str); 2] = [
 /// The program that the units start. It need not be installed here.
 const PROGRAM: &str = "/usr/bin/gatehouse";
 const STAND_IN: &str = "/bin/true";
+/// Nix' parser and evaluator, and the Debian package with it.
+const NIX: &str = "nix-instantiate";
+const NIX_PACKAGE: &str = "nix-bin";
+/// The flake and the module that it names.
+const NIX_FILES: [&str; 2] = ["flake.nix", "deploy/nixos.nix"];
+/// What the evaluation prints if all is well: the list of the checks that failed.
+const NO_FAULTS: &str = "[]";
 
 impl Session<'_> {
-    /// Checks the Compose files, the Helm chart and the units.
+    /// Checks the Compose files, the Helm chart, the units and the flake.
     pub(super) fn deploy(&mut self, target: &Path) {
         let root = self.root;
         let folder = target.join("test-deploy");
@@ -50,7 +57,47 @@ impl Session<'_> {
                 .report
                 .declined("the check of the systemd units", "no systemd-analyze here"),
         }
+        match nix() {
+            Ok(program) => {
+                self.report
+                    .step("Nix flake", || check_flake(&program, root, &folder));
+            }
+            Err(error) => self.report.left_out("the check of the Nix flake", &error),
+        }
     }
+}
+
+fn nix() -> Result<PathBuf> {
+    if let Some(program) = find_program(NIX) {
+        return Ok(program);
+    }
+    apt::install(&[NIX_PACKAGE])?;
+    find_program(NIX).with_context(|| format!("the package {NIX_PACKAGE} has no {NIX}"))
+}
+
+/// Parses the files, which also finds undefined variables, and evaluates them with stand-ins for nixpkgs.
+fn check_flake(program: &Path, root: &Path, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let nix = || {
+        let mut nix = Command::new(program);
+        // No store is read or created.
+        nix.args(["--store", "dummy://", "--readonly-mode"]);
+        nix.current_dir(root).env("HOME", folder);
+        nix
+    };
+    for file in NIX_FILES {
+        capture(nix().arg("--parse").arg(root.join(file)))?;
+    }
+    let root = root.to_str().context("a path is not UTF-8")?;
+    let mut evaluation = nix();
+    evaluation.args(["--eval", "--strict", "--json", "--argstr", "root", root]);
+    let faults = capture(evaluation.arg("xtask/src/test/deploy/check_flake.nix"))?;
+    ensure!(
+        faults.trim() == NO_FAULTS,
+        "these do not hold: {}",
+        faults.trim()
+    );
+    Ok(())
 }
 
 fn check_units(program: &Path, root: &Path, folder: &Path) -> Result<()> {

@@ -21,7 +21,7 @@ use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::StoreError;
 use kept_key::{KeptKey, KeyOf};
 use last::{Extent, Last};
-use metrics::{counter, describe_counter, describe_gauge, gauge};
+use metrics::{counter, describe_counter, describe_gauge};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -116,16 +116,6 @@ pub(super) fn describe_metrics() {
     );
 }
 
-fn show_success(at: Option<Timestamp>) {
-    if let Some(at) = at {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "a time in milliseconds fits in 53 bits"
-        )]
-        gauge!(SUCCEEDED).set(at.as_millis() as f64 / 1000.0);
-    }
-}
-
 impl Services {
     /// Makes the drills until `shutdown`.
     pub fn drill_backups(
@@ -162,7 +152,7 @@ impl Services {
     pub async fn make_due_drill(&self, verify: &VerifyBackup) -> Result<bool, StoreError> {
         let kept = self.drills.kept_key.take();
         let state = self.drill_state().await?;
-        show_success(state.succeeded);
+        super::show_time(SUCCEEDED, state.succeeded);
         let Some(days) = self.drill_days() else {
             return Ok(false);
         };

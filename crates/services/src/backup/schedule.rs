@@ -10,11 +10,12 @@ use gatehouse_auth::audit::kinds;
 use gatehouse_backup::folder::Entry;
 use gatehouse_domain::{Actor, Timestamp, Zone};
 use gatehouse_store::StoreError;
-use metrics::{counter, describe_counter};
+use metrics::{counter, describe_counter, describe_gauge, gauge};
 use serde_json::json;
 use state::{finding, read};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
@@ -27,8 +28,9 @@ pub const KEY: &str = "backup_state";
 /// How often the lease of a running backup is renewed.
 const RENEW: Duration = Duration::from_mins(1);
 const BACKUPS: &str = "backups_total";
+const SUCCEEDED: &str = "backup_last_success_timestamp_seconds";
 
-/// Describes and initializes the metric.
+/// Describes the metrics, and initializes the counter.
 pub(super) fn describe_metrics() {
     describe_counter!(
         BACKUPS,
@@ -38,6 +40,11 @@ pub(super) fn describe_metrics() {
     for outcome in ["ok", "error"] {
         counter!(BACKUPS, "outcome" => outcome).increment(0);
     }
+    describe_gauge!(
+        SUCCEEDED,
+        "When the last scheduled backup that succeeded on any node began, in seconds since 1970; absent if there was \
+         none, and NaN after backup.schedule was removed."
+    );
 }
 
 impl Services {
@@ -116,6 +123,7 @@ impl Services {
     async fn must_advance_schedule(&self) -> Result<bool, StoreError> {
         let resolved = self.config.resolved();
         let Some(pattern) = &resolved.settings.backup.schedule else {
+            self.show_last_success(None);
             return Ok(false);
         };
         let now = self.store.shared_now(&self.clock).await;
@@ -125,7 +133,19 @@ impl Services {
         let stored: Result<_, StoreError> = find.await;
         let stored = read(stored?);
         let mut state = stored.clone();
-        Ok(state.advance(pattern, &Zone::system(), now) || state != stored)
+        let is_due = state.advance(pattern, &Zone::system(), now);
+        self.show_last_success(state.succeeded);
+        Ok(is_due || state != stored)
+    }
+
+    /// Sets the metric. A time that is no longer valid becomes NaN, because a metric cannot be removed, and an alert
+    /// would fire when the time is old.
+    fn show_last_success(&self, at: Option<Timestamp>) {
+        super::show_time(SUCCEEDED, at);
+        let was_shown = self.backup_shown.swap(at.is_some(), Ordering::Relaxed);
+        if was_shown && at.is_none() {
+            gauge!(SUCCEEDED).set(f64::NAN);
+        }
     }
 
     /// Waits until no other backup is made on this node. Another node may make the scheduled one meanwhile.

@@ -24,7 +24,7 @@ EVERYTHING = {
     "replicas": 3,
     "externalUrl": "https://gatehouse.example.com",
     "database": {"existingSecret": "database"},
-    "vault": {"autoUnsealSecret": "recovery"},
+    "vault": {"autoUnsealSecret": "recovery", "clusterSecret": "cluster"},
     "proxy": {"trustedCidrs": ["10.0.0.0/8", "fd00::/8"]},
     "env": {"SERVICE_BACKUP__TO": "/backups", "SERVICE_LOG__LEVEL": "debug", "SERVICE_BACKUP__KEEP": 3},
     "envFrom": [{"secretRef": {"name": "settings"}}],
@@ -63,6 +63,10 @@ REFUSED = [
     ({"externalUrl": "gatehouse.example.com/path"}, "externalUrl"),
     ({"ingress": {"enabled": True}}, "ingress.host"),
     ({"serviceMonitor": {"enabled": True}}, "serviceMonitor.keySecret"),
+    # Names that the chart does not have would be ignored.
+    ({"replicaCount": 2}, "replicaCount"),
+    ({"vault": {"autounsealSecret": "recovery"}}, "autounsealSecret"),
+    ({"drainDelaySeconds": "10"}, "drainDelaySeconds"),
 ]
 
 faults = []
@@ -97,7 +101,19 @@ def names_of(kind, used):
     return [source for source in sources if not source.startswith((".", "/"))]
 
 
+def check_schema(path):
+    """The schema has every value of the chart, and no other but `global`, which Helm adds to charts in charts."""
+    schema = json.loads((path / "values.schema.json").read_text(encoding="utf-8"))
+    [values] = read((path / "values.yaml").read_text(encoding="utf-8"))
+    expect("values in the schema", set(schema["properties"]) - {"global"}, set(values))
+    for name, value in values.items():
+        own = schema["properties"].get(name, {})
+        if isinstance(value, dict) and "properties" in own:
+            expect(f"values of {name} in the schema", set(own["properties"]), set(value))
+
+
 def check_chart(path):
+    check_schema(path)
     allowed = read((path / "Chart.yaml").read_text(encoding="utf-8"))[0]["kubeVersion"]
     expect("oldest version of Kubernetes", allowed, f">={OLDEST_KUBERNETES}-0")
     for values in (DEFAULTS, EVERYTHING):
@@ -195,6 +211,7 @@ def check_defaults(resources):
     expect("resources by default", kinds, ["Service", "Service", "Service", "StatefulSet"])
     names = {variable["name"] for variable in container(resources)["env"]}
     expect("database by default", "SERVICE_DATABASE_URL" in names, False)
+    expect("secret of the nodes by default", "SERVICE_VAULT__CLUSTER_SECRET" in names, False)
     expect("public URL by default", url_in(resources), None)
     expect("spread by default", "topologySpreadConstraints" in pod(resources)["spec"], False)
 
@@ -208,6 +225,8 @@ def check_everything(resources):
     variables = {variable["name"]: variable for variable in own["env"]}
     secret = variables["SERVICE_DATABASE_URL"]["valueFrom"]["secretKeyRef"]
     expect("database", secret, {"name": "database", "key": "url"})
+    secret = variables["SERVICE_VAULT__CLUSTER_SECRET"]["valueFrom"]["secretKeyRef"]
+    expect("secret of the nodes", secret, {"name": "cluster", "key": "cluster-secret"})
     expect("trusted networks", variables["SERVICE_PROXY__TRUSTED_CIDRS"]["value"], "10.0.0.0/8,fd00::/8")
     expect("a number", variables["SERVICE_BACKUP__KEEP"]["value"], "3")
     mounted = {mount["name"] for mount in own["volumeMounts"]}

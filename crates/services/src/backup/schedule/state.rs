@@ -27,6 +27,9 @@ pub(super) struct State {
     /// it; their backups count as running for [`LATE_MS`] from the start.
     #[serde(default)]
     leased_until: Option<Timestamp>,
+    /// When the last backup that succeeded began. Earlier versions do not store it; [`read`] takes it from `last`.
+    #[serde(default)]
+    pub(super) succeeded: Option<Timestamp>,
 }
 
 /// The last scheduled backup.
@@ -40,7 +43,12 @@ struct Last {
 /// An unreadable state counts as none.
 pub(super) fn read(stored: Option<serde_json::Value>) -> State {
     let stored = stored.and_then(|value| serde_json::from_value(value).ok());
-    stored.unwrap_or_default()
+    let mut state: State = stored.unwrap_or_default();
+    if state.succeeded.is_none() {
+        let last = state.last.as_ref().filter(|last| last.error.is_none());
+        state.succeeded = last.map(|last| last.at);
+    }
+    state
 }
 
 impl State {
@@ -71,6 +79,8 @@ impl State {
         let latest = Timestamp::from_millis(now.as_millis().saturating_add(LATE_MS));
         self.started = self.started.filter(|at| *at <= latest);
         self.leased_until = self.leased_until.filter(|at| *at <= latest);
+        // It was in the past nevertheless, and must become old if no other one succeeds.
+        self.succeeded = self.succeeded.map(|at| if at > latest { now } else { at });
         let next = next_after(&self.pattern, zone, latest);
         if let (Some(stored), Some(next)) = (self.next, next)
             && next < stored
@@ -104,6 +114,8 @@ impl State {
         if error.is_some() {
             let again = now.after(RETRY);
             self.next = Some(self.next.map_or(again, |next| next.min(again)));
+        } else {
+            self.succeeded = Some(began);
         }
         self.last = Some(Last { at: began, error });
         if self.started == Some(began) {

@@ -1,9 +1,9 @@
 //! When scheduled backups are made.
 
-use crate::steps::{doctor_check, stopped_clock};
+use crate::steps::{by_clock, doctor_check, stopped_clock};
 use gatehouse_store::testing::{hold_write_lock, sqlite};
 use gatehouse_testkit::{Actor, Options, TestServer};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -52,6 +52,39 @@ async fn a_scheduled_backup_waits_for_one_that_a_person_makes() {
     assert_eq!(failure_count(&owner).await, 0);
     assert!(!services.make_due_backup().await.unwrap());
     assert_eq!(backup_count(&owner).await, 1);
+}
+
+/// The time of the last scheduled backup, as the metrics show it.
+async fn last_success(owner: &Actor) -> Option<String> {
+    let metrics = owner.get("/metrics").await;
+    metrics.expect(200);
+    let value = |line: &str| {
+        let name = "backup_last_success_timestamp_seconds ";
+        line.strip_prefix(name).map(str::to_owned)
+    };
+    metrics.text.lines().find_map(value)
+}
+
+#[tokio::test]
+async fn the_metrics_show_the_time_of_the_last_backup_until_the_schedule_is_removed() {
+    let clock = stopped_clock();
+    let server = by_clock(&clock).await;
+    let owner = server.set_up().await;
+    let services = server.app().services();
+    let schedule = async |pattern: Value| {
+        let change = json!({ "key": "backup.schedule", "value": pattern });
+        owner.rpc("config.set", change).await.unwrap();
+        assert!(!services.make_due_backup().await.unwrap());
+    };
+    schedule(json!(EVERY_MINUTE)).await;
+    clock.advance(MINUTE);
+    let began = services.clock.now().as_millis() / 1000;
+    assert!(services.make_due_backup().await.unwrap());
+    assert!(!services.make_due_backup().await.unwrap());
+    assert_eq!(last_success(&owner).await, Some(began.to_string()));
+    // The alert ignores this value.
+    schedule(Value::Null).await;
+    assert_eq!(last_success(&owner).await, Some("NaN".to_owned()));
 }
 
 #[tokio::test]

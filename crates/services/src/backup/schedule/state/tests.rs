@@ -78,6 +78,33 @@ fn a_backup_that_failed_or_did_not_end_is_repeated() {
 }
 
 #[test]
+fn a_failure_does_not_hide_when_the_last_backup_succeeded() {
+    let (good, bad) = (at("2026-01-05T03:30:00Z"), at("2026-01-06T03:30:00Z"));
+    let mut state = read(None);
+    assert_eq!(state.succeeded, None);
+    state.end(good, good, None);
+    state.end(bad, bad, Some("the disk is full".to_owned()));
+    assert_eq!(state.succeeded, Some(good));
+    assert_eq!(read(Some(json!(state))), state);
+    // As an earlier version stores it.
+    for (error, succeeded) in [(json!(null), Some(good)), (json!("full"), None)] {
+        let stored = json!({
+            "pattern": "", "next": null, "started": null, "last": { "at": good, "error": error },
+        });
+        let mut state = read(Some(stored));
+        assert_eq!(state.succeeded, succeeded);
+        state.end(bad, bad, Some("the disk is full".to_owned()));
+        assert_eq!(state.succeeded, succeeded);
+    }
+    // The clock was ahead.
+    let ahead = at("2027-01-05T03:30:00Z");
+    state.end(ahead, ahead, None);
+    state.advance("30 3 * * *", &Zone::utc(), bad);
+    assert_eq!(state.succeeded, Some(bad));
+    assert_eq!(read(Some(json!(state))).succeeded, Some(bad));
+}
+
+#[test]
 fn failed_and_late_backups_are_reported() {
     let now = at("2026-01-05T12:00:00Z");
     let mut state = State {
@@ -89,6 +116,7 @@ fn failed_and_late_backups_are_reported() {
         }),
         started: None,
         leased_until: None,
+        succeeded: None,
     };
     assert!(finding(&state, now).ok);
     state.started = Some(at("2026-01-05T10:00:00Z"));
