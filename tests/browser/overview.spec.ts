@@ -69,14 +69,14 @@ test('what needs the owner is named: expiring keys, used-up budgets, missing sec
   await home.call('POST', '/api/auth/api-keys', { label: 'Laptop', scopes: ['operator.read'], expires_at });
   const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
   await makeWebhook(home, { name: 'Shop', source_profile: 'payments' });
-  await deliver(home, hook, pullRequest(), { event: 'pull_request' });
   await home.rpc('budgets.set', { scope: 'all', period: 'day', tokens: 20 });
-  // The page reads the budgets when it opens, so the agent must have answered before.
-  const used = async () => (await home.rpc<{ budgets: { used_tokens: number }[] }>('budgets.list')).budgets[0]?.used_tokens;
-  await expect.poll(used).toBe(19);
   await page.goto('/overview');
+  await isLive(page);
   await expect(needs(page).getByText('API key “Laptop” expires in 3 days')).toBeVisible();
   await expect(needs(page).getByText('Shop waits for the sender’s signing secret')).toBeVisible();
+  await expect(needs(page).getByText('Budget “Everything”')).toHaveCount(0);
+  // The agent uses 19 tokens while the page is open.
+  await deliver(home, hook, pullRequest(), { event: 'pull_request' });
   await expect(needs(page).getByText('Budget “Everything” is at 95%')).toBeVisible();
   await home.rpc('budgets.set', { scope: 'all', period: 'day', tokens: 19 });
   await expect(needs(page).getByText('Budget “Everything” is used up')).toBeVisible();
