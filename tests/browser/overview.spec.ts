@@ -97,6 +97,24 @@ test('what needs the owner is named: expiring keys, used-up budgets, missing sec
   expect(await sums.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
 });
 
+test('deliveries that have waited for more than an hour are named, and lead to their list', async ({ home, page }) => {
+  await home.rpc('channels.create', { type: 'http', id: 'nowhere', label: 'Nowhere', fields: { url: 'http://127.0.0.1:9/' } });
+  await home.rpc('config.set', { key: 'webhooks.retry_base_ms', value: 600_000 });
+  const forward = { source_profile: 'codehost_a', deliver_only: true, deliver_to: 'http:nowhere' };
+  const hook = await makeWebhook(home, { name: 'House', ...forward });
+  await deliver(home, hook, pullRequest(), { event: 'pull_request' });
+  const line = needs(page).getByRole('link', { name: 'Deliveries have been waiting for more than an hour' });
+  await page.goto('/overview');
+  await expect(tile(page, 'In progress')).toHaveText(/^1/);
+  await expect(needs(page).getByText('Loading…')).toHaveCount(0);
+  await expect(line).toHaveCount(0);
+  await page.clock.setFixedTime(Date.now() + 7_200_000);
+  await page.reload();
+  await line.click();
+  await expect(page).toHaveURL(`${home.origin}/deliveries?status=received,queued`);
+  await expect(page.locator('[data-id]')).toHaveCount(1);
+});
+
 test('a sealed vault is named first, and leads to where it is unlocked', async ({ home, page }) => {
   await page.goto('/overview');
   await expect(needs(page).getByText('Nothing needs your attention right now.')).toBeVisible();

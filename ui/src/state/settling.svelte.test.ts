@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { isSettling, noteAnswer, SETTLES_MS } from './waiting.svelte';
+import { isSettling, noteAction, SETTLES_MS } from './settling.svelte';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
@@ -7,9 +7,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('after an answer, the other calls cannot be answered at once', () => {
+test('after an action on a record, the others cannot be acted on at once', () => {
   expect(isSettling('b')).toBe(false);
-  noteAnswer('a');
+  noteAction('a');
   expect(isSettling('a')).toBe(false);
   expect(isSettling('b')).toBe(true);
   vi.advanceTimersByTime(SETTLES_MS - 1);
@@ -18,10 +18,10 @@ test('after an answer, the other calls cannot be answered at once', () => {
   expect(isSettling('b')).toBe(false);
 });
 
-test('each answer begins the time again', () => {
-  noteAnswer('a');
+test('each action begins the time again', () => {
+  noteAction('a');
   vi.advanceTimersByTime(SETTLES_MS - 1);
-  noteAnswer('b');
+  noteAction('b');
   vi.advanceTimersByTime(1);
   expect(isSettling('c')).toBe(true);
   expect(isSettling('a')).toBe(true);
