@@ -102,12 +102,13 @@ test('several conversations are deleted at once, and one is exported', async ({ 
   await page.goto('/chat');
   await isLive(page);
   const items = list(page).getByRole('listitem');
-  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await page.getByRole('button', { name: 'Select', exact: true }).press('Enter');
+  await expect(page.getByRole('complementary').getByRole('button', { name: 'Cancel' })).toBeFocused();
   await page.getByRole('checkbox', { name: 'Select: Drop one' }).check();
   await page.getByRole('checkbox', { name: 'Select: Drop two' }).check();
   expect(await violations(page)).toEqual([]);
   await page.getByRole('complementary').getByRole('button', { name: 'Delete', exact: true }).click();
-  const dialog = page.getByRole('dialog', { name: 'Delete conversation' });
+  const dialog = page.getByRole('dialog', { name: 'Delete conversations' });
   await expect(dialog).toContainText('2 conversations');
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(items).toHaveText([/Keep me/]);
