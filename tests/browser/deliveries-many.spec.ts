@@ -92,7 +92,9 @@ test('a waiting delivery is attempted at once or given up, and its failed attemp
   await expect(attempts).toHaveCount(2);
   await page.getByRole('button', { name: 'Retry now' }).click();
   await expect(attempts).toHaveCount(3);
-  await page.getByRole('button', { name: 'Give up', exact: true }).press('Enter');
+  const giveUp = page.getByRole('button', { name: 'Give up', exact: true });
+  await expect(giveUp).not.toHaveAttribute('aria-busy');
+  await giveUp.press('Enter');
   await expect(page.getByText('Cancelled.').first()).toBeVisible();
   // The pressed button is gone.
   await expect(page.locator('#delivery-title')).toBeFocused();
