@@ -249,10 +249,7 @@ async fn remove_key(call: Call, IdParams { id }: IdParams) -> Result<Done, Probl
     Ok(DONE)
 }
 
-async fn test(
-    call: Call,
-    TestParams { id, key }: TestParams,
-) -> Result<ProviderTest, Problem> {
+async fn test(call: Call, TestParams { id, key }: TestParams) -> Result<ProviderTest, Problem> {
     let key = key.as_ref().map(storable_key).transpose();
     let key = key.map_err(to_problem)?;
     let all = call.services.models.providers().await.map_err(to_problem)?;
