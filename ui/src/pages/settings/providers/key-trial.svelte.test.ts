@@ -20,16 +20,19 @@ test('a key that works is stored after its test', async () => {
   expect(trial.offers('sk')).toBe(false);
 });
 
-test.each(['PROVIDER_FAILED', 'TIMEOUT'])('after %s the key is not stored, and only this key is offered', async (code) => {
-  called.mockRejectedValueOnce(new Failure(code, 'Why.'));
-  const trial = new KeyTrial();
-  await expect(trial.store('lab', 'sk', isShown)).rejects.toMatchObject({ message: 'Why. This key was not saved.' });
-  expect(methods()).toEqual(['providers.test']);
-  expect([trial.offers('sk'), trial.offers('sk2'), trial.offers('')]).toEqual([true, false, false]);
-  await trial.keep('lab', 'sk');
-  expect(methods()).toEqual(['providers.test', 'providers.set_key']);
-  expect(trial.offers('sk')).toBe(false);
-});
+test.each(['PROVIDER_FAILED', 'TIMEOUT'])(
+  'after %s the key is not stored, and only this key is offered',
+  async (code) => {
+    called.mockRejectedValueOnce(new Failure(code, 'Why.'));
+    const trial = new KeyTrial();
+    await expect(trial.store('lab', 'sk', isShown)).rejects.toMatchObject({ message: 'Why. This key was not saved.' });
+    expect(methods()).toEqual(['providers.test']);
+    expect([trial.offers('sk'), trial.offers('sk2'), trial.offers('')]).toEqual([true, false, false]);
+    await trial.keep('lab', 'sk');
+    expect(methods()).toEqual(['providers.test', 'providers.set_key']);
+    expect(trial.offers('sk')).toBe(false);
+  },
+);
 
 test('a failure that is not about the key, or arrives after the dialog was closed, offers nothing', async () => {
   const trial = new KeyTrial();
